@@ -1,0 +1,35 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// One set of settings for every target: strict memory safety and the upcoming features.
+let settings: [SwiftSetting] = [
+  .strictMemorySafety(),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .enableUpcomingFeature("InferIsolatedConformances"),
+  .enableUpcomingFeature("ImmutableWeakCaptures"),
+]
+
+let package = Package(
+  name: "Procedures",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: [
+    .library(name: "Cancellation", targets: ["Cancellation"]),
+    .library(name: "Procedures", targets: ["Procedures"]),
+    .library(name: "ProceduresFoundation", targets: ["ProceduresFoundation"]),
+    .executable(name: "runbook", targets: ["Runbook"]),
+  ],
+  targets: [
+    .target(name: "Primitives", swiftSettings: settings),
+    .target(name: "Cancellation", dependencies: ["Primitives"], swiftSettings: settings),
+    .target(
+      name: "Procedures", dependencies: ["Cancellation", "Primitives"], swiftSettings: settings),
+    .target(name: "ProceduresFoundation", dependencies: ["Procedures"], swiftSettings: settings),
+    .executableTarget(
+      name: "Runbook", dependencies: ["Procedures", "ProceduresFoundation"],
+      swiftSettings: settings),
+  ],
+  swiftLanguageModes: [.v6]
+)
