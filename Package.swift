@@ -20,6 +20,7 @@ let package = Package(
     .library(name: "Procedures", targets: ["Procedures"]),
     .library(name: "ProceduresFoundation", targets: ["ProceduresFoundation"]),
     .executable(name: "runbook", targets: ["Runbook"]),
+    .executable(name: "benchmarks", targets: ["Benchmarks"]),
   ],
   targets: [
     .target(name: "Primitives", swiftSettings: settings),
@@ -30,6 +31,7 @@ let package = Package(
     .executableTarget(
       name: "Runbook", dependencies: ["Procedures", "ProceduresFoundation"],
       swiftSettings: settings),
+    .executableTarget(name: "Benchmarks", dependencies: ["Procedures"], swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )
