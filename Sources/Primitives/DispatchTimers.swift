@@ -28,8 +28,10 @@ public final class DispatchTimers: TimerService, @unchecked Sendable {
     source.activate()
   }
 
+  /// What time it is on the continuous clock.
   public var now: ContinuousClock.Instant { .now }
 
+  /// Arms the source if this deadline is the earliest.
   public func schedule(
     _ target: any TimerTarget, at deadline: ContinuousClock.Instant
   ) -> SlabKey {
@@ -42,12 +44,14 @@ public final class DispatchTimers: TimerService, @unchecked Sendable {
     }
   }
 
+  /// Never touches the source.
   public func cancel(_ key: SlabKey) -> Bool {
     // The target is released by the caller's frame, after the lock.
     let target = state.withLock { $0.wheel.cancel(key) }
     return target != nil
   }
 
+  /// On a global Dispatch queue.
   public func deliver(_ work: @escaping @Sendable () -> Void) {
     DispatchQueue.global().async(execute: work)
   }

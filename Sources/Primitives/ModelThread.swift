@@ -16,6 +16,7 @@
 
   /// Finds the explorer's thread that runs the current code.
   public enum ModelSchedule {
+    /// Set on the Dispatch queue that is a thread of the explorer.
     public static let key = DispatchSpecificKey<any ModelThread>()
 
     /// The explorer's thread that runs this code, if it is one.
@@ -25,11 +26,15 @@
   /// The identity of one `Locked`. Only the explorer, which runs one thread at a time, touches
   /// `holder`.
   public final class ModelLock: @unchecked Sendable {
+    /// Who holds it now.
     public var holder: (any ModelThread)?
 
+    /// Makes the identity of a free lock.
     public init() {}
 
+    /// Called before the lock is taken.
     public func acquire() { ModelSchedule.thread?.acquire(self) }
+    /// Called after the lock was given back.
     public func release() { ModelSchedule.thread?.release(self) }
   }
 #endif

@@ -14,7 +14,9 @@ public struct SlabList: Sendable {
 
 /// Where an element of a `Slab` is, and which one is meant.
 public struct SlabKey: Hashable, Sendable {
+  /// Where the element is.
   public let place: UInt32
+  /// Which element of that place is meant.
   public let serial: UInt64
 
   @usableFromInline init(place: UInt32, serial: UInt64) {

@@ -2,7 +2,7 @@ internal import Dispatch
 internal import Primitives
 
 /// A door that is opened once: tasks await it, threads block on it.
-public final class Gate: Sendable {
+package final class Gate: Sendable {
   private struct State {
     var isOpen = false
     var tasks: [CheckedContinuation<Void, Never>] = []
@@ -11,11 +11,11 @@ public final class Gate: Sendable {
 
   private let state = Locked(State())
 
-  public init() {}
+  package init() {}
 
-  public var isOpen: Bool { state.withLock { $0.isOpen } }
+  package var isOpen: Bool { state.withLock { $0.isOpen } }
 
-  public func open() {
+  package func open() {
     let (tasks, threads) = state.withLock { state in
       state.isOpen = true
       defer { (state.tasks, state.threads) = ([], []) }
@@ -26,7 +26,7 @@ public final class Gate: Sendable {
   }
 
   /// Suspends the task until the gate is open.
-  public func wait() async {
+  package func wait() async {
     await withCheckedContinuation { continuation in
       let isOpen = state.withLock { state in
         if !state.isOpen { state.tasks.append(continuation) }
@@ -37,7 +37,7 @@ public final class Gate: Sendable {
   }
 
   /// Blocks the thread until the gate is open: for procedures that block.
-  public func block() {
+  package func block() {
     let semaphore = DispatchSemaphore(value: 0)
     let isOpen = state.withLock { state in
       if !state.isOpen { state.threads.append(semaphore) }

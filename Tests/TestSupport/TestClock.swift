@@ -1,23 +1,23 @@
-public import Cancellation
+package import Cancellation
 internal import Primitives
 
 /// A clock whose time passes only when a test says so.
 ///
 /// What falls due runs on the thread that advances, before `advance` returns, in order of deadline.
-public final class TestClock: Sendable {
+package final class TestClock: Sendable {
   private let service = VirtualTimers()
 
-  public init() {}
+  package init() {}
 
   /// What to hand to a queue or a token.
-  public var clock: TimerClock { TimerClock(service: service) }
+  package var clock: TimerClock { TimerClock(service: service) }
 
-  public var now: ContinuousClock.Instant { service.now }
+  package var now: ContinuousClock.Instant { service.now }
 
   /// How many timers are pending.
-  public var pendingCount: Int { service.pendingCount }
+  package var pendingCount: Int { service.pendingCount }
 
-  public func advance(by duration: Duration) { service.advance(by: duration) }
+  package func advance(by duration: Duration) { service.advance(by: duration) }
 }
 
 private final class VirtualTimers: TimerService {
