@@ -30,6 +30,11 @@ let package = Package(
     .executableTarget(
       name: "Runbook", dependencies: ["Procedures", "ProceduresFoundation"],
       swiftSettings: settings),
+    .testTarget(
+      name: "ProceduresFoundationTests", dependencies: ["ProceduresFoundation", "Procedures"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "RunbookTests", dependencies: ["Runbook"], swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )

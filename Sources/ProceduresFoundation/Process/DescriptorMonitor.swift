@@ -1,0 +1,110 @@
+#if os(macOS) || os(Linux)
+  internal import Dispatch
+  internal import Foundation
+  #if canImport(Darwin)
+    internal import Darwin
+  #elseif canImport(Glibc)
+    internal import Glibc
+  #elseif canImport(Musl)
+    internal import Musl
+  #endif
+
+  /// Waits for file descriptors to become ready, with one thread for all programs together.
+  ///
+  /// Not Dispatch sources: on Linux their bookkeeping of a pipe whose other end closes while a
+  /// source on it is cancelled is used after it was freed, which ends this process once in some
+  /// hundred programs (swift-corelibs-libdispatch issue 949).
+  ///
+  /// 1. A wait is over after one call of its handler, or by `forget`.
+  /// 2. After `forget` the handler is not called, if `forget` runs on the queue of the wait.
+  ///    The descriptor may then be closed: should its number come back while the thread still
+  ///    polls it, that is a needless look, because waits are told apart by identifiers of their own.
+  final class DescriptorMonitor: @unchecked Sendable {
+    enum Readiness { case reading, writing }
+
+    typealias Identifier = UInt64
+
+    private struct Wait {
+      let descriptor: Int32
+      let events: Int16
+      let queue: DispatchQueue
+      let handler: @Sendable () -> Void
+      var isDelivered = false
+    }
+
+    static let shared = DescriptorMonitor()
+
+    private let lock = NSLock()
+    private var waits: [Identifier: Wait] = [:]
+    private var lastIdentifier: Identifier = 0
+    private let wakeUp: FileDescriptorPair?
+
+    private init() {
+      wakeUp = FileDescriptorPair()
+      if let wakeUp {
+        FileDescriptorPair.makeNonBlocking(wakeUp.reading)
+        FileDescriptorPair.makeNonBlocking(wakeUp.writing)
+      }
+      Thread.detachNewThread { self.run() }
+    }
+
+    /// Calls `handler` on `queue` once, when the descriptor is ready, closed by its peer, or broken.
+    func wait(
+      for descriptor: Int32, _ readiness: Readiness, on queue: DispatchQueue,
+      handler: @escaping @Sendable () -> Void
+    ) -> Identifier {
+      let events = Int16(readiness == .reading ? POLLIN : POLLOUT)
+      let identifier = lock.withLock {
+        lastIdentifier += 1
+        waits[lastIdentifier] = Wait(
+          descriptor: descriptor, events: events, queue: queue, handler: handler)
+        return lastIdentifier
+      }
+      wake()
+      return identifier
+    }
+
+    func forget(_ identifier: Identifier) {
+      // The closure is released after the lock.
+      _ = lock.withLock { waits.removeValue(forKey: identifier) }
+      wake()
+    }
+
+    private func wake() {
+      guard let wakeUp else { return }
+      var byte: UInt8 = 0
+      _ = unsafe write(wakeUp.writing, &byte, 1)
+    }
+
+    private func run() {
+      while true {
+        let pending = lock.withLock { Array(waits.filter { !$0.value.isDelivered }) }
+        var entries = pending.map {
+          pollfd(fd: $0.value.descriptor, events: $0.value.events, revents: 0)
+        }
+        entries.append(pollfd(fd: wakeUp?.reading ?? -1, events: Int16(POLLIN), revents: 0))
+        // Without a pipe to be woken by, which only a process out of descriptors lacks, look often.
+        _ = unsafe poll(&entries, nfds_t(entries.count), wakeUp == nil ? 10 : -1)
+        if let wakeUp, entries[pending.count].revents != 0 { drain(wakeUp.reading) }
+        for ((identifier, wait), entry) in zip(pending, entries) where entry.revents != 0 {
+          deliver(identifier, wait)
+        }
+      }
+    }
+
+    private func deliver(_ identifier: Identifier, _ wait: Wait) {
+      // No longer polled from here on, or it would be found ready again before it is handled.
+      guard lock.withLock({ waits[identifier]?.isDelivered = true }) != nil else { return }
+      wait.queue.async { [self] in
+        let wait = lock.withLock { waits.removeValue(forKey: identifier) }
+        // nil: forgotten after the thread saw it ready.
+        wait?.handler()
+      }
+    }
+
+    private func drain(_ descriptor: Int32) {
+      var bytes = [UInt8](repeating: 0, count: 256)
+      while unsafe read(descriptor, &bytes, bytes.count) > 0 {}
+    }
+  }
+#endif
