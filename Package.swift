@@ -34,7 +34,8 @@ let package = Package(
       name: "ProceduresFoundationTests", dependencies: ["ProceduresFoundation", "Procedures"],
       swiftSettings: settings),
     .testTarget(
-      name: "RunbookTests", dependencies: ["Runbook"], swiftSettings: settings),
+      name: "RunbookTests", dependencies: ["Runbook", "Procedures", "ProceduresFoundation"],
+      swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )

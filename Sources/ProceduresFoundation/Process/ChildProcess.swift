@@ -20,11 +20,13 @@
   /// 2. The group is signalled only while the program is not reaped, or while members of the group
   ///    are still there: in both cases the system cannot give the identifier to another process.
   ///    (Between the group's last member and the next look at it, 20 ms, it could in theory.)
-  /// 3. `completion` is called exactly once, on `queue`, if `start()` was called.
+  /// 3. `completion` is called exactly once, on `queue`, if `start()` was called; `started` before
+  ///    it, if the program could be started.
   ///
   /// Time here is real time, whatever clock the procedures around it run on: so is the program's.
   final class ChildProcess: @unchecked Sendable {
     private let configuration: ProcessConfiguration
+    private let started: @Sendable (pid_t) -> Void
     private let completion: @Sendable (Result<ProcessResult, ProcessError>) -> Void
     // One queue per running program, not per procedure: its handlers may block on user code.
     private let queue = DispatchQueue(label: "ProcessProcedure")
@@ -39,23 +41,26 @@
     private var isTerminating = false
     private var isLookingAtGroup = false
     private var groupTimeIsUp = false
+    private var isKillRequested = false
     private var isDone = false
 
     init(
       _ configuration: ProcessConfiguration,
+      started: @escaping @Sendable (pid_t) -> Void = { _ in },
       completion: @escaping @Sendable (Result<ProcessResult, ProcessError>) -> Void
     ) {
       self.configuration = configuration
+      self.started = started
       self.completion = completion
     }
 
-    /// Starts the program. Called once.
+    /// Starts the program; called once.
     func start() { queue.async { self.spawn() } }
 
-    /// SIGTERM to the group now, SIGKILL after the grace period. Does nothing once it ended.
+    /// SIGTERM to the group now, SIGKILL after the grace period; nothing once it ended.
     func terminate() { queue.async { self.terminateGroup() } }
 
-    /// SIGKILL to the group now. Does nothing once it ended.
+    /// SIGKILL to the group now, or as soon as it is there; nothing once it ended.
     func kill() { queue.async { self.killGroup() } }
 
     // MARK: Starting
@@ -83,8 +88,10 @@
           if let pipe = pipes.error { _ = close(pipe.reading) }
           throw error
         }
+        started(identifier)
         connect(pipes)
         ExitWatcher.watch(identifier, on: queue) { self.noteEnd() }
+        if isKillRequested { killGroup() }
       } catch {
         complete(.failure(error))
       }
@@ -233,6 +240,7 @@
     }
 
     private func killGroup() {
+      isKillRequested = true
       guard identifier > 0, !isDone else { return }
       isTerminating = true
       signalGroup(SIGKILL)

@@ -56,8 +56,9 @@
       if rest.isEmpty || count < 0 { stop() }
     }
 
-    /// Writing to a pipe without a reader raises SIGPIPE in this thread, which would end this
-    /// process. The signal is blocked here and taken away, and nothing changes for other threads.
+    /// Keeps SIGPIPE, which a write to a pipe without a reader raises, from ending this process.
+    ///
+    /// It is raised in this thread: blocked and taken away here, nothing changes for others.
     private static func withoutBrokenPipeSignal(_ body: () -> Int) -> Int {
       var pipeSignal = sigset_t()
       unsafe sigemptyset(&pipeSignal)

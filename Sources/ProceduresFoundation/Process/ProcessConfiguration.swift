@@ -8,16 +8,16 @@ public struct ProcessConfiguration: Sendable {
   public var program: String
   /// The arguments, without the program's name.
   public var arguments: [String] = []
-  /// The whole environment of the program. By default, that of this process.
+  /// The whole environment of the program; by default, that of this process.
   public var environment: [String: String] = ProcessInfo.processInfo.environment
-  /// The working directory. By default, that of this process.
+  /// The working directory; by default, that of this process.
   public var directory: String?
 
-  /// What the program reads. By default, nothing.
+  /// What the program reads; by default, nothing.
   public var standardInput: ProcessInput = .none
-  /// Where its output goes. By default it is captured.
+  /// Where its output goes; by default it is captured.
   public var standardOutput: ProcessOutput = .captured
-  /// Where its error output goes, unless `mergesStandardError`. By default it is captured.
+  /// Where its error output goes, unless `mergesStandardError`; by default it is captured.
   public var standardError: ProcessOutput = .captured
   /// Sends standard error where standard output goes, in the order written (`2>&1` in a shell).
   public var mergesStandardError = false

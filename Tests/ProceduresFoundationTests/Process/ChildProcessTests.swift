@@ -176,7 +176,7 @@
     func terminateDescendant() async throws {
       // The shell ends at once by SIGTERM, the inner one takes 0.2 s to clean up.
       let result = try await run(
-        shell("sh -c 'trap \"sleep 0.2; echo cleaned; exit\" TERM; echo $$; sleep 60 & wait'; :"),
+        shell("sh -c 'trap \"sleep 0.2; echo cleaned; exit\" TERM; sleep 60 & echo $$; wait'; :"),
         afterFirstOutput: { $0.terminate() })
       #expect(result.exit == .signal(SIGTERM))
       #expect(result.outputText.hasSuffix("cleaned\n"))
