@@ -20,16 +20,20 @@ let package = Package(
     .library(name: "Procedures", targets: ["Procedures"]),
     .library(name: "ProceduresFoundation", targets: ["ProceduresFoundation"]),
     .executable(name: "runbook", targets: ["Runbook"]),
+    .executable(name: "benchmarks", targets: ["Benchmarks"]),
   ],
   targets: [
     .target(name: "Primitives", swiftSettings: settings),
     .target(name: "Cancellation", dependencies: ["Primitives"], swiftSettings: settings),
     .target(
       name: "Procedures", dependencies: ["Cancellation", "Primitives"], swiftSettings: settings),
-    .target(name: "ProceduresFoundation", dependencies: ["Procedures"], swiftSettings: settings),
+    .target(
+      name: "ProceduresFoundation", dependencies: ["Procedures", "Primitives"],
+      swiftSettings: settings),
     .executableTarget(
       name: "Runbook", dependencies: ["Procedures", "ProceduresFoundation"],
       swiftSettings: settings),
+    .executableTarget(name: "Benchmarks", dependencies: ["Procedures"], swiftSettings: settings),
     .testTarget(
       name: "ProceduresFoundationTests", dependencies: ["ProceduresFoundation", "Procedures"],
       swiftSettings: settings),

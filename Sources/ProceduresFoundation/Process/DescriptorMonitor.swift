@@ -1,6 +1,7 @@
 #if os(macOS) || os(Linux)
   internal import Dispatch
   internal import Foundation
+  internal import Primitives
   #if canImport(Darwin)
     internal import Darwin
   #elseif canImport(Glibc)
@@ -19,7 +20,7 @@
   /// 2. After `forget` the handler is not called, if `forget` runs on the queue of the wait.
   ///    The descriptor may then be closed: should its number come back while the thread still
   ///    polls it, that is a needless look, because waits are told apart by identifiers of their own.
-  final class DescriptorMonitor: @unchecked Sendable {
+  final class DescriptorMonitor: Sendable {
     enum Readiness { case reading, writing }
 
     typealias Identifier = UInt64
@@ -32,11 +33,14 @@
       var isDelivered = false
     }
 
+    private struct Waits {
+      var byIdentifier: [Identifier: Wait] = [:]
+      var lastIdentifier: Identifier = 0
+    }
+
     static let shared = DescriptorMonitor()
 
-    private let lock = NSLock()
-    private var waits: [Identifier: Wait] = [:]
-    private var lastIdentifier: Identifier = 0
+    private let waits = Locked(Waits())
     private let wakeUp: FileDescriptorPair?
 
     private init() {
@@ -54,11 +58,11 @@
       handler: @escaping @Sendable () -> Void
     ) -> Identifier {
       let events = Int16(readiness == .reading ? POLLIN : POLLOUT)
-      let identifier = lock.withLock {
-        lastIdentifier += 1
-        waits[lastIdentifier] = Wait(
-          descriptor: descriptor, events: events, queue: queue, handler: handler)
-        return lastIdentifier
+      let wait = Wait(descriptor: descriptor, events: events, queue: queue, handler: handler)
+      let identifier = waits.withLock { waits in
+        waits.lastIdentifier += 1
+        waits.byIdentifier[waits.lastIdentifier] = wait
+        return waits.lastIdentifier
       }
       wake()
       return identifier
@@ -66,7 +70,7 @@
 
     func forget(_ identifier: Identifier) {
       // The closure is released after the lock.
-      _ = lock.withLock { waits.removeValue(forKey: identifier) }
+      _ = waits.withLock { $0.byIdentifier.removeValue(forKey: identifier) }
       wake()
     }
 
@@ -78,7 +82,7 @@
 
     private func run() {
       while true {
-        let pending = lock.withLock { Array(waits.filter { !$0.value.isDelivered }) }
+        let pending = waits.withLock { Array($0.byIdentifier.filter { !$0.value.isDelivered }) }
         var entries = pending.map {
           pollfd(fd: $0.value.descriptor, events: $0.value.events, revents: 0)
         }
@@ -94,9 +98,13 @@
 
     private func deliver(_ identifier: Identifier, _ wait: Wait) {
       // No longer polled from here on, or it would be found ready again before it is handled.
-      guard lock.withLock({ waits[identifier]?.isDelivered = true }) != nil else { return }
+      let isWaiting = waits.withLock { waits in
+        waits.byIdentifier[identifier]?.isDelivered = true
+        return waits.byIdentifier[identifier] != nil
+      }
+      guard isWaiting else { return }
       wait.queue.async { [self] in
-        let wait = lock.withLock { waits.removeValue(forKey: identifier) }
+        let wait = waits.withLock { $0.byIdentifier.removeValue(forKey: identifier) }
         // nil: forgotten after the thread saw it ready.
         wait?.handler()
       }

@@ -1,5 +1,5 @@
 #if os(macOS) || os(Linux)
-  internal import Foundation
+  internal import Primitives
   public import Procedures
 
   /// Runs a program, and finishes when it ended.
@@ -35,10 +35,13 @@
   nonisolated open class ProcessProcedure: Procedure, @unchecked Sendable {
     /// What is run, and how.
     public final let configuration: ProcessConfiguration
-    private let lock = NSLock()
-    private var child: ChildProcess?
-    private var storedIdentifier: Int32?
-    private var storedResult: ProcessResult?
+    private let run = Locked(Run())
+
+    private struct Run {
+      var child: ChildProcess?
+      var identifier: Int32?
+      var result: ProcessResult?
+    }
 
     /// A procedure that runs the program described.
     public init(_ configuration: ProcessConfiguration) {
@@ -62,37 +65,38 @@
     /// How the program ended and what it wrote; nil until then, and when it could not be run.
     ///
     /// May be read from any thread.
-    public final var result: ProcessResult? { lock.withLock { storedResult } }
+    public final var result: ProcessResult? { run.withLock { $0.result } }
 
     /// The identifier of the program's process, and of its process group, while it runs.
     ///
     /// May be read from any thread. It may have ended by the time you use it.
-    public final var processIdentifier: Int32? { lock.withLock { storedIdentifier } }
+    public final var processIdentifier: Int32? { run.withLock { $0.identifier } }
 
     /// Sends SIGKILL to the program's process group now.
     ///
     /// May be called from any thread. Not cancelled before, the procedure finishes with the error
     /// of a program ended by a signal. Does nothing when the program does not run.
-    public final func kill() { lock.withLock { child }?.kill() }
+    public final func kill() { run.withLock { $0.child }?.kill() }
 
     open override func execute() {
       let child = ChildProcess(
         configuration,
-        started: { identifier in self.lock.withLock { self.storedIdentifier = identifier } },
+        started: { identifier in self.run.withLock { $0.identifier = identifier } },
         completion: { ending in self.programEnded(ending) })
-      lock.withLock { self.child = child }
+      run.withLock { $0.child = child }
       child.start()
     }
 
     open override func procedureDidCancel(withErrors errors: [any Error]) {
-      lock.withLock { child }?.terminate()
+      run.withLock { $0.child }?.terminate()
     }
 
     private func programEnded(_ ending: Result<ProcessResult, ProcessError>) {
-      lock.withLock {
-        child = nil
-        storedIdentifier = nil
-        storedResult = try? ending.get()
+      // Replaced under the lock, but let go of after it.
+      _ = run.withLock { run in
+        let before = run
+        run = Run(result: try? ending.get())
+        return before
       }
       finish(withError: error(for: ending))
     }

@@ -77,7 +77,7 @@ struct PlanRun {
     let groupsByName = Dictionary(uniqueKeysWithValues: groups.map { ($0.name, $0) })
     let members = Dictionary(grouping: steps) { $0.step.group }
     for step in steps {
-      for name in Set(step.step.after) {
+      for name in step.step.after {
         if let other = stepsByName[name] {
           step.add(dependency: other)
           step.require([other])
@@ -94,7 +94,7 @@ struct PlanRun {
     _ reason: CancellationReason?
   ) -> StepOutcome {
     if step.isCancelled {
-      guard step.command.state != .initialized else { return .notRun }
+      guard step.command.result != nil else { return .notRun }
       if case .deadlineExceeded? = reason, let limit = options.timeout { return .timedOut(limit) }
       return .cancelled
     }

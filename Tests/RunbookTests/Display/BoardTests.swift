@@ -18,11 +18,11 @@ struct BoardTests {
     #expect(!board.allSucceeded)
     #expect(
       board.table(at: start + .seconds(76), style: plain) == [
-        "Step       Outcome                                Duration",
-        "a          succeeded                                1.25 s",
-        "long name  failed: exited with status 3         1 min 15 s",
-        "c          skipped: 'long name' did not succeed          –",
-        "d          not run                                       –",
+        "Step       Outcome                                 Duration",
+        "a          succeeded                                 1.25 s",
+        "long name  failed: exited with status 3          1 min 15 s",
+        "c          skipped: 'long name' did not succeed           –",
+        "d          not run                                        –",
         "",
         "4 steps in 1 min 16 s: 1 succeeded, 1 failed, 1 skipped, 1 not run",
       ])

@@ -83,7 +83,7 @@ struct RunbookTests {
     defer { runbook.removeDirectory() }
     let step = "mkdir lock && sleep 0.1 && rmdir lock"
     let steps = (0..<6).map {
-      #"{"name": "\#($0)", "run": "\#(step)", "group": "\#($0 % 3)", "timeout": 5}"#
+      #"{"name": "\#($0)", "run": "\#(step)", "group": "g\#($0 % 3)", "timeout": 5}"#
     }
     let execution = try await runbook.run(
       plan: "[\(steps.joined(separator: ","))]", "--jobs", "1", "-k")

@@ -1,0 +1,25 @@
+/// Why something was cancelled. The first reason given is the one that stays.
+///
+/// Meant for logs and messages: whether work should stop is `CancellationToken.isCancelled`.
+public enum CancellationReason: Sendable {
+  /// Somebody asked for it: `CancellationTokenSource.cancel()`.
+  case requested
+  /// A deadline or timeout passed.
+  case deadlineExceeded
+  /// The Swift task that it belongs to was cancelled.
+  case taskCancelled
+  /// Something it depends on failed with this error.
+  case failure(any Error)
+}
+
+extension CancellationReason: CustomStringConvertible {
+  /// The reason as a few words, for a log line.
+  public var description: String {
+    switch self {
+    case .requested: "requested"
+    case .deadlineExceeded: "deadline exceeded"
+    case .taskCancelled: "task cancelled"
+    case .failure(let error): "failure: \(error)"
+    }
+  }
+}

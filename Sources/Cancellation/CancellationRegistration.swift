@@ -1,0 +1,22 @@
+internal import Primitives
+
+/// A handler's place on a token. Letting go of it does nothing: the handler stays registered.
+public struct CancellationRegistration: Sendable {
+  let state: CancellationState?
+  let key: SlabKey?
+
+  /// The registration of a handler that was called or skipped at once.
+  static let inert = CancellationRegistration(state: nil, key: nil)
+
+  /// Takes the handler off the token.
+  ///
+  /// Never waits, so it cannot deadlock, also not from inside a handler. O(1).
+  ///
+  /// - Returns: true if the handler has not run and never will; what it captured is released before
+  ///   this returns. False if it ran, is running, or was gone.
+  @discardableResult
+  public func unregister() -> Bool {
+    guard let state, let key else { return false }
+    return state.unregister(key)
+  }
+}

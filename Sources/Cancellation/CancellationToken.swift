@@ -1,0 +1,126 @@
+public import Dispatch
+
+/// A view of whether something was cancelled: a future of "cancelled" or "not cancelled".
+///
+/// A token is one word; copies observe the same state. It is pending until its source is cancelled
+/// (*cancelled*, with a reason) or goes away (*not cancelled*, for ever). Once settled it never
+/// changes. It keeps only that state alive, never the source.
+///
+/// ```swift
+/// func load(_ url: URL, token: CancellationToken = .never) throws {
+///   token.onCancel { connection.close() }
+///   for chunk in chunks {
+///     try token.checkCancellation()
+///     process(chunk)
+///   }
+/// }
+/// ```
+///
+/// ## Thread safety
+/// Everything may be called from any thread. No lock is held while a handler runs, so handlers may
+/// cancel, register and unregister.
+///
+/// ## Ordering
+/// What was written before `cancel()` is seen by whoever reads `isCancelled == true`. Handlers of
+/// one token run in the order in which they were registered.
+public struct CancellationToken: Sendable {
+  let state: CancellationState?
+
+  init(_ state: CancellationState?) {
+    self.state = state
+  }
+
+  /// The token of something that can never be cancelled.
+  ///
+  /// Polling it is a null check, registering on it allocates nothing: a parameter
+  /// `token: CancellationToken = .never` costs nothing to callers who do not need it.
+  public static let never = CancellationToken(nil)
+
+  /// A token that was cancelled from the beginning, with reason `.requested`.
+  public static let cancelled = CancellationToken(CancellationState(cancelledBecauseOf: .requested))
+
+  /// Whether it was cancelled. One acquire load: safe to poll in a tight loop, on any core.
+  public var isCancelled: Bool { state?.isCancelled ?? false }
+
+  /// Whether it is settled: cancelled, or certain never to be.
+  public var isCompleted: Bool { state?.isSettled ?? true }
+
+  /// Why it was cancelled; nil while pending and when not cancelled.
+  public var reason: CancellationReason? { state?.reason }
+
+  /// Throws `CancellationError` if the token was cancelled.
+  public func checkCancellation() throws(CancellationError) {
+    if isCancelled { throw CancellationError() }
+  }
+
+  /// Calls `handler` once when the token is cancelled, at once if it already is.
+  ///
+  /// Without a queue, it is called by the thread that cancels, and has returned before `cancel()`
+  /// returns there; registered after the cancel, it is called before `onCancel` returns. With a
+  /// queue it is delivered by `queue.async` in every case. On a token that completed not cancelled
+  /// it is released before this returns.
+  ///
+  /// - Parameters:
+  ///   - queue: where to deliver, or nil for inline.
+  ///   - handler: must not block when delivered inline: it runs on the stack of the canceller.
+  /// - Returns: what `unregister()` needs. It may be dropped; the handler stays.
+  /// - Complexity: O(1); no allocation besides a table that handlers share.
+  @discardableResult
+  public func onCancel(
+    on queue: DispatchQueue? = nil, _ handler: @escaping @Sendable () -> Void
+  ) -> CancellationRegistration {
+    guard let state else { return .inert }
+    guard let queue else { return state.register(.cancel(handler)) }
+    return state.register(.cancel { queue.async(execute: handler) })
+  }
+
+  /// Calls `handler` once when the token is settled: with true if cancelled, false if not.
+  ///
+  /// Threads and order are those of `onCancel`. When the source goes away, handlers without a queue
+  /// are called by the thread that released it.
+  @discardableResult
+  public func onComplete(
+    on queue: DispatchQueue? = nil, _ handler: @escaping @Sendable (_ cancelled: Bool) -> Void
+  ) -> CancellationRegistration {
+    let delivery: @Sendable (Bool) -> Void
+    if let queue {
+      delivery = { cancelled in queue.async { handler(cancelled) } }
+    } else {
+      delivery = handler
+    }
+    guard let state else {
+      delivery(false)
+      return .inert
+    }
+    return state.register(.complete(delivery))
+  }
+
+  /// Calls `target.cancel()` once when the token is cancelled, without keeping the target alive.
+  ///
+  /// A target that goes away leaves the token by itself: a million short-lived targets on one
+  /// long-lived token leave its memory flat.
+  @discardableResult
+  public func register(
+    _ target: some Cancelable, on queue: DispatchQueue? = nil
+  ) -> CancellationRegistration {
+    state?.register(.target(WeakTarget(target, queue: queue))) ?? .inert
+  }
+}
+
+extension CancellationToken: Hashable {
+  /// Whether both observe the same state.
+  public static func == (left: Self, right: Self) -> Bool { left.state === right.state }
+
+  /// Hashes the identity of the state.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(state.map(ObjectIdentifier.init))
+  }
+}
+
+extension CancellationToken: CustomStringConvertible {
+  /// For example `CancellationToken(cancelled: deadline exceeded)`.
+  public var description: String {
+    if let reason { return "CancellationToken(cancelled: \(reason))" }
+    return isCompleted ? "CancellationToken(not cancelled)" : "CancellationToken(pending)"
+  }
+}

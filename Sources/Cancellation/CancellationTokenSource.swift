@@ -1,0 +1,110 @@
+/// The one who can cancel: hand out its `token`, keep the source.
+///
+/// ```swift
+/// let source = CancellationTokenSource()
+/// start(token: source.token)
+/// source.cancel()
+/// ```
+///
+/// When the last reference to a source goes without a cancel, its token completes *not cancelled*
+/// and lets go of all handlers. (To cancel instead, use a guard or a store.)
+///
+/// ## Cancellation
+/// The first cancel wins; later ones return false and change nothing. The thread that wins runs the
+/// handlers. A source linked to parents is cancelled with them: the whole tree reads cancelled
+/// before the first handler of any of its members runs.
+///
+/// ## Thread safety
+/// Everything may be called from any thread and from inside handlers.
+public final class CancellationTokenSource: Sendable, Cancelable {
+  let state: CancellationState
+
+  /// The token to hand out. Copies of it are equal.
+  public let token: CancellationToken
+
+  private init(state: CancellationState) {
+    self.state = state
+    token = CancellationToken(state)
+  }
+
+  /// Makes a pending source.
+  public convenience init() {
+    self.init(state: CancellationState())
+  }
+
+  /// Makes a source that is also cancelled, with their reason, when one of `parents` is.
+  ///
+  /// If one already is, the source is born cancelled. The link costs one place in each parent and
+  /// goes by itself when the source is settled or released. Cancelling the source does not affect
+  /// its parents; a parent that completes not cancelled leaves the source pending.
+  public convenience init(linkedTo parents: CancellationToken...) {
+    self.init(linkedTo: parents)
+  }
+
+  /// Makes a source linked to any number of tokens.
+  public convenience init(linkedTo parents: some Sequence<CancellationToken>) {
+    self.init(state: CancellationState())
+    for parent in Set(parents.compactMap(\.state)) { state.link(to: parent) }
+  }
+
+  /// Makes a source that is cancelled with `.deadlineExceeded` when `timeout` has passed.
+  public convenience init(timeout: Duration) {
+    self.init()
+    cancel(after: timeout)
+  }
+
+  deinit {
+    state.complete()
+  }
+
+  /// Whether it was cancelled. One acquire load.
+  public var isCancelled: Bool { state.isCancelled }
+
+  /// Cancels with the reason `.requested`.
+  public func cancel() {
+    state.cancel(.requested)
+  }
+
+  /// Cancels with a reason; true if this was the cancel that counts.
+  ///
+  /// When it returns true, all handlers registered without a queue have returned.
+  @discardableResult
+  public func cancel(_ reason: CancellationReason) -> Bool {
+    state.cancel(reason)
+  }
+
+  /// Cancels with `.deadlineExceeded` when `duration` has passed; a second call replaces the first.
+  ///
+  /// Never early. At zero or less it cancels at once, on this thread. Handlers of a deadline run on
+  /// a global Dispatch queue. No timer is made for each source: all share one.
+  ///
+  /// - Parameters:
+  ///   - duration: counted from now.
+  ///   - clock: a test clock, in tests.
+  public func cancel(after duration: Duration, clock: TimerClock = .continuous) {
+    cancel(at: clock.now.advanced(by: duration), clock: clock)
+  }
+
+  /// Cancels with `.deadlineExceeded` at `instant`; a second call replaces the first.
+  public func cancel(at instant: ContinuousClock.Instant, clock: TimerClock = .continuous) {
+    state.setDeadline(instant, clock: clock, holding: .strongly)
+  }
+
+  /// Settles the token as not cancelled without waiting for the source to go.
+  package func complete() {
+    state.complete()
+  }
+}
+
+extension CancellationTokenSource: CustomStringConvertible {
+  /// For example `CancellationTokenSource(pending)`.
+  public var description: String {
+    token.description.replacingPrefix("CancellationToken", with: "CancellationTokenSource")
+  }
+}
+
+extension String {
+  fileprivate func replacingPrefix(_ prefix: String, with replacement: String) -> String {
+    hasPrefix(prefix) ? replacement + dropFirst(prefix.count) : self
+  }
+}

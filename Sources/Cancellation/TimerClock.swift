@@ -1,0 +1,19 @@
+package import Primitives
+
+/// Where deadlines, delays and timeouts take their time from.
+///
+/// `continuous` is the process's monotonic clock. A test clock takes its place in tests, so that
+/// time passes only when the test says so. Copies are the same clock.
+public struct TimerClock: Sendable {
+  package let service: any TimerService
+
+  package init(service: any TimerService) {
+    self.service = service
+  }
+
+  /// The monotonic clock of the machine, with one shared Dispatch timer source for all deadlines.
+  public static let continuous = TimerClock(service: DispatchTimers.shared)
+
+  /// What time it is on this clock.
+  public var now: ContinuousClock.Instant { service.now }
+}

@@ -1,0 +1,53 @@
+package import Synchronization
+
+/// A byte that is written under somebody's lock and read by anyone without one.
+///
+/// Reading is one acquire load: what was written before `store` is seen by whoever reads the new
+/// value. Under `-DMODEL` each access is a scheduling point of the schedule explorer.
+package struct AtomicByte: ~Copyable {
+  @usableFromInline let value: Atomic<UInt8>
+
+  /// Makes a byte that holds `initial`.
+  @inlinable
+  package init(_ initial: UInt8) {
+    value = Atomic(initial)
+  }
+
+  /// One acquire load.
+  @inlinable @inline(__always)
+  package borrowing func load() -> UInt8 {
+    #if MODEL
+      ModelSchedule.thread?.step()
+    #endif
+    return value.load(ordering: .acquiring)
+  }
+
+  /// One release store.
+  @inlinable @inline(__always)
+  package borrowing func store(_ new: UInt8) {
+    #if MODEL
+      ModelSchedule.thread?.step()
+    #endif
+    value.store(new, ordering: .releasing)
+  }
+
+  /// Puts `new` in and returns what was there.
+  @inlinable @inline(__always)
+  package borrowing func exchange(_ new: UInt8) -> UInt8 {
+    #if MODEL
+      ModelSchedule.thread?.step()
+    #endif
+    return value.exchange(new, ordering: .acquiringAndReleasing)
+  }
+
+  /// Puts `new` in if `expected` was there. True if it did.
+  @inlinable @inline(__always)
+  package borrowing func compareExchange(_ expected: UInt8, _ new: UInt8) -> Bool {
+    #if MODEL
+      ModelSchedule.thread?.step()
+    #endif
+    return value.compareExchange(
+      expected: expected, desired: new, ordering: .acquiringAndReleasing
+    ).exchanged
+  }
+}

@@ -1,0 +1,74 @@
+internal import Dispatch
+
+/// All pending deadlines of the process on one Dispatch timer source.
+///
+/// Scheduling arms the source only if the new deadline is the earliest; cancelling never touches it.
+///
+/// Unchecked because Dispatch's timer protocol is not `Sendable` on Linux, although its sources are.
+package final class DispatchTimers: TimerService, @unchecked Sendable {
+  /// The one of the continuous clock.
+  package static let shared = DispatchTimers()
+
+  /// About a quarter of a millisecond: finer than a Dispatch timer's own lateness, coarse enough
+  /// for neighbours to share a wake-up.
+  private static let nanosecondsPerTick: UInt64 = 1 << 18
+
+  private struct State: Sendable {
+    var wheel = TimerWheel<any TimerTarget>(nanosecondsPerTick: nanosecondsPerTick)
+    var armedFor = UInt64.max
+  }
+
+  private let state = Locked(State())
+  private let epoch = ContinuousClock.now
+  private let source: any DispatchSourceTimer
+
+  private init() {
+    source = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "procedures.timers"))
+    source.setEventHandler { @Sendable [weak self] in self?.wake() }
+    source.activate()
+  }
+
+  package var now: ContinuousClock.Instant { .now }
+
+  package func schedule(
+    _ target: any TimerTarget, at deadline: ContinuousClock.Instant
+  ) -> SlabKey {
+    let nanoseconds = (deadline - epoch).nanosecondsRoundedUp
+    return state.withLock { state in
+      if state.wheel.count == 0 { state.wheel.skip(to: (now - epoch).nanosecondsRoundedDown) }
+      let key = state.wheel.schedule(target, at: nanoseconds)
+      arm(&state)
+      return key
+    }
+  }
+
+  package func cancel(_ key: SlabKey) -> Bool {
+    // The target is released by the caller's frame, after the lock.
+    let target = state.withLock { $0.wheel.cancel(key) }
+    return target != nil
+  }
+
+  package func deliver(_ work: @escaping @Sendable () -> Void) {
+    DispatchQueue.global().async(execute: work)
+  }
+
+  private func wake() {
+    let elapsed = (now - epoch).nanosecondsRoundedDown
+    let due = state.withLock { state in
+      state.armedFor = .max
+      let due = state.wheel.advance(to: elapsed)
+      arm(&state)
+      return due
+    }
+    for target in due { target.timerFired() }
+  }
+
+  /// Under the lock, so that two threads cannot arm in the wrong order. Dispatch only notes the time.
+  private func arm(_ state: inout State) {
+    guard let wake = state.wheel.nextWake, wake < state.armedFor else { return }
+    state.armedFor = wake
+    let elapsed = (now - epoch).nanosecondsRoundedDown
+    let wait = wake > elapsed ? wake - elapsed : 0
+    source.schedule(deadline: .now() + .nanoseconds(Int(clamping: wait)), leeway: .nanoseconds(0))
+  }
+}

@@ -1,0 +1,53 @@
+/// A queue of elements, first in, first out, in a ring of memory that grows by doubling.
+package struct Fifo<Element> {
+  @usableFromInline var ring: ContiguousArray<Element?> = []
+  @usableFromInline var head = 0
+
+  /// How many elements wait.
+  @usableFromInline package internal(set) var count = 0
+
+  /// An emptied ring larger than this gives its memory back.
+  @usableFromInline static var retainedCapacity: Int { 64 }
+
+  /// Makes an empty queue. Allocates nothing.
+  @inlinable
+  package init() {}
+
+  /// Whether nothing waits.
+  @inlinable
+  package var isEmpty: Bool { count == 0 }
+
+  /// Puts `element` at the end. Amortised O(1).
+  @inlinable
+  package mutating func append(_ element: consuming Element) {
+    if count == ring.count { grow() }
+    ring[(head + count) & (ring.count - 1)] = element
+    count += 1
+  }
+
+  /// Takes the first element; nil if there is none.
+  @inlinable
+  package mutating func popFirst() -> Element? {
+    guard count > 0 else { return nil }
+    let element = ring[head].take()
+    head = (head + 1) & (ring.count - 1)
+    count -= 1
+    if count == 0, ring.count > Self.retainedCapacity {
+      ring = []
+      head = 0
+    }
+    return element
+  }
+
+  @usableFromInline
+  mutating func grow() {
+    var larger = ContiguousArray<Element?>()
+    larger.reserveCapacity(max(8, ring.count * 2))
+    for offset in 0..<count { larger.append(ring[(head + offset) & (ring.count - 1)]) }
+    while larger.count < max(8, ring.count * 2) { larger.append(nil) }
+    ring = larger
+    head = 0
+  }
+}
+
+extension Fifo: Sendable where Element: Sendable {}

@@ -1,0 +1,72 @@
+package import Synchronization
+
+/// A value that only one thread at a time can reach: the only lock of this package.
+///
+/// No user code, no continuation and no closure's release may run inside `withLock`: the state
+/// machines return what is to be done, and the caller does it after letting go.
+///
+/// Two compile-time faces, both absent from ordinary builds:
+/// - `-DTSAN` tells ThreadSanitizer about acquire and release. On Linux it cannot see into `Mutex`
+///   and would report races that are not there.
+/// - `-DMODEL` makes each acquisition a scheduling point of the schedule explorer.
+package struct Locked<Value: ~Copyable>: ~Copyable {
+  @usableFromInline let mutex: Mutex<Value>
+
+  #if TSAN
+    @usableFromInline let fence = SanitizerFence()
+  #endif
+  #if MODEL
+    @usableFromInline let identity = ModelLock()
+  #endif
+
+  /// Makes a lock around `value`.
+  @inlinable
+  package init(_ value: consuming sending Value) {
+    mutex = Mutex(value)
+  }
+
+  /// Runs `body` with exclusive access to the value.
+  @inlinable
+  package borrowing func withLock<Result: ~Copyable, Failure: Error>(
+    _ body: (inout sending Value) throws(Failure) -> sending Result
+  ) throws(Failure) -> sending Result {
+    #if MODEL
+      identity.acquire()
+      defer { identity.release() }
+    #endif
+    #if TSAN
+      return try mutex.withLock { value throws(Failure) in
+        fence.acquire()
+        defer { fence.release() }
+        return try body(&value)
+      }
+    #else
+      return try mutex.withLock(body)
+    #endif
+  }
+}
+
+extension Locked: Sendable where Value: ~Copyable {}
+
+#if TSAN
+  @_silgen_name("__tsan_acquire")
+  @usableFromInline func sanitizerAcquire(_ address: UnsafeMutableRawPointer)
+
+  @_silgen_name("__tsan_release")
+  @usableFromInline func sanitizerRelease(_ address: UnsafeMutableRawPointer)
+
+  /// One byte whose address stands for a lock in ThreadSanitizer's happens-before graph.
+  @usableFromInline
+  final class SanitizerFence: @unchecked Sendable {
+    @usableFromInline let address: UnsafeMutableRawPointer
+
+    @usableFromInline init() {
+      unsafe address = UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1)
+    }
+
+    deinit { unsafe address.deallocate() }
+
+    @usableFromInline func acquire() { unsafe sanitizerAcquire(address) }
+    @usableFromInline func release() { unsafe sanitizerRelease(address) }
+  }
+#endif

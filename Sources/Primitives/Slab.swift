@@ -1,0 +1,201 @@
+/// A list inside a `Slab`: where it begins and ends.
+package struct SlabList: Sendable {
+  @usableFromInline var first: UInt32 = .max
+  @usableFromInline var last: UInt32 = .max
+
+  /// Makes an empty list.
+  @inlinable
+  package init() {}
+
+  /// Whether no element is in the list.
+  @inlinable
+  package var isEmpty: Bool { first == .max }
+}
+
+/// Where an element of a `Slab` is, and which one is meant.
+package struct SlabKey: Hashable, Sendable {
+  package let place: UInt32
+  package let serial: UInt64
+
+  @usableFromInline init(place: UInt32, serial: UInt64) {
+    self.place = place
+    self.serial = serial
+  }
+}
+
+/// Elements in ordered lists, with O(1) insertion, removal and moving, and no allocation for each.
+///
+/// The slab owns the elements; the owner of the slab keeps the lists (`SlabList`), as many as it
+/// needs, and passes the one it means. An element is in one list at a time. A place is reused after
+/// removal; its `SlabKey` is not, so a key that outlived its element finds nothing.
+///
+/// Invariants:
+/// 1. Each place is in exactly one list, or in the chain of free places.
+/// 2. `serial` grows with each insertion, is never reused, and orders the elements by age.
+package struct Slab<Element> {
+  @usableFromInline
+  struct Entry {
+    @usableFromInline var element: Element?
+    @usableFromInline var previous: UInt32
+    @usableFromInline var next: UInt32
+    @usableFromInline var serial: UInt64
+
+    @usableFromInline init(element: Element?, previous: UInt32, next: UInt32, serial: UInt64) {
+      self.element = element
+      self.previous = previous
+      self.next = next
+      self.serial = serial
+    }
+  }
+
+  /// The `UInt32` that stands for "no place".
+  @inlinable
+  package static var nowhere: UInt32 { .max }
+
+  /// A slab that empties with more places than this gives its memory back.
+  @inlinable
+  package static var retainedPlaces: Int { 64 }
+
+  @usableFromInline var entries: ContiguousArray<Entry> = []
+  @usableFromInline var firstFree: UInt32 = .max
+  @usableFromInline var lastSerial: UInt64 = 0
+
+  /// How many elements there are, in all lists.
+  @usableFromInline package internal(set) var count = 0
+
+  /// Makes an empty slab. Allocates nothing.
+  @inlinable
+  package init() {}
+
+  /// Puts `element` at the end of `list`.
+  @inlinable
+  package mutating func append(_ element: consuming Element, to list: inout SlabList) -> SlabKey {
+    lastSerial += 1
+    let place: UInt32
+    if firstFree != Self.nowhere {
+      place = firstFree
+      firstFree = entries[Int(place)].next
+      entries[Int(place)] = Entry(
+        element: element, previous: list.last, next: Self.nowhere, serial: lastSerial)
+    } else {
+      place = UInt32(entries.count)
+      if entries.isEmpty { entries.reserveCapacity(4) }
+      entries.append(
+        Entry(element: element, previous: list.last, next: Self.nowhere, serial: lastSerial))
+    }
+    link(place, after: list.last, in: &list)
+    count += 1
+    return SlabKey(place: place, serial: lastSerial)
+  }
+
+  /// Takes the element at `place` out of `list`, which must be the one it is in.
+  @inlinable
+  package mutating func remove(at place: UInt32, from list: inout SlabList) -> Element {
+    unlink(place, from: &list)
+    guard let element = entries[Int(place)].element.take() else {
+      preconditionFailure("Internal inconsistency: place \(place) of a slab is empty")
+    }
+    entries[Int(place)].serial = 0
+    entries[Int(place)].next = firstFree
+    firstFree = place
+    count -= 1
+    if count == 0, entries.count > Self.retainedPlaces {
+      entries = []
+      firstFree = Self.nowhere
+    }
+    return element
+  }
+
+  /// Takes the element that `key` names out of `list`; nil if it is gone.
+  @inlinable
+  package mutating func remove(_ key: SlabKey, from list: inout SlabList) -> Element? {
+    guard contains(key) else { return nil }
+    return remove(at: key.place, from: &list)
+  }
+
+  /// Takes the first element out of `list`; nil if there is none.
+  @inlinable
+  package mutating func popFirst(from list: inout SlabList) -> Element? {
+    list.isEmpty ? nil : remove(at: list.first, from: &list)
+  }
+
+  /// Moves the element at `place` from the list it is in to the end of another.
+  @inlinable
+  package mutating func move(
+    _ place: UInt32, from source: inout SlabList, to target: inout SlabList
+  ) {
+    unlink(place, from: &source)
+    entries[Int(place)].previous = target.last
+    entries[Int(place)].next = Self.nowhere
+    link(place, after: target.last, in: &target)
+  }
+
+  /// The first place of `list`, or `nowhere`.
+  @inlinable
+  package func firstPlace(of list: SlabList) -> UInt32 { list.first }
+
+  /// The place after `place` in its list, or `nowhere`.
+  @inlinable
+  package func place(after place: UInt32) -> UInt32 { entries[Int(place)].next }
+
+  /// The key of the element at `place`.
+  @inlinable
+  package func key(at place: UInt32) -> SlabKey {
+    SlabKey(place: place, serial: entries[Int(place)].serial)
+  }
+
+  /// Whether the element that `key` names is still here.
+  @inlinable
+  package func contains(_ key: SlabKey) -> Bool {
+    Int(key.place) < entries.count && entries[Int(key.place)].serial == key.serial
+      && key.serial != 0
+  }
+
+  /// The element at an occupied place.
+  @inlinable
+  package subscript(place: UInt32) -> Element {
+    get {
+      guard let element = entries[Int(place)].element else {
+        preconditionFailure("Internal inconsistency: place \(place) of a slab is empty")
+      }
+      return element
+    }
+    set { entries[Int(place)].element = newValue }
+  }
+
+  /// The elements of `list`, in its order.
+  package func elements(of list: SlabList) -> [Element] {
+    var result: [Element] = []
+    var place = list.first
+    while place != Self.nowhere {
+      result.append(self[place])
+      place = entries[Int(place)].next
+    }
+    return result
+  }
+
+  /// All elements of all lists, in the order in which they were inserted.
+  package func elementsByAge() -> [Element] {
+    entries.filter { $0.element != nil }.sorted { $0.serial < $1.serial }.compactMap(\.element)
+  }
+
+  @inlinable
+  mutating func link(_ place: UInt32, after previous: UInt32, in list: inout SlabList) {
+    if previous == Self.nowhere {
+      list.first = place
+    } else {
+      entries[Int(previous)].next = place
+    }
+    list.last = place
+  }
+
+  @inlinable
+  mutating func unlink(_ place: UInt32, from list: inout SlabList) {
+    let (previous, next) = (entries[Int(place)].previous, entries[Int(place)].next)
+    if previous == Self.nowhere { list.first = next } else { entries[Int(previous)].next = next }
+    if next == Self.nowhere { list.last = previous } else { entries[Int(next)].previous = previous }
+  }
+}
+
+extension Slab.Entry: Sendable where Element: Sendable {}
+extension Slab: Sendable where Element: Sendable {}

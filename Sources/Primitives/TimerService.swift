@@ -1,0 +1,21 @@
+/// Something that wants to be told when its time has come.
+package protocol TimerTarget: AnyObject, Sendable {
+  /// Called once, on the timer's thread, at or after the deadline. Must not block.
+  func timerFired()
+}
+
+/// A monotonic clock that wakes its targets. The real one stands on Dispatch, a test's on nothing.
+package protocol TimerService: AnyObject, Sendable {
+  /// What time it is.
+  var now: ContinuousClock.Instant { get }
+
+  /// Calls `target` at or after `deadline`, never before. Keeps it alive until then. O(1).
+  func schedule(_ target: any TimerTarget, at deadline: ContinuousClock.Instant) -> SlabKey
+
+  /// Forgets a timer. True if it had not fired and now never will. O(1).
+  @discardableResult
+  func cancel(_ key: SlabKey) -> Bool
+
+  /// Runs work that may take long, or block, where it delays no other timer.
+  func deliver(_ work: @escaping @Sendable () -> Void)
+}

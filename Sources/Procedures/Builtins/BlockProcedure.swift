@@ -1,0 +1,43 @@
+/// Runs a closure and finishes when it returns, or fails with what it throws.
+///
+/// ```swift
+/// queue.add(BlockProcedure { try compress(file) })
+/// queue.add(BlockProcedure { procedure in
+///   for file in files where !procedure.isCancelled { try compress(file) }
+/// })
+/// ```
+///
+/// The closure runs once, on the queue's worker, and is let go of when the procedure has finished.
+/// A `CancellationError` thrown after a cancel is the cancel, not a failure.
+nonisolated open class BlockProcedure: Procedure, @unchecked Sendable {
+  private final let block: OneShot<@Sendable (BlockProcedure) throws -> Void>
+
+  /// Makes a procedure that runs `block`.
+  public init(_ block: @escaping @Sendable () throws -> Void) {
+    self.block = OneShot { _ in try block() }
+    super.init()
+  }
+
+  /// Makes a procedure that runs `block`, which is handed the procedure: to look at `isCancelled`.
+  public init(_ block: @escaping @Sendable (BlockProcedure) throws -> Void) {
+    self.block = OneShot(block)
+    super.init()
+  }
+
+  /// Runs the closure.
+  open override func execute() {
+    do {
+      try block.take()?(self)
+      finish()
+    } catch let error as CancellationError {
+      finish(withError: isCancelled ? nil : error)
+    } catch {
+      finish(withError: error)
+    }
+  }
+
+  /// Lets go of the closure, also if it never ran.
+  open override func procedureDidFinish(withErrors errors: [any Error]) {
+    _ = block.take()
+  }
+}

@@ -1,0 +1,63 @@
+internal import Dispatch
+internal import Primitives
+
+/// An observer's place on a procedure.
+final class ObserverEntry: @unchecked Sendable {
+  private let observer: any ProcedureObserver
+  private let status = AtomicByte(0)
+  let events: ProcedureEvents
+  let queue: DispatchQueue?
+
+  /// Whether events reach it. Written before the entry is shared, or by who holds the turn.
+  var isAttached = false
+
+  init(_ observer: any ProcedureObserver) {
+    self.observer = observer
+    events = observer.events
+    queue = observer.eventQueue
+  }
+
+  /// Whether it was taken off the procedure. One atomic load.
+  var isRemoved: Bool { status.load() != 0 }
+
+  /// True the first time.
+  func markRemoved() -> Bool { status.exchange(1) == 0 }
+
+  /// Calls the observer. Never under a lock.
+  func deliver(_ event: ProcedureEvents, _ delivery: ObserverDelivery, of procedure: Procedure) {
+    switch event {
+    case .didAttach:
+      observer.didAttach(to: procedure)
+    case .willExecute:
+      offer(.execute, of: procedure) {
+        observer.will(execute: procedure, pendingExecute: $0)
+      }
+    case .didExecute:
+      observer.did(execute: procedure)
+    case .didCancel:
+      observer.did(cancel: procedure, withErrors: delivery.cancelErrors)
+    case .willAdd:
+      if let added = delivery.added { observer.procedure(procedure, willAdd: added) }
+    case .didAdd:
+      if let added = delivery.added { observer.procedure(procedure, didAdd: added) }
+    case .willFinish:
+      offer(.finish, of: procedure) {
+        observer.will(finish: procedure, withErrors: delivery.errors, pendingFinish: $0)
+      }
+    case .didFinish:
+      observer.did(finish: procedure, withErrors: delivery.errors)
+    default:
+      preconditionFailure("Internal inconsistency: event \(event.rawValue) is not a single event")
+    }
+  }
+
+  /// Makes the procedure wait if the observer kept the event.
+  private func offer(
+    _ event: ProcedureStateMachine.Holdable, of procedure: Procedure,
+    to call: (PendingEvent) -> Void
+  ) {
+    var pending = PendingEvent(event, of: procedure)
+    call(pending)
+    if !isKnownUniquelyReferenced(&pending) { pending.hold() }
+  }
+}

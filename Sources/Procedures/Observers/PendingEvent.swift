@@ -1,0 +1,50 @@
+internal import Primitives
+
+/// Holds back the event that it was handed out for, as long as somebody keeps it.
+///
+/// Keep it beyond the observer's return to make the procedure wait before it executes or finishes;
+/// call `release()`, or let go of it, to let the event go on. It cannot be forgotten: its `deinit`
+/// releases it. A cancel before `execute()` makes a held execute event moot.
+///
+/// ```swift
+/// procedure.addWillFinishBlockObserver { procedure, errors, pendingFinish in
+///   upload(log) { pendingFinish.release() }   // finishes when the log is uploaded
+/// }
+/// ```
+public final class PendingEvent: Sendable {
+  private enum Status {
+    /// The observer has not returned.
+    static let offered: UInt8 = 0
+    /// The observer has returned and somebody kept it.
+    static let held: UInt8 = 1
+    static let released: UInt8 = 2
+  }
+
+  private let procedure: Procedure
+  private let event: ProcedureStateMachine.Holdable
+  private let status = AtomicByte(Status.offered)
+
+  init(_ event: ProcedureStateMachine.Holdable, of procedure: Procedure) {
+    self.event = event
+    self.procedure = procedure
+  }
+
+  deinit {
+    release()
+  }
+
+  /// Lets the event go on. Later calls do nothing. From any thread.
+  public func release() {
+    guard status.exchange(Status.released) == Status.held else { return }
+    procedure.note { [event] in $0.machine.release(event) }
+  }
+
+  /// The observer has returned and somebody may have kept the event. Holds the procedure unless
+  /// it was released already.
+  func hold() {
+    procedure.update { [event] in $0.machine.hold(event) }
+    if !status.compareExchange(Status.offered, Status.held) {
+      procedure.note { [event] in $0.machine.release(event) }
+    }
+  }
+}

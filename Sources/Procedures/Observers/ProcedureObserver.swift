@@ -1,0 +1,88 @@
+public import Dispatch
+
+/// Something that is told what happens to a procedure.
+///
+/// Implement the events that you want; the others do nothing. All are called in the procedure's
+/// turns: one at a time, never overlapping its `execute()` or overrides, on a worker of its queue,
+/// or on `eventQueue`. One value may observe several procedures, and is then called concurrently.
+///
+/// ```swift
+/// struct Log: ProcedureObserver {
+///   func did(finish procedure: Procedure, withErrors errors: [any Error]) {
+///     print("\(procedure.name) \(procedure.outcome!)")
+///   }
+/// }
+/// procedure.add(observer: Log())
+/// ```
+public protocol ProcedureObserver: Sendable {
+  /// The events to be told of; all unless you say less. Asked once, when it is added.
+  var events: ProcedureEvents { get }
+
+  /// Where to be called; nil, the default, means on the procedure's worker.
+  ///
+  /// The procedure's turn waits for the callback by message: no thread is blocked.
+  var eventQueue: DispatchQueue? { get }
+
+  /// It was attached: told in the procedure's next turn, before anything else.
+  func didAttach(to procedure: Procedure)
+
+  /// `execute()` is about to be called. Cancel or finish the procedure here and it is not.
+  ///
+  /// - Parameter pendingExecute: keep it to hold the event back; let go of it to let it go on.
+  func will(execute procedure: Procedure, pendingExecute: PendingEvent)
+
+  /// `execute()` has returned. The work may go on asynchronously.
+  func did(execute procedure: Procedure)
+
+  /// The procedure was cancelled with these errors.
+  func did(cancel procedure: Procedure, withErrors errors: [any Error])
+
+  /// The procedure is about to add `newProcedure` to its queue, or as a child.
+  func procedure(_ procedure: Procedure, willAdd newProcedure: Procedure)
+
+  /// The procedure has added `newProcedure`.
+  func procedure(_ procedure: Procedure, didAdd newProcedure: Procedure)
+
+  /// The procedure is about to finish with these errors, which no longer change.
+  ///
+  /// - Parameter pendingFinish: keep it to hold the event back; let go of it to let it go on.
+  func will(
+    finish procedure: Procedure, withErrors errors: [any Error], pendingFinish: PendingEvent)
+
+  /// The procedure has finished. Dependents start after all observers have been told.
+  func did(finish procedure: Procedure, withErrors errors: [any Error])
+}
+
+extension ProcedureObserver {
+  /// All events.
+  public var events: ProcedureEvents { .all }
+
+  /// On the procedure's worker.
+  public var eventQueue: DispatchQueue? { nil }
+
+  /// Does nothing.
+  public func didAttach(to procedure: Procedure) {}
+
+  /// Does nothing.
+  public func will(execute procedure: Procedure, pendingExecute: PendingEvent) {}
+
+  /// Does nothing.
+  public func did(execute procedure: Procedure) {}
+
+  /// Does nothing.
+  public func did(cancel procedure: Procedure, withErrors errors: [any Error]) {}
+
+  /// Does nothing.
+  public func procedure(_ procedure: Procedure, willAdd newProcedure: Procedure) {}
+
+  /// Does nothing.
+  public func procedure(_ procedure: Procedure, didAdd newProcedure: Procedure) {}
+
+  /// Does nothing.
+  public func will(
+    finish procedure: Procedure, withErrors errors: [any Error], pendingFinish: PendingEvent
+  ) {}
+
+  /// Does nothing.
+  public func did(finish procedure: Procedure, withErrors errors: [any Error]) {}
+}

@@ -1,0 +1,51 @@
+internal import Primitives
+
+/// Cancels a procedure that has not finished some time after it started.
+///
+/// ```swift
+/// procedure.add(observer: TimeoutObserver(by: .seconds(10)))
+/// ```
+///
+/// The time counts from the willExecute event: waiting for dependencies and for a slot does not
+/// count. The procedure is cancelled with `ProcedureError.timedOut`; a procedure that ignores its
+/// cancel goes on. Zero or less cancels before `execute()` is called. One observer may be added to
+/// several procedures; each has its own time. With several observers the shortest counts.
+public struct TimeoutObserver: ProcedureObserver {
+  private let duration: Duration
+
+  /// Makes an observer that gives a procedure this much time.
+  public init(by duration: Duration) {
+    self.duration = duration
+  }
+
+  /// The time counts from here.
+  public var events: ProcedureEvents { .willExecute }
+
+  /// Starts the time.
+  public func will(execute procedure: Procedure, pendingExecute: PendingEvent) {
+    guard duration > .zero else {
+      procedure.cancel(withError: ProcedureError.timedOut(duration))
+      return
+    }
+    let clock = procedure.clock
+    procedure.schedule(
+      CancelTimer(procedure, after: duration), at: clock.now.advanced(by: duration), on: clock)
+  }
+}
+
+/// Cancels a procedure when its time is up.
+private final class CancelTimer: TimerTarget {
+  private let procedure: Procedure
+  private let duration: Duration
+
+  init(_ procedure: Procedure, after duration: Duration) {
+    self.procedure = procedure
+    self.duration = duration
+  }
+
+  func timerFired() {
+    procedure.clock.service.deliver { [procedure, duration] in
+      procedure.cancel(withError: ProcedureError.timedOut(duration))
+    }
+  }
+}

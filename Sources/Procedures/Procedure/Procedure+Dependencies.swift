@@ -1,0 +1,146 @@
+internal import Primitives
+
+extension Procedure {
+  /// Makes this procedure wait until `dependency` has finished.
+  ///
+  /// Order, not success: it also runs after a dependency that failed or was cancelled. The
+  /// dependency may be on another queue. It must be added to one, or this procedure waits.
+  ///
+  /// Adding a dependency on itself, or after it started, is a programmer error and traps.
+  public final func add(dependency: Procedure) {
+    precondition(
+      dependency !== self,
+      "Procedure '\(name)' cannot depend on itself: it would wait for ever. Remove the dependency.")
+    enum Next: Sendable {
+      case tooLate(ProcedureState)
+      case recorded
+      case wait(index: Int, ReadyList?)
+    }
+    let next: Next = read { core in
+      guard core.machine.acceptsDependencies else { return .tooLate(core.machine.state) }
+      let index = core.withExtras { extras in
+        extras.dependencies.append(.init(procedure: dependency))
+        return extras.dependencies.count - 1
+      }
+      guard core.machine.state == .pending else { return .recorded }
+      return .wait(index: index, core.machine.dependencyAdded() ? core.home : nil)
+    }
+    switch next {
+    case .tooLate(let state):
+      preconditionFailure(
+        "Procedure '\(name)' is already \(state): add dependencies before it starts.")
+    case .recorded:
+      break
+    case .wait(let index, let list):
+      list?.makeWaiting(self)
+      wait(for: dependency, at: index)
+    }
+  }
+
+  /// Makes this procedure wait for several others.
+  public final func add(dependencies: some Sequence<Procedure>) {
+    for dependency in dependencies { add(dependency: dependency) }
+  }
+
+  /// Takes a dependency back. Without effect once it finished, or this procedure started.
+  public final func remove(dependency: Procedure) {
+    let removed: [ProcedureExtras.Dependency] = read { core in
+      guard core.machine.acceptsDependencies, let extras = core.extras else { return [] }
+      let removed = extras.dependencies.filter { $0.procedure === dependency }
+      extras.dependencies.removeAll { $0.procedure === dependency }
+      return removed
+    }
+    for entry in removed {
+      if let key = entry.key, dependency.removeDependent(key) { dependencyFinished() }
+    }
+  }
+
+  /// The procedures that this one waits for, or waited for until it finished.
+  public final var dependencies: [Procedure] {
+    read { $0.extras?.dependencies.map(\.procedure) ?? [] }
+  }
+
+  // MARK: Waiting
+
+  /// Waits for `dependency`, which has been counted.
+  ///
+  /// - Parameter index: where it is in the list of dependencies, unless others were removed.
+  final func wait(for dependency: Procedure, at index: Int) {
+    guard let key = dependency.addDependent(self) else { return dependencyFinished() }
+    let isKept = read { core in
+      guard let extras = core.extras,
+        let index = extras.indexOfUnregistered(dependency, near: index)
+      else { return false }
+      extras.dependencies[index].key = key
+      return true
+    }
+    // This one has finished, or the dependency was removed, in between.
+    if !isKept, dependency.removeDependent(key) { dependencyFinished() }
+  }
+
+  /// A dependency is done, or was removed, and makes this procedure ready if it was the last.
+  final func dependencyFinished() {
+    if let list = noteDependencyFinished() { list.makeReady(self) }
+  }
+
+  /// The list in which it is now to be made ready, if it is.
+  final func noteDependencyFinished() -> ReadyList? {
+    enum Next: Sendable {
+      case nothing
+      case makeReady(ReadyList)
+      case runTurn(ReadyList)
+    }
+    let next: Next = read { core in
+      guard !core.machine.isRetired, let home = core.home else { return .nothing }
+      switch core.machine.dependencyFinished() {
+      case .unchanged: return .nothing
+      case .ready: return .makeReady(home)
+      case .requestTurn: return .runTurn(home)
+      }
+    }
+    switch next {
+    case .nothing:
+      return nil
+    case .makeReady(let list):
+      return list
+    case .runTurn(let list):
+      list.requestTurn(of: self)
+      return nil
+    }
+  }
+
+  /// Its place among those to tell; nil if it has finished.
+  private func addDependent(_ dependent: Procedure) -> SlabKey? {
+    read { core in
+      guard !core.machine.isRetired else { return nil }
+      return core.withExtras { $0.dependents.append(dependent, to: &$0.dependentList) }
+    }
+  }
+
+  /// True if the dependent had not been told yet, and now will not be.
+  final func removeDependent(_ key: SlabKey) -> Bool {
+    let removed = read { core in
+      core.extras.flatMap { $0.dependents.remove(key, from: &$0.dependentList) }
+    }
+    return removed != nil
+  }
+
+  /// For the iterative release of a chain that nobody else refers to.
+  final func takeDependencies() -> [Procedure] {
+    read { core in
+      guard let extras = core.extras else { return [] }
+      defer { extras.dependencies = [] }
+      return extras.dependencies.map(\.procedure)
+    }
+  }
+}
+
+extension ProcedureExtras {
+  fileprivate func indexOfUnregistered(_ procedure: Procedure, near index: Int) -> Int? {
+    func matches(_ dependency: Dependency) -> Bool {
+      dependency.procedure === procedure && dependency.key == nil
+    }
+    if dependencies.indices.contains(index), matches(dependencies[index]) { return index }
+    return dependencies.firstIndex(where: matches)
+  }
+}

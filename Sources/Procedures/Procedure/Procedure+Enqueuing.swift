@@ -1,0 +1,59 @@
+internal import Dispatch
+
+extension Procedure {
+  /// Makes it a member of `list`: the only way from initialized to pending.
+  ///
+  /// - Parameter isHeldBack: whether `dependencyFinished()` must be called once more before it may
+  ///   start.
+  /// - Returns: false if the list's group has closed; the procedure is then cancelled, and finishes.
+  final func enqueue(in list: ReadyList, isHeldBack: Bool = false) -> Bool {
+    struct Start: Sendable {
+      let action: ProcedureStateMachine.TurnAction
+      let standing: ReadyListStateMachine.Standing
+      let dependencies: [Procedure]
+    }
+    let start: Start? = update { core in
+      let dependencies = core.extras?.dependencies.map(\.procedure) ?? []
+      let waits = dependencies.count + (isHeldBack ? 1 : 0)
+      guard let action = core.machine.enqueue(waitingFor: waits) else { return nil }
+      core.home = list
+      let standing = ReadyListStateMachine.Standing(
+        priority: core.priority, quality: core.quality == .unspecified ? nil : core.quality,
+        isReady: core.machine.becomeReady())
+      return Start(action: action, standing: standing, dependencies: dependencies)
+    }
+    guard let start else {
+      preconditionFailure(
+        "Procedure '\(name)' was added to a queue or group twice; make a new one for each run.")
+    }
+    let insertion = list.insert(self, start.standing)
+    if start.action == .requestTurn { list.requestTurn(of: self) }
+    adoptContext(of: list)
+    for (index, dependency) in start.dependencies.enumerated() { wait(for: dependency, at: index) }
+    switch insertion {
+    case .accepted, .alreadyRetired:
+      return true
+    case .acceptedToCancel(let order):
+      cancel(errors: order.errors, reason: order.reason)
+      return true
+    case .refused:
+      cancel(withErrors: [ProcedureError.groupFinished(list.group?.name ?? "")])
+      return false
+    }
+  }
+
+  /// A group's children run where the group does. Iterative: groups may be nested thousands deep.
+  private func adoptContext(of list: ReadyList) {
+    guard let childList else { return }
+    let context = list.context
+    var unadopted = [childList]
+    while let next = unadopted.popLast() {
+      unadopted += next.adopt(context).compactMap(\.childList)
+    }
+  }
+
+  /// The group that it was a child of went away.
+  final func leaveHome() {
+    read { $0.home = nil }
+  }
+}

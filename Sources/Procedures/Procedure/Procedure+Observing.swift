@@ -1,0 +1,49 @@
+extension Procedure {
+  /// Adds an observer, at any time. Observers are called in the order in which they were added.
+  ///
+  /// One that is added late is told, in a turn, of a cancel or finish that already happened.
+  /// Observers are let go of when the procedure has finished.
+  ///
+  /// - Returns: what takes it off again. May be dropped.
+  @discardableResult
+  public final func add(observer: some ProcedureObserver) -> ObserverRegistration {
+    let entry = ObserverEntry(observer)
+    note { core in
+      let wasMissed = core.machine.mustReplay
+      core.withExtras { extras in
+        extras.observers.append(entry)
+        extras.wants.formUnion(entry.events)
+      }
+      if !wasMissed, !entry.events.contains(.didAttach) {
+        entry.isAttached = true
+        return .none
+      }
+      return core.machine.noteObserver()
+    }
+    return ObserverRegistration(entry: entry, procedure: self)
+  }
+}
+
+/// An observer's place on a procedure. Letting go of it does nothing: the observer stays.
+public struct ObserverRegistration: Sendable {
+  let entry: ObserverEntry
+  weak let procedure: Procedure?
+
+  /// Takes the observer off the procedure: no event is delivered to it from here on.
+  ///
+  /// A callback that is running on another thread is not waited for.
+  ///
+  /// - Returns: true if this took it off; false if it was taken off before, or the procedure has
+  ///   finished.
+  @discardableResult
+  public func remove() -> Bool {
+    guard entry.markRemoved(), let procedure else { return false }
+    let removed = procedure.read { core -> ObserverEntry? in
+      guard let extras = core.extras,
+        let index = extras.observers.firstIndex(where: { $0 === entry })
+      else { return nil }
+      return extras.observers.remove(at: index)
+    }
+    return removed != nil
+  }
+}

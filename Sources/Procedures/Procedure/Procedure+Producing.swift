@@ -1,0 +1,57 @@
+extension Procedure {
+  /// Adds `procedure` to the queue, or the group, that this one is in.
+  ///
+  /// In a group it becomes a sibling, and the group waits for it. With will-add or did-add
+  /// observers it is added in this procedure's next turn, between the two events, and before this
+  /// procedure finishes; without, it is added when this returns.
+  ///
+  /// - Returns: `procedure`.
+  /// - Throws: `ProcedureError.notEnqueued` before the enqueue and after the finish.
+  @discardableResult
+  public final func produce<Produced: Procedure>(_ procedure: Produced) throws -> Produced {
+    let next: Production.Way = update { core in
+      guard let home = core.home, core.machine.state < .finished else { return .refused }
+      guard let extras = core.extras, !extras.wants.isDisjoint(with: [.willAdd, .didAdd]) else {
+        return .add(home)
+      }
+      extras.produced.append(Production(procedure: procedure, target: .home))
+      return .requestTurn(core.machine.noteProduced() == .requestTurn ? home : nil)
+    }
+    switch next {
+    case .refused:
+      throw ProcedureError.notEnqueued(name)
+    case .add(let home):
+      home.add(procedure)
+    case .requestTurn(let home):
+      home?.requestTurn(of: self)
+    }
+    return procedure
+  }
+
+  /// Does what the will-add observers were told of.
+  final func carryOut(_ production: Production) {
+    switch production.target {
+    case .home: read { $0.home }?.add(production.procedure)
+    case .ownChild: production.procedure.dependencyFinished()
+    }
+  }
+}
+
+extension ReadyList {
+  /// Adds a procedure the way its queue or group would.
+  fileprivate func add(_ procedure: Procedure) {
+    if let group {
+      group.add(child: procedure)
+    } else {
+      admit(procedure)
+    }
+  }
+
+  /// Adds a procedure to the list of a queue, with word to the delegate.
+  func admit(_ procedure: Procedure) {
+    let delegate = delegate.flatMap { $0.isSet ? $0 : nil }
+    delegate?.tell(.willAdd, of: procedure, errors: [])
+    _ = procedure.enqueue(in: self)
+    delegate?.tell(.didAdd, of: procedure, errors: [])
+  }
+}

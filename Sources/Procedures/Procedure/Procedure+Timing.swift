@@ -1,0 +1,19 @@
+internal import Primitives
+
+extension Procedure {
+  /// The clock of the queue that it is on.
+  final var clock: TimerClock { read { $0.home }?.context.clock ?? .continuous }
+
+  /// Calls `target` at `instant`, unless the procedure finishes before.
+  final func schedule(
+    _ target: any TimerTarget, at instant: ContinuousClock.Instant, on clock: TimerClock
+  ) {
+    let key = clock.service.schedule(target, at: instant)
+    let isKept = read { core in
+      guard !core.machine.isRetired else { return false }
+      core.withExtras { $0.timeouts.append((clock, key)) }
+      return true
+    }
+    if !isKept { clock.service.cancel(key) }
+  }
+}

@@ -1,0 +1,92 @@
+internal import Primitives
+
+/// How a turn ended.
+enum TurnEnd: Sendable {
+  /// Nothing is left to do for now, or the turn goes on elsewhere.
+  case idle
+  /// The procedure has finished.
+  case retired(Retirement)
+}
+
+extension Procedure {
+  /// Runs steps on this thread until nothing is left to do, or until the turn must wait.
+  ///
+  /// - Parameter starting: whether a worker just took it from the ready list. Otherwise the turn
+  ///   is held for the caller.
+  final func runTurn(starting: Bool) -> TurnEnd {
+    guard var next = beginTurn(starting: starting) else { return .idle }
+    while true {
+      switch next.step {
+      case .idle, .waitForPendingEvents:
+        return .idle
+      case .execute:
+        execute()
+      case .didCancel:
+        procedureDidCancel(withErrors: next.errors)
+      case .willFinish:
+        procedureWillFinish(withErrors: next.errors)
+      case .didFinish:
+        procedureDidFinish(withErrors: next.errors)
+      case .settleChildren:
+        settleChildren()
+      case .retire:
+        return .retired(retire(from: next.home, with: next.extras))
+      case .attachObservers, .addProduced, .willExecute, .didExecute:
+        break
+      }
+      if let delivery = next.delivery, !deliver(delivery) { return .idle }
+      next = update { $0.nextStep() }
+    }
+  }
+
+  /// Nil if somebody else holds the turn and will see to the start.
+  private func beginTurn(starting: Bool) -> NextStep? {
+    update { core in
+      if starting, core.machine.start() == .none { return nil }
+      // Go on with an event whose delivery had to wait for another queue.
+      if let delivery = core.extras?.suspendedDelivery.take() {
+        return NextStep(step: .attachObservers, delivery: delivery)
+      }
+      return core.nextStep()
+    }
+  }
+
+  /// Calls the observers of an event, and then does what follows from it.
+  ///
+  /// - Returns: false if the turn waits for a callback on another queue.
+  private func deliver(_ delivery: ObserverDelivery) -> Bool {
+    var delivery = delivery
+    while true {
+      guard delivery.run(for: self) else { return false }
+      switch delivery.sequel {
+      case .none:
+        return true
+      case .tellDelegate(let delegate, let event):
+        delegate.tell(event, of: self, errors: delivery.errors)
+        return true
+      case .add(let production):
+        carryOut(production)
+        delivery = delivery.didAdd(production.procedure)
+      }
+    }
+  }
+
+  /// The last step: lets go of everything, and tells those who wait.
+  private func retire(from home: ReadyList?, with extras: ProcedureExtras?) -> Retirement {
+    if failed, let group = home?.group { group.collect(errors, of: self) }
+    guard let extras else { return Retirement(home: home, ready: ReadyBatch(), waiters: []) }
+    extras.source?.complete()
+    for registration in extras.registrations { registration.unregister() }
+    for timeout in extras.timeouts { timeout.clock.service.cancel(timeout.key) }
+    for dependency in extras.dependencies {
+      if let key = dependency.key { _ = dependency.procedure.removeDependent(key) }
+    }
+    var ready = ReadyBatch()
+    while let dependent = extras.dependents.popFirst(from: &extras.dependentList) {
+      guard let list = dependent.noteDependencyFinished() else { continue }
+      if list === home { ready.append(dependent) } else { list.makeReady(dependent) }
+    }
+    return Retirement(
+      home: home, ready: ready, waiters: extras.waiters.elements(of: extras.waiterList))
+  }
+}

@@ -1,0 +1,42 @@
+internal import Primitives
+
+extension Procedure {
+  /// Waits until the procedure has finished and its didFinish observers have returned.
+  ///
+  /// Cancelling the waiting task ends only the wait, not the procedure: then this returns
+  /// `.cancelled([CancellationError()])` while `outcome` is still nil. A procedure that is never
+  /// added to a queue is waited for until it is.
+  public final func waitUntilFinished() async -> ProcedureOutcome {
+    await wait()
+    return outcome ?? .cancelled([CancellationError()])
+  }
+
+  /// Returns when it has finished, or the waiting task is cancelled.
+  private func wait() async {
+    let waiter = WaiterKey()
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let mustWait = read { core in
+          guard !core.machine.isRetired, !Task.isCancelled else { return false }
+          core.withExtras { extras in
+            waiter.key = extras.waiters.append(
+              FinishWaiter(continuation: continuation), to: &extras.waiterList)
+          }
+          return true
+        }
+        if !mustWait { continuation.resume() }
+      }
+    } onCancel: {
+      let found = read { core -> FinishWaiter? in
+        guard let extras = core.extras, let key = waiter.key else { return nil }
+        return extras.waiters.remove(key, from: &extras.waiterList)
+      }
+      found?.resume()
+    }
+  }
+}
+
+/// Where a waiter is. Guarded by the procedure's lock.
+private final class WaiterKey: @unchecked Sendable {
+  var key: SlabKey?
+}

@@ -1,0 +1,212 @@
+public import Dispatch
+internal import Primitives
+
+/// A piece of work that can be queued, ordered, observed and, above all, cancelled.
+///
+/// Subclass it, override `execute()`, and call `finish()` when the work is done:
+///
+/// ```swift
+/// final class Resize: Procedure, @unchecked Sendable {
+///   let image: Image
+///   init(_ image: Image) { self.image = image }
+///
+///   override func execute() {
+///     for row in image.rows {
+///       if isCancelled { break }
+///       resize(row)
+///     }
+///     finish()
+///   }
+/// }
+///
+/// let queue = ProcedureQueue()
+/// queue.add(Resize(image))
+/// ```
+///
+/// Subclasses restate `@unchecked Sendable`; in exchange for that word, the framework promises that
+/// `execute()`, the overrides and the observers of one procedure never overlap and that each sees
+/// what the one before wrote. State that only they touch needs no lock.
+///
+/// ## Cancellation
+/// `cancel()` sets `isCancelled`, fires `cancellationToken`, and then, in the procedure's next turn,
+/// calls `procedureDidCancel(withErrors:)` and the DidCancel observers. A procedure that has not
+/// executed yet then finishes by itself, without executing; one that has must call `finish()`.
+///
+/// ## Thread safety
+/// Everything may be called from any thread. `cancel`, `finish` and `add(observer:)` return at
+/// once: what they set off runs in a turn, on the queue's workers.
+///
+/// ## Ordering
+/// willExecute, `execute()`, didExecute, `procedureWillFinish`, willFinish, [finished],
+/// `procedureDidFinish`, didFinish; only then dependents start. Overrides come before observers,
+/// and observers in the order in which they were added.
+nonisolated open class Procedure: @unchecked Sendable, Cancelable {
+  /// What can be read without the lock; published under it.
+  private final let status: AtomicByte
+  private final let core: Locked<ProcedureCore>
+
+  /// Guarded by the lock of the list that it is in, not by its own.
+  final var membership = Membership.none
+
+  /// Makes a procedure that is on no queue yet.
+  public init() {
+    let core = ProcedureCore(isGroup: false)
+    status = AtomicByte(core.status.byte)
+    self.core = Locked(core)
+  }
+
+  init(isGroup: Bool) {
+    let core = ProcedureCore(isGroup: isGroup)
+    status = AtomicByte(core.status.byte)
+    self.core = Locked(core)
+  }
+
+  deinit {
+    let extras = core.withLock { $0.extras.take() }
+    guard let extras, !extras.dependencies.isEmpty else { return }
+    extras.releaseDependencies()
+  }
+
+  /// The children, if this is a group.
+  var childList: ReadyList? { nil }
+
+  /// A group lets its children end it.
+  func settleChildren() {}
+
+  // MARK: To override
+
+  /// Does the work, or starts it. Override it and call `finish()` when the work is done.
+  ///
+  /// Called once, on a worker of the queue (on its underlying queue, if it was given one), unless
+  /// the procedure was cancelled or finished before. `finish()` may be called inside it, or later
+  /// from any thread; until then the procedure keeps its slot. Long work looks at `isCancelled`,
+  /// and a blocking call is interrupted by a handler on `cancellationToken`.
+  ///
+  /// The base implementation finishes with `ProcedureError.notImplemented`.
+  open func execute() {
+    finish(withError: ProcedureError.notImplemented(String(describing: type(of: self))))
+  }
+
+  /// Called in a turn after the procedure was cancelled, before its DidCancel observers.
+  ///
+  /// Stop the work here and call `finish()`, if `execute()` was called. While a synchronous
+  /// `execute()` is on the stack, this waits for it to return.
+  ///
+  /// - Parameter errors: those that were given to the cancel.
+  open func procedureDidCancel(withErrors errors: [any Error]) {}
+
+  /// Called in a turn when the procedure is about to finish, before its WillFinish observers.
+  ///
+  /// - Parameter errors: all errors. They no longer change.
+  open func procedureWillFinish(withErrors errors: [any Error]) {}
+
+  /// Called in a turn when `isFinished` is true, before the DidFinish observers and dependents.
+  ///
+  /// - Parameter errors: all errors.
+  open func procedureDidFinish(withErrors errors: [any Error]) {}
+
+  // MARK: State
+
+  /// Where it is in its life. Does not block; what is read may be history a moment later.
+  public final var state: ProcedureState { ProcedureStatus(byte: status.load()).state }
+
+  /// Whether it was added to a queue or group, ever.
+  public final var isEnqueued: Bool { state >= .pending }
+
+  /// Whether it is on a queue or in a group and has not started.
+  public final var isPending: Bool { state == .pending }
+
+  /// Whether `execute()` was called and it has not begun to finish.
+  public final var isExecuting: Bool { state == .executing }
+
+  /// Whether it is done.
+  public final var isFinished: Bool { state == .finished }
+
+  /// Whether it was cancelled. One atomic load: safe to poll in a tight loop.
+  public final var isCancelled: Bool { ProcedureStatus(byte: status.load()).isCancelled }
+
+  /// Whether there are errors, so far.
+  public final var failed: Bool { ProcedureStatus(byte: status.load()).isFailed }
+
+  /// The errors of the cancel, then those of the finish, as far as they are known.
+  public final var errors: [any Error] { read { $0.machine.errors } }
+
+  /// How it ended; nil until it is finished.
+  public final var outcome: ProcedureOutcome? {
+    read { core in
+      guard core.machine.state == .finished else { return nil }
+      let errors = core.machine.errors
+      if core.machine.isCancelled { return .cancelled(errors) }
+      return errors.isEmpty ? .succeeded : .failed(errors)
+    }
+  }
+
+  /// What it is called in logs and errors: the type's name unless set.
+  public final var name: String {
+    get { read { $0.extras?.name } ?? String(describing: type(of: self)) }
+    set { read { core in core.withExtras { $0.name = newValue } } }
+  }
+
+  /// Which of several ready procedures goes first. Set it before adding it to a queue.
+  public final var priority: ProcedurePriority {
+    get { read { $0.priority } }
+    set { read { $0.priority = newValue } }
+  }
+
+  /// The Dispatch quality at which it executes; `.unspecified` means that of its queue.
+  ///
+  /// Set it before adding it to a queue. A quality of its own costs a Dispatch block of its own. On
+  /// Linux Dispatch takes it as a hint.
+  public final var qualityOfService: DispatchQoS.QoSClass {
+    get { read { $0.quality } }
+    set { read { $0.quality = newValue } }
+  }
+
+  // MARK: The lock
+
+  /// Reads, or changes what is not published. No user code runs in `body`.
+  final func read<Result: Sendable>(_ body: (inout ProcedureCore) -> Result) -> Result {
+    core.withLock { body(&$0) }
+  }
+
+  /// Changes what is published. No user code runs in `body`.
+  final func update<Result: Sendable>(_ body: (inout ProcedureCore) -> Result) -> Result {
+    core.withLock { core in
+      defer { status.store(core.status.byte) }
+      return body(&core)
+    }
+  }
+
+  /// Notes an event, and has the turn run if nobody holds it.
+  final func note(_ event: (inout ProcedureCore) -> ProcedureStateMachine.TurnAction) {
+    let list: ReadyList? = update { core in
+      event(&core) == .requestTurn ? core.home ?? .detached : nil
+    }
+    list?.requestTurn(of: self)
+  }
+
+  /// The list whose workers run its turns.
+  final var listForTurns: ReadyList { read { $0.home } ?? .detached }
+}
+
+extension Procedure: Hashable {
+  /// Whether they are the same object.
+  public static func == (left: Procedure, right: Procedure) -> Bool { left === right }
+
+  /// Hashes the identity.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(ObjectIdentifier(self))
+  }
+}
+
+extension Procedure: CustomStringConvertible {
+  /// Its name, type, state and errors, for example `'Upload' (Upload, executing, cancelled)`.
+  public var description: String {
+    let type = String(describing: type(of: self))
+    let status = ProcedureStatus(byte: status.load())
+    var parts = name == type ? ["\(status.state)"] : [type, "\(status.state)"]
+    if status.isCancelled { parts.append("cancelled") }
+    if status.isFailed { parts.append("errors: \(errors.sentence)") }
+    return "'\(name)' (\(parts.joined(separator: ", ")))"
+  }
+}

@@ -1,0 +1,84 @@
+/// What to do now, with what is needed to do it: taken in one critical section.
+struct NextStep: Sendable {
+  let step: ProcedureStateMachine.Step
+  var delivery: ObserverDelivery?
+  /// What the override of this step is told.
+  var errors: [any Error] = []
+  /// At the last step: where the procedure was, and all that it lets go of.
+  var home: ReadyList?
+  var extras: ProcedureExtras?
+}
+
+extension ProcedureCore {
+  /// Advances the machine and gathers what the step needs.
+  mutating func nextStep() -> NextStep {
+    let step = machine.next(wants: wants)
+    switch step {
+    case .idle, .waitForPendingEvents, .execute, .settleChildren:
+      return NextStep(step: step)
+    case .attachObservers:
+      return NextStep(step: step, delivery: deliveryToNewObservers())
+    case .willExecute:
+      return NextStep(step: step, delivery: delivery(of: .willExecute))
+    case .didExecute:
+      return NextStep(step: step, delivery: delivery(of: .didExecute))
+    case .didCancel:
+      let errors = machine.cancelErrors
+      return NextStep(
+        step: step, delivery: delivery(of: .didCancel, cancelErrors: errors), errors: errors)
+    case .willFinish:
+      return NextStep(step: step, delivery: finishDelivery(.willFinish), errors: machine.errors)
+    case .didFinish:
+      return NextStep(step: step, delivery: finishDelivery(.didFinish), errors: machine.errors)
+    case .addProduced:
+      return NextStep(step: step, delivery: deliveryOfProduced())
+    case .retire:
+      let next = NextStep(step: step, home: home, extras: extras)
+      home = nil
+      extras = extras?.remainder()
+      return next
+    }
+  }
+
+  private func delivery(
+    of event: ProcedureEvents, errors: [any Error] = [], cancelErrors: [any Error] = [],
+    sequel: ObserverDelivery.Sequel = .none
+  ) -> ObserverDelivery? {
+    let isObserved = wants.contains(event)
+    if !isObserved, case .none = sequel { return nil }
+    return ObserverDelivery(
+      event, to: isObserved ? extras?.observers ?? [] : [], errors: errors,
+      cancelErrors: cancelErrors, sequel: sequel)
+  }
+
+  /// Finish events also go to the queue's delegate, after the observers.
+  private func finishDelivery(_ event: ProcedureEvents) -> ObserverDelivery? {
+    let delegate = home?.delegate.flatMap { $0.isSet ? $0 : nil }
+    return delivery(
+      of: event, errors: machine.errors,
+      sequel: delegate.map { .tellDelegate($0, event) } ?? .none)
+  }
+
+  /// New observers are told that they are attached, and then of a cancel or finish they missed.
+  private func deliveryToNewObservers() -> ObserverDelivery? {
+    guard let extras else { return nil }
+    var events = ProcedureEvents.didAttach
+    if machine.cancellation == .delivered { events.insert(.didCancel) }
+    if machine.state == .finished { events.insert(.didFinish) }
+    let new = extras.observers.filter { !$0.isAttached }
+    if machine.isRetired {
+      extras.observers = []
+      extras.wants = []
+    }
+    return ObserverDelivery(
+      events, to: new, errors: machine.errors, cancelErrors: machine.cancelErrors)
+  }
+
+  private mutating func deliveryOfProduced() -> ObserverDelivery? {
+    guard let extras, !extras.produced.isEmpty else { return nil }
+    let production = extras.produced.removeFirst()
+    if !extras.produced.isEmpty { _ = machine.noteProduced() }
+    return ObserverDelivery(
+      .willAdd, to: extras.observers, adding: production.procedure, sequel: .add(production))
+  }
+}

@@ -1,0 +1,42 @@
+/// What the framework itself reports. Each reads as a sentence and names the procedure.
+public enum ProcedureError: Error {
+  /// It did not finish in the time it was given, counted from when it started.
+  case timedOut(Duration)
+  /// The deadline of the token that it was to be cancelled by has passed.
+  case deadlineExceeded
+  /// The group that it is in was cancelled with these errors.
+  case parentCancelled([any Error])
+  /// It was added to a group (named here) that had already finished, and so never ran.
+  case groupFinished(String)
+  /// A child of a group (named here) ended with this error. Never nested, however deep the child.
+  case child(String, any Error)
+  /// The type named here does not override `execute()`.
+  case notImplemented(String)
+  /// The procedure named here tried to add another one while it was not between enqueued and
+  /// finished itself, so there is no queue to add to.
+  case notEnqueued(String)
+}
+
+extension ProcedureError: CustomStringConvertible {
+  /// The error as a sentence.
+  public var description: String {
+    switch self {
+    case .timedOut(let duration):
+      "It did not finish within \(duration) and was cancelled."
+    case .deadlineExceeded:
+      "Its deadline passed and it was cancelled."
+    case .parentCancelled(let errors):
+      errors.isEmpty
+        ? "Its group was cancelled." : "Its group was cancelled: \(errors.sentence)"
+    case .groupFinished(let group):
+      "It was added to group '\(group)', which had already finished; add children before that."
+    case .child(let name, let error):
+      "Child '\(name)': \(error)"
+    case .notImplemented(let type):
+      "'\(type)' does not override execute(); override it and call finish() when the work is done."
+    case .notEnqueued(let name):
+      "Procedure '\(name)' is not on a queue, so it cannot add to one; "
+        + "produce between enqueue and finish."
+    }
+  }
+}

@@ -1,0 +1,375 @@
+/// The life of one procedure. Pure: no lock, no user code called, nothing allocated on the way.
+///
+/// A procedure is a small actor. Events are noted here, by anyone; a *turn* carries them out, one
+/// step at a time, by whoever holds it. `next(wants:)` says what the holder does next.
+///
+/// Events and states (– means: late, changes nothing):
+///
+/// | event           | initialized   | pending             | started     | executing   | finishing | finished |
+/// |-----------------|---------------|---------------------|-------------|-------------|-----------|----------|
+/// | enqueue         | → pending     | misuse              | misuse      | misuse      | misuse    | misuse   |
+/// | start           | inconsistency | noted               | –           | –           | –         | –        |
+/// | mark (cancel)   | accepted      | accepted            | accepted¹   | accepted¹   | –         | –        |
+/// | finish          | refused²      | refused²            | accepted³   | accepted³   | –         | –        |
+/// | observer added  | noted         | noted               | noted       | noted       | noted     | noted    |
+///
+/// ¹ unless `finish` was accepted before. ² unless cancelled: then its errors are added, once.
+/// ³ once; refused on a group, whose end is `childrenFinished`.
+///
+/// The steps of a life in which nothing special happens; a cancel puts `didCancel` before whatever
+/// comes next, except that nothing goes between `execute` and `didExecute`:
+///
+/// ```
+/// attachObservers → willExecute → execute → didExecute → [settleChildren] → willFinish → didFinish → retire
+///                   started       executing                                 finishing    finished
+/// ```
+///
+/// A cancel comes in two parts, so that a whole tree can be marked before anything of it is told:
+/// `mark` sets the flag, `post` lets the turn deliver it. Between the two a turn goes no further
+/// than where it is: it neither executes nor finishes.
+///
+/// Invariants:
+/// 1. Exactly one thread, or one message under way, holds the turn while `isTurnHeld`.
+/// 2. `didCancel` is delivered at most once, and never after `willFinish`.
+/// 3. `retire` is the last step of the last turn that the framework itself asks for.
+struct ProcedureStateMachine: Sendable {
+  enum Step: Sendable, Equatable {
+    /// Nothing to do now. The turn was given up.
+    case idle
+    /// The turn is kept, and goes on when pending events are released.
+    case waitForPendingEvents
+    case attachObservers
+    case addProduced
+    case willExecute
+    case execute
+    case didExecute
+    case didCancel
+    /// Let the group end once its children have.
+    case settleChildren
+    case willFinish
+    case didFinish
+    /// Tell dependents and leave the queue. The turn was given up.
+    case retire
+  }
+
+  /// What whoever noted an event has to do about it.
+  enum TurnAction: Sendable, Equatable {
+    case none
+    /// The turn is now held for the caller, who must have it run.
+    case requestTurn
+  }
+
+  enum Cancellation: UInt8, Sendable, Comparable {
+    case none
+    case marked
+    case posted
+    case delivered
+
+    static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+  }
+
+  enum Finish: Sendable, Equatable {
+    case accepted(TurnAction)
+    case late
+    /// The wrong moment: reported to the queue.
+    case refused
+  }
+
+  /// An event that an observer may hold back.
+  enum Holdable: UInt8, Sendable {
+    case execute
+    case finish
+  }
+
+  private struct Inbox: OptionSet, Sendable {
+    let rawValue: UInt8
+    static let start = Inbox(rawValue: 1)
+    static let observers = Inbox(rawValue: 2)
+    static let produced = Inbox(rawValue: 4)
+  }
+
+  private enum Children: UInt8, Sendable {
+    case notAGroup
+    case running
+    case settling
+    case finished
+  }
+
+  private(set) var state = ProcedureState.initialized
+  private(set) var cancellation = Cancellation.none
+  private(set) var isTurnHeld = false
+  private var isFinishRequested = false
+  private var isDidExecuteDue = false
+  private var isReady = false
+  private(set) var isRetired = false
+  private var inbox: Inbox = []
+  private var children: Children
+  private var held: Holdable?
+  private var isWaitingForHolds = false
+  private var holds: UInt16 = 0
+  private var unfinishedDependencies: UInt32 = 0
+  private var cancelErrorCount: UInt32 = 0
+  private(set) var errors: [any Error] = []
+
+  init(isGroup: Bool = false) {
+    children = isGroup ? .running : .notAGroup
+  }
+
+  var isCancelled: Bool { cancellation != .none }
+  var isGroup: Bool { children != .notAGroup }
+  var cancelErrors: [any Error] { Array(errors.prefix(Int(cancelErrorCount))) }
+
+  /// Whether it was cancelled or told to finish, so that a further cancel would be late.
+  var isEnding: Bool { isCancelled || isFinishRequested || state >= .finishing }
+
+  // MARK: Before the start
+
+  /// The only way from `initialized` to `pending`; nil if it was enqueued before.
+  mutating func enqueue(waitingFor dependencies: Int) -> TurnAction? {
+    guard state == .initialized else { return nil }
+    state = .pending
+    unfinishedDependencies += UInt32(dependencies)
+    return isCancelled ? requestTurn() : TurnAction.none
+  }
+
+  /// Whether dependencies can still be added: not since it started.
+  var acceptsDependencies: Bool { state <= .pending }
+
+  /// A dependency was added while pending. True if the procedure was ready and now is not.
+  mutating func dependencyAdded() -> Bool {
+    unfinishedDependencies += 1
+    defer { isReady = false }
+    return isReady
+  }
+
+  enum Readiness: Sendable, Equatable {
+    case unchanged
+    case ready
+    case requestTurn
+  }
+
+  /// A dependency is done, or was removed.
+  mutating func dependencyFinished() -> Readiness {
+    precondition(
+      unfinishedDependencies > 0, "Internal inconsistency: a dependency finished more than once")
+    unfinishedDependencies -= 1
+    if inbox.contains(.start), unfinishedDependencies == 0 {
+      return requestTurn() == .requestTurn ? .requestTurn : .unchanged
+    }
+    return becomeReady() ? .ready : .unchanged
+  }
+
+  /// True, once, when nothing but a slot is missing. Conditions and locks will stand here.
+  mutating func becomeReady() -> Bool {
+    guard state == .pending, unfinishedDependencies == 0, !isCancelled, !isReady else {
+      return false
+    }
+    isReady = true
+    return true
+  }
+
+  /// A worker has taken it from the ready list, with a slot.
+  mutating func start() -> TurnAction {
+    precondition(state != .initialized, "Internal inconsistency: started before it was enqueued")
+    inbox.insert(.start)
+    return requestTurn()
+  }
+
+  // MARK: Cancel and finish
+
+  /// First part of a cancel: the flag and the errors. True if this is the cancel that counts.
+  mutating func mark(errors newErrors: [any Error]) -> Bool {
+    guard !isEnding else { return false }
+    cancellation = .marked
+    if !newErrors.isEmpty {
+      errors = newErrors
+      cancelErrorCount = UInt32(newErrors.count)
+    }
+    return true
+  }
+
+  /// Second part: from here on the turn may deliver it. What an observer holds back of the
+  /// execute event is moot now.
+  mutating func post() -> TurnAction {
+    precondition(cancellation == .marked, "Internal inconsistency: a cancel posted twice")
+    cancellation = .posted
+    if held == .execute {
+      held = nil
+      holds = 0
+      if isWaitingForHolds {
+        isWaitingForHolds = false
+        return .requestTurn
+      }
+    }
+    return requestTurn()
+  }
+
+  mutating func finish(errors newErrors: [any Error]) -> Finish {
+    if isFinishRequested || state >= .finishing { return .late }
+    if isGroup || (state < .started && !isCancelled) { return .refused }
+    return .accepted(acceptFinish(newErrors))
+  }
+
+  /// A group's last child has finished.
+  mutating func childrenFinished(errors newErrors: [any Error]) -> TurnAction {
+    precondition(children == .settling, "Internal inconsistency: a group's children ended early")
+    children = .finished
+    return acceptFinish(newErrors)
+  }
+
+  private mutating func acceptFinish(_ newErrors: [any Error]) -> TurnAction {
+    isFinishRequested = true
+    if !newErrors.isEmpty { errors += newErrors }
+    // An unstarted one may not be on any queue yet: enqueuing it asks for the turn.
+    return state == .initialized ? .none : requestTurn()
+  }
+
+  // MARK: Observers and produced procedures
+
+  /// True if the observer missed something that it must be told in a step of its own.
+  var mustReplay: Bool { cancellation == .delivered || state == .finished }
+
+  /// An observer wants to be told that it was attached, or of what it missed.
+  mutating func noteObserver() -> TurnAction {
+    inbox.insert(.observers)
+    // Before the enqueue there is no hurry: the first turn begins with it.
+    return state == .initialized && cancellation != .delivered ? .none : requestTurn()
+  }
+
+  mutating func noteProduced() -> TurnAction {
+    inbox.insert(.produced)
+    return requestTurn()
+  }
+
+  // MARK: Pending events
+
+  /// An observer keeps an event back.
+  mutating func hold(_ event: Holdable) {
+    // Once the cancel is on its way, there is no execute to hold back.
+    if event == .execute, cancellation >= .posted { return }
+    held = event
+    holds += 1
+  }
+
+  /// An observer lets go of the event.
+  mutating func release(_ event: Holdable) -> TurnAction {
+    guard held == event, holds > 0 else { return .none }
+    holds -= 1
+    guard holds == 0 else { return .none }
+    held = nil
+    guard isWaitingForHolds else { return .none }
+    isWaitingForHolds = false
+    return .requestTurn
+  }
+
+  // MARK: The turn
+
+  /// Takes the turn if it is free.
+  private mutating func requestTurn() -> TurnAction {
+    if isTurnHeld { return .none }
+    isTurnHeld = true
+    return .requestTurn
+  }
+
+  /// What the holder of the turn does next, now that the step before is done.
+  ///
+  /// - Parameter wants: the events that somebody observes; others are skipped.
+  mutating func next(wants: ProcedureEvents) -> Step {
+    precondition(isTurnHeld, "Internal inconsistency: a turn that nobody holds")
+    if isDidExecuteDue {
+      isDidExecuteDue = false
+      if wants.contains(.didExecute) { return .didExecute }
+    }
+    if inbox.contains(.observers) {
+      inbox.remove(.observers)
+      return .attachObservers
+    }
+    if holds > 0 {
+      isWaitingForHolds = true
+      return .waitForPendingEvents
+    }
+    switch state {
+    case .initialized: return cancellation == .posted ? deliverCancel() : giveUpTurn()
+    case .pending: return nextWhilePending(wants)
+    case .started: return nextWhileStarted()
+    case .executing: return nextWhileExecuting()
+    case .finishing:
+      if takeProduced() { return .addProduced }
+      state = .finished
+      return .didFinish
+    case .finished:
+      if isRetired { return giveUpTurn() }
+      isRetired = true
+      isTurnHeld = false
+      return .retire
+    }
+  }
+
+  private mutating func nextWhilePending(_ wants: ProcedureEvents) -> Step {
+    switch cancellation {
+    case .posted: return deliverCancel()
+    case .marked: return giveUpTurn()
+    case .delivered: return beginFinishing()
+    case .none:
+      guard inbox.contains(.start), unfinishedDependencies == 0 else { return giveUpTurn() }
+      inbox.remove(.start)
+      state = .started
+      return wants.contains(.willExecute) ? .willExecute : nextWhileStarted()
+    }
+  }
+
+  private mutating func nextWhileStarted() -> Step {
+    if takeProduced() { return .addProduced }
+    switch cancellation {
+    case .posted: return deliverCancel()
+    case .marked: return giveUpTurn()
+    case .delivered: return beginFinishing()
+    case .none:
+      if isFinishRequested { return beginFinishing() }
+      state = .executing
+      isDidExecuteDue = true
+      return .execute
+    }
+  }
+
+  private mutating func nextWhileExecuting() -> Step {
+    if takeProduced() { return .addProduced }
+    switch cancellation {
+    case .posted: return deliverCancel()
+    case .marked: return giveUpTurn()
+    case .delivered, .none: break
+    }
+    if isFinishRequested || isGroup { return beginFinishing() }
+    return giveUpTurn()
+  }
+
+  private mutating func deliverCancel() -> Step {
+    cancellation = .delivered
+    return .didCancel
+  }
+
+  /// A group's children come first.
+  private mutating func beginFinishing() -> Step {
+    switch children {
+    case .running:
+      children = .settling
+      return .settleChildren
+    case .settling:
+      return giveUpTurn()
+    case .notAGroup, .finished:
+      state = .finishing
+      return .willFinish
+    }
+  }
+
+  private mutating func takeProduced() -> Bool {
+    guard inbox.contains(.produced) else { return false }
+    inbox.remove(.produced)
+    return true
+  }
+
+  private mutating func giveUpTurn() -> Step {
+    isTurnHeld = false
+    return .idle
+  }
+}

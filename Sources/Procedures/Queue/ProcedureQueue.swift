@@ -1,0 +1,189 @@
+public import Dispatch
+internal import Primitives
+
+/// Runs procedures on Dispatch, in order of priority, then in the order in which they became ready.
+///
+/// ```swift
+/// let queue = ProcedureQueue(name: "images", maxConcurrentProcedureCount: 4)
+/// queue.add(BlockProcedure { print("on a worker") })
+/// await queue.waitUntilAllFinished()
+/// ```
+///
+/// A procedure that waits for its dependencies takes no slot; one that executes keeps its slot until
+/// it has finished. With `maxConcurrentProcedureCount: 1` a queue is serial in the order above. A
+/// queue that its owner lets go of still runs what was added to it.
+///
+/// ## Cancellation
+/// A cancelled procedure that has not started finishes promptly: it needs no free slot, and the
+/// queue may be suspended.
+///
+/// ## Cost
+/// Neither a thread nor a Dispatch queue is made for a procedure. A burst of small procedures costs
+/// a few Dispatch blocks: a worker takes one after another, and asks for another worker before it
+/// leaves others waiting.
+public final class ProcedureQueue: Sendable {
+  private let list: ReadyList
+  private let delegateReference: QueueDelegateReference
+
+  /// What it is called in logs.
+  public let name: String
+
+  /// The Dispatch quality of its workers.
+  public let qualityOfService: DispatchQoS.QoSClass
+
+  /// Makes a queue.
+  ///
+  /// - Parameters:
+  ///   - name: for logs.
+  ///   - maxConcurrentProcedureCount: how many procedures may be between started and finished.
+  ///   - qualityOfService: of the global Dispatch queue that workers run on.
+  ///   - underlyingQueue: where workers run instead: `execute()`, overrides and observers are all
+  ///     called there. After a few procedures they let other blocks of that queue go first.
+  ///   - clock: where delays and timeouts take their time from.
+  public convenience init(
+    name: String? = nil, maxConcurrentProcedureCount: Int = .max,
+    qualityOfService: DispatchQoS.QoSClass = .default, underlyingQueue: DispatchQueue? = nil,
+    clock: ProcedureClock = .continuous
+  ) {
+    let scheduler =
+      underlyingQueue.map { DispatchScheduler(underlyingQueue: $0) }
+      ?? DispatchScheduler(quality: qualityOfService)
+    self.init(
+      name: name, maxConcurrentProcedureCount: maxConcurrentProcedureCount,
+      qualityOfService: qualityOfService, scheduler: scheduler, clock: clock)
+  }
+
+  /// Makes a queue on any scheduler.
+  package init(
+    name: String? = nil, maxConcurrentProcedureCount: Int = .max,
+    qualityOfService: DispatchQoS.QoSClass = .default, scheduler: any Scheduler,
+    clock: ProcedureClock = .continuous
+  ) {
+    self.name = name ?? "ProcedureQueue"
+    self.qualityOfService = qualityOfService
+    delegateReference = QueueDelegateReference()
+    list = ReadyList(
+      context: SchedulingContext(scheduler: scheduler, clock: clock), delegate: delegateReference)
+    self.maxConcurrentProcedureCount = maxConcurrentProcedureCount
+  }
+
+  /// The queue whose procedures run on the main thread, one at a time.
+  public static let main = ProcedureQueue(
+    name: "main", maxConcurrentProcedureCount: 1, underlyingQueue: .main)
+
+  // MARK: Adding
+
+  /// Adds procedures, in order. Each can be added once, ever, to a queue or a group.
+  ///
+  /// Returns at once; adding one again is a programmer error, and traps.
+  public func add(_ procedures: Procedure...) {
+    add(procedures)
+  }
+
+  /// Adds the procedures of a sequence, in order.
+  public func add(_ procedures: some Sequence<Procedure>) {
+    for procedure in procedures { list.admit(procedure) }
+  }
+
+  /// Adds a procedure that is cancelled when `token` is; the token is left when it finishes.
+  public func add(_ procedure: Procedure, cancelledBy token: CancellationToken) {
+    procedure.cancel(when: token)
+    list.admit(procedure)
+  }
+
+  /// Adds a procedure and waits until it has finished. Cancelling the task cancels the procedure.
+  ///
+  /// It waits for the finish also then: nothing of the procedure runs after this has returned.
+  public func run(_ procedure: Procedure) async -> ProcedureOutcome {
+    list.admit(procedure)
+    return await withTaskCancellationHandler {
+      // A task of its own, since the wait must outlast the cancel of this one.
+      await Task { await procedure.waitUntilFinished() }.value
+    } onCancel: {
+      procedure.cancel(because: .taskCancelled)
+    }
+  }
+
+  // MARK: Steering
+
+  /// Whether nothing new is started. Executing procedures go on, cancelled ones finish.
+  public var isSuspended: Bool {
+    get { list.isSuspended }
+    set { list.isSuspended = newValue }
+  }
+
+  /// How many procedures may be between started and finished. Lowering it interrupts nothing.
+  public var maxConcurrentProcedureCount: Int {
+    get { list.limit }
+    set {
+      precondition(
+        newValue > 0,
+        "maxConcurrentProcedureCount of queue '\(name)' must be at least 1, not \(newValue); "
+          + "set isSuspended to hold procedures back.")
+      list.limit = newValue
+    }
+  }
+
+  /// Cancels every procedure that has not finished. Those added later are not affected.
+  public func cancelAll(withErrors errors: [any Error] = []) {
+    for procedure in list.procedures { procedure.cancel(withErrors: errors) }
+  }
+
+  // MARK: Looking
+
+  /// The procedures that have not finished, in the order in which they were added. O(n log n).
+  public var procedures: [Procedure] { list.procedures }
+
+  /// How many procedures have not finished.
+  public var count: Int { list.count }
+
+  /// Blocks until there is a moment without unfinished procedures.
+  ///
+  /// Must not be called from a procedure of this queue: it would wait for itself.
+  @available(*, noasync, message: "await the asynchronous form instead")
+  public func waitUntilAllFinished() {
+    list.waitUntilEmpty()
+  }
+
+  /// Waits until there is a moment without unfinished procedures, or the waiting task is cancelled.
+  public func waitUntilAllFinished() async {
+    await list.waitUntilEmpty()
+  }
+
+  /// Is told what happens on the queue. Not kept alive.
+  public weak var delegate: (any ProcedureQueueDelegate)? {
+    get { delegateReference.delegate }
+    set { delegateReference.set(newValue, of: self) }
+  }
+
+  /// Is told of what is probably a mistake, such as a `finish()` that was refused.
+  ///
+  /// Called on the thread on which it is noticed, with no lock held. It must not block.
+  public var diagnosticsHandler: (@Sendable (ProcedureDiagnostic) -> Void)? {
+    get { list.context.diagnosticsHandler.withLock { $0 } }
+    set {
+      // What is replaced is released after the lock.
+      let context = list.context
+      let replaced = context.diagnosticsHandler.withLock { handler in
+        defer { handler = newValue }
+        return handler
+      }
+      _ = replaced
+    }
+  }
+}
+
+/// The clock of a queue: what `TimerClock` is to tokens.
+public typealias ProcedureClock = TimerClock
+
+extension ProcedureQueue: CustomStringConvertible {
+  /// For example `'images' (3 unfinished, at most 4 at once)`.
+  public var description: String {
+    var parts = ["\(count) unfinished"]
+    if isSuspended { parts.append("suspended") }
+    if maxConcurrentProcedureCount != .max {
+      parts.append("at most \(maxConcurrentProcedureCount) at once")
+    }
+    return "'\(name)' (\(parts.joined(separator: ", ")))"
+  }
+}

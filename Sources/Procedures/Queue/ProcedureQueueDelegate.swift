@@ -1,0 +1,72 @@
+internal import Primitives
+
+/// Is told what happens on a queue. Children of groups on it are not reported: their group is.
+///
+/// Add events come on the thread that adds; finish events in the procedure's turn, after its own
+/// observers. Events of one procedure come in order, those of different ones concurrently.
+public protocol ProcedureQueueDelegate: AnyObject, Sendable {
+  /// A procedure is about to be added. It may still be given dependencies and observers.
+  func procedureQueue(_ queue: ProcedureQueue, willAdd procedure: Procedure)
+
+  /// A procedure was added. It may have finished already.
+  func procedureQueue(_ queue: ProcedureQueue, didAdd procedure: Procedure)
+
+  /// A procedure is about to finish.
+  func procedureQueue(
+    _ queue: ProcedureQueue, willFinish procedure: Procedure, withErrors errors: [any Error])
+
+  /// A procedure has finished; its dependents have not started.
+  func procedureQueue(
+    _ queue: ProcedureQueue, didFinish procedure: Procedure, withErrors errors: [any Error])
+}
+
+extension ProcedureQueueDelegate {
+  /// Does nothing.
+  public func procedureQueue(_ queue: ProcedureQueue, willAdd procedure: Procedure) {}
+
+  /// Does nothing.
+  public func procedureQueue(_ queue: ProcedureQueue, didAdd procedure: Procedure) {}
+
+  /// Does nothing.
+  public func procedureQueue(
+    _ queue: ProcedureQueue, willFinish procedure: Procedure, withErrors errors: [any Error]
+  ) {}
+
+  /// Does nothing.
+  public func procedureQueue(
+    _ queue: ProcedureQueue, didFinish procedure: Procedure, withErrors errors: [any Error]
+  ) {}
+}
+
+/// A queue's delegate, and the queue to name to it; neither is kept alive.
+final class QueueDelegateReference: Sendable {
+  private struct References: Sendable {
+    weak var delegate: (any ProcedureQueueDelegate)?
+    weak var queue: ProcedureQueue?
+  }
+
+  private let references = Locked(References())
+  private let status = AtomicByte(0)
+
+  /// Whether there may be a delegate. One atomic load.
+  var isSet: Bool { status.load() != 0 }
+
+  var delegate: (any ProcedureQueueDelegate)? { references.withLock { $0.delegate } }
+
+  func set(_ delegate: (any ProcedureQueueDelegate)?, of queue: ProcedureQueue) {
+    references.withLock { $0 = References(delegate: delegate, queue: queue) }
+    status.store(delegate == nil ? 0 : 1)
+  }
+
+  func tell(_ event: ProcedureEvents, of procedure: Procedure, errors: [any Error]) {
+    let (delegate, queue) = references.withLock { ($0.delegate, $0.queue) }
+    guard let delegate, let queue else { return }
+    switch event {
+    case .willAdd: delegate.procedureQueue(queue, willAdd: procedure)
+    case .didAdd: delegate.procedureQueue(queue, didAdd: procedure)
+    case .willFinish: delegate.procedureQueue(queue, willFinish: procedure, withErrors: errors)
+    case .didFinish: delegate.procedureQueue(queue, didFinish: procedure, withErrors: errors)
+    default: preconditionFailure("Internal inconsistency: no such event of a queue: \(event)")
+    }
+  }
+}

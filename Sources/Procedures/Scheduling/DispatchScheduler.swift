@@ -1,0 +1,30 @@
+package import Dispatch
+
+/// Workers as blocks on a Dispatch queue.
+package final class DispatchScheduler: Scheduler {
+  private let queue: DispatchQueue
+  package let proceduresPerWorker: Int
+
+  /// Workers on the user's own queue, where other blocks wait their turn between procedures.
+  package init(underlyingQueue: DispatchQueue) {
+    queue = underlyingQueue
+    proceduresPerWorker = 16
+  }
+
+  /// Workers on Dispatch's global queue of that quality.
+  package init(quality: DispatchQoS.QoSClass) {
+    queue = .global(qos: quality)
+    proceduresPerWorker = .max
+  }
+
+  package func submit(
+    quality: DispatchQoS.QoSClass?, _ worker: @escaping @Sendable () -> Void
+  ) {
+    if let quality {
+      let qos = DispatchQoS(qosClass: quality, relativePriority: 0)
+      queue.async(qos: qos, flags: .enforceQoS, execute: worker)
+    } else {
+      queue.async(execute: worker)
+    }
+  }
+}

@@ -1,0 +1,15 @@
+package import Dispatch
+
+/// What runs workers. `DispatchScheduler` is the real one; a simulation puts its own in its place.
+///
+/// Everything asynchronous in the core goes through this and the clock beside it.
+package protocol Scheduler: AnyObject, Sendable {
+  /// Runs `worker` soon, on some thread, once; never on the caller's stack.
+  ///
+  /// - Parameter quality: nil for the scheduler's own.
+  func submit(quality: DispatchQoS.QoSClass?, _ worker: @escaping @Sendable () -> Void)
+
+  /// After so many procedures a worker asks to be called again, so that others get a turn on the
+  /// thread. `Int.max` where nobody else waits for that thread.
+  var proceduresPerWorker: Int { get }
+}

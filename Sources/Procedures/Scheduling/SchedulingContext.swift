@@ -1,0 +1,23 @@
+internal import Dispatch
+internal import Primitives
+
+/// What a queue shares with the groups on it, however deep.
+package final class SchedulingContext: Sendable {
+  let scheduler: any Scheduler
+  let clock: TimerClock
+  let diagnosticsHandler = Locked<(@Sendable (ProcedureDiagnostic) -> Void)?>(nil)
+
+  package init(scheduler: any Scheduler, clock: TimerClock) {
+    self.scheduler = scheduler
+    self.clock = clock
+  }
+
+  /// Where turns of procedures run that are on no queue.
+  static let detached = SchedulingContext(
+    scheduler: DispatchScheduler(quality: .default), clock: .continuous)
+
+  func report(_ diagnostic: @autoclosure () -> ProcedureDiagnostic) {
+    guard let handler = diagnosticsHandler.withLock({ $0 }) else { return }
+    handler(diagnostic())
+  }
+}
