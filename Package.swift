@@ -34,6 +34,16 @@ let package = Package(
       name: "Runbook", dependencies: ["Procedures", "ProceduresFoundation"],
       swiftSettings: settings),
     .executableTarget(name: "Benchmarks", dependencies: ["Procedures"], swiftSettings: settings),
+    .target(
+      name: "TestSupport", dependencies: ["Procedures", "Primitives"], path: "Tests/TestSupport",
+      swiftSettings: settings),
+    .testTarget(name: "PrimitivesTests", dependencies: ["Primitives"], swiftSettings: settings),
+    .testTarget(
+      name: "CancellationTests", dependencies: ["Cancellation", "Primitives", "TestSupport"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "ProceduresTests", dependencies: ["Procedures", "Primitives", "TestSupport"],
+      swiftSettings: settings),
     .testTarget(
       name: "ProceduresFoundationTests", dependencies: ["ProceduresFoundation", "Procedures"],
       swiftSettings: settings),

@@ -1,21 +1,21 @@
-package import Synchronization
+public import Synchronization
 
 /// A byte that is written under somebody's lock and read by anyone without one.
 ///
 /// Reading is one acquire load: what was written before `store` is seen by whoever reads the new
 /// value. Under `-DMODEL` each access is a scheduling point of the schedule explorer.
-package struct AtomicByte: ~Copyable {
+public struct AtomicByte: ~Copyable, Sendable {
   @usableFromInline let value: Atomic<UInt8>
 
   /// Makes a byte that holds `initial`.
   @inlinable
-  package init(_ initial: UInt8) {
+  public init(_ initial: UInt8) {
     value = Atomic(initial)
   }
 
   /// One acquire load.
   @inlinable @inline(__always)
-  package borrowing func load() -> UInt8 {
+  public borrowing func load() -> UInt8 {
     #if MODEL
       ModelSchedule.thread?.step()
     #endif
@@ -24,7 +24,7 @@ package struct AtomicByte: ~Copyable {
 
   /// One release store.
   @inlinable @inline(__always)
-  package borrowing func store(_ new: UInt8) {
+  public borrowing func store(_ new: UInt8) {
     #if MODEL
       ModelSchedule.thread?.step()
     #endif
@@ -33,7 +33,7 @@ package struct AtomicByte: ~Copyable {
 
   /// Puts `new` in and returns what was there.
   @inlinable @inline(__always)
-  package borrowing func exchange(_ new: UInt8) -> UInt8 {
+  public borrowing func exchange(_ new: UInt8) -> UInt8 {
     #if MODEL
       ModelSchedule.thread?.step()
     #endif
@@ -42,7 +42,7 @@ package struct AtomicByte: ~Copyable {
 
   /// Puts `new` in if `expected` was there. True if it did.
   @inlinable @inline(__always)
-  package borrowing func compareExchange(_ expected: UInt8, _ new: UInt8) -> Bool {
+  public borrowing func compareExchange(_ expected: UInt8, _ new: UInt8) -> Bool {
     #if MODEL
       ModelSchedule.thread?.step()
     #endif

@@ -5,9 +5,9 @@ internal import Dispatch
 /// Scheduling arms the source only if the new deadline is the earliest; cancelling never touches it.
 ///
 /// Unchecked because Dispatch's timer protocol is not `Sendable` on Linux, although its sources are.
-package final class DispatchTimers: TimerService, @unchecked Sendable {
+public final class DispatchTimers: TimerService, @unchecked Sendable {
   /// The one of the continuous clock.
-  package static let shared = DispatchTimers()
+  public static let shared = DispatchTimers()
 
   /// About a quarter of a millisecond: finer than a Dispatch timer's own lateness, coarse enough
   /// for neighbours to share a wake-up.
@@ -28,9 +28,11 @@ package final class DispatchTimers: TimerService, @unchecked Sendable {
     source.activate()
   }
 
-  package var now: ContinuousClock.Instant { .now }
+  /// What time it is on the continuous clock.
+  public var now: ContinuousClock.Instant { .now }
 
-  package func schedule(
+  /// Arms the source if this deadline is the earliest.
+  public func schedule(
     _ target: any TimerTarget, at deadline: ContinuousClock.Instant
   ) -> SlabKey {
     let nanoseconds = (deadline - epoch).nanosecondsRoundedUp
@@ -42,13 +44,15 @@ package final class DispatchTimers: TimerService, @unchecked Sendable {
     }
   }
 
-  package func cancel(_ key: SlabKey) -> Bool {
+  /// Never touches the source.
+  public func cancel(_ key: SlabKey) -> Bool {
     // The target is released by the caller's frame, after the lock.
     let target = state.withLock { $0.wheel.cancel(key) }
     return target != nil
   }
 
-  package func deliver(_ work: @escaping @Sendable () -> Void) {
+  /// On a global Dispatch queue.
+  public func deliver(_ work: @escaping @Sendable () -> Void) {
     DispatchQueue.global().async(execute: work)
   }
 

@@ -1,6 +1,6 @@
 extension Duration {
   /// Whole nanoseconds, rounded up; zero for a negative duration, saturated at about 146 years.
-  package var nanosecondsRoundedUp: UInt64 {
+  public var nanosecondsRoundedUp: UInt64 {
     let (seconds, attoseconds) = components
     if seconds < 0 || attoseconds < 0 { return 0 }
     if seconds >= 4_611_686_018 { return Self.farthest }
@@ -9,7 +9,7 @@ extension Duration {
   }
 
   /// Whole nanoseconds, rounded down, within the same bounds.
-  package var nanosecondsRoundedDown: UInt64 {
+  public var nanosecondsRoundedDown: UInt64 {
     let (seconds, attoseconds) = components
     if seconds < 0 || attoseconds < 0 { return 0 }
     if seconds >= 4_611_686_018 { return Self.farthest }

@@ -1,25 +1,25 @@
 /// A queue of elements, first in, first out, in a ring of memory that grows by doubling.
-package struct Fifo<Element> {
+public struct Fifo<Element> {
   @usableFromInline var ring: ContiguousArray<Element?> = []
   @usableFromInline var head = 0
 
   /// How many elements wait.
-  @usableFromInline package internal(set) var count = 0
+  public var count = 0
 
   /// An emptied ring larger than this gives its memory back.
   @usableFromInline static var retainedCapacity: Int { 64 }
 
   /// Makes an empty queue. Allocates nothing.
   @inlinable
-  package init() {}
+  public init() {}
 
   /// Whether nothing waits.
   @inlinable
-  package var isEmpty: Bool { count == 0 }
+  public var isEmpty: Bool { count == 0 }
 
   /// Puts `element` at the end. Amortised O(1).
   @inlinable
-  package mutating func append(_ element: consuming Element) {
+  public mutating func append(_ element: consuming Element) {
     if count == ring.count { grow() }
     ring[(head + count) & (ring.count - 1)] = element
     count += 1
@@ -27,7 +27,7 @@ package struct Fifo<Element> {
 
   /// Takes the first element; nil if there is none.
   @inlinable
-  package mutating func popFirst() -> Element? {
+  public mutating func popFirst() -> Element? {
     guard count > 0 else { return nil }
     let element = ring[head].take()
     head = (head + 1) & (ring.count - 1)

@@ -1,4 +1,4 @@
-package import Synchronization
+public import Synchronization
 
 /// A value that only one thread at a time can reach: the only lock of this package.
 ///
@@ -9,7 +9,7 @@ package import Synchronization
 /// - `-DTSAN` tells ThreadSanitizer about acquire and release. On Linux it cannot see into `Mutex`
 ///   and would report races that are not there.
 /// - `-DMODEL` makes each acquisition a scheduling point of the schedule explorer.
-package struct Locked<Value: ~Copyable>: ~Copyable {
+public struct Locked<Value: ~Copyable>: ~Copyable {
   @usableFromInline let mutex: Mutex<Value>
 
   #if TSAN
@@ -21,13 +21,13 @@ package struct Locked<Value: ~Copyable>: ~Copyable {
 
   /// Makes a lock around `value`.
   @inlinable
-  package init(_ value: consuming sending Value) {
+  public init(_ value: consuming sending Value) {
     mutex = Mutex(value)
   }
 
   /// Runs `body` with exclusive access to the value.
   @inlinable
-  package borrowing func withLock<Result: ~Copyable, Failure: Error>(
+  public borrowing func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending Value) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
     #if MODEL

@@ -1,21 +1,23 @@
 /// A list inside a `Slab`: where it begins and ends.
-package struct SlabList: Sendable {
+public struct SlabList: Sendable {
   @usableFromInline var first: UInt32 = .max
   @usableFromInline var last: UInt32 = .max
 
   /// Makes an empty list.
   @inlinable
-  package init() {}
+  public init() {}
 
   /// Whether no element is in the list.
   @inlinable
-  package var isEmpty: Bool { first == .max }
+  public var isEmpty: Bool { first == .max }
 }
 
 /// Where an element of a `Slab` is, and which one is meant.
-package struct SlabKey: Hashable, Sendable {
-  package let place: UInt32
-  package let serial: UInt64
+public struct SlabKey: Hashable, Sendable {
+  /// Where the element is.
+  public let place: UInt32
+  /// Which element of that place is meant.
+  public let serial: UInt64
 
   @usableFromInline init(place: UInt32, serial: UInt64) {
     self.place = place
@@ -32,7 +34,7 @@ package struct SlabKey: Hashable, Sendable {
 /// Invariants:
 /// 1. Each place is in exactly one list, or in the chain of free places.
 /// 2. `serial` grows with each insertion, is never reused, and orders the elements by age.
-package struct Slab<Element> {
+public struct Slab<Element> {
   @usableFromInline
   struct Entry {
     @usableFromInline var element: Element?
@@ -50,26 +52,26 @@ package struct Slab<Element> {
 
   /// The `UInt32` that stands for "no place".
   @inlinable
-  package static var nowhere: UInt32 { .max }
+  public static var nowhere: UInt32 { .max }
 
   /// A slab that empties with more places than this gives its memory back.
   @inlinable
-  package static var retainedPlaces: Int { 64 }
+  public static var retainedPlaces: Int { 64 }
 
   @usableFromInline var entries: ContiguousArray<Entry> = []
   @usableFromInline var firstFree: UInt32 = .max
   @usableFromInline var lastSerial: UInt64 = 0
 
   /// How many elements there are, in all lists.
-  @usableFromInline package internal(set) var count = 0
+  public var count = 0
 
   /// Makes an empty slab. Allocates nothing.
   @inlinable
-  package init() {}
+  public init() {}
 
   /// Puts `element` at the end of `list`.
   @inlinable
-  package mutating func append(_ element: consuming Element, to list: inout SlabList) -> SlabKey {
+  public mutating func append(_ element: consuming Element, to list: inout SlabList) -> SlabKey {
     lastSerial += 1
     let place: UInt32
     if firstFree != Self.nowhere {
@@ -90,7 +92,7 @@ package struct Slab<Element> {
 
   /// Takes the element at `place` out of `list`, which must be the one it is in.
   @inlinable
-  package mutating func remove(at place: UInt32, from list: inout SlabList) -> Element {
+  public mutating func remove(at place: UInt32, from list: inout SlabList) -> Element {
     unlink(place, from: &list)
     guard let element = entries[Int(place)].element.take() else {
       preconditionFailure("Internal inconsistency: place \(place) of a slab is empty")
@@ -108,20 +110,20 @@ package struct Slab<Element> {
 
   /// Takes the element that `key` names out of `list`; nil if it is gone.
   @inlinable
-  package mutating func remove(_ key: SlabKey, from list: inout SlabList) -> Element? {
+  public mutating func remove(_ key: SlabKey, from list: inout SlabList) -> Element? {
     guard contains(key) else { return nil }
     return remove(at: key.place, from: &list)
   }
 
   /// Takes the first element out of `list`; nil if there is none.
   @inlinable
-  package mutating func popFirst(from list: inout SlabList) -> Element? {
+  public mutating func popFirst(from list: inout SlabList) -> Element? {
     list.isEmpty ? nil : remove(at: list.first, from: &list)
   }
 
   /// Moves the element at `place` from the list it is in to the end of another.
   @inlinable
-  package mutating func move(
+  public mutating func move(
     _ place: UInt32, from source: inout SlabList, to target: inout SlabList
   ) {
     unlink(place, from: &source)
@@ -132,28 +134,28 @@ package struct Slab<Element> {
 
   /// The first place of `list`, or `nowhere`.
   @inlinable
-  package func firstPlace(of list: SlabList) -> UInt32 { list.first }
+  public func firstPlace(of list: SlabList) -> UInt32 { list.first }
 
   /// The place after `place` in its list, or `nowhere`.
   @inlinable
-  package func place(after place: UInt32) -> UInt32 { entries[Int(place)].next }
+  public func place(after place: UInt32) -> UInt32 { entries[Int(place)].next }
 
   /// The key of the element at `place`.
   @inlinable
-  package func key(at place: UInt32) -> SlabKey {
+  public func key(at place: UInt32) -> SlabKey {
     SlabKey(place: place, serial: entries[Int(place)].serial)
   }
 
   /// Whether the element that `key` names is still here.
   @inlinable
-  package func contains(_ key: SlabKey) -> Bool {
+  public func contains(_ key: SlabKey) -> Bool {
     Int(key.place) < entries.count && entries[Int(key.place)].serial == key.serial
       && key.serial != 0
   }
 
   /// The element at an occupied place.
   @inlinable
-  package subscript(place: UInt32) -> Element {
+  public subscript(place: UInt32) -> Element {
     get {
       guard let element = entries[Int(place)].element else {
         preconditionFailure("Internal inconsistency: place \(place) of a slab is empty")
@@ -164,7 +166,7 @@ package struct Slab<Element> {
   }
 
   /// The elements of `list`, in its order.
-  package func elements(of list: SlabList) -> [Element] {
+  public func elements(of list: SlabList) -> [Element] {
     var result: [Element] = []
     var place = list.first
     while place != Self.nowhere {
@@ -175,7 +177,7 @@ package struct Slab<Element> {
   }
 
   /// All elements of all lists, in the order in which they were inserted.
-  package func elementsByAge() -> [Element] {
+  public func elementsByAge() -> [Element] {
     entries.filter { $0.element != nil }.sorted { $0.serial < $1.serial }.compactMap(\.element)
   }
 

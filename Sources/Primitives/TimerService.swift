@@ -1,11 +1,11 @@
 /// Something that wants to be told when its time has come.
-package protocol TimerTarget: AnyObject, Sendable {
+public protocol TimerTarget: AnyObject, Sendable {
   /// Called once, on the timer's thread, at or after the deadline. Must not block.
   func timerFired()
 }
 
 /// A monotonic clock that wakes its targets. The real one stands on Dispatch, a test's on nothing.
-package protocol TimerService: AnyObject, Sendable {
+public protocol TimerService: AnyObject, Sendable {
   /// What time it is.
   var now: ContinuousClock.Instant { get }
 

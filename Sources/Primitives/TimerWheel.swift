@@ -10,7 +10,7 @@
 /// 2. A timer in level n has the same digits above n as `now`, and its digit n is not below that
 ///    of `now`.
 /// 3. Bit s of `occupied[n]` is set exactly if slot s of level n holds a timer.
-package struct TimerWheel<Target> {
+public struct TimerWheel<Target> {
   fileprivate struct Timer {
     var target: Target
     var tick: UInt64
@@ -31,17 +31,17 @@ package struct TimerWheel<Target> {
   ///
   /// - Parameter nanosecondsPerTick: the grain of time. Deadlines are rounded up to it, so that
   ///   neighbours share one wake-up.
-  package init(nanosecondsPerTick: UInt64) {
+  public init(nanosecondsPerTick: UInt64) {
     self.nanosecondsPerTick = nanosecondsPerTick
     slots = ContiguousArray(repeating: SlabList(), count: Self.levels * Self.slotsPerLevel)
     occupied = ContiguousArray(repeating: 0, count: Self.levels)
   }
 
   /// How many timers are pending.
-  package var count: Int { timers.count }
+  public var count: Int { timers.count }
 
   /// Adds a timer that is due at `deadline`, in nanoseconds of the wheel's time. O(1).
-  package mutating func schedule(_ target: Target, at deadline: UInt64) -> SlabKey {
+  public mutating func schedule(_ target: Target, at deadline: UInt64) -> SlabKey {
     let (whole, rest) = deadline.quotientAndRemainder(dividingBy: nanosecondsPerTick)
     let tick = max(whole + (rest == 0 ? 0 : 1), now)
     let slot = slotIndex(for: tick)
@@ -51,7 +51,7 @@ package struct TimerWheel<Target> {
   }
 
   /// Removes a timer and returns its target; nil if it fired or was cancelled before. O(1).
-  package mutating func cancel(_ key: SlabKey) -> Target? {
+  public mutating func cancel(_ key: SlabKey) -> Target? {
     guard timers.contains(key) else { return nil }
     let slot = timers[key.place].slot
     let timer = timers.remove(at: key.place, from: &slots[slot])
@@ -60,7 +60,7 @@ package struct TimerWheel<Target> {
   }
 
   /// Moves an empty wheel's time on, so that the next timer is not placed relative to a distant past.
-  package mutating func skip(to nanoseconds: UInt64) {
+  public mutating func skip(to nanoseconds: UInt64) {
     precondition(timers.count == 0, "Internal inconsistency: skipping over pending timers")
     now = max(now, nanoseconds / nanosecondsPerTick)
   }
@@ -69,14 +69,14 @@ package struct TimerWheel<Target> {
   ///
   /// Never later than the earliest deadline rounded up to a tick. It may be earlier, when timers
   /// only have to move down a level.
-  package var nextWake: UInt64? {
+  public var nextWake: UInt64? {
     guard let tick = nextOccupied()?.tick else { return nil }
     let (nanoseconds, overflow) = tick.multipliedReportingOverflow(by: nanosecondsPerTick)
     return overflow ? .max : nanoseconds
   }
 
   /// Moves time on and returns the targets that have become due, earliest deadline first.
-  package mutating func advance(to nanoseconds: UInt64) -> [Target] {
+  public mutating func advance(to nanoseconds: UInt64) -> [Target] {
     let target = nanoseconds / nanosecondsPerTick
     var due: [(deadline: UInt64, serial: UInt64, target: Target)] = []
     while let next = nextOccupied(), next.tick <= target {
