@@ -25,6 +25,10 @@
       self.queue = queue
       rest = data
       FileDescriptorPair.makeNonBlocking(descriptor)
+      #if canImport(Darwin)
+        // There SIGPIPE goes to the whole process, so blocking it in one thread is not enough.
+        _ = fcntl(descriptor, F_SETNOSIGPIPE, 1)
+      #endif
     }
 
     func start() {

@@ -97,23 +97,26 @@ struct Board {
   }
 
   /// Step, outcome and duration of every step, and a line that sums them up.
-  func table(at now: ContinuousClock.Instant, style: Style) -> [String] {
+  ///
+  /// Names are cut when the table would else be wider than `width`.
+  func table(at now: ContinuousClock.Instant, width: Int?, style: Style) -> [String] {
     let rows = names.map { name -> (String, StepOutcome, String) in
       guard case .ended(let outcome, let duration) = state(of: name) else {
         return (name, .notRun, "–")
       }
       return (name, outcome, duration?.text ?? "–")
     }
-    let nameWidth = rows.map(\.0.count).reduce(4, max)
     let outcomeWidth = rows.map(\.1.text.count).reduce(7, max)
     let durationWidth = rows.map(\.2.count).reduce(8, max)
+    let room = width.map { max(12, $0 - outcomeWidth - durationWidth - 4) } ?? .max
+    let nameWidth = min(room, rows.map(\.0.count).reduce(4, max))
     let head = [
       "Step".rightPadded(to: nameWidth), "Outcome".rightPadded(to: outcomeWidth),
       "Duration".leftPadded(to: durationWidth),
     ]
     let lines = rows.map { name, outcome, duration in
       let cells = [
-        name.rightPadded(to: nameWidth),
+        name.cut(to: nameWidth).rightPadded(to: nameWidth),
         style.colour(outcome, outcome.text.rightPadded(to: outcomeWidth)),
         duration.leftPadded(to: durationWidth),
       ]

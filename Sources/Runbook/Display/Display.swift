@@ -81,7 +81,8 @@ final class Display: @unchecked Sendable {
         lines += output.map { "  \($0)" }
       }
       lines += isQuiet && failures.isEmpty ? [] : [""]
-      lines += board.table(at: .now, style: style)
+      lines += board.table(
+        at: .now, width: terminal.isLive ? terminal.size.width : nil, style: style)
       terminal.write(lines.map { $0 + "\n" }.joined())
       return board.allSucceeded
     }

@@ -17,7 +17,7 @@ struct BoardTests {
     board.ended("c", .skipped(after: "long name"), at: start + .seconds(75))
     #expect(!board.allSucceeded)
     #expect(
-      board.table(at: start + .seconds(76), style: plain) == [
+      board.table(at: start + .seconds(76), width: nil, style: plain) == [
         "Step       Outcome                                 Duration",
         "a          succeeded                                 1.25 s",
         "long name  failed: exited with status 3          1 min 15 s",
@@ -26,6 +26,15 @@ struct BoardTests {
         "",
         "4 steps in 1 min 16 s: 1 succeeded, 1 failed, 1 skipped, 1 not run",
       ])
+  }
+
+  @Test("names are cut so that the table fits a terminal")
+  func narrowTable() {
+    var board = Board([String(repeating: "x", count: 100)], start: start)
+    board.started(String(repeating: "x", count: 100), at: start)
+    board.ended(String(repeating: "x", count: 100), .succeeded, at: start)
+    let lines = board.table(at: start, width: 40, style: plain)
+    #expect(lines[1] == "xxxxxxxxxxxxxxxxxx…  succeeded    0.00 s")
   }
 
   @Test("there is a live line for each running step with its time, and a bar with the whole")
