@@ -12,9 +12,9 @@
 
   /// Waits for file descriptors to become ready, with one thread for all programs together.
   ///
-  /// Not Dispatch sources: on Linux their bookkeeping of a pipe whose other end closes while a
-  /// source on it is cancelled is used after it was freed, which ends this process once in some
-  /// hundred programs (swift-corelibs-libdispatch issue 949).
+  /// Not Dispatch sources: with them our tests crashed on Linux, in Dispatch's own event loop, most
+  /// times they ran, while pipes closed and their sources were cancelled. The stack is that of a
+  /// known use after free there (swift-corelibs-libdispatch issue 949).
   ///
   /// 1. A wait is over after one call of its handler, or by `forget`.
   /// 2. After `forget` the handler is not called, if `forget` runs on the queue of the wait.
