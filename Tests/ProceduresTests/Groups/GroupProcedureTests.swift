@@ -1,3 +1,4 @@
+import Dispatch
 import Procedures
 import TestSupport
 import Testing
@@ -134,7 +135,8 @@ import Testing
         entered.open()
         unblock.block()
       })
-    let queue = ProcedureQueue()
+    // Not the quality of the test runner's own threads, which must not be blocked.
+    let queue = ProcedureQueue(qualityOfService: .utility)
     queue.add(owner)
     await entered.wait()
     owner.cancel()

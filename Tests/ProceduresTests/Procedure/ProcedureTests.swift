@@ -56,7 +56,7 @@ import Testing
       entered.open()
       release.block()
     }
-    let queue = ProcedureQueue()
+    let queue = ProcedureQueue.withThreadOfItsOwn()
     queue.add(procedure)
     await entered.wait()
     #expect(procedure.isEnqueued && procedure.isExecuting)

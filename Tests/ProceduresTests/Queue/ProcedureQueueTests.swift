@@ -96,7 +96,8 @@ import Testing
 
   @Test("Q4: a blocking execute() never stalls the other ready procedures")
   func blocking() async {
-    let queue = ProcedureQueue()
+    // Not the quality of the test runner's own threads, which must not be blocked.
+    let queue = ProcedureQueue(qualityOfService: .userInitiated)
     let release = Gate()
     // One: with every thread of its pool blocked, Dispatch on Linux takes a second to add another.
     let blocked = BlockProcedure { release.block() }
@@ -157,7 +158,7 @@ import Testing
     let procedure = TracedProcedure(end: .whenTold)
     queue.add(procedure)
     let (blocked, returned) = (Gate(), Gate())
-    DispatchQueue.global().async {
+    DispatchQueue(label: "waiting").async {
       blocked.open()
       queue.waitUntilAllFinished()
       returned.open()
