@@ -50,6 +50,9 @@ let package = Package(
     .testTarget(
       name: "RunbookTests", dependencies: ["Runbook", "Procedures", "ProceduresFoundation"],
       swiftSettings: settings),
+    .testTarget(
+      name: "ModelTests", dependencies: ["Procedures", "Primitives", "TestSupport"],
+      swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )
