@@ -48,7 +48,8 @@ let package = Package(
       name: "ProceduresFoundationTests", dependencies: ["ProceduresFoundation", "Procedures"],
       swiftSettings: settings),
     .testTarget(
-      name: "RunbookTests", dependencies: ["Runbook", "Procedures", "ProceduresFoundation"],
+      name: "RunbookTests",
+      dependencies: ["Runbook", "Procedures", "ProceduresFoundation"],
       swiftSettings: settings),
     .testTarget(
       name: "ModelTests", dependencies: ["Procedures", "Primitives", "TestSupport"],
