@@ -27,7 +27,9 @@ let package = Package(
     .target(name: "Cancellation", dependencies: ["Primitives"], swiftSettings: settings),
     .target(
       name: "Procedures", dependencies: ["Cancellation", "Primitives"], swiftSettings: settings),
-    .target(name: "ProceduresFoundation", dependencies: ["Procedures"], swiftSettings: settings),
+    .target(
+      name: "ProceduresFoundation", dependencies: ["Procedures", "Primitives"],
+      swiftSettings: settings),
     .executableTarget(
       name: "Runbook", dependencies: ["Procedures", "ProceduresFoundation"],
       swiftSettings: settings),
@@ -43,6 +45,15 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "ProceduresTests", dependencies: ["Procedures", "Primitives", "TestSupport"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "ProceduresFoundationTests", dependencies: ["ProceduresFoundation", "Procedures"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "RunbookTests", dependencies: ["Runbook", "Procedures", "ProceduresFoundation"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "ModelTests", dependencies: ["Procedures", "Primitives", "TestSupport"],
       swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]

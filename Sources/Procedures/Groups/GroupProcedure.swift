@@ -35,7 +35,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   public init(children: [Procedure] = []) {
     let reference = GroupReference()
     list = ReadyList(childrenOf: reference)
-    super.init(isGroup: true)
+    super.init()
     reference.group = self
     add(children: children)
   }
@@ -49,6 +49,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
     release()
   }
 
+  final override class var isGroup: Bool { true }
   final override var childList: ReadyList? { list }
 
   /// All children so far, finished ones too, in the order in which they were added.
@@ -68,10 +69,11 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   public final var maxConcurrentChildCount: Int {
     get { list.limit }
     set {
-      precondition(
-        newValue > 0,
-        "maxConcurrentChildCount of group '\(name)' must be at least 1, not \(newValue); "
-          + "set isSuspended to hold children back.")
+      if newValue <= 0 {
+        stopBecauseOfMisuse(
+          "maxConcurrentChildCount of group '\(name)' must be at least 1, not \(newValue); "
+            + "set isSuspended to hold children back.")
+      }
       list.limit = newValue
     }
   }

@@ -8,9 +8,11 @@ extension Procedure {
   ///
   /// Adding a dependency on itself, or after it started, is a programmer error and traps.
   public final func add(dependency: Procedure) {
-    precondition(
-      dependency !== self,
-      "Procedure '\(name)' cannot depend on itself: it would wait for ever. Remove the dependency.")
+    if dependency === self {
+      stopBecauseOfMisuse(
+        "Procedure '\(name)' cannot depend on itself: it would wait for ever. Remove the dependency."
+      )
+    }
     enum Next: Sendable {
       case tooLate(ProcedureState)
       case recorded
@@ -27,7 +29,7 @@ extension Procedure {
     }
     switch next {
     case .tooLate(let state):
-      preconditionFailure(
+      stopBecauseOfMisuse(
         "Procedure '\(name)' is already \(state): add dependencies before it starts.")
     case .recorded:
       break

@@ -23,11 +23,13 @@ extension Procedure {
       return Start(action: action, standing: standing, dependencies: dependencies)
     }
     guard let start else {
-      preconditionFailure(
+      stopBecauseOfMisuse(
         "Procedure '\(name)' was added to a queue or group twice; make a new one for each run.")
     }
+    adoptContext(of: list)
     let insertion = list.insert(self, start.standing)
     if start.action == .requestTurn { list.requestTurn(of: self) }
+    // Again, in case the list got its own context between the two.
     adoptContext(of: list)
     for (index, dependency) in start.dependencies.enumerated() { wait(for: dependency, at: index) }
     switch insertion {

@@ -11,13 +11,17 @@ enum TurnEnd: Sendable {
 extension Procedure {
   /// Runs steps on this thread until nothing is left to do, or until the turn must wait.
   ///
+  /// A turn that was asked for before the procedure was on a queue moves there once it is.
+  ///
   /// - Parameter starting: whether a worker just took it from the ready list. Otherwise the turn
   ///   is held for the caller.
-  final func runTurn(starting: Bool) -> TurnEnd {
-    guard var next = beginTurn(starting: starting) else { return .idle }
+  /// - Parameter list: whose worker this is.
+  final func runTurn(starting: Bool, on list: ReadyList) -> TurnEnd {
+    guard var next = beginTurn(starting: starting, on: list) else { return .idle }
     while true {
       switch next.step {
       case .idle, .waitForPendingEvents:
+        next.movesTo?.requestTurn(of: self)
         return .idle
       case .execute:
         execute()
@@ -35,19 +39,19 @@ extension Procedure {
         break
       }
       if let delivery = next.delivery, !deliver(delivery) { return .idle }
-      next = update { $0.nextStep() }
+      next = update { $0.nextStep(on: list) }
     }
   }
 
   /// Nil if somebody else holds the turn and will see to the start.
-  private func beginTurn(starting: Bool) -> NextStep? {
+  private func beginTurn(starting: Bool, on list: ReadyList) -> NextStep? {
     update { core in
       if starting, core.machine.start() == .none { return nil }
       // Go on with an event whose delivery had to wait for another queue.
       if let delivery = core.extras?.suspendedDelivery.take() {
         return NextStep(step: .attachObservers, delivery: delivery)
       }
-      return core.nextStep()
+      return core.nextStep(on: list)
     }
   }
 

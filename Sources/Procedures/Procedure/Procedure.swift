@@ -50,13 +50,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
 
   /// Makes a procedure that is on no queue yet.
   public init() {
-    let core = ProcedureCore(isGroup: false)
-    status = AtomicByte(core.status.byte)
-    self.core = Locked(core)
-  }
-
-  init(isGroup: Bool) {
-    let core = ProcedureCore(isGroup: isGroup)
+    let core = ProcedureCore(isGroup: Self.isGroup)
     status = AtomicByte(core.status.byte)
     self.core = Locked(core)
   }
@@ -66,6 +60,9 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
     guard let extras, !extras.dependencies.isEmpty else { return }
     extras.releaseDependencies()
   }
+
+  /// Whether it ends by itself, when its children have.
+  class var isGroup: Bool { false }
 
   /// The children, if this is a group.
   var childList: ReadyList? { nil }

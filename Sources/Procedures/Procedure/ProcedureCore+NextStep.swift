@@ -1,6 +1,8 @@
 /// What to do now, with what is needed to do it: taken in one critical section.
 struct NextStep: Sendable {
   let step: ProcedureStateMachine.Step
+  /// Where the turn goes on: it is still held.
+  var movesTo: ReadyList?
   var delivery: ObserverDelivery?
   /// What the override of this step is told.
   var errors: [any Error] = []
@@ -11,7 +13,8 @@ struct NextStep: Sendable {
 
 extension ProcedureCore {
   /// Advances the machine and gathers what the step needs.
-  mutating func nextStep() -> NextStep {
+  mutating func nextStep(on list: ReadyList) -> NextStep {
+    if list.isDetached, let home { return NextStep(step: .idle, movesTo: home) }
     let step = machine.next(wants: wants)
     switch step {
     case .idle, .waitForPendingEvents, .execute, .settleChildren:

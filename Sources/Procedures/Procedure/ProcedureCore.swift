@@ -92,12 +92,13 @@ final class ProcedureExtras: @unchecked Sendable {
   var registrations: [CancellationRegistration] = []
   var timeouts: [(clock: TimerClock, key: SlabKey)] = []
 
-  /// What is left of it when the procedure has finished: name and token. Nil if neither was used.
+  /// What is left of it when the procedure has finished; nil if none of that was used.
   func remainder() -> ProcedureExtras? {
-    guard name != nil || token != nil else { return nil }
+    guard name != nil || token != nil || cancelReason != nil else { return nil }
     let remainder = ProcedureExtras()
     remainder.name = name
     remainder.token = token
+    remainder.cancelReason = cancelReason
     return remainder
   }
 

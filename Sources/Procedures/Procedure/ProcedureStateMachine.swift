@@ -236,9 +236,10 @@ struct ProcedureStateMachine: Sendable {
     return state == .initialized && cancellation != .delivered ? .none : requestTurn()
   }
 
+  /// There is something to add. A group that is not on a queue yet tells of it when it executes.
   mutating func noteProduced() -> TurnAction {
     inbox.insert(.produced)
-    return requestTurn()
+    return state == .initialized ? .none : requestTurn()
   }
 
   // MARK: Pending events

@@ -116,10 +116,11 @@ public final class ProcedureQueue: Sendable {
   public var maxConcurrentProcedureCount: Int {
     get { list.limit }
     set {
-      precondition(
-        newValue > 0,
-        "maxConcurrentProcedureCount of queue '\(name)' must be at least 1, not \(newValue); "
-          + "set isSuspended to hold procedures back.")
+      if newValue <= 0 {
+        stopBecauseOfMisuse(
+          "maxConcurrentProcedureCount of queue '\(name)' must be at least 1, not \(newValue); "
+            + "set isSuspended to hold procedures back.")
+      }
       list.limit = newValue
     }
   }

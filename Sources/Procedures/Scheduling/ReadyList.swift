@@ -37,13 +37,20 @@ final class ReadyList: Sendable {
   /// The group whose children these are, if any.
   private let owner: GroupReference?
 
-  init(context: SchedulingContext, delegate: QueueDelegateReference? = nil) {
+  /// Whether it only runs turns of procedures that are on no queue.
+  let isDetached: Bool
+
+  init(
+    context: SchedulingContext, delegate: QueueDelegateReference? = nil, isDetached: Bool = false
+  ) {
+    self.isDetached = isDetached
     storage = Locked(Storage(machine: ReadyListStateMachine(), context: context))
     self.delegate = delegate
     owner = nil
   }
 
   init(childrenOf group: GroupReference) {
+    isDetached = false
     storage = Locked(
       Storage(machine: ReadyListStateMachine(phase: .held), context: .detached))
     delegate = nil
@@ -51,7 +58,7 @@ final class ReadyList: Sendable {
   }
 
   /// Where turns of procedures run that are on no queue.
-  static let detached = ReadyList(context: .detached)
+  static let detached = ReadyList(context: .detached, isDetached: true)
 
   var group: GroupProcedure? { owner?.group }
   var context: SchedulingContext { storage.withLock { $0.context } }
@@ -194,7 +201,7 @@ final class ReadyList: Sendable {
       }
       isHandedOver = false
       remaining -= 1
-      switch job.procedure.runTurn(starting: job.isStart) {
+      switch job.procedure.runTurn(starting: job.isStart, on: list) {
       case .idle:
         next = remaining > 0 ? list.take() : nil
       case .retired(let retirement):

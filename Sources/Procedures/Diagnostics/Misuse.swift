@@ -1,0 +1,8 @@
+/// Stops the program because of a mistake in how the framework is used.
+///
+/// The message is printed in release builds too, which `preconditionFailure` does not do there.
+///
+/// - Parameter message: names the procedure or queue, and says what to do.
+func stopBecauseOfMisuse(_ message: String) -> Never {
+  fatalError(message)
+}

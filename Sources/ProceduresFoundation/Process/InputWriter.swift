@@ -1,0 +1,87 @@
+#if os(macOS) || os(Linux)
+  internal import Dispatch
+  internal import Foundation
+  #if canImport(Darwin)
+    internal import Darwin
+  #elseif canImport(Glibc)
+    internal import Glibc
+  #elseif canImport(Musl)
+    internal import Musl
+  #endif
+
+  /// Writes bytes into a pipe as its reader takes them, then closes it.
+  ///
+  /// Everything here runs on the queue of the process it belongs to. A reader that went away early
+  /// ends the writing without an error: a program may ignore its input.
+  final class InputWriter: @unchecked Sendable {
+    private let descriptor: Int32
+    private let queue: DispatchQueue
+    private var wait: DescriptorMonitor.Identifier?
+    private var rest: Data
+    private var isClosed = false
+
+    init(_ descriptor: Int32, data: Data, on queue: DispatchQueue) {
+      self.descriptor = descriptor
+      self.queue = queue
+      rest = data
+      FileDescriptorPair.makeNonBlocking(descriptor)
+      #if canImport(Darwin)
+        // There SIGPIPE goes to the whole process, so blocking it in one thread is not enough.
+        _ = fcntl(descriptor, F_SETNOSIGPIPE, 1)
+      #endif
+    }
+
+    func start() {
+      wait = DescriptorMonitor.shared.wait(for: descriptor, .writing, on: queue) {
+        self.wait = nil
+        self.writePiece()
+        if !self.isClosed { self.start() }
+      }
+    }
+
+    func stop() {
+      guard !isClosed else { return }
+      isClosed = true
+      if let wait { DescriptorMonitor.shared.forget(wait) }
+      close(descriptor)
+    }
+
+    private func writePiece() {
+      let count = Self.withoutBrokenPipeSignal {
+        unsafe rest.withUnsafeBytes { buffer in
+          unsafe write(descriptor, buffer.baseAddress, min(buffer.count, 65536))
+        }
+      }
+      if count > 0 {
+        rest = rest.dropFirst(count)
+      } else if count < 0, errno == EAGAIN || errno == EINTR {
+        return
+      }
+      if rest.isEmpty || count < 0 { stop() }
+    }
+
+    /// Keeps SIGPIPE, which a write to a pipe without a reader raises, from ending this process.
+    ///
+    /// It is raised in this thread: blocked and taken away here, nothing changes for others.
+    private static func withoutBrokenPipeSignal(_ body: () -> Int) -> Int {
+      var pipeSignal = sigset_t()
+      unsafe sigemptyset(&pipeSignal)
+      unsafe sigaddset(&pipeSignal, SIGPIPE)
+      var pending = sigset_t()
+      unsafe sigpending(&pending)
+      let wasPending = unsafe sigismember(&pending, SIGPIPE) == 1
+      var before = sigset_t()
+      unsafe pthread_sigmask(SIG_BLOCK, &pipeSignal, &before)
+      let count = body()
+      let code = errno
+      if count < 0, code == EPIPE, !wasPending {
+        var taken: Int32 = 0
+        unsafe sigpending(&pending)
+        if unsafe sigismember(&pending, SIGPIPE) == 1 { unsafe sigwait(&pipeSignal, &taken) }
+      }
+      unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
+      errno = code
+      return count
+    }
+  }
+#endif

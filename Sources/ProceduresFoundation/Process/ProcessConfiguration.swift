@@ -1,0 +1,45 @@
+internal import Foundation
+
+/// Everything about a program to run: what, where, with which streams, and how it is ended.
+public struct ProcessConfiguration: Sendable {
+  /// A path when it contains a slash, else a name that is looked up in `PATH`.
+  ///
+  /// `PATH` is that of `environment`. A relative path starts at `directory`.
+  public var program: String
+  /// The arguments, without the program's name.
+  public var arguments: [String] = []
+  /// The whole environment of the program; by default, that of this process.
+  public var environment: [String: String] = ProcessInfo.processInfo.environment
+  /// The working directory; by default, that of this process.
+  public var directory: String?
+
+  /// What the program reads; by default, nothing.
+  public var standardInput: ProcessInput = .none
+  /// Where its output goes; by default it is captured.
+  public var standardOutput: ProcessOutput = .captured
+  /// Where its error output goes, unless `mergesStandardError`; by default it is captured.
+  public var standardError: ProcessOutput = .captured
+  /// Sends standard error where standard output goes, in the order written (`2>&1` in a shell).
+  public var mergesStandardError = false
+
+  /// The exit statuses that count as success.
+  public var successStatuses: Set<Int32> = [0]
+
+  /// How long a cancelled program has between SIGTERM and SIGKILL.
+  public var terminationGracePeriod: Duration = .seconds(3)
+  /// How long output is waited for after the program ended, when a descendant holds the pipe open.
+  ///
+  /// All that the program itself wrote is read in any case.
+  public var outputGracePeriod: Duration = .milliseconds(500)
+  /// Ends whatever the program left running in its process group, once it ended by itself.
+  ///
+  /// It is done as in a cancel: SIGTERM, and SIGKILL after the grace period. By default such
+  /// programs are left alone, as in a shell. After a cancel the group is always cleared.
+  public var endsDescendants = false
+
+  /// A program with arguments; everything else is set afterwards.
+  public init(program: String, arguments: [String] = []) {
+    self.program = program
+    self.arguments = arguments
+  }
+}

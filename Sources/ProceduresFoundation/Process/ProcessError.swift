@@ -1,0 +1,36 @@
+/// Why a program could not be run, or that it ended without success; it always names the program.
+///
+/// A struct with a code, so that a new kind of error does not break an exhaustive `switch` of yours.
+public struct ProcessError: Error, Sendable, CustomStringConvertible {
+  /// The kinds of error.
+  public struct Code: Sendable, Hashable {
+    private let name: String
+
+    /// There is no such program: neither at that path, nor in the directories of `PATH`.
+    public static let programNotFound = Code(name: "programNotFound")
+    /// The file is there, but it may not be, or cannot be, executed.
+    public static let notExecutable = Code(name: "notExecutable")
+    /// The working directory does not exist, is not a directory, or may not be entered.
+    public static let directoryNotFound = Code(name: "directoryNotFound")
+    /// The system refused for another reason, which `description` gives.
+    public static let notStarted = Code(name: "notStarted")
+    /// The program ran and ended with a status that does not count as success, or by a signal.
+    public static let unsuccessful = Code(name: "unsuccessful")
+  }
+
+  /// The kind of error.
+  public let code: Code
+  /// The program, as it was given.
+  public let program: String
+  /// What the program left, when it ran at all.
+  public let result: ProcessResult?
+  /// One sentence that says what happened.
+  public let description: String
+
+  init(_ code: Code, program: String, result: ProcessResult? = nil, _ description: String) {
+    self.code = code
+    self.program = program
+    self.result = result
+    self.description = description
+  }
+}

@@ -1,0 +1,16 @@
+public import Foundation
+
+/// Where a program's standard output, or standard error, goes.
+public enum ProcessOutput: Sendable {
+  /// Kept in memory, and found in the `ProcessResult`.
+  case captured
+  /// Handed over piece by piece as the program writes it, in order, and not kept.
+  ///
+  /// The closure is called on a Dispatch worker, never twice at once. While it runs nothing more is
+  /// read: a slow closure slows the program down instead of filling the memory.
+  case streamed(@Sendable (Data) -> Void)
+  /// Goes where the output of this process goes.
+  case inherited
+  /// Thrown away.
+  case discarded
+}

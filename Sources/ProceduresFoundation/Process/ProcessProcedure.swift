@@ -1,0 +1,119 @@
+#if os(macOS) || os(Linux)
+  internal import Primitives
+  public import Procedures
+
+  /// Runs a program, and finishes when it ended.
+  ///
+  /// ```swift
+  /// let compress = ProcessProcedure("gzip", arguments: ["-k", "data.csv"]) {
+  ///   $0.directory = "/tmp/work"
+  /// }
+  /// compress.addDidFinishBlockObserver { compress, errors in
+  ///   print(compress.result?.exit ?? "did not run", errors)
+  /// }
+  /// queue.add(compress)
+  /// ```
+  ///
+  /// **Success.** It finishes without errors when the exit status is one of `successStatuses`,
+  /// else with a `ProcessError` that names the program and says how it ended. A program that does
+  /// not exist, cannot be executed, or should run in a directory that does not exist, is a
+  /// `ProcessError` as well. `result` has the exit and the captured output in either case.
+  ///
+  /// **Cancelling** sends SIGTERM to the program's process group, which is its own, and SIGKILL
+  /// after `terminationGracePeriod`. The procedure finishes when nothing of the group runs any
+  /// more; its outcome is `.cancelled` and the exit is no further error. `kill()` shortens this.
+  ///
+  /// **Descendants** that stay when the program ended by itself are left alone, unless
+  /// `endsDescendants` is set. They cannot keep the procedure from finishing: when one holds an
+  /// output pipe open, what it writes is read for another `outputGracePeriod`, and then not.
+  ///
+  /// **Threads.** No thread and no run loop waits for the program: all programs together have one
+  /// thread that waits for their pipes and ends. The handler of `.streamed` output is called on a
+  /// Dispatch worker. The grace periods are real time, whatever the queue's clock.
+  ///
+  /// **Not on** iOS, tvOS, watchOS and visionOS, where a program cannot start another one.
+  nonisolated open class ProcessProcedure: Procedure, @unchecked Sendable {
+    /// What is run, and how.
+    public final let configuration: ProcessConfiguration
+    private let run = Locked(Run())
+
+    private struct Run {
+      var child: ChildProcess?
+      var identifier: Int32?
+      var result: ProcessResult?
+    }
+
+    /// A procedure that runs the program described.
+    public init(_ configuration: ProcessConfiguration) {
+      self.configuration = configuration
+      super.init()
+      name = ([configuration.program] + configuration.arguments).joined(separator: " ")
+    }
+
+    /// A procedure that runs a program: a path, or a name that is looked up in `PATH`.
+    ///
+    /// `configure` is called once, here and now, to set everything else.
+    public convenience init(
+      _ program: String, arguments: [String] = [],
+      configure: (inout ProcessConfiguration) -> Void = { _ in }
+    ) {
+      var configuration = ProcessConfiguration(program: program, arguments: arguments)
+      configure(&configuration)
+      self.init(configuration)
+    }
+
+    /// How the program ended and what it wrote; nil until then, and when it could not be run.
+    ///
+    /// May be read from any thread.
+    public final var result: ProcessResult? { run.withLock { $0.result } }
+
+    /// The identifier of the program's process, and of its process group, while it runs.
+    ///
+    /// May be read from any thread. It may have ended by the time you use it.
+    public final var processIdentifier: Int32? { run.withLock { $0.identifier } }
+
+    /// Sends SIGKILL to the program's process group now.
+    ///
+    /// May be called from any thread. Not cancelled before, the procedure finishes with the error
+    /// of a program ended by a signal. Does nothing when the program does not run.
+    public final func kill() { run.withLock { $0.child }?.kill() }
+
+    open override func execute() {
+      let child = ChildProcess(
+        configuration,
+        started: { identifier in self.run.withLock { $0.identifier = identifier } },
+        completion: { ending in self.programEnded(ending) })
+      run.withLock { $0.child = child }
+      child.start()
+    }
+
+    open override func procedureDidCancel(withErrors errors: [any Error]) {
+      run.withLock { $0.child }?.terminate()
+    }
+
+    private func programEnded(_ ending: Result<ProcessResult, ProcessError>) {
+      // Replaced under the lock, but let go of after it.
+      _ = run.withLock { run in
+        let before = run
+        run = Run(result: try? ending.get())
+        return before
+      }
+      finish(withError: error(for: ending))
+    }
+
+    private func error(for ending: Result<ProcessResult, ProcessError>) -> ProcessError? {
+      switch ending {
+      // It ended the way it was asked to.
+      case _ where isCancelled: return nil
+      case .failure(let error): return error
+      case .success(let result):
+        if case .status(let status) = result.exit, configuration.successStatuses.contains(status) {
+          return nil
+        }
+        return ProcessError(
+          .unsuccessful, program: configuration.program, result: result,
+          "'\(configuration.program)' \(result.exit)")
+      }
+    }
+  }
+#endif

@@ -1,0 +1,16 @@
+public import Foundation
+
+/// What is left of a program that ended: its exit and the output that was captured.
+public struct ProcessResult: Sendable {
+  /// How the program ended.
+  public let exit: ProcessExit
+  /// What it wrote to standard output; empty unless that was `.captured`.
+  public let output: Data
+  /// What it wrote to standard error; empty unless that was `.captured` on its own.
+  public let errorOutput: Data
+
+  /// The captured standard output as text; bytes that are not UTF-8 become U+FFFD.
+  public var outputText: String { String(decoding: output, as: UTF8.self) }
+  /// The captured standard error as text; bytes that are not UTF-8 become U+FFFD.
+  public var errorText: String { String(decoding: errorOutput, as: UTF8.self) }
+}

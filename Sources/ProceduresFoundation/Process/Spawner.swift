@@ -1,0 +1,150 @@
+#if os(macOS) || os(Linux)
+  #if canImport(Darwin)
+    internal import Darwin
+  #elseif canImport(Glibc)
+    internal import Glibc
+  #elseif canImport(Musl)
+    internal import Musl
+  #endif
+
+  /// What a standard stream of the new program is connected to.
+  enum StandardStream {
+    case inherited
+    case null
+    case descriptor(Int32)
+  }
+
+  /// Starts a program in a process group of its own, with `posix_spawn`.
+  ///
+  /// Not `Foundation.Process`, because on Linux it notices the end of a program by a socket that
+  /// the program inherits: a program that left something running in the background never ends. It
+  /// also promises no process group, names the program when the directory is missing, and a
+  /// program that does not read its input kills this process by SIGPIPE.
+  struct Spawner {
+    let configuration: ProcessConfiguration
+    let input: StandardStream
+    let output: StandardStream
+    /// nil: the same place as `output`.
+    let error: StandardStream?
+
+    func spawn() throws(ProcessError) -> pid_t {
+      let lookup = ProgramLookup(configuration)
+      let path = try lookup.path()
+      let words = [configuration.program] + configuration.arguments
+      let environment = configuration.environment.map { "\($0.key)=\($0.value)" }
+      for text in words + environment where text.utf8.contains(0) {
+        throw ProcessError(
+          .notStarted, program: configuration.program,
+          "'\(configuration.program)' cannot be given a text that contains a zero byte")
+      }
+
+      #if canImport(Darwin)
+        var actions: posix_spawn_file_actions_t?
+        var attributes: posix_spawnattr_t?
+      #else
+        var actions = unsafe posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
+      #endif
+      unsafe posix_spawn_file_actions_init(&actions)
+      unsafe posix_spawnattr_init(&attributes)
+      defer {
+        unsafe posix_spawn_file_actions_destroy(&actions)
+        unsafe posix_spawnattr_destroy(&attributes)
+      }
+
+      unsafe connect(input, to: 0, &actions)
+      unsafe connect(output, to: 1, &actions)
+      if let error {
+        unsafe connect(error, to: 2, &actions)
+      } else {
+        unsafe posix_spawn_file_actions_adddup2(&actions, 1, 2)
+      }
+      var code = unsafe changeDirectory(&actions)
+      #if canImport(Glibc)
+        // What other code of this process forgot to mark close-on-exec stays out of the program.
+        _ = unsafe SystemFunctions.addCloseFrom?(&actions, 3)
+      #endif
+      setAttributes(&attributes)
+
+      var identifier: pid_t = 0
+      var attempts = 0
+      while code == 0 || (code == ETXTBSY && attempts < 10), identifier == 0 {
+        // A file just written counts as busy while a program that started meanwhile still has our
+        // descriptor of it: for the instant between its fork and its exec.
+        if attempts > 0 { usleep(5_000) }
+        attempts += 1
+        code = unsafe Self.withCStrings(words) { words in
+          unsafe Self.withCStrings(environment) { environment in
+            unsafe posix_spawn(&identifier, path, &actions, &attributes, words, environment)
+          }
+        }
+      }
+      guard code == 0 else { throw lookup.refusal(ofPath: path, code: code) }
+      return identifier
+    }
+
+    #if canImport(Darwin)
+      private typealias FileActions = posix_spawn_file_actions_t?
+      private typealias Attributes = posix_spawnattr_t?
+    #else
+      private typealias FileActions = posix_spawn_file_actions_t
+      private typealias Attributes = posix_spawnattr_t
+    #endif
+
+    private func connect(
+      _ stream: StandardStream, to target: Int32, _ actions: inout FileActions
+    ) {
+      switch stream {
+      case .descriptor(let descriptor):
+        unsafe posix_spawn_file_actions_adddup2(&actions, descriptor, target)
+      case .null:
+        unsafe posix_spawn_file_actions_addopen(&actions, target, "/dev/null", O_RDWR, 0)
+      case .inherited:
+        #if canImport(Darwin)
+          unsafe posix_spawn_file_actions_addinherit_np(&actions, target)
+        #endif
+      }
+    }
+
+    private func changeDirectory(_ actions: inout FileActions) -> Int32 {
+      guard let directory = configuration.directory else { return 0 }
+      #if canImport(Glibc)
+        guard let addDirectory = unsafe SystemFunctions.addDirectory else { return ENOSYS }
+        return unsafe addDirectory(&actions, directory)
+      #else
+        return unsafe posix_spawn_file_actions_addchdir_np(&actions, directory)
+      #endif
+    }
+
+    /// A group of its own, no blocked signal, and every signal with its default effect: a program
+    /// must not inherit that this process ignores SIGINT or SIGPIPE.
+    private func setAttributes(_ attributes: inout Attributes) {
+      var none = sigset_t()
+      unsafe sigemptyset(&none)
+      var all = sigset_t()
+      unsafe sigfillset(&all)
+      unsafe sigdelset(&all, SIGKILL)
+      unsafe sigdelset(&all, SIGSTOP)
+      unsafe posix_spawnattr_setsigmask(&attributes, &none)
+      unsafe posix_spawnattr_setsigdefault(&attributes, &all)
+      unsafe posix_spawnattr_setpgroup(&attributes, 0)
+      var flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
+      #if canImport(Darwin)
+        flags |= POSIX_SPAWN_CLOEXEC_DEFAULT
+      #endif
+      unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
+    }
+
+    private static func withCStrings<Result>(
+      _ strings: [String],
+      _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result
+    ) -> Result {
+      var pointers = unsafe strings.map { unsafe strdup($0) } + [nil]
+      defer { unsafe pointers.forEach { unsafe free($0) } }
+      return unsafe pointers.withUnsafeMutableBufferPointer { buffer in
+        // There is always the terminating nil, so the buffer has a base address.
+        unsafe body(buffer.baseAddress!)
+      }
+    }
+  }
+#endif

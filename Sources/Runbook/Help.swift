@@ -1,0 +1,47 @@
+/// What `runbook --help` prints.
+enum Help {
+  static let text = """
+    Runs a plan of shell steps as a graph: each step as soon as those it is after succeeded.
+
+    Usage: runbook [options] [plan.json]
+
+    Without a plan it runs a built-in one on the source files of this package: checksums,
+    compresses, verifies and counts them into a temporary folder, and prints a report.
+
+    Options:
+      -j, --jobs N       run at most N steps at once (default: the number of processors)
+          --timeout S    stop everything after S seconds
+      -k, --keep-going   after a failure go on with the steps that do not need the failed one
+      -n, --dry-run      print the steps in an order in which they can run, and run nothing
+          --graph        print the plan as a Mermaid flowchart, and run nothing
+      -q, --quiet        print only the table at the end, and the output of failed steps
+      -h, --help         print this
+
+    A plan is a JSON object with one key, "steps": a list of objects, one for each step.
+
+      {"steps": [
+        {"name": "fetch", "run": "curl -fsSO https://example.org/data.csv", "timeout": 60},
+        {"name": "sort", "run": "sort data.csv > sorted", "after": ["fetch"], "group": "data"},
+        {"name": "count", "run": "wc -l data.csv", "after": ["fetch"], "group": "data"},
+        {"name": "report", "run": "cat sorted", "after": ["data"]}
+      ]}
+
+      name         unique; needed
+      run          a command for /bin/sh; needed
+      after        names of the steps and groups that must have succeeded before
+      group        the group it belongs to; groups exist by being named
+      timeout      seconds it may run; what runs longer is stopped, and has failed
+      directory    where it runs, seen from the current directory (default: there)
+      environment  variables to set, an object of texts
+
+    A step reads nothing on standard input. It fails when its command ends with another status
+    than 0. The first failure stops all other steps, unless --keep-going. To stop a step is to
+    send SIGTERM to its process group, and SIGKILL 3 seconds later. Processes that a step leaves
+    in the background are stopped when it ends.
+
+    Ctrl-C stops everything; a second Ctrl-C kills at once.
+
+    Exit status: 0 all steps succeeded; 1 a step failed or time was up; 2 bad plan or usage;
+    130 interrupted (by SIGTERM 143, by SIGHUP 129).
+    """
+}

@@ -1,0 +1,198 @@
+/// Reads a JSON text strictly, by RFC 8259, and says where it is wrong.
+///
+/// Foundation's decoder is not used: it does not tell the line of an error, not even of a syntax
+/// error, and it accepts the same key twice.
+struct JSONReader {
+  private let bytes: [UInt8]
+  private var position = 0
+  private var line = 1
+  private var lineStart = 0
+  private var depth = 0
+
+  static func read(_ bytes: some Sequence<UInt8>) throws(PlanError) -> JSONValue {
+    var reader = JSONReader(bytes: Array(bytes))
+    let value = try reader.value()
+    reader.skipSpace()
+    guard reader.peek == nil else { throw reader.unexpected("the end of the file") }
+    return value
+  }
+
+  private init(bytes: [UInt8]) { self.bytes = bytes }
+
+  private mutating func value() throws(PlanError) -> JSONValue {
+    skipSpace()
+    let line = line
+    let content: JSONValue.Content
+    switch peek {
+    case "{"?: content = .object(try nested { reader throws(PlanError) in try reader.members() })
+    case "["?: content = .array(try nested { reader throws(PlanError) in try reader.elements() })
+    case "\""?: content = .string(try string())
+    case "-"?, ("0"..."9")?: content = .number(try number())
+    case "t"?: content = try word("true", .boolean(true))
+    case "f"?: content = try word("false", .boolean(false))
+    case "n"?: content = try word("null", .null)
+    default: throw unexpected("a value")
+    }
+    return JSONValue(content: content, line: line)
+  }
+
+  /// Bounds the nesting, because every level is a call on the stack.
+  private mutating func nested<Content>(
+    _ body: (inout JSONReader) throws(PlanError) -> Content
+  ) throws(PlanError) -> Content {
+    guard depth < 100 else { throw failure("the values are nested too deep") }
+    depth += 1
+    defer { depth -= 1 }
+    return try body(&self)
+  }
+
+  private mutating func members() throws(PlanError) -> [JSONValue.Member] {
+    var members: [JSONValue.Member] = []
+    position += 1
+    skipSpace()
+    if take("}") { return [] }
+    repeat {
+      skipSpace()
+      guard peek == "\"" else { throw unexpected("a key in quotes") }
+      let keyLine = line
+      let key = try string()
+      if members.contains(where: { $0.key == key }) {
+        throw PlanError(.repeatedKey(key), line: keyLine)
+      }
+      skipSpace()
+      guard take(":") else { throw unexpected("':' after the key '\(key)'") }
+      members.append(JSONValue.Member(key: key, line: keyLine, value: try value()))
+      skipSpace()
+    } while take(",")
+    guard take("}") else { throw unexpected("',' or '}'") }
+    return members
+  }
+
+  private mutating func elements() throws(PlanError) -> [JSONValue] {
+    var elements: [JSONValue] = []
+    position += 1
+    skipSpace()
+    if take("]") { return [] }
+    repeat {
+      elements.append(try value())
+      skipSpace()
+    } while take(",")
+    guard take("]") else { throw unexpected("',' or ']'") }
+    return elements
+  }
+
+  private mutating func string() throws(PlanError) -> String {
+    var text: [UInt8] = []
+    position += 1
+    while let character = peek {
+      switch character {
+      case "\"":
+        position += 1
+        guard let string = String(validating: text, as: UTF8.self) else {
+          throw failure("a text is not UTF-8")
+        }
+        return string
+      case "\\":
+        position += 1
+        text += try escape().utf8
+      case ..<" ":
+        throw failure("a text does not end on its line, or contains a control character")
+      default:
+        text.append(bytes[position])
+        position += 1
+      }
+    }
+    throw unexpected("'\"' at the end of a text")
+  }
+
+  private mutating func escape() throws(PlanError) -> String {
+    guard let character = peek else { throw unexpected("a character after '\\'") }
+    position += 1
+    switch character {
+    case "n": return "\n"
+    case "t": return "\t"
+    case "r": return "\r"
+    case "b": return "\u{8}"
+    case "f": return "\u{C}"
+    case "\"", "\\", "/":
+      return String(character)
+    case "u":
+      var units = [try codeUnit()]
+      if UTF16.isLeadSurrogate(units[0]), take("\\"), take("u") { units.append(try codeUnit()) }
+      guard let text = String(validating: units, as: UTF16.self) else {
+        throw failure("'\\u' is followed by half a character")
+      }
+      return text
+    default:
+      position -= 1
+      throw failure("'\\\(character)' is not an escape of JSON")
+    }
+  }
+
+  private mutating func codeUnit() throws(PlanError) -> UInt16 {
+    let digits = bytes[position...].prefix(4)
+    guard digits.count == 4, digits.allSatisfy({ UnicodeScalar($0).properties.isASCIIHexDigit }),
+      let unit = UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
+    else { throw failure("'\\u' must be followed by four hexadecimal digits") }
+    position += 4
+    return unit
+  }
+
+  private mutating func number() throws(PlanError) -> Double {
+    let start = position
+    while let character = peek,
+      character.properties.isASCIIHexDigit || "+-.".unicodeScalars.contains(character)
+    {
+      position += 1
+    }
+    let text = String(decoding: bytes[start..<position], as: UTF8.self)
+    guard text.wholeMatch(of: /-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/) != nil,
+      let number = Double(text), number.isFinite
+    else {
+      position = start
+      throw failure("'\(text)' is not a number of JSON")
+    }
+    return number
+  }
+
+  private mutating func word(
+    _ word: String, _ content: JSONValue.Content
+  ) throws(PlanError) -> JSONValue.Content {
+    guard bytes[position...].starts(with: word.utf8) else { throw unexpected("a value") }
+    position += word.utf8.count
+    return content
+  }
+
+  // MARK: Bytes
+
+  /// The next byte, as a scalar so that it can be compared with literals.
+  private var peek: UnicodeScalar? {
+    position < bytes.count ? UnicodeScalar(bytes[position]) : nil
+  }
+
+  private mutating func take(_ character: UnicodeScalar) -> Bool {
+    guard peek == character else { return false }
+    position += 1
+    return true
+  }
+
+  private mutating func skipSpace() {
+    while let character = peek, [" ", "\t", "\r", "\n"].contains(character) {
+      position += 1
+      guard character == "\n" else { continue }
+      line += 1
+      lineStart = position
+    }
+  }
+
+  private func unexpected(_ expected: String) -> PlanError {
+    guard peek != nil else { return failure("expected \(expected), but the file ends here") }
+    let rest = String(decoding: bytes[position...].prefix(4), as: UTF8.self)
+    return failure("expected \(expected), found '\(rest.prefix(1))'")
+  }
+
+  private func failure(_ problem: String) -> PlanError {
+    let column = String(decoding: bytes[lineStart..<position], as: UTF8.self).count + 1
+    return PlanError(.syntax(problem, column: column), line: line)
+  }
+}

@@ -1,0 +1,16 @@
+extension Plan {
+  /// What `--dry-run` prints: the steps in an order in which they can run.
+  var listing: String {
+    let byName = Dictionary(uniqueKeysWithValues: steps.map { ($0.name, $0) })
+    let ordered = PlanGraph(self).order.compactMap { byName[$0] }
+    let width = String(ordered.count).count
+    let lines = ordered.enumerated().flatMap { index, step in
+      var title = "\(String(index + 1).leftPadded(to: width)). \(step.name)"
+      if let group = step.group { title += " [\(group)]" }
+      if !step.after.isEmpty { title += ", after \(step.after.joined(separator: ", "))" }
+      let indentation = String(repeating: " ", count: width + 2)
+      return [title] + step.run.split(separator: "\n").map { "\(indentation)$ \($0)" }
+    }
+    return lines.joined(separator: "\n")
+  }
+}

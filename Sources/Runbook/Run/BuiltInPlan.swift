@@ -1,0 +1,87 @@
+import Foundation
+
+/// The plan that runs without arguments: real work on the source files of this package.
+enum BuiltInPlan {
+  /// The package to work on: around the current directory, else the one this was built from.
+  static func packageDirectory() throws(PlanError) -> String {
+    let manager = FileManager.default
+    func isPackage(_ directory: URL) -> Bool {
+      manager.fileExists(atPath: directory.appending(path: "Package.swift").path)
+        && manager.fileExists(atPath: directory.appending(path: "Sources").path)
+    }
+    var candidates = [URL(filePath: #filePath).deletingLastPathComponent()]
+    candidates.insert(URL(filePath: manager.currentDirectoryPath), at: 0)
+    for candidate in candidates {
+      var directory = candidate.standardizedFileURL
+      for _ in 0..<directory.pathComponents.count {
+        if isPackage(directory) { return directory.path }
+        directory.deleteLastPathComponent()
+      }
+    }
+    throw PlanError(
+      .unreadable(reason: "the built-in plan needs a Swift package in the current directory"))
+  }
+
+  /// Four groups with a step for each part of the package, then a report after three of them.
+  static func plan(package: String, folder: String) throws(PlanError) -> Plan {
+    let parts =
+      ["Package.swift"]
+      + ["Sources", "Tests"].flatMap { top in
+        let names = try? FileManager.default.contentsOfDirectory(atPath: "\(package)/\(top)")
+        return (names ?? []).filter { !$0.hasPrefix(".") }.sorted().map { "\(top)/\($0)" }
+      }
+    var steps: [Step] = []
+    for part in parts {
+      let environment = [
+        "PART": part, "FOLDER": folder, "NAME": part.replacing("/", with: "-"),
+      ]
+      func step(_ group: String, _ run: String, after: [String] = []) -> Step {
+        Step(
+          name: "\(group) \(part)", run: run, after: after, group: group, timeout: .seconds(60),
+          directory: package, environment: environment)
+      }
+      steps.append(step("checksum", checksum))
+      steps.append(step("compress", compress))
+      steps.append(step("verify", verify, after: ["compress \(part)"]))
+      steps.append(step("count", count))
+    }
+    steps.append(
+      Step(
+        name: "report", run: report, after: ["checksum", "verify", "count"],
+        timeout: .seconds(60), directory: package, environment: ["FOLDER": folder]))
+    return try Plan(steps: steps)
+  }
+
+  // Only what POSIX has (and gzip). Each script works on the Swift files below $PART.
+
+  private static let checksum = """
+    find "$PART" -type f -name '*.swift' -exec cksum {} + > "$FOLDER/$NAME.cksum"
+    """
+
+  private static let compress = """
+    find "$PART" -type f -name '*.swift' -exec sh -c '
+      for file do
+        mkdir -p "$FOLDER/files/$(dirname "$file")" || exit 1
+        gzip -c "$file" > "$FOLDER/files/$file.gz" || exit 1
+      done' sh {} +
+    """
+
+  private static let verify = """
+    find "$PART" -type f -name '*.swift' -exec sh -c '
+      for file do
+        gzip -t "$FOLDER/files/$file.gz" || exit 1
+        gzip -dc "$FOLDER/files/$file.gz" | cmp - "$file" || exit 1
+      done' sh {} +
+    """
+
+  private static let count = """
+    find "$PART" -type f -name '*.swift' -exec cat {} + | wc -l > "$FOLDER/$NAME.lines"
+    """
+
+  private static let report = """
+    cat "$FOLDER"/*.cksum | awk '{ bytes += $2 } END { print NR " files, " bytes " bytes" }'
+    cat "$FOLDER"/*.lines | awk '{ lines += $1 } END { print lines " lines" }'
+    find "$FOLDER/files" -name '*.gz' -exec cat {} + | wc -c |
+      awk '{ print $1 " bytes compressed, each file verified against its source" }'
+    """
+}

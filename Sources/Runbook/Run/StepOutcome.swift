@@ -1,0 +1,43 @@
+/// How a step ended, as the table shows it.
+enum StepOutcome: Sendable, Equatable {
+  case succeeded
+  case failed(String)
+  case timedOut(Duration)
+  /// Stopped while it ran.
+  case cancelled
+  /// Stopped before it ran.
+  case notRun
+  /// Not run, because a step that it is after did not succeed.
+  case skipped(after: String)
+
+  var text: String { reason.map { "\(word): \($0)" } ?? word }
+
+  /// Why, where that is not in the word.
+  var reason: String? {
+    switch self {
+    case .failed(let reason): reason
+    case .timedOut(let limit): "more than \(limit.text)"
+    case .skipped(let name): "'\(name)' did not succeed"
+    case .succeeded, .cancelled, .notRun: nil
+    }
+  }
+
+  /// The word it is counted under in the last line.
+  var word: String {
+    switch self {
+    case .succeeded: "succeeded"
+    case .failed: "failed"
+    case .timedOut: "timed out"
+    case .cancelled: "cancelled"
+    case .notRun: "not run"
+    case .skipped: "skipped"
+    }
+  }
+
+  var isFailure: Bool {
+    switch self {
+    case .failed, .timedOut: true
+    case .succeeded, .cancelled, .notRun, .skipped: false
+    }
+  }
+}

@@ -1,0 +1,166 @@
+#if os(macOS) || os(Linux)
+  import Foundation
+  import Procedures
+  import Testing
+
+  @testable import ProceduresFoundation
+
+  @Suite("A process procedure", .timeLimit(.minutes(1)))
+  struct ProcessProcedureTests {
+    private let queue = ProcedureQueue(name: "processes")
+
+    @Test("finishes with the result of the program")
+    func success() async {
+      let echo = ProcessProcedure("echo", arguments: ["hello"])
+      let outcome = await queue.run(echo)
+      guard case .succeeded = outcome else { return #expect(Bool(false), "\(outcome)") }
+      #expect(echo.result?.exit == .status(0))
+      #expect(echo.result?.outputText == "hello\n")
+      #expect(echo.processIdentifier == nil)
+      #expect(echo.name == "echo hello")
+    }
+
+    @Test("an exit status that is no success is an error that names program and status")
+    func failure() async throws {
+      let procedure = shell("echo partial; exit 4")
+      let error = try await #require(processError(procedure))
+      #expect(error.code == .unsuccessful)
+      #expect(error.description == "'/bin/sh' exited with status 4")
+      #expect(error.result?.outputText == "partial\n")
+      #expect(procedure.result?.exit == .status(4))
+    }
+
+    @Test("the caller decides which statuses are success")
+    func successStatuses() async {
+      let grep = ProcessProcedure("grep", arguments: ["x"]) { $0.successStatuses = [0, 1] }
+      guard case .succeeded = await queue.run(grep) else { return #expect(Bool(false)) }
+      #expect(grep.result?.exit == .status(1))
+    }
+
+    @Test("ended by a signal that nobody asked for is an error")
+    func signalled() async throws {
+      let error = try await #require(processError(shell("kill -9 $$")))
+      #expect(error.description == "'/bin/sh' was ended by signal 9")
+    }
+
+    @Test("a program that does not exist is an error that names it")
+    func missing() async throws {
+      let procedure = ProcessProcedure("no-such-program")
+      let error = try await #require(processError(procedure))
+      #expect(error.code == .programNotFound)
+      #expect(error.description.contains("'no-such-program'"))
+      #expect(procedure.result == nil)
+    }
+
+    @Test("cancelled while it runs, it finishes cancelled when the program is gone")
+    func cancel() async throws {
+      let procedure = ProcessProcedure("/bin/sh", arguments: ["-c", "sleep 60; :"])
+      let outcome = await run(procedure) { $0.cancel(withErrors: [Mark()]) }
+      guard case .cancelled(let errors) = outcome else {
+        return #expect(Bool(false), "\(outcome)")
+      }
+      #expect(errors.count == 1 && errors.first is Mark)
+      #expect(procedure.result?.exit == .signal(15))
+    }
+
+    @Test("a token cancels it as well")
+    func token() async {
+      let source = CancellationTokenSource()
+      let procedure = shell("sleep 60; :")
+      procedure.cancel(when: source.token)
+      let outcome = await run(procedure) { _ in source.cancel() }
+      guard case .cancelled = outcome else { return #expect(Bool(false), "\(outcome)") }
+    }
+
+    @Test("a timeout ends the program, and is the error")
+    func timeout() async throws {
+      let procedure = shell("sleep 60; :")
+      procedure.add(observer: TimeoutObserver(by: .milliseconds(50)))
+      guard case .cancelled(let errors) = await queue.run(procedure),
+        case ProcedureError.timedOut(let limit)? = errors.first
+      else { return #expect(Bool(false), "\(procedure.errors)") }
+      #expect(limit == .milliseconds(50))
+      #expect(procedure.result?.exit == .signal(15))
+    }
+
+    @Test("cancelled before it starts, no program runs")
+    func cancelledBefore() async {
+      let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")
+      let procedure = ProcessProcedure("touch", arguments: [file.path])
+      procedure.cancel()
+      guard case .cancelled = await queue.run(procedure) else { return #expect(Bool(false)) }
+      #expect(!FileManager.default.fileExists(atPath: file.path))
+      #expect(procedure.result == nil)
+    }
+
+    @Test("killed, it finishes at once, without waiting for the grace period")
+    func kill() async {
+      let start = ContinuousClock.now
+      let procedure = shell("trap '' TERM; sleep 60; sleep 60")
+      let outcome = await run(procedure) { procedure in
+        procedure.cancel()
+        procedure.kill()
+      }
+      guard case .cancelled = outcome else { return #expect(Bool(false), "\(outcome)") }
+      #expect(procedure.result?.exit == .signal(9))
+      #expect(ContinuousClock.now - start < .seconds(3))
+    }
+
+    @Test("cancel at any moment around the start leaves no process and no unfinished procedure")
+    func cancelRaces() async throws {
+      for round in 0..<200 {
+        let procedure = shell("sleep 60; :")
+        let seen = Seen<Int32?>(nil)
+        procedure.addDidCancelBlockObserver { procedure, _ in
+          seen.set(procedure.processIdentifier)
+        }
+        queue.add(procedure)
+        for _ in 0..<(round * 20) { _ = procedure.isCancelled }
+        procedure.cancel()
+        guard case .cancelled = await procedure.waitUntilFinished() else {
+          return #expect(Bool(false), "round \(round)")
+        }
+        if let identifier = seen.value { #expect(ProcessGroup(identifier: identifier).isGone) }
+      }
+    }
+
+    @Test("a hundred at once, on one queue")
+    func many() async {
+      let procedures = (0..<100).map { shell("echo \($0); cat > /dev/null") }
+      for procedure in procedures { queue.add(procedure) }
+      await queue.waitUntilAllFinished()
+      for (index, procedure) in procedures.enumerated() {
+        #expect(procedure.result?.outputText == "\(index)\n")
+      }
+    }
+
+    private struct Mark: Error {}
+
+    private final class Seen<Value: Sendable>: @unchecked Sendable {
+      private let lock = NSLock()
+      private var stored: Value
+      init(_ value: Value) { stored = value }
+      var value: Value { lock.withLock { stored } }
+      func set(_ value: Value) { lock.withLock { stored = value } }
+    }
+
+    private func shell(_ script: String) -> ProcessProcedure {
+      ProcessProcedure("/bin/sh", arguments: ["-c", script])
+    }
+
+    private func processError(_ procedure: ProcessProcedure) async -> ProcessError? {
+      guard case .failed(let errors) = await queue.run(procedure) else { return nil }
+      return errors.first as? ProcessError
+    }
+
+    /// Runs a procedure and acts on it once its program is there.
+    private func run(
+      _ procedure: ProcessProcedure, act: @escaping @Sendable (ProcessProcedure) -> Void
+    ) async -> ProcedureOutcome {
+      queue.add(procedure)
+      while procedure.processIdentifier == nil, !procedure.isFinished { await Task.yield() }
+      act(procedure)
+      return await procedure.waitUntilFinished()
+    }
+  }
+#endif

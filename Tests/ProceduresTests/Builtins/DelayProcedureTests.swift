@@ -1,0 +1,126 @@
+import Procedures
+import TestSupport
+import Testing
+
+@Suite struct DelayProcedureTests {
+  private let scheduler = ManualScheduler()
+  private let clock = TestClock()
+  private var queue: ProcedureQueue { ProcedureQueue(scheduler: scheduler, clock: clock.clock) }
+
+  @Test("Z1: a delay counts from execute, and never ends early")
+  func countsFromExecute() {
+    let delay = DelayProcedure(by: .seconds(1))
+    let queue = queue
+    queue.isSuspended = true
+    queue.add(delay)
+    clock.advance(by: .seconds(10))
+    queue.isSuspended = false
+    scheduler.run()
+    clock.advance(by: .seconds(1) - .nanoseconds(1))
+    scheduler.run()
+    #expect(delay.isExecuting)
+    clock.advance(by: .nanoseconds(1))
+    scheduler.run()
+    #expect("\(delay.outcome!)" == "succeeded")
+  }
+
+  @Test("Z1: zero, less than zero, and an instant in the past finish at once")
+  func atOnce() {
+    let delays = [
+      DelayProcedure(by: .zero), DelayProcedure(by: .seconds(-1)),
+      DelayProcedure(until: clock.now.advanced(by: .seconds(-5))),
+    ]
+    queue.add(delays)
+    scheduler.run()
+    #expect(delays.allSatisfy { $0.isFinished } && clock.pendingCount == 0)
+  }
+
+  @Test("Z1: until an instant")
+  func untilAnInstant() {
+    let delay = DelayProcedure(until: clock.now.advanced(by: .seconds(3)))
+    queue.add(delay)
+    scheduler.run()
+    clock.advance(by: .seconds(2))
+    scheduler.run()
+    #expect(delay.isExecuting)
+    clock.advance(by: .seconds(1))
+    scheduler.run()
+    #expect(delay.isFinished)
+  }
+
+  @Test("Z1: cancelled, it finishes at once, and its timer is gone")
+  func cancelled() {
+    let delay = DelayProcedure(by: .seconds(1_000))
+    queue.add(delay)
+    scheduler.run()
+    #expect(clock.pendingCount == 1)
+    delay.cancel()
+    scheduler.run()
+    #expect("\(delay.outcome!)" == "cancelled" && clock.pendingCount == 0)
+  }
+
+  @Test("Z1: on the real clock a delay is never early")
+  func realClock() async {
+    let queue = ProcedureQueue()
+    for milliseconds in [0.5, 1, 3] {
+      let start = ContinuousClock.now
+      _ = await queue.run(DelayProcedure(by: .milliseconds(milliseconds)))
+      #expect(ContinuousClock.now - start >= .milliseconds(milliseconds))
+    }
+  }
+
+  @Test("Z2: a timeout counts from willExecute and cancels with timedOut")
+  func timeout() {
+    let procedure = TracedProcedure(end: .whenToldOrCancelled)
+    procedure.add(observer: TimeoutObserver(by: .seconds(2)))
+    let queue = queue
+    queue.isSuspended = true
+    queue.add(procedure)
+    clock.advance(by: .seconds(60))
+    queue.isSuspended = false
+    scheduler.run()
+    clock.advance(by: .seconds(1))
+    #expect(!procedure.isCancelled)
+    clock.advance(by: .seconds(1))
+    scheduler.run()
+    guard case .timedOut(.seconds(2))? = procedure.errors.first as? ProcedureError else {
+      Issue.record("\(procedure.errors)")
+      return
+    }
+    #expect(procedure.isFinished)
+  }
+
+  @Test("Z2: zero or less cancels at once; a finish in time leaves no timer")
+  func timeoutEdges() {
+    let trace = Recorder<String>()
+    let hopeless = TracedProcedure(trace: trace)
+    hopeless.add(observer: TimeoutObserver(by: .zero))
+    let quick = TracedProcedure()
+    quick.add(observer: TimeoutObserver(by: .seconds(1)))
+    queue.add(hopeless, quick)
+    scheduler.run()
+    #expect(hopeless.isCancelled && hopeless.isFinished && !trace.events.contains("p execute"))
+    #expect("\(quick.outcome!)" == "succeeded" && clock.pendingCount == 0)
+  }
+
+  @Test("Z3: 10,000 delays on one clock end in order of deadline")
+  func manyDelays() {
+    let order = Recorder<Int>()
+    let group = GroupProcedure()
+    for index in 0..<10_000 {
+      let milliseconds = (index * 7_919) % 10_007
+      let delay = DelayProcedure(by: .milliseconds(milliseconds))
+      delay.addDidFinishBlockObserver { _, _ in order.note(milliseconds) }
+      group.add(child: delay)
+    }
+    queue.add(group)
+    scheduler.run()
+    #expect(clock.pendingCount >= 9_999)
+    for _ in 0..<11 {
+      clock.advance(by: .seconds(1))
+      scheduler.run()
+    }
+    #expect(order.events.count == 10_000 && group.isFinished)
+    #expect(order.events == order.events.sorted())
+  }
+}

@@ -1,0 +1,298 @@
+import Dispatch
+import Procedures
+import TestSupport
+import Testing
+
+@Suite struct GroupProcedureTests {
+  private let scheduler = ManualScheduler()
+  private let trace = Recorder<String>()
+  private var queue: ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
+
+  @Test("G1: children start only when the group executes, whether from init or add(child:)")
+  func childrenStartWithTheGroup() {
+    let (first, second) = (TracedProcedure("1", trace: trace), TracedProcedure("2", trace: trace))
+    let gate = TracedProcedure("gate", trace: trace, end: .whenTold)
+    let group = GroupProcedure(first)
+    group.add(child: second)
+    group.add(dependency: gate)
+    group.addWillExecuteBlockObserver { [trace] _, _ in trace.note("group willExecute") }
+    #expect(group.children == [first, second])
+    queue.add(gate, group)
+    scheduler.run()
+    #expect(first.isPending && trace.events == ["gate execute"])
+    gate.finish()
+    scheduler.run()
+    #expect(
+      trace.events.filter { $0.hasSuffix("xecute") } == [
+        "gate execute", "group willExecute", "1 execute", "2 execute",
+      ])
+    #expect(group.children == [first, second] && group.isFinished)
+  }
+
+  @Test("G1: an empty group finishes; a subclass that forgets super.execute() does too")
+  func emptyAndForgetful() {
+    final class Forgetful: GroupProcedure, @unchecked Sendable {
+      override func execute() { add(child: BlockProcedure {}) }
+    }
+    let (empty, forgetful) = (GroupProcedure(), Forgetful())
+    queue.add(empty, forgetful)
+    scheduler.run()
+    #expect(empty.isFinished && forgetful.isFinished)
+    #expect(forgetful.children.allSatisfy { $0.isFinished })
+  }
+
+  @Test("G2: children added from execute(), from a child's observer and by produce are waited for")
+  func childrenAddedWhileRunning() {
+    final class Adding: GroupProcedure, @unchecked Sendable {
+      override func execute() {
+        add(child: BlockProcedure {})
+        super.execute()
+      }
+    }
+    let first = BlockProcedure { procedure in
+      try procedure.produce(BlockProcedure {})
+    }
+    let group = Adding(first)
+    let late = BlockProcedure {}
+    first.addDidFinishBlockObserver { [weak group] _, _ in
+      #expect(group?.add(child: late) == true)
+    }
+    queue.add(group)
+    scheduler.run()
+    #expect(group.isFinished && late.isFinished)
+    #expect(group.children.count == 4 && group.children.allSatisfy { $0.isFinished })
+  }
+
+  @Test("G2: a child added after the end is refused: cancelled with groupFinished, and finishes")
+  func refused() async {
+    let group = GroupProcedure(BlockProcedure {})
+    group.name = "album"
+    queue.add(group)
+    scheduler.run()
+    let late = TracedProcedure()
+    #expect(!group.add(child: late))
+    #expect(late.isCancelled)
+    scheduler.run()
+    #expect(late.isFinished && group.children.count == 1)
+    guard case .groupFinished("album")? = late.errors.first as? ProcedureError else {
+      Issue.record("\(late.errors)")
+      return
+    }
+  }
+
+  @Test("G3: cancelling marks the whole subtree before anything of it is told; wrapped once")
+  func cancelTree() {
+    let leaf = TracedProcedure("leaf", trace: trace, end: .whenToldOrCancelled)
+    let waiting = TracedProcedure("waiting", trace: trace)
+    waiting.add(dependency: leaf)
+    let inner = GroupProcedure(leaf, waiting)
+    inner.name = "inner"
+    let outer = GroupProcedure(inner)
+    outer.name = "outer"
+    let all = [outer, inner, leaf, waiting]
+    for procedure in all {
+      procedure.cancellationToken.onCancel { [trace, unowned outer, unowned inner, unowned leaf] in
+        trace.note("token \([outer, inner, leaf].map(\.isCancelled))")
+      }
+      procedure.addDidCancelBlockObserver { [trace] procedure, _ in
+        trace.note("\(procedure.name) didCancel \(waiting.isCancelled)")
+      }
+      procedure.addDidFinishBlockObserver { [trace] procedure, _ in
+        trace.note("\(procedure.name) didFinish")
+      }
+    }
+    queue.add(outer)
+    scheduler.run()
+    #expect(trace.events == ["leaf execute"])
+    outer.cancel(withErrors: [TestError("stop")])
+    #expect(trace.events.filter { $0 == "token [true, true, true]" }.count == 4)
+    scheduler.run()
+    #expect(trace.events.filter { $0.hasSuffix("didCancel true") }.count == 4)
+    #expect(!trace.events.contains("waiting execute"))
+    let finishes = trace.events.filter { $0.hasSuffix(" didFinish") }
+    #expect(Set(finishes.prefix(2)) == ["leaf didFinish", "waiting didFinish"])
+    #expect(finishes.suffix(2) == ["inner didFinish", "outer didFinish"])
+    for procedure in [inner, leaf, waiting] {
+      guard case .parentCancelled(let errors)? = procedure.errors.first as? ProcedureError else {
+        Issue.record("\(procedure.errors)")
+        return
+      }
+      #expect(errors.map { "\($0)" } == ["stop"])
+    }
+    #expect("\(outer.outcome!)" == "cancelled: stop")
+  }
+
+  @Test("G3: a group whose didCancel override unblocks its child does not wait for the child's")
+  func overrideUnblocksChild() async {
+    final class Owner: GroupProcedure, @unchecked Sendable {
+      let unblock = Gate()
+      override func procedureDidCancel(withErrors errors: [any Error]) { unblock.open() }
+    }
+    let owner = Owner()
+    let entered = Gate()
+    owner.add(
+      child: BlockProcedure { [unblock = owner.unblock] in
+        entered.open()
+        unblock.block()
+      })
+    // Not the quality of the test runner's own threads, which must not be blocked.
+    let queue = ProcedureQueue(qualityOfService: .utility)
+    queue.add(owner)
+    await entered.wait()
+    owner.cancel()
+    #expect("\(await owner.waitUntilFinished())" == "cancelled")
+  }
+
+  @Test("G4: cancelled before it started: execute() is not called, children finish, then it does")
+  func cancelledBeforeStart() {
+    final class Group: GroupProcedure, @unchecked Sendable {
+      override func execute() { Issue.record("executed") }
+    }
+    let child = TracedProcedure("child", trace: trace)
+    let group = Group(child)
+    group.name = "group"
+    group.addDidFinishBlockObserver { [trace] _, _ in trace.note("group didFinish") }
+    let queue = queue
+    queue.isSuspended = true
+    queue.add(group)
+    group.cancel()
+    scheduler.run()
+    #expect(
+      trace.events == [
+        "child procedureDidCancel", "child procedureWillFinish", "child procedureDidFinish",
+        "group didFinish",
+      ])
+    #expect(queue.count == 0)
+  }
+
+  @Test("G5: a child added to a cancelled group is cancelled at once, and waited for")
+  func addedToACancelledGroup() {
+    let running = TracedProcedure("running", trace: trace, end: .whenTold)
+    let group = GroupProcedure(running)
+    queue.add(group)
+    scheduler.run()
+    group.cancel(withError: TestError("stop"))
+    let late = TracedProcedure("late", trace: trace)
+    #expect(group.add(child: late))
+    #expect(late.isCancelled)
+    scheduler.run()
+    #expect(late.isFinished && !group.isFinished)
+    running.finish()
+    scheduler.run()
+    #expect(group.isFinished && !trace.events.contains("late execute"))
+  }
+
+  @Test(
+    "a child's failure or cancel touches neither siblings nor group; errors name the child once")
+  func errorsOfChildren() {
+    let failing = TracedProcedure("failing", failure: TestError("broken"))
+    let fine = TracedProcedure("fine")
+    let group = GroupProcedure(GroupProcedure(failing), fine)
+    queue.add(group)
+    scheduler.run()
+    #expect("\(fine.outcome!)" == "succeeded")
+    #expect(group.errors.map { "\($0)" } == ["Child 'failing': broken"])
+    #expect(!group.isCancelled)
+  }
+
+  @Test("G9: isSuspended holds children back; a cancelled suspended group finishes")
+  func suspended() {
+    let child = TracedProcedure("child", trace: trace)
+    let group = GroupProcedure(child)
+    group.isSuspended = true
+    let other = GroupProcedure(TracedProcedure("other", trace: trace))
+    other.isSuspended = true
+    queue.add(group, other)
+    scheduler.run()
+    #expect(group.isExecuting && child.isPending)
+    group.isSuspended = false
+    other.cancel()
+    scheduler.run()
+    #expect("\(group.outcome!)" == "succeeded" && "\(other.outcome!)" == "cancelled")
+    #expect(!trace.events.contains("other execute"))
+  }
+
+  @Test("G9: maxConcurrentChildCount 1 runs children strictly one at a time, in order of adding")
+  func serialChildren() async {
+    let (running, order) = (Counter(), Recorder<Int>())
+    let group = GroupProcedure(
+      children: (0..<200).map { index in
+        BlockProcedure {
+          running.increment()
+          order.note(index)
+          running.decrement()
+        }
+      })
+    group.maxConcurrentChildCount = 1
+    _ = await ProcedureQueue().run(group)
+    #expect(running.highest == 1)
+    #expect(order.events == Array(0..<200))
+  }
+
+  @Test("G10: a group holds one slot of its queue; its children take none")
+  func slots() {
+    let queue = ProcedureQueue(maxConcurrentProcedureCount: 1, scheduler: scheduler)
+    let children = (0..<3).map { TracedProcedure("\($0)", end: .whenTold) }
+    let next = TracedProcedure("next", trace: trace)
+    queue.add(GroupProcedure(children: children), next)
+    scheduler.run()
+    #expect(children.allSatisfy { $0.isExecuting } && next.isPending)
+    for child in children { child.finish() }
+    scheduler.run()
+    #expect(next.isFinished)
+  }
+
+  @Test("G11: finish() on a group is refused, and the queue is told")
+  func finishIsRefused() {
+    let diagnostics = Recorder<String>()
+    let queue = queue
+    queue.diagnosticsHandler = { diagnostics.note($0.description) }
+    let child = TracedProcedure(end: .whenTold)
+    let group = GroupProcedure(child)
+    group.name = "album"
+    queue.add(group)
+    scheduler.run()
+    #expect(!group.finish())
+    #expect(
+      diagnostics.events == [
+        "finish() on 'album' was refused: "
+          + "a group finishes when its children have; cancel it to end it early."
+      ])
+    child.finish()
+    scheduler.run()
+    #expect("\(group.outcome!)" == "succeeded")
+  }
+
+  @Test("add observers of a group are told of each child, which starts after they know")
+  func addObservers() {
+    let group = GroupProcedure(TracedProcedure("before", trace: trace))
+    group.name = "group"
+    let child = TracedProcedure("child", trace: trace)
+    group.addWillAddProcedureBlockObserver { [trace] _, added in trace.note("will \(added.name)") }
+    group.addDidAddProcedureBlockObserver { [trace] _, added in trace.note("did \(added.name)") }
+    group.add(child: child)
+    queue.add(group)
+    scheduler.run()
+    let relevant = trace.events.filter { !$0.hasSuffix("Finish") }
+    #expect(relevant.firstIndex(of: "will child")! < relevant.firstIndex(of: "child execute")!)
+    #expect(relevant.filter { $0.hasSuffix("d child") || $0.hasSuffix("l child") }.count == 2)
+    #expect(group.isFinished)
+  }
+
+  @Test("a group that is released without having run releases its children, or ends those in use")
+  func releasedWithoutRunning() async {
+    let kept = TracedProcedure("kept")
+    final class Dropped: Procedure, @unchecked Sendable {
+      let released: Counter
+      init(_ released: Counter) { self.released = released }
+      deinit { released.increment() }
+    }
+    let released = Counter()
+    do {
+      let group = GroupProcedure(kept, GroupProcedure(Dropped(released)))
+      #expect(group.children.count == 2)
+    }
+    #expect(released.value == 1)
+    #expect("\(await kept.waitUntilFinished())" == "cancelled: Its group was cancelled.")
+  }
+}

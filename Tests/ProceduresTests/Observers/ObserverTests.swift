@@ -1,0 +1,207 @@
+import Dispatch
+import Procedures
+import TestSupport
+import Testing
+
+@Suite struct ObserverTests {
+  private let scheduler = ManualScheduler()
+  private let trace = Recorder<String>()
+  private var queue: ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
+
+  @Test("O1: one added late is told, in a turn, of a cancel or finish that already happened")
+  func late() async {
+    let procedure = TracedProcedure(end: .whenTold)
+    let queue = queue
+    queue.add(procedure)
+    scheduler.run()
+    procedure.cancel(withError: TestError("c"))
+    scheduler.run()
+    procedure.addDidCancelBlockObserver { [trace] _, errors in trace.note("late cancel \(errors)") }
+    #expect(trace.events.isEmpty)
+    scheduler.run()
+    #expect(trace.events == ["late cancel [c]"])
+    procedure.finish()
+    scheduler.run()
+    let gate = Gate()
+    procedure.add(observer: TraceObserver(trace: trace, label: " afterwards"))
+    procedure.addDidFinishBlockObserver { [trace] procedure, errors in
+      trace.note("late finish \(errors) \(procedure.isFinished)")
+      gate.open()
+    }
+    await gate.wait()
+    #expect(
+      trace.events.dropFirst() == [
+        "p didAttach afterwards", "p didCancel afterwards", "p didFinish afterwards",
+        "late finish [c] true",
+      ])
+  }
+
+  @Test("O1: added inside the event that it wants, it is told of it, once")
+  func addedInsideTheEvent() {
+    let procedure = TracedProcedure()
+    procedure.addDidFinishBlockObserver { [trace] procedure, _ in
+      procedure.addDidFinishBlockObserver { [trace] _, _ in trace.note("inner") }
+      trace.note("outer")
+    }
+    queue.add(procedure)
+    scheduler.run()
+    #expect(trace.events == ["outer", "inner"])
+  }
+
+  @Test("O1: the registration takes it off, also when an earlier observer does so")
+  func removal() {
+    let procedure = TracedProcedure(end: .whenTold)
+    let never = procedure.addDidFinishBlockObserver { [trace] _, _ in trace.note("never") }
+    #expect(never.remove())
+    #expect(!never.remove())
+    let slot = Recorder<ObserverRegistration>()
+    procedure.addDidFinishBlockObserver { _, _ in #expect(slot.events[0].remove()) }
+    slot.note(procedure.addDidFinishBlockObserver { [trace] _, _ in trace.note("never either") })
+    queue.add(procedure)
+    scheduler.run()
+    procedure.finish()
+    scheduler.run()
+    #expect(trace.events.isEmpty && !slot.events[0].remove())
+  }
+
+  @Test("O1: observers are released after didFinish, removed ones at once")
+  func released() {
+    let released = Counter()
+    let procedure = TracedProcedure(end: .whenTold)
+    func add() -> ObserverRegistration {
+      let tracker = Tracker { released.increment() }
+      return procedure.addDidFinishBlockObserver { _, _ in withExtendedLifetime(tracker) {} }
+    }
+    _ = add()
+    let second = add()
+    second.remove()
+    queue.add(procedure)
+    scheduler.run()
+    procedure.finish()
+    scheduler.run()
+    withExtendedLifetime(second) { #expect(released.value >= 1) }
+  }
+
+  @Test("O2: synchronizedWith calls back on that queue, in order, while the turn waits by message")
+  func synchronized() async {
+    let key = DispatchSpecificKey<Bool>()
+    let other = DispatchQueue(label: "other")
+    other.setSpecific(key: key, value: true)
+    let note: @Sendable (String) -> Void = { [trace] in
+      trace.note("\($0) \(DispatchQueue.getSpecific(key: key) ?? false)")
+    }
+    let procedure = BlockProcedure { note("execute") }
+    procedure.addWillExecuteBlockObserver(synchronizedWith: other) { _, _ in note("willExecute") }
+    procedure.addDidExecuteBlockObserver { _ in note("didExecute") }
+    procedure.addDidFinishBlockObserver(synchronizedWith: other) { _, _ in note("didFinish 1") }
+    procedure.addDidFinishBlockObserver { _, _ in note("didFinish 2") }
+    _ = await ProcedureQueue().run(procedure)
+    #expect(
+      trace.events == [
+        "willExecute true", "execute false", "didExecute false", "didFinish 1 true",
+        "didFinish 2 false",
+      ])
+  }
+
+  @Test("O2: two procedures synchronised with the same queues both ways do not deadlock")
+  func bothWays() async {
+    let (a, b) = (DispatchQueue(label: "a"), DispatchQueue(label: "b"))
+    for _ in 0..<100 {
+      let onA = ProcedureQueue(underlyingQueue: a)
+      let onB = ProcedureQueue(underlyingQueue: b)
+      let (first, second) = (BlockProcedure {}, BlockProcedure {})
+      first.addDidFinishBlockObserver(synchronizedWith: b) { _, _ in }
+      second.addDidFinishBlockObserver(synchronizedWith: a) { _, _ in }
+      onA.add(first)
+      onB.add(second)
+      _ = await first.waitUntilFinished()
+      _ = await second.waitUntilFinished()
+    }
+  }
+
+  @Test("O3: a kept pending event holds the procedure; releasing it, or letting go of it, does not")
+  func pendingEvents() {
+    let kept = Recorder<PendingEvent>()
+    let procedure = TracedProcedure(trace: trace)
+    procedure.addWillExecuteBlockObserver { _, pending in kept.note(pending) }
+    procedure.addWillFinishBlockObserver { _, _, pending in pending.release() }
+    queue.add(procedure)
+    scheduler.run()
+    #expect(procedure.state == .started && trace.events.isEmpty)
+    kept.events[0].release()
+    kept.events[0].release()
+    scheduler.run()
+    #expect(procedure.isFinished)
+  }
+
+  @Test("O3: dropping the last reference to a pending event lets it go on; it cannot be forgotten")
+  func droppedPendingEvent() {
+    final class Keeper: @unchecked Sendable { var pending: PendingEvent? }
+    let keeper = Keeper()
+    let procedure = TracedProcedure()
+    procedure.addWillFinishBlockObserver { _, _, pending in keeper.pending = pending }
+    queue.add(procedure)
+    scheduler.run()
+    #expect(procedure.state == .finishing)
+    keeper.pending = nil
+    scheduler.run()
+    #expect(procedure.isFinished)
+  }
+
+  @Test("O3: a cancel makes a held execute event moot: the procedure finishes at once")
+  func cancelWhileHeld() {
+    let kept = Recorder<PendingEvent>()
+    let procedure = TracedProcedure(trace: trace)
+    procedure.addWillExecuteBlockObserver { _, pending in kept.note(pending) }
+    queue.add(procedure)
+    scheduler.run()
+    procedure.cancel()
+    scheduler.run()
+    #expect(procedure.isFinished && !trace.events.contains("p execute"))
+    kept.events[0].release()
+    scheduler.run()
+  }
+
+  @Test("T1: no two pieces of user code of one procedure overlap, whoever cancels and observes it")
+  func noOverlap() async {
+    final class Exclusive: Procedure, @unchecked Sendable {
+      // Unprotected on purpose: ThreadSanitizer sees an overlap, and so does the check.
+      var depth = 0
+      var calls = 0
+      func enter(_ body: () -> Void = {}) {
+        depth += 1
+        precondition(depth == 1)
+        calls += 1
+        body()
+        depth -= 1
+      }
+      override func execute() { enter() }
+      override func procedureDidCancel(withErrors errors: [any Error]) {
+        enter()
+        if isExecuting { finish() }
+      }
+      override func procedureWillFinish(withErrors errors: [any Error]) { enter() }
+      override func procedureDidFinish(withErrors errors: [any Error]) { enter() }
+    }
+    let other = DispatchQueue(label: "other")
+    let queue = ProcedureQueue()
+    for round in 0..<300 {
+      let procedure = Exclusive()
+      procedure.addWillExecuteBlockObserver { procedure, _ in procedure.enter() }
+      procedure.addDidCancelBlockObserver(synchronizedWith: other) { procedure, _ in
+        procedure.enter()
+      }
+      procedure.addDidFinishBlockObserver { procedure, _ in procedure.enter() }
+      queue.add(procedure)
+      await withTaskGroup { group in
+        group.addTask { procedure.cancel() }
+        group.addTask {
+          procedure.addDidFinishBlockObserver { procedure, _ in procedure.enter() }
+        }
+      }
+      _ = await procedure.waitUntilFinished()
+      #expect(procedure.isCancelled, "round \(round)")
+    }
+    await queue.waitUntilAllFinished()
+  }
+}

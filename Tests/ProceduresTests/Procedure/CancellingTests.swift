@@ -1,0 +1,267 @@
+import Procedures
+import TestSupport
+import Testing
+
+@Suite struct CancellingTests {
+  private let scheduler = ManualScheduler()
+  private let trace = Recorder<String>()
+  private var queue: ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
+
+  @Test("C1: flag, token on the caller's thread, then in the next turn override, then observers")
+  func sequence() {
+    let procedure = TracedProcedure(trace: trace, end: .whenToldOrCancelled)
+    procedure.addDidCancelBlockObserver { [trace] _, _ in trace.note("observer 1") }
+    procedure.addDidCancelBlockObserver { [trace] _, _ in trace.note("observer 2") }
+    procedure.cancellationToken.onCancel { [trace, unowned procedure] in
+      trace.note("token, isCancelled \(procedure.isCancelled)")
+    }
+    let queue = queue
+    queue.add(procedure)
+    scheduler.run()
+    #expect(procedure.cancel(withErrors: []))
+    #expect(procedure.isCancelled)
+    #expect(trace.events == ["p execute", "token, isCancelled true"])
+    scheduler.run()
+    #expect(
+      trace.events.dropFirst(2) == [
+        "p procedureDidCancel", "observer 1", "observer 2", "p procedureWillFinish",
+        "p procedureDidFinish",
+      ])
+  }
+
+  @Test("C2: cancelled while waiting, it drops its dependencies and finishes without executing")
+  func whileWaiting() {
+    let dependency = TracedProcedure("dependency", end: .whenTold)
+    let procedure = TracedProcedure(trace: trace)
+    procedure.observeEverything()
+    procedure.add(dependency: dependency)
+    let queue = queue
+    queue.add(dependency, procedure)
+    scheduler.run()
+    procedure.cancel()
+    scheduler.run()
+    #expect(
+      trace.events == [
+        "p didAttach", "p procedureDidCancel", "p didCancel", "p procedureWillFinish",
+        "p willFinish", "p procedureDidFinish", "p didFinish",
+      ])
+    #expect(procedure.isFinished && queue.procedures == [dependency])
+    dependency.finish()
+    scheduler.run()
+    #expect(queue.count == 0)
+  }
+
+  @Test("C3: a cancelled pending procedure finishes in a suspended and in a full queue")
+  func suspendedAndFull() {
+    let queue = ProcedureQueue(maxConcurrentProcedureCount: 1, scheduler: scheduler)
+    let blocker = TracedProcedure("blocker", end: .whenTold)
+    let waiting = TracedProcedure("waiting", trace: trace)
+    queue.add(blocker, waiting)
+    scheduler.run()
+    waiting.cancel()
+    scheduler.run()
+    #expect(waiting.isFinished && blocker.isExecuting)
+    queue.isSuspended = true
+    let suspended = TracedProcedure("suspended", trace: trace)
+    queue.add(suspended)
+    suspended.cancel()
+    scheduler.run()
+    #expect(suspended.isFinished)
+    #expect(!trace.events.contains { $0.hasSuffix("execute") })
+  }
+
+  @Test("C4: after execute() was called, the framework never finishes it")
+  func authorFinishes() {
+    let procedure = TracedProcedure(trace: trace, end: .whenTold)
+    let queue = queue
+    queue.add(procedure)
+    scheduler.run()
+    procedure.cancel()
+    scheduler.run()
+    #expect(procedure.isCancelled && procedure.isExecuting)
+    procedure.finish(withError: TestError("late"))
+    scheduler.run()
+    #expect("\(procedure.outcome!)" == "cancelled: late")
+  }
+
+  @Test("C4: the token interrupts a blocking execute(); override and observers wait for its return")
+  func interruptingABlockingCall() async {
+    let (entered, interrupted) = (Gate(), Gate())
+    let procedure = BlockProcedure { [trace] procedure in
+      procedure.cancellationToken.onCancel { interrupted.open() }
+      entered.open()
+      interrupted.block()
+      trace.note("returned")
+    }
+    procedure.addDidCancelBlockObserver { [trace] _, _ in trace.note("didCancel") }
+    let queue = ProcedureQueue.withThreadOfItsOwn()
+    queue.add(procedure)
+    await entered.wait()
+    procedure.cancel()
+    #expect("\(await procedure.waitUntilFinished())" == "cancelled")
+    #expect(trace.events == ["returned", "didCancel"])
+  }
+
+  @Test("C5: the first cancel wins; later ones change nothing and return false")
+  func firstWins() {
+    let procedure = TracedProcedure(trace: trace)
+    procedure.addDidCancelBlockObserver { procedure, _ in
+      #expect(!procedure.cancel(withError: TestError("from the observer")))
+    }
+    let queue = queue
+    queue.add(procedure)
+    #expect(procedure.cancel(withErrors: [TestError("first")]))
+    #expect(!procedure.cancel(withErrors: [TestError("second")]))
+    scheduler.run()
+    #expect(!procedure.cancel(withError: nil))
+    #expect("\(procedure.outcome!)" == "cancelled: first")
+    #expect(trace.events.filter { $0 == "p procedureDidCancel" }.count == 1)
+  }
+
+  @Test("C5: a cancel after finish() is late, also before the finish took effect")
+  func afterFinish() {
+    let procedure = TracedProcedure(trace: trace, end: .whenTold)
+    let queue = queue
+    queue.add(procedure)
+    scheduler.run()
+    procedure.finish()
+    #expect(!procedure.cancel(withErrors: [TestError()]))
+    #expect(!procedure.isCancelled)
+    scheduler.run()
+    #expect("\(procedure.outcome!)" == "succeeded")
+    #expect(!trace.events.contains("p procedureDidCancel"))
+  }
+
+  @Test("C5: cancel, then finish, inside execute(): didCancel comes before willFinish")
+  func cancelThenFinishInsideExecute() {
+    final class Both: Procedure, @unchecked Sendable {
+      override func execute() {
+        cancel()
+        finish(withError: TestError("f"))
+      }
+    }
+    let procedure = Both()
+    procedure.add(observer: TraceObserver(trace: trace))
+    queue.add(procedure)
+    scheduler.run()
+    #expect(
+      trace.events.map { String($0.dropFirst("Both ".count)) } == [
+        "didAttach", "willExecute", "didExecute", "didCancel", "willFinish", "didFinish",
+      ])
+    #expect("\(procedure.outcome!)" == "cancelled: f")
+  }
+
+  @Test("C6: errors are the cancel's, at once, then the finish's; DidCancel is told the cancel's")
+  func errors() {
+    let procedure = TracedProcedure(trace: trace, end: .whenTold)
+    procedure.addDidCancelBlockObserver { [trace] _, errors in trace.note("told \(errors)") }
+    let queue = queue
+    queue.add(procedure)
+    scheduler.run()
+    procedure.cancel(withErrors: [TestError("a"), TestError("b")])
+    #expect(procedure.errors.map { "\($0)" } == ["a", "b"])
+    procedure.finish(withErrors: [TestError("c")])
+    scheduler.run()
+    #expect(procedure.errors.map { "\($0)" } == ["a", "b", "c"])
+    #expect(trace.events.contains("told [a, b]"))
+  }
+
+  @Test("C7: cancelled before the enqueue: told at once, finished when enqueued")
+  func beforeEnqueue() async {
+    let told = Gate()
+    let procedure = TracedProcedure(trace: trace)
+    procedure.cancellationToken.onCancel { [trace] in trace.note("token") }
+    procedure.addDidCancelBlockObserver { _, _ in told.open() }
+    #expect(procedure.cancel(withErrors: [TestError("early")]))
+    #expect(procedure.isCancelled && trace.events.first == "token")
+    await told.wait()
+    #expect(!procedure.isFinished && procedure.state == .initialized)
+    #expect("\(await ProcedureQueue().run(procedure))" == "cancelled: early")
+    #expect(!trace.events.contains("p execute"))
+  }
+
+  @Test("K12: the token fires with the cancel and completes not cancelled with the finish")
+  func token() {
+    let cancelled = TracedProcedure(end: .whenTold)
+    let finished = TracedProcedure(end: .whenTold)
+    let queue = queue
+    queue.add(cancelled, finished)
+    let (first, second) = (cancelled.cancellationToken, finished.cancellationToken)
+    scheduler.run()
+    #expect(first == cancelled.cancellationToken && first != second)
+    cancelled.cancel(withError: TestError("why"))
+    #expect(first.isCancelled && "\(first.reason!)" == "failure: why")
+    finished.finish()
+    scheduler.run()
+    #expect(second.isCompleted && !second.isCancelled)
+    #expect(finished.cancellationToken == second)
+    // Asked for late.
+    let fresh = TracedProcedure()
+    #expect(!fresh.cancellationToken.isCompleted)
+    let late = TracedProcedure()
+    queue.add(late)
+    scheduler.run()
+    #expect(late.cancellationToken.isCompleted && !late.cancellationToken.isCancelled)
+    let lateCancelled = TracedProcedure()
+    lateCancelled.cancel()
+    #expect(lateCancelled.cancellationToken.isCancelled)
+  }
+
+  @Test("K12: cancel(when:) passes the token's reason on and leaves the token at the finish")
+  func cancelWhen() {
+    let source = CancellationTokenSource()
+    let procedure = TracedProcedure(end: .whenToldOrCancelled)
+    procedure.cancel(when: source.token)
+    let queue = queue
+    queue.add(procedure)
+    scheduler.run()
+    source.cancel(.failure(TestError("reason")))
+    #expect(procedure.isCancelled)
+    scheduler.run()
+    #expect("\(procedure.outcome!)" == "cancelled: reason")
+    #expect("\(procedure.cancellationToken.reason!)" == "failure: reason")
+
+    let early = TracedProcedure()
+    early.cancel(when: source.token)
+    #expect(early.isCancelled)
+
+    let other = CancellationTokenSource()
+    var finished: TracedProcedure? = TracedProcedure()
+    weak let reference = finished
+    finished?.cancel(when: other.token)
+    queue.add(finished!)
+    scheduler.run()
+    finished = nil
+    #expect(reference == nil)
+    other.cancel()
+  }
+
+  @Test("K12: a token does not keep alive a procedure that was never added")
+  func tokenDoesNotRetain() {
+    let source = CancellationTokenSource()
+    var procedure: TracedProcedure? = TracedProcedure()
+    weak let reference = procedure
+    procedure?.cancel(when: source.token)
+    procedure = nil
+    #expect(reference == nil)
+    source.cancel()
+  }
+
+  @Test("K12: queue.add(_:cancelledBy:) adds, and cancels with the token")
+  func addCancelledBy() {
+    let clock = TestClock()
+    let source = CancellationTokenSource()
+    source.cancel(after: .seconds(5), clock: clock.clock)
+    let procedure = TracedProcedure(end: .whenToldOrCancelled)
+    let queue = queue
+    queue.add(procedure, cancelledBy: source.token)
+    scheduler.run()
+    clock.advance(by: .seconds(5))
+    scheduler.run()
+    guard case .deadlineExceeded? = procedure.errors.first as? ProcedureError else {
+      Issue.record("\(procedure.errors)")
+      return
+    }
+    #expect("\(procedure.cancellationToken.reason!)" == "deadline exceeded")
+  }
+}

@@ -1,0 +1,81 @@
+import Procedures
+import TestSupport
+import Testing
+
+/// Programmer errors trap with a message that names the procedure, in release builds too.
+@Suite struct MisuseTests {
+  @Test("S3: adding a procedure to a queue twice traps, naming it")
+  func twice() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let queue = ProcedureQueue()
+      queue.isSuspended = true
+      let procedure = BlockProcedure {}
+      procedure.name = "upload"
+      queue.add(procedure)
+      queue.add(procedure)
+    }
+    #expect(message(of: result).contains("Procedure 'upload' was added to a queue or group twice"))
+  }
+
+  @Test("S3: adding a group's child to a queue traps")
+  func childToQueue() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let procedure = BlockProcedure {}
+      let group = GroupProcedure(procedure)
+      ProcedureQueue().add(procedure)
+      withExtendedLifetime(group) {}
+    }
+    #expect(message(of: result).contains("was added to a queue or group twice"))
+  }
+
+  @Test("S3: adding a finished procedure again traps")
+  func finishedAgain() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let queue = ProcedureQueue()
+      let procedure = BlockProcedure {}
+      _ = await queue.run(procedure)
+      _ = GroupProcedure(procedure)
+    }
+    #expect(message(of: result).contains("was added to a queue or group twice"))
+  }
+
+  @Test("S3: a dependency on itself traps, naming it")
+  func ownDependency() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let procedure = BlockProcedure {}
+      procedure.name = "ouroboros"
+      procedure.add(dependency: procedure)
+    }
+    #expect(message(of: result).contains("Procedure 'ouroboros' cannot depend on itself"))
+  }
+
+  @Test("S3: a dependency added after the start traps, naming the procedure and its state")
+  func lateDependency() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let queue = ProcedureQueue()
+      let procedure = BlockProcedure {}
+      procedure.name = "late"
+      _ = await queue.run(procedure)
+      procedure.add(dependency: BlockProcedure {})
+    }
+    #expect(message(of: result).contains("Procedure 'late' is already finished: add dependencies"))
+  }
+
+  @Test("S3: limits below one trap, naming the queue or group")
+  func limits() async {
+    let queue = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = ProcedureQueue(name: "narrow", maxConcurrentProcedureCount: 0)
+    }
+    #expect(message(of: queue).contains("of queue 'narrow' must be at least 1, not 0"))
+    let group = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let group = GroupProcedure()
+      group.name = "narrow"
+      group.maxConcurrentChildCount = -1
+    }
+    #expect(message(of: group).contains("of group 'narrow' must be at least 1, not -1"))
+  }
+
+  private func message(of result: ExitTest.Result?) -> String {
+    String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+  }
+}

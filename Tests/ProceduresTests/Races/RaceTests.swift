@@ -1,0 +1,230 @@
+import Procedures
+import TestSupport
+import Testing
+
+/// Each race some hundreds of times; with STRESS set, thousands.
+@Suite struct RaceTests {
+  /// ```
+  /// thread 1            thread 2
+  /// cancel              finish
+  ///   mark                accept      one of the two comes first, and the other is late
+  ///   post
+  /// ```
+  @Test("C5, F1: cancel against finish: one wins, and didCancel never comes after willFinish")
+  func cancelAgainstFinish() async {
+    let queue = ProcedureQueue()
+    for _ in 0..<Rounds.few {
+      let trace = Recorder<String>()
+      let results = Recorder<String>()
+      let procedure = TracedProcedure(trace: trace, end: .whenToldOrCancelled)
+      let executing = Gate()
+      procedure.addDidExecuteBlockObserver { _ in executing.open() }
+      queue.add(procedure)
+      await executing.wait()
+      await race(
+        { if procedure.cancel(withErrors: [TestError("c")]) { results.note("cancelled") } },
+        { if procedure.finish(withErrors: [TestError("f")]) { results.note("finished") } })
+      let outcome = await procedure.waitUntilFinished()
+      let events = trace.events
+      if results.events.contains("cancelled") {
+        #expect("\(outcome)".hasPrefix("cancelled: c"))
+        let didCancel = events.firstIndex(of: "p procedureDidCancel")
+        #expect(didCancel != nil && didCancel! < events.firstIndex(of: "p procedureWillFinish")!)
+      } else {
+        #expect("\(outcome)" == "failed: f" && results.events == ["finished"])
+        #expect(!events.contains("p procedureDidCancel"))
+      }
+      #expect(events.filter { $0 == "p procedureDidFinish" }.count == 1)
+    }
+  }
+
+  @Test("G2: add(child:) against the group's finish: accepted and waited for, or refused and ended")
+  func addAgainstGroupFinish() async {
+    let queue = ProcedureQueue()
+    for _ in 0..<Rounds.few {
+      let first = TracedProcedure(end: .whenTold)
+      let group = GroupProcedure(first)
+      let executing = Gate()
+      first.addDidExecuteBlockObserver { _ in executing.open() }
+      queue.add(group)
+      await executing.wait()
+      let late = TracedProcedure("late")
+      let accepted = Recorder<Bool>()
+      group.addDidFinishBlockObserver { group, _ in
+        #expect(group.children.allSatisfy { $0.isFinished })
+      }
+      await race({ accepted.note(group.add(child: late)) }, { first.finish() })
+      _ = await group.waitUntilFinished()
+      let outcome = await late.waitUntilFinished()
+      #expect(group.children.contains(late) == accepted.events[0])
+      #expect(("\(outcome)" == "succeeded") == accepted.events[0])
+    }
+  }
+
+  @Test("G3, G5: cancel of a group against add and finish of children: everything ends, cancelled")
+  func cancelAgainstChildren() async {
+    let queue = ProcedureQueue()
+    for _ in 0..<Rounds.few {
+      let first = TracedProcedure(end: .whenToldOrCancelled)
+      let inner = GroupProcedure(TracedProcedure(end: .whenToldOrCancelled))
+      let group = GroupProcedure(first, inner)
+      queue.add(group)
+      let added = (0..<4).map { TracedProcedure("\($0)", end: .whenToldOrCancelled) }
+      await race(
+        { group.cancel(withError: TestError("stop")) },
+        { for child in added.prefix(2) { group.add(child: child) } },
+        { for child in added.suffix(2) { inner.add(child: child) } })
+      _ = await group.waitUntilFinished()
+      for procedure in added + [first, inner, group] {
+        _ = await procedure.waitUntilFinished()
+        #expect(procedure.isCancelled)
+      }
+    }
+  }
+
+  @Test("O1: an observer added against the finish hears of it exactly once")
+  func observerAgainstFinish() async {
+    let queue = ProcedureQueue()
+    for _ in 0..<Rounds.few {
+      let procedure = TracedProcedure(end: .whenTold)
+      let executing = Gate()
+      procedure.addDidExecuteBlockObserver { _ in executing.open() }
+      queue.add(procedure)
+      await executing.wait()
+      let (calls, told) = (Counter(), Gate())
+      await race(
+        { procedure.finish() },
+        {
+          procedure.addDidFinishBlockObserver { _, _ in
+            calls.increment()
+            told.open()
+          }
+        })
+      await told.wait()
+      _ = await procedure.waitUntilFinished()
+      #expect(calls.value == 1)
+    }
+  }
+
+  @Test("K3, K12: a handler registered against the cancel runs exactly once")
+  func registerAgainstCancel() async {
+    for _ in 0..<Rounds.few {
+      let procedure = TracedProcedure()
+      let calls = Counter()
+      await race(
+        { procedure.cancel() },
+        { procedure.cancellationToken.onCancel { calls.increment() } })
+      #expect(calls.value == 1)
+      #expect(procedure.cancellationToken.isCancelled)
+    }
+  }
+
+  @Test("K12: cancel(when:) against the token's cancel and the finish: never lost, never leaked")
+  func cancelWhenAgainstCancel() async {
+    let queue = ProcedureQueue()
+    for _ in 0..<Rounds.few {
+      let source = CancellationTokenSource()
+      let procedure = TracedProcedure(end: .whenToldOrCancelled)
+      queue.add(procedure)
+      await race({ procedure.cancel(when: source.token) }, { source.cancel() })
+      #expect("\(await procedure.waitUntilFinished())" == "cancelled")
+    }
+  }
+
+  @Test("C7, S1: cancel against enqueue: it finishes once, cancelled or not")
+  func cancelAgainstEnqueue() async {
+    let queue = ProcedureQueue()
+    for _ in 0..<Rounds.few {
+      let trace = Recorder<String>()
+      let procedure = TracedProcedure(trace: trace)
+      await race({ queue.add(procedure) }, { procedure.cancel() })
+      _ = await procedure.waitUntilFinished()
+      #expect(trace.events.filter { $0 == "p procedureDidFinish" }.count == 1)
+      #expect(
+        procedure.isCancelled == trace.events.contains("p procedureDidCancel"))
+    }
+    await queue.waitUntilAllFinished()
+  }
+
+  @Test("dependencies: added against the finish of the dependency, and against a removal")
+  func dependencyAgainstFinish() async {
+    let queue = ProcedureQueue()
+    let other = ProcedureQueue()
+    for _ in 0..<Rounds.few {
+      let dependency = TracedProcedure("dependency")
+      let removed = TracedProcedure("removed")
+      let blocker = TracedProcedure("blocker", end: .whenTold)
+      let executing = Gate()
+      blocker.addDidExecuteBlockObserver { _ in executing.open() }
+      let procedure = TracedProcedure("procedure")
+      procedure.add(dependencies: [blocker, removed])
+      queue.add(procedure)
+      await race(
+        { procedure.add(dependency: dependency) },
+        { other.add(dependency, blocker, removed) },
+        { procedure.remove(dependency: removed) })
+      await executing.wait()
+      #expect(procedure.isPending)
+      blocker.finish()
+      #expect("\(await procedure.waitUntilFinished())" == "succeeded")
+      #expect(dependency.isFinished && blocker.isFinished)
+      _ = await removed.waitUntilFinished()
+    }
+  }
+
+  @Test("Q3: suspend and resume under load: nothing is lost")
+  func suspendAndResume() async {
+    let queue = ProcedureQueue(maxConcurrentProcedureCount: 3)
+    let finishes = Counter()
+    await race(
+      {
+        for _ in 0..<Rounds.few {
+          queue.isSuspended = true
+          queue.maxConcurrentProcedureCount = .random(in: 1...4)
+          queue.isSuspended = false
+        }
+      },
+      {
+        for index in 0..<(Rounds.few * 10) {
+          let procedure = BlockProcedure {}
+          procedure.addDidFinishBlockObserver { _, _ in finishes.increment() }
+          queue.add(procedure)
+          if index % 5 == 0 { procedure.cancel() }
+        }
+      })
+    queue.isSuspended = false
+    await queue.waitUntilAllFinished()
+    #expect(finishes.value == Rounds.few * 10)
+  }
+
+  @Test("O3: a pending event released against a cancel: the procedure ends once, whoever is first")
+  func pendingEventAgainstCancel() async {
+    let queue = ProcedureQueue()
+    for _ in 0..<Rounds.few {
+      let (kept, held) = (Recorder<PendingEvent>(), Gate())
+      let procedure = TracedProcedure(end: .whenToldOrCancelled)
+      procedure.addWillExecuteBlockObserver { _, pending in
+        kept.note(pending)
+        held.open()
+      }
+      queue.add(procedure)
+      await held.wait()
+      await race({ kept.events[0].release() }, { procedure.cancel() })
+      #expect("\(await procedure.waitUntilFinished())" == "cancelled")
+    }
+  }
+
+  @Test("Z1: cancel of a delay against its timer: it ends once")
+  func delayAgainstCancel() async {
+    let queue = ProcedureQueue()
+    for index in 0..<Rounds.few {
+      let delay = DelayProcedure(by: .microseconds(index % 300))
+      let finishes = Counter()
+      delay.addDidFinishBlockObserver { _, _ in finishes.increment() }
+      queue.add(delay)
+      await race({ delay.cancel() })
+      _ = await delay.waitUntilFinished()
+      #expect(finishes.value == 1)
+    }
+  }
+}

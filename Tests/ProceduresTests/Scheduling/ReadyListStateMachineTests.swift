@@ -1,0 +1,126 @@
+@testable import Procedures
+import TestSupport
+import Testing
+
+@Suite struct ReadyListStateMachineTests {
+  private typealias Standing = ReadyListStateMachine.Standing
+
+  private func ready(_ priority: ProcedurePriority = .normal) -> Standing {
+    Standing(priority: priority, quality: nil, isReady: true)
+  }
+
+  // Mutating calls cannot stand inside the macro.
+  private func expect(_ value: Bool, _ location: SourceLocation = #_sourceLocation) {
+    #expect(value, sourceLocation: location)
+  }
+
+  private func expectNot(_ value: Bool, _ location: SourceLocation = #_sourceLocation) {
+    #expect(!value, sourceLocation: location)
+  }
+
+  private let waiting = Standing(priority: .normal, quality: nil, isReady: false)
+
+  @Test("Q1: members are taken by priority, then in the order in which they became ready")
+  func order() {
+    var machine = ReadyListStateMachine()
+    let procedures = (0..<6).map { TracedProcedure("\($0)") }
+    let standings = [ready(.low), ready(), waiting, ready(.veryHigh), ready(), ready(.veryLow)]
+    for (procedure, standing) in zip(procedures, standings) {
+      _ = machine.insert(procedure, standing)
+    }
+    machine.makeReady(procedures[2])
+    let taken = (0..<6).compactMap { _ in machine.take()?.procedure.name }
+    #expect(taken == ["3", "1", "4", "2", "0", "5"])
+    #expect(machine.slotsInUse == 6 && machine.count == 6)
+  }
+
+  @Test("Q2, Q3: no slot or suspended: nothing starts, but turns run")
+  func slotsAndSuspension() {
+    var machine = ReadyListStateMachine()
+    machine.limit = 1
+    let (first, second) = (TracedProcedure("first"), TracedProcedure("second"))
+    _ = machine.insert(first, ready())
+    _ = machine.insert(second, ready())
+    #expect(machine.take()?.procedure === first)
+    #expect(machine.take() == nil)
+    machine.requestTurn(of: second)
+    let turn = machine.take()
+    #expect(turn?.procedure === second && turn?.isStart == false)
+    expectNot(machine.retire(first))
+    machine.isSuspended = true
+    #expect(machine.take() == nil)
+    machine.isSuspended = false
+    #expect(machine.take()?.isStart == true)
+  }
+
+  @Test("a worker is requested when something can be taken, and only one at a time")
+  func workers() {
+    var machine = ReadyListStateMachine()
+    expectNot(machine.requestWorker())
+    _ = machine.insert(TracedProcedure(), ready())
+    _ = machine.insert(TracedProcedure(), ready())
+    expect(machine.requestWorker())
+    expectNot(machine.requestWorker())
+    machine.workerArrived()
+    _ = machine.take()
+    expect(machine.requestWorker())
+    machine.workerArrived()
+    _ = machine.take()
+    expectNot(machine.requestWorker())
+  }
+
+  @Test("G1, G2: a held group starts nobody; settled and empty, it closes once and accepts nobody")
+  func groupPhases() {
+    var machine = ReadyListStateMachine(phase: .held)
+    let child = TracedProcedure()
+    _ = machine.insert(child, ready())
+    #expect(machine.take() == nil)
+    machine.begin()
+    #expect(machine.take()?.procedure === child)
+    expectNot(machine.settle())
+    expect(machine.retire(child))
+    guard case .refused = machine.insert(TracedProcedure(), ready()) else {
+      Issue.record("a closed group accepted a child")
+      return
+    }
+  }
+
+  @Test("G5: once cancelled, a group accepts children to be cancelled")
+  func cancelledGroup() {
+    var machine = ReadyListStateMachine(phase: .held)
+    machine.cancel(.init(errors: [TestError("first")], reason: .requested))
+    machine.cancel(.init(errors: [], reason: .requested))
+    guard case .acceptedToCancel(let order) = machine.insert(TracedProcedure(), ready()) else {
+      Issue.record("not to be cancelled")
+      return
+    }
+    #expect(order.errors.count == 1)
+  }
+
+  @Test(
+    "a procedure that finished before it was inserted is not inserted; retiring twice is harmless")
+  func alreadyRetired() {
+    var machine = ReadyListStateMachine()
+    let procedure = TracedProcedure()
+    expectNot(machine.retire(procedure))
+    guard case .alreadyRetired = machine.insert(procedure, ready()) else {
+      Issue.record("inserted")
+      return
+    }
+    machine.makeReady(procedure)
+    machine.makeWaiting(procedure)
+    expectNot(machine.retire(procedure))
+    #expect(machine.count == 0)
+  }
+
+  @Test("a ready member that gains a dependency waits again, and frees its place in the line")
+  func backToWaiting() {
+    var machine = ReadyListStateMachine()
+    let procedure = TracedProcedure()
+    _ = machine.insert(procedure, ready())
+    machine.makeWaiting(procedure)
+    #expect(machine.take() == nil)
+    machine.makeReady(procedure)
+    #expect(machine.take()?.procedure === procedure)
+  }
+}

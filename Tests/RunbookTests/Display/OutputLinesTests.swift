@@ -1,0 +1,32 @@
+import Foundation
+import Testing
+
+@testable import Runbook
+
+@Suite("Lines of output")
+struct OutputLinesTests {
+  @Test("pieces are put together, also within a character")
+  func pieces() {
+    var lines = OutputLines()
+    let bytes = Array("é\nb\n\nlast".utf8)
+    var all: [String] = []
+    for byte in bytes { all += lines.append(Data([byte])) }
+    #expect(all == ["é", "b", ""])
+    #expect(lines.end() == ["last"])
+    #expect(lines.end() == [])
+  }
+
+  @Test("only the last lines are remembered, and no line grows without end")
+  func bounds() {
+    var lines = OutputLines(capacity: 2)
+    _ = lines.append(Data("1\n2\n3\n".utf8))
+    #expect(lines.last == ["2", "3"])
+    #expect(lines.append(Data(count: 10_000)).count == 2)
+  }
+
+  @Test("a line that overwrites itself is shown as it ends up")
+  func carriageReturns() {
+    var lines = OutputLines()
+    #expect(lines.append(Data("10%\r20%\r30%\r\n".utf8)) == ["30%"])
+  }
+}

@@ -1,0 +1,64 @@
+import Testing
+
+@testable import Runbook
+
+@Suite("Reading JSON")
+struct JSONReaderTests {
+  @Test(
+    "a text comes out as it is meant",
+    arguments: [
+      (#""é€😀""#, "é€😀"), (#""\u00e9\ud83d\ude00""#, "é😀"),
+      (#""\"\\\/\n\t\r\b\f""#, "\"\\/\n\t\r\u{8}\u{C}"),
+      (#""""#, ""),
+    ])
+  func texts(json: String, expected: String) throws {
+    guard case .string(let text) = try JSONReader.read(json.utf8).content else {
+      return #expect(Bool(false), "not a text")
+    }
+    #expect(text == expected)
+  }
+
+  @Test("a number comes out as it is meant", arguments: [("0", 0), ("-1.5e2", -150), ("12", 12)])
+  func numbers(json: String, expected: Double) throws {
+    guard case .number(let number) = try JSONReader.read(json.utf8).content else {
+      return #expect(Bool(false), "not a number")
+    }
+    #expect(number == expected)
+  }
+
+  @Test("every value knows its line")
+  func lines() throws {
+    let root = try JSONReader.read("\n[1,\n\n {\"a\":\n  true}]\n".utf8)
+    guard case .array(let elements) = root.content, case .object(let members) = elements[1].content
+    else { return #expect(Bool(false), "not what was read") }
+    #expect(root.line == 2)
+    #expect(elements.map(\.line) == [2, 4])
+    #expect(members[0].line == 4)
+    #expect(members[0].value.line == 5)
+  }
+
+  @Test(
+    "what is not JSON is refused where it is wrong",
+    arguments: [
+      ("", 1, 1), ("{", 1, 2), ("[1,]", 1, 4), ("[1 2]", 1, 4), ("{\"a\" 1}", 1, 6),
+      ("{a: 1}", 1, 2), ("[\n  tru]", 2, 3), ("[01]", 1, 2), ("[1.]", 1, 2), ("[+1]", 1, 2),
+      ("[1e999]", 1, 2), ("[1] x", 1, 5), ("\"a\nb\"", 1, 3), ("\"a", 1, 3), ("\"\\q\"", 1, 3),
+      ("\"\\u12\"", 1, 4), ("\"\\ud800\"", 1, 8), ("[\"é\", x]", 1, 7), ("'a'", 1, 1),
+      ("{\"a\":1,}", 1, 8), ("nul", 1, 1), ("[NaN]", 1, 2), ("// c\n1", 1, 1),
+    ])
+  func syntax(json: String, line: Int, column: Int) throws {
+    let error = #expect(throws: PlanError.self) { try JSONReader.read(json.utf8) }
+    #expect(error?.line == line)
+    guard case .syntax(_, let found)? = error?.problem else {
+      return #expect(Bool(false), "\(String(describing: error))")
+    }
+    #expect(found == column)
+  }
+
+  @Test("bytes that are not UTF-8 are refused, and so is endless nesting")
+  func hostile() {
+    #expect(throws: PlanError.self) { try JSONReader.read([0x22, 0xFF, 0x22]) }
+    let deep = String(repeating: "[", count: 1_000_000)
+    #expect(throws: PlanError.self) { try JSONReader.read(deep.utf8) }
+  }
+}

@@ -1,0 +1,289 @@
+import Foundation
+@testable import ProceduresFoundation
+import Testing
+
+@testable import Runbook
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+@Suite("runbook", .timeLimit(.minutes(1)))
+struct RunbookTests {
+  private let runbook: RunbookExecutable
+
+  init() throws { runbook = try RunbookExecutable() }
+
+  @Test("a plan that succeeds runs in order, prints its table and exits with 0")
+  func success() async throws {
+    defer { runbook.removeDirectory() }
+    let execution = try await runbook.run(
+      plan: """
+        {"steps": [
+          {"name": "third", "run": "echo 3 >> log", "after": ["pair"]},
+          {"name": "second", "run": "echo 2 >> log", "after": ["first"], "group": "pair"},
+          {"name": "other", "run": "cat; echo $A $(pwd)", "group": "pair",
+           "environment": {"A": "said"}, "directory": "/"},
+          {"name": "first", "run": "echo 1 >> log"}
+        ]}
+        """)
+    #expect(execution.exit == .status(0))
+    #expect(runbook.text("log") == "1\n2\n3\n")
+    #expect(execution.output.contains("other | said /\n"))
+    #expect(row("third", in: execution)?.contains("succeeded") == true)
+    #expect(execution.lines.last?.contains(": 4 succeeded") == true)
+    #expect(execution.errorOutput.isEmpty)
+  }
+
+  @Test("the first failure stops the rest, shows its last output and exits with 1")
+  func failure() async throws {
+    defer { runbook.removeDirectory() }
+    let execution = try await runbook.run(
+      plan: """
+        [{"name": "long", "run": "echo $$ > long.pid; sleep 60"},
+         {"name": "bad", "run": "while ! [ -s long.pid ]; do sleep 0.01; done; echo why; exit 3"},
+         {"name": "never", "run": "touch never", "after": ["bad"]}]
+        """, "--jobs=2")
+    #expect(execution.exit == .status(1))
+    #expect(execution.output.contains("last output of bad:\n  why\n"))
+    #expect(row("bad", in: execution)?.contains("failed: exited with status 3") == true)
+    #expect(row("long", in: execution)?.contains("cancelled") == true)
+    #expect(row("never", in: execution)?.contains("not run") == true)
+    #expect(!runbook.hasFile("never"))
+    try expectGone("long.pid")
+  }
+
+  @Test("--keep-going runs what does not need the failed step, and skips what does")
+  func keepGoing() async throws {
+    defer { runbook.removeDirectory() }
+    let execution = try await runbook.run(
+      plan: """
+        [{"name": "bad", "run": "exit 1", "group": "g"},
+         {"name": "good", "run": "touch good", "group": "g"},
+         {"name": "independent", "run": "touch independent", "after": ["good"]},
+         {"name": "dependent", "run": "touch dependent", "after": ["bad"]},
+         {"name": "after the group", "run": "touch group", "after": ["g"]},
+         {"name": "last", "run": "touch last", "after": ["dependent"]}]
+        """, "--keep-going")
+    #expect(execution.exit == .status(1))
+    #expect(runbook.hasFile("good") && runbook.hasFile("independent"))
+    #expect(!runbook.hasFile("dependent") && !runbook.hasFile("group") && !runbook.hasFile("last"))
+    #expect(row("dependent", in: execution)?.contains("skipped: 'bad' did not") == true)
+    #expect(row("after the group", in: execution)?.contains("skipped: 'bad' did not") == true)
+    #expect(row("last", in: execution)?.contains("skipped: 'dependent' did not") == true)
+    #expect(execution.lines.last?.contains("2 succeeded, 1 failed, 3 skipped") == true)
+  }
+
+  @Test("--jobs bounds the running steps over groups, and a timeout counts from the turn")
+  func jobs() async throws {
+    defer { runbook.removeDirectory() }
+    let step = "mkdir lock && sleep 0.1 && rmdir lock"
+    let steps = (0..<6).map {
+      #"{"name": "\#($0)", "run": "\#(step)", "group": "g\#($0 % 3)", "timeout": 5}"#
+    }
+    let execution = try await runbook.run(
+      plan: "[\(steps.joined(separator: ","))]", "--jobs", "1", "-k")
+    #expect(execution.exit == .status(0), "\(execution.output)")
+  }
+
+  @Test("a step that takes longer than its timeout is stopped, and has failed")
+  func stepTimeout() async throws {
+    defer { runbook.removeDirectory() }
+    let execution = try await runbook.run(
+      plan: #"[{"name": "slow", "run": "echo $$ > pid; sleep 60; :", "timeout": 0.1}]"#)
+    #expect(execution.exit == .status(1))
+    #expect(row("slow", in: execution)?.contains("timed out: more than 0.10 s") == true)
+    try expectGone("pid")
+  }
+
+  @Test("--timeout stops the whole run")
+  func wholeTimeout() async throws {
+    defer { runbook.removeDirectory() }
+    let execution = try await runbook.run(
+      plan: """
+        [{"name": "slow", "run": "echo $$ > pid; sleep 60; :"},
+         {"name": "next", "run": "touch next", "after": ["slow"]}]
+        """, "--timeout", "0.2", "--keep-going")
+    #expect(execution.exit == .status(1))
+    #expect(row("slow", in: execution)?.contains("timed out: more than 0.20 s") == true)
+    #expect(row("next", in: execution)?.contains("not run") == true)
+    #expect(!runbook.hasFile("next"))
+    try expectGone("pid")
+  }
+
+  @Test("Ctrl-C ends running steps with SIGTERM, starts no other, prints the table, exits with 130")
+  func interrupt() async throws {
+    defer { runbook.removeDirectory() }
+    let execution = try await runbook.run(
+      plan: """
+        [{"name": "one", "run": "trap 'echo cleaned; exit 1' TERM; echo $$ > one; sleep 60 & echo ready; wait"},
+         {"name": "two", "run": "echo $$ > two; sleep 60 | cat", "group": "g"},
+         {"name": "three", "run": "touch three", "after": ["g"]},
+         {"name": "four", "run": "touch four", "after": ["one"], "group": "h"}]
+        """, "--jobs", "4",
+      onOutput: interrupt(once: { $0.contains("one | ready") && runbook.hasFile("two") }))
+    #expect(execution.exit == .status(130))
+    #expect(execution.output.contains("one | cleaned"))
+    #expect(row("one", in: execution)?.contains("cancelled") == true)
+    #expect(row("two", in: execution)?.contains("cancelled") == true)
+    #expect(row("three", in: execution)?.contains("not run") == true)
+    #expect(row("four", in: execution)?.contains("not run") == true)
+    #expect(!runbook.hasFile("three") && !runbook.hasFile("four"))
+    try expectGone("one")
+    try expectGone("two")
+  }
+
+  @Test("a second Ctrl-C kills at once what ignores the first")
+  func secondInterrupt() async throws {
+    defer { runbook.removeDirectory() }
+    let start = ContinuousClock.now
+    let execution = try await runbook.run(
+      plan: """
+        [{"name": "deaf", "run": "trap 'echo no' TERM; echo $$ > pid; echo ready; while :; do sleep 0.01; done"}]
+        """,
+      onOutput: { text, process in
+        // The first when it is there, the second when it has heard the first and stays.
+        if text.contains("deaf | no") || text.contains("deaf | ready") { kill(process, SIGINT) }
+      })
+    #expect(execution.exit == .status(130))
+    #expect(ContinuousClock.now - start < .seconds(3))
+    try expectGone("pid")
+  }
+
+  @Test("what a step leaves in the background ends with it")
+  func background() async throws {
+    defer { runbook.removeDirectory() }
+    let execution = try await runbook.run(
+      plan: #"[{"name": "a", "run": "sleep 60 > /dev/null 2>&1 & echo $$ > pid"}]"#)
+    #expect(execution.exit == .status(0))
+    try expectGone("pid")
+  }
+
+  @Test("a bad plan or command line is one sentence on standard error, and exits with 2")
+  func badPlans() async throws {
+    defer { runbook.removeDirectory() }
+    let cycle = try await runbook.run(
+      plan: """
+        [{"name": "a", "run": "x", "after": ["b"]},
+         {"name": "b", "run": "x", "after": ["a"]}]
+        """)
+    #expect(cycle.exit == .status(2))
+    #expect(
+      cycle.errorOutput
+        == "runbook: plan.json, line 1: these wait for each other in a cycle: a → b → a\n")
+    #expect(cycle.output.isEmpty)
+
+    let missing = try await runbook.run(["no-such.json"])
+    #expect(missing.exit == .status(2))
+    #expect(
+      missing.errorOutput
+        == "runbook: no-such.json: the plan cannot be read: there is no file 'no-such.json'\n")
+
+    let option = try await runbook.run(["--what"])
+    #expect(option.exit == .status(2))
+    #expect(option.errorOutput.contains("--what"))
+  }
+
+  @Test("--dry-run and --graph print, and run nothing")
+  func printing() async throws {
+    defer { runbook.removeDirectory() }
+    let plan =
+      #"[{"name": "b", "run": "touch b", "after": ["a"]}, {"name": "a", "run": "touch a"}]"#
+    let dry = try await runbook.run(plan: plan, "--dry-run")
+    #expect(dry.exit == .status(0))
+    #expect(dry.output == "1. a\n   $ touch a\n2. b, after a\n   $ touch b\n")
+    let graph = try await runbook.run(plan: plan, "--graph")
+    #expect(graph.exit == .status(0))
+    #expect(graph.output.hasPrefix("flowchart LR\n"))
+    #expect(graph.output.contains("n1 --> n0"))
+    #expect(!runbook.hasFile("a") && !runbook.hasFile("b"))
+  }
+
+  @Test("--quiet prints the table, and the output of failed steps only")
+  func quiet() async throws {
+    defer { runbook.removeDirectory() }
+    let execution = try await runbook.run(
+      plan:
+        #"[{"name": "a", "run": "echo one"}, {"name": "b", "run": "echo two; exit 1", "after": ["a"]}]"#,
+      "--quiet")
+    #expect(execution.exit == .status(1))
+    #expect(!execution.output.contains("one"))
+    #expect(!execution.output.contains("started"))
+    #expect(execution.output.contains("last output of b:\n  two\n"))
+    #expect(row("a", in: execution)?.contains("succeeded") == true)
+  }
+
+  @Test("--help says how a plan is written")
+  func help() async throws {
+    defer { runbook.removeDirectory() }
+    let execution = try await runbook.run(["--help"])
+    #expect(execution.exit == .status(0))
+    for word in ["--jobs", "--keep-going", "\"after\"", "environment", "130"] {
+      #expect(execution.output.contains(word))
+    }
+  }
+
+  @Test("without arguments it works on the package's own files, and leaves nothing behind")
+  func builtInPlan() async throws {
+    defer { runbook.removeDirectory() }
+    let execution = try await runbook.run([], environment: ["TMPDIR": runbook.directory.path])
+    #expect(execution.exit == .status(0), "\(execution.output)")
+    #expect(execution.output.contains("each file verified against its source"))
+    let left = try FileManager.default.contentsOfDirectory(atPath: runbook.directory.path)
+    #expect(left.isEmpty)
+  }
+
+  @Test("on a terminal there is a live line for the running step and a bar for the whole")
+  func terminal() async throws {
+    defer { runbook.removeDirectory() }
+    let path = try #require(RunbookExecutable.path)
+    guard FileManager.default.isExecutableFile(atPath: "/usr/bin/script") else { return }
+    try Data(#"[{"name": "wait", "run": "while ! [ -e go ]; do sleep 0.01; done"}]"#.utf8)
+      .write(to: runbook.directory.appending(path: "plan.json"))
+    #if canImport(Darwin)
+      let arguments = ["-q", "/dev/null", path, "plan.json"]
+    #else
+      let arguments = ["-qec", "\(path) plan.json", "/dev/null"]
+    #endif
+    let go = runbook.directory.appending(path: "go")
+    let execution = try await runbook.run(
+      arguments, program: "/usr/bin/script", environment: ["TERM": "xterm"],
+      onOutput: { text, _ in
+        if text.contains("wait") { try? Data().write(to: go) }
+      })
+    #expect(execution.exit == .status(0))
+    #expect(execution.output.contains("░ 0/1 steps, 1 running"))
+    #expect(execution.output.contains("\u{1B}[?25h"))
+    #expect(execution.output.contains("1 step in"))
+  }
+
+  /// The row of a step in the table at the end.
+  private func row(_ name: String, in execution: RunbookExecutable.Execution) -> String? {
+    let table = execution.lines.drop { !$0.hasPrefix("Step ") }
+    return table.first { $0.hasPrefix("\(name) ") }
+  }
+
+  /// Sends one SIGINT as soon as the output says so.
+  private func interrupt(
+    once isReady: @escaping @Sendable (String) -> Bool
+  ) -> @Sendable (String, Int32) -> Void {
+    let sent = NSLock()
+    return { text, process in
+      // The lock is taken for good by the first.
+      if isReady(text), sent.try() { kill(process, SIGINT) }
+    }
+  }
+
+  /// That the group of the process whose identifier is in a file has no running process left.
+  private func expectGone(
+    _ file: String, sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let text = try #require(runbook.text(file), sourceLocation: sourceLocation)
+    let group = try #require(pid_t(text.dropLast()), sourceLocation: sourceLocation)
+    #expect(ProcessGroup(identifier: group).isGone, sourceLocation: sourceLocation)
+  }
+}

@@ -1,0 +1,16 @@
+internal import Foundation
+
+/// How thoroughly races are tried: some hundreds of times, or, with STRESS set, thousands.
+package enum Rounds {
+  package static let isStress = ProcessInfo.processInfo.environment["STRESS"] != nil
+
+  /// The rounds of one race.
+  package static var few: Int { isStress ? 10_000 : 300 }
+}
+
+/// Runs closures at the same moment, as nearly as that can be had, and waits for all of them.
+package func race(_ runners: (@Sendable () -> Void)...) async {
+  await withTaskGroup { group in
+    for runner in runners { group.addTask { runner() } }
+  }
+}
