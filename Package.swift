@@ -37,7 +37,9 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["Procedures", "Primitives"], path: "Tests/TestSupport",
       swiftSettings: settings),
-    .testTarget(name: "PrimitivesTests", dependencies: ["Primitives"], swiftSettings: settings),
+    .testTarget(
+      name: "PrimitivesTests", dependencies: ["Primitives", "TestSupport"],
+      swiftSettings: settings),
     .testTarget(
       name: "CancellationTests", dependencies: ["Cancellation", "Primitives", "TestSupport"],
       swiftSettings: settings),

@@ -3,8 +3,11 @@ public struct Fifo<Element> {
   @usableFromInline var ring: ContiguousArray<Element?> = []
   @usableFromInline var head = 0
 
+  @usableFromInline var storedCount = 0
+
   /// How many elements wait.
-  public var count = 0
+  @inlinable
+  public var count: Int { storedCount }
 
   /// An emptied ring larger than this gives its memory back.
   @usableFromInline static var retainedCapacity: Int { 64 }
@@ -22,7 +25,7 @@ public struct Fifo<Element> {
   public mutating func append(_ element: consuming Element) {
     if count == ring.count { grow() }
     ring[(head + count) & (ring.count - 1)] = element
-    count += 1
+    storedCount += 1
   }
 
   /// Takes the first element; nil if there is none.
@@ -31,7 +34,7 @@ public struct Fifo<Element> {
     guard count > 0 else { return nil }
     let element = ring[head].take()
     head = (head + 1) & (ring.count - 1)
-    count -= 1
+    storedCount -= 1
     if count == 0, ring.count > Self.retainedCapacity {
       ring = []
       head = 0

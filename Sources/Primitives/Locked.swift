@@ -55,8 +55,9 @@ extension Locked: Sendable where Value: ~Copyable {}
   @_silgen_name("__tsan_release")
   @usableFromInline func sanitizerRelease(_ address: UnsafeMutableRawPointer)
 
-  /// One byte whose address stands for a lock in ThreadSanitizer's happens-before graph.
-  @usableFromInline
+  /// One byte whose address stands for a lock in ThreadSanitizer's happens-before graph. Nobody
+  /// reads or writes it.
+  @safe @usableFromInline
   final class SanitizerFence: @unchecked Sendable {
     @usableFromInline let address: UnsafeMutableRawPointer
 

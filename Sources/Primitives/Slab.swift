@@ -54,7 +54,8 @@ public struct Slab<Element> {
   @inlinable
   public static var nowhere: UInt32 { .max }
 
-  /// A slab that empties with more places than this gives its memory back.
+  /// A slab with more places than this gives memory back as it empties: all when it is empty, and
+  /// the places behind the last occupied one when that is at least half of them.
   @inlinable
   public static var retainedPlaces: Int { 64 }
 
@@ -62,8 +63,14 @@ public struct Slab<Element> {
   @usableFromInline var firstFree: UInt32 = .max
   @usableFromInline var lastSerial: UInt64 = 0
 
+  /// After so many removals it is worth looking for memory to give back.
+  @usableFromInline var removalsToLook = 64
+
+  @usableFromInline var storedCount = 0
+
   /// How many elements there are, in all lists.
-  public var count = 0
+  @inlinable
+  public var count: Int { storedCount }
 
   /// Makes an empty slab. Allocates nothing.
   @inlinable
@@ -84,9 +91,10 @@ public struct Slab<Element> {
       if entries.isEmpty { entries.reserveCapacity(4) }
       entries.append(
         Entry(element: element, previous: list.last, next: Self.nowhere, serial: lastSerial))
+      removalsToLook = max(Self.retainedPlaces, entries.count / 2)
     }
     link(place, after: list.last, in: &list)
-    count += 1
+    storedCount += 1
     return SlabKey(place: place, serial: lastSerial)
   }
 
@@ -100,11 +108,9 @@ public struct Slab<Element> {
     entries[Int(place)].serial = 0
     entries[Int(place)].next = firstFree
     firstFree = place
-    count -= 1
-    if count == 0, entries.count > Self.retainedPlaces {
-      entries = []
-      firstFree = Self.nowhere
-    }
+    storedCount -= 1
+    removalsToLook -= 1
+    if count == 0 || removalsToLook == 0 { shrink() }
     return element
   }
 
@@ -179,6 +185,23 @@ public struct Slab<Element> {
   /// All elements of all lists, in the order in which they were inserted.
   public func elementsByAge() -> [Element] {
     entries.filter { $0.element != nil }.sorted { $0.serial < $1.serial }.compactMap(\.element)
+  }
+
+  /// Amortised O(1): it looks at all places after half as many removals.
+  @inlinable
+  mutating func shrink() {
+    removalsToLook = max(Self.retainedPlaces, entries.count / 2)
+    guard entries.count > Self.retainedPlaces else { return }
+    var needed = count == 0 ? 0 : entries.count
+    while needed > 0, entries[needed - 1].element == nil { needed -= 1 }
+    guard needed <= entries.count / 2 else { return }
+    entries = ContiguousArray(entries[..<needed])
+    firstFree = Self.nowhere
+    for place in entries.indices.reversed() where entries[place].element == nil {
+      entries[place].next = firstFree
+      firstFree = UInt32(place)
+    }
+    removalsToLook = max(Self.retainedPlaces, needed / 2)
   }
 
   @inlinable

@@ -17,7 +17,7 @@
 /// ## Thread safety
 /// Everything may be called from any thread and from inside handlers.
 public final class CancellationTokenSource: Sendable, Cancelable {
-  let state: CancellationState
+  @usableFromInline let state: CancellationState
 
   /// The token to hand out. Copies of it are equal.
   public let token: CancellationToken
@@ -36,7 +36,8 @@ public final class CancellationTokenSource: Sendable, Cancelable {
   ///
   /// If one already is, the source is born cancelled. The link costs one place in each parent and
   /// goes by itself when the source is settled or released. Cancelling the source does not affect
-  /// its parents; a parent that completes not cancelled leaves the source pending.
+  /// its parents. A parent that completes not cancelled leaves the source pending, and in the tree:
+  /// the source is then linked to the parents of that parent.
   public convenience init(linkedTo parents: CancellationToken...) {
     self.init(linkedTo: parents)
   }
@@ -44,7 +45,12 @@ public final class CancellationTokenSource: Sendable, Cancelable {
   /// Makes a source linked to any number of tokens.
   public convenience init(linkedTo parents: some Sequence<CancellationToken>) {
     self.init(state: CancellationState())
-    for parent in Set(parents.compactMap(\.state)) { state.link(to: parent) }
+    let parents = Array(parents)
+    if parents.count == 1 {
+      if let parent = parents[0].state { state.link(to: parent) }
+    } else {
+      for parent in Set(parents.compactMap(\.state)) { state.link(to: parent) }
+    }
   }
 
   /// Makes a source that is cancelled with `.deadlineExceeded` when `timeout` has passed.
@@ -54,15 +60,16 @@ public final class CancellationTokenSource: Sendable, Cancelable {
   }
 
   deinit {
-    state.complete()
+    state.settle(.notCancelled)
   }
 
   /// Whether it was cancelled. One acquire load.
+  @inlinable
   public var isCancelled: Bool { state.isCancelled }
 
   /// Cancels with the reason `.requested`.
   public func cancel() {
-    state.cancel(.requested)
+    state.settle(.cancelled(.requested))
   }
 
   /// Cancels with a reason; true if this was the cancel that counts.
@@ -70,7 +77,7 @@ public final class CancellationTokenSource: Sendable, Cancelable {
   /// When it returns true, all handlers registered without a queue have returned.
   @discardableResult
   public func cancel(_ reason: CancellationReason) -> Bool {
-    state.cancel(reason)
+    state.settle(.cancelled(reason))
   }
 
   /// Cancels with `.deadlineExceeded` when `duration` has passed; a second call replaces the first.
@@ -92,7 +99,7 @@ public final class CancellationTokenSource: Sendable, Cancelable {
 
   /// Settles the token as not cancelled without waiting for the source to go.
   package func complete() {
-    state.complete()
+    state.settle(.notCancelled)
   }
 }
 

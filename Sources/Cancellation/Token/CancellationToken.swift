@@ -24,7 +24,7 @@ public import Dispatch
 /// What was written before `cancel()` is seen by whoever reads `isCancelled == true`. Handlers of
 /// one token run in the order in which they were registered.
 public struct CancellationToken: Sendable {
-  let state: CancellationState?
+  @usableFromInline let state: CancellationState?
 
   init(_ state: CancellationState?) {
     self.state = state
@@ -40,13 +40,21 @@ public struct CancellationToken: Sendable {
   public static let cancelled = CancellationToken(CancellationState(cancelledBecauseOf: .requested))
 
   /// Whether it was cancelled. One acquire load: safe to poll in a tight loop, on any core.
-  public var isCancelled: Bool { state?.isCancelled ?? false }
+  @inlinable
+  public var isCancelled: Bool {
+    guard let state else { return false }
+    return state.isCancelled
+  }
 
   /// Whether it is settled: cancelled, or certain never to be.
-  public var isCompleted: Bool { state?.isSettled ?? true }
+  @inlinable
+  public var isCompleted: Bool {
+    guard let state else { return true }
+    return state.isSettled
+  }
 
   /// Why it was cancelled; nil while pending and when not cancelled.
-  public var reason: CancellationReason? { state?.reason }
+  public var reason: CancellationReason? { state?.outcome?.reason }
 
   /// Throws `CancellationError` if the token was cancelled.
   public func checkCancellation() throws(CancellationError) {

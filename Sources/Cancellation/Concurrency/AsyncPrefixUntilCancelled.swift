@@ -1,0 +1,168 @@
+internal import Primitives
+
+extension AsyncSequence {
+  /// The elements of this sequence until `token` is cancelled.
+  ///
+  /// When it is, a suspended `next()` returns nil at once, also if the base does not react, and the
+  /// task that waits for the base is cancelled. A token that is already cancelled takes no element
+  /// from the base. Elements, errors and the order are the base's.
+  ///
+  /// ```swift
+  /// for try await line in url.lines.prefix(until: token) {
+  ///   process(line)
+  /// }
+  /// ```
+  ///
+  /// While the token can still be cancelled each element costs a task, a few microseconds, since a
+  /// base can be abandoned only from outside; with `.never` it costs nothing.
+  public func prefix(until token: CancellationToken) -> AsyncPrefixUntilCancelled<Self> {
+    AsyncPrefixUntilCancelled(base: self, token: token)
+  }
+}
+
+/// The elements of a sequence until a token is cancelled. Made by `prefix(until:)`.
+public struct AsyncPrefixUntilCancelled<Base: AsyncSequence>: AsyncSequence {
+  /// The base's elements.
+  public typealias Element = Base.Element
+  /// The base's errors.
+  public typealias Failure = Base.Failure
+
+  let base: Base
+  let token: CancellationToken
+
+  /// Begins to iterate the base.
+  public func makeAsyncIterator() -> Iterator {
+    Iterator(base: base.makeAsyncIterator(), token: token)
+  }
+
+  /// Iterates the base until the token is cancelled.
+  public struct Iterator: AsyncIteratorProtocol {
+    /// The base's elements.
+    public typealias Element = Base.Element
+    /// The base's errors.
+    public typealias Failure = Base.Failure
+
+    private let iterator: AbandonableIterator<Base.AsyncIterator>
+    private let token: CancellationToken
+    private var hasEnded = false
+
+    init(base: Base.AsyncIterator, token: CancellationToken) {
+      iterator = AbandonableIterator(base)
+      self.token = token
+    }
+
+    /// The next element; nil at the end of the base, and when the token is cancelled.
+    public mutating func next() async throws(Failure) -> Element? {
+      try await next(isolation: nil)
+    }
+
+    /// The next element, the base being asked on `actor`.
+    public mutating func next(
+      isolation actor: isolated (any Actor)?
+    ) async throws(Failure) -> Element? {
+      if hasEnded || token.isCancelled {
+        hasEnded = true
+        return nil
+      }
+      let result =
+        token.isCompleted
+        ? await iterator.next(isolation: actor)
+        : await iterator.next(unless: token, isolation: actor)
+      // Nil: the token was cancelled, and the base may still be busy.
+      guard let result, case .success(.some) = result else {
+        hasEnded = true
+        return try result?.get()
+      }
+      return try result.get()
+    }
+  }
+}
+
+extension AsyncPrefixUntilCancelled: Sendable where Base: Sendable {}
+
+@available(*, unavailable)
+extension AsyncPrefixUntilCancelled.Iterator: Sendable {}
+
+/// A base iterator that one task at a time asks, and nobody after it was abandoned.
+///
+/// Unchecked because its owner waits while the task that it hands the iterator to uses it, or gives
+/// it up for good.
+private final class AbandonableIterator<Base: AsyncIteratorProtocol>: @unchecked Sendable {
+  typealias Outcome = Result<Base.Element?, Base.Failure>
+
+  private var base: Base
+
+  init(_ base: Base) { self.base = base }
+
+  func next(isolation actor: isolated (any Actor)?) async -> Outcome? {
+    do throws(Base.Failure) {
+      return .success(try await base.next(isolation: actor))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// Nil if the token was cancelled first.
+  func next(unless token: CancellationToken, isolation actor: isolated (any Actor)?) async
+    -> Outcome?
+  {
+    let turn = IteratorTurn<Outcome>()
+    let task = Task {
+      guard let outcome = await self.next(isolation: actor) else { return }
+      turn.end(Handover(value: outcome))
+    }
+    let registration = token.onCancel {
+      turn.end(nil)
+      task.cancel()
+    }
+    let outcome = await withTaskCancellationHandler {
+      await turn.wait(isolation: actor)
+    } onCancel: {
+      task.cancel()
+    }
+    registration.unregister()
+    return outcome?.value
+  }
+}
+
+/// A value given from one task to another that waits for it. Unchecked: the giver keeps nothing.
+private struct Handover<Value>: @unchecked Sendable {
+  let value: Value
+}
+
+/// One element that is awaited: it comes, or the token is cancelled.
+private final class IteratorTurn<Outcome>: Sendable {
+  private enum State: Sendable {
+    case unbegun
+    case waiting(CheckedContinuation<Handover<Outcome>?, Never>)
+    case ended(Handover<Outcome>?)
+  }
+
+  private let state = Locked(State.unbegun)
+
+  func wait(isolation actor: isolated (any Actor)?) async -> Handover<Outcome>? {
+    await withCheckedContinuation { continuation in
+      let ended: Handover<Outcome>?? = state.withLock { state in
+        if case .ended(let outcome) = state { return .some(outcome) }
+        state = .waiting(continuation)
+        return nil
+      }
+      if let ended { continuation.resume(returning: ended) }
+    }
+  }
+
+  func end(_ outcome: Handover<Outcome>?) {
+    let continuation: CheckedContinuation<Handover<Outcome>?, Never>? = state.withLock { state in
+      switch state {
+      case .unbegun:
+        state = .ended(outcome)
+        return nil
+      case .waiting(let continuation):
+        state = .ended(outcome)
+        return continuation
+      case .ended: return nil
+      }
+    }
+    continuation?.resume(returning: outcome)
+  }
+}

@@ -1,0 +1,77 @@
+internal import Primitives
+
+extension CancellationToken {
+  /// Waits until the token is settled: true if it was cancelled.
+  ///
+  /// False if it will never be cancelled, and also if the awaiting task was cancelled first: then
+  /// the wait ends at once, leaves the token, and the token is untouched. Does not suspend on a
+  /// settled token. Any number of tasks may wait.
+  ///
+  /// ```swift
+  /// async let isCancelled = token.cancelled
+  /// ```
+  public var cancelled: Bool {
+    get async {
+      guard let state, !state.isSettled else { return isCancelled }
+      let waiter = CancellationWaiter()
+      return await withTaskCancellationHandler {
+        await withCheckedContinuation { continuation in
+          waiter.begin(continuation)
+          waiter.note(state.register(.complete { waiter.end($0) }))
+        }
+      } onCancel: {
+        waiter.end(false)
+      }
+    }
+  }
+}
+
+/// One task that waits for one token: the first who ends the wait resumes it.
+///
+/// The lock is never held while the continuation resumes: the handler of a task's cancel runs under
+/// a lock of the runtime, and may meet this one.
+private final class CancellationWaiter: Sendable {
+  private enum State: Sendable {
+    case unbegun
+    case waiting(CheckedContinuation<Bool, Never>, CancellationRegistration?)
+    case ended(Bool)
+  }
+
+  private let state = Locked(State.unbegun)
+
+  func begin(_ continuation: CheckedContinuation<Bool, Never>) {
+    let ended: Bool? = state.withLock { state in
+      if case .ended(let value) = state { return value }
+      state = .waiting(continuation, nil)
+      return nil
+    }
+    if let ended { continuation.resume(returning: ended) }
+  }
+
+  func note(_ registration: CancellationRegistration) {
+    let isWaiting = state.withLock { state in
+      guard case .waiting(let continuation, _) = state else { return false }
+      state = .waiting(continuation, registration)
+      return true
+    }
+    if !isWaiting { registration.unregister() }
+  }
+
+  func end(_ value: Bool) {
+    let waiting: (CheckedContinuation<Bool, Never>, CancellationRegistration?)? = state.withLock {
+      state in
+      switch state {
+      case .unbegun:
+        state = .ended(value)
+        return nil
+      case .waiting(let continuation, let registration):
+        state = .ended(value)
+        return (continuation, registration)
+      case .ended: return nil
+      }
+    }
+    guard let (continuation, registration) = waiting else { return }
+    registration?.unregister()
+    continuation.resume(returning: value)
+  }
+}

@@ -1,0 +1,66 @@
+public import Dispatch
+
+// The names of couchdeveloper's Cancellation, for code that comes from there.
+
+/// couchdeveloper's name of a source.
+public typealias CancellationRequest = CancellationTokenSource
+
+/// couchdeveloper's protocol of tokens: what can be asked whether it was cancelled.
+///
+/// New code takes a `CancellationToken`, which costs less to poll, and `.never` for none.
+public protocol CancellationTokenType: Sendable {
+  /// The token behind it.
+  var cancellationToken: CancellationToken { get }
+}
+
+extension CancellationTokenType {
+  /// Whether it was cancelled: `CancellationToken.isCancelled`.
+  public var isCancellationRequested: Bool { cancellationToken.isCancelled }
+
+  /// Calls `target.cancel()` when it is cancelled, without keeping the target alive.
+  @discardableResult
+  public func register(cancelable target: some Cancelable) -> CancellationRegistration {
+    cancellationToken.register(target)
+  }
+
+  /// Calls `target.cancel()` on `queue` when it is cancelled, without keeping the target alive.
+  @discardableResult
+  public func register(
+    cancelable target: some Cancelable, queue: DispatchQueue
+  ) -> CancellationRegistration {
+    cancellationToken.register(target, on: queue)
+  }
+
+  /// Calls `handler` once, on `queue`, when it is cancelled.
+  @discardableResult
+  public func onCancel(
+    queue: DispatchQueue, _ handler: @escaping @Sendable () -> Void
+  ) -> CancellationRegistration {
+    cancellationToken.onCancel(on: queue, handler)
+  }
+
+  /// Calls `handler` once when it is cancelled: `CancellationToken.onCancel`.
+  @discardableResult @_disfavoredOverload
+  public func onCancel(_ handler: @escaping @Sendable () -> Void) -> CancellationRegistration {
+    cancellationToken.onCancel(on: nil, handler)
+  }
+}
+
+extension CancellationToken: CancellationTokenType {
+  /// Itself.
+  public var cancellationToken: CancellationToken { self }
+}
+
+/// couchdeveloper's token of what can never be cancelled. New code writes `.never`.
+public struct CancellationTokenNone: CancellationTokenType {
+  /// Makes one. Costs nothing.
+  public init() {}
+
+  /// `CancellationToken.never`.
+  public var cancellationToken: CancellationToken { .never }
+}
+
+extension CancellationTokenSource {
+  /// Whether it was cancelled: `isCancelled`.
+  public var isCancellationRequested: Bool { isCancelled }
+}

@@ -1,0 +1,79 @@
+internal import Dispatch
+
+/// What a token keeps until it is settled: a handler to call, or a dependent to settle with it.
+enum CancellationEntry: Sendable {
+  /// Handlers: called one after another, in the order of registration.
+  case cancel(@Sendable () -> Void)
+  case complete(@Sendable (_ cancelled: Bool) -> Void)
+  case target(WeakTarget)
+  case derivation(CancellationDerivation)
+
+  /// Dependents: marked before any handler is called.
+  case child(CancellationState)
+  case combination(WeakState)
+
+  /// Calls it, unless this end of the token does not concern it. Never under a lock.
+  func call(cancelled: Bool) {
+    switch self {
+    case .cancel(let handler): if cancelled { handler() }
+    case .complete(let handler): handler(cancelled)
+    case .target(let target): if cancelled { target.cancel() }
+    case .derivation, .child, .combination:
+      preconditionFailure("Internal inconsistency: calling what is not a handler")
+    }
+  }
+
+  var isWeakTarget: Bool { if case .target = self { true } else { false } }
+}
+
+/// A cancelable that the token does not keep alive.
+final class WeakTarget: Sendable {
+  weak let object: (any Cancelable)?
+  let queue: DispatchQueue?
+
+  init(_ object: any Cancelable, queue: DispatchQueue?) {
+    self.object = object
+    self.queue = queue
+  }
+
+  func cancel() {
+    guard let object else { return }
+    guard let queue else { return object.cancel() }
+    queue.async { object.cancel() }
+  }
+}
+
+/// The state of a combined token: its operands do not keep it alive, it keeps them.
+final class WeakState: Sendable {
+  weak let state: CancellationState?
+
+  init(_ state: CancellationState) {
+    self.state = state
+  }
+}
+
+/// A token made by `map` or `flatMap`: its operand does not keep it alive.
+final class CancellationDerivation: Sendable {
+  enum Closure: Sendable {
+    case map(@Sendable () -> Bool)
+    case flatMap(@Sendable () -> CancellationToken)
+  }
+
+  weak let state: CancellationState?
+  private let closure: Closure
+
+  init(_ state: CancellationState, closure: Closure) {
+    self.state = state
+    self.closure = closure
+  }
+
+  /// Calls the closure. Never under a lock.
+  ///
+  /// - Returns: the token to follow. Its state is nil if the derived token is not cancelled.
+  func decide(becauseOf operand: CancellationState) -> CancellationToken {
+    switch closure {
+    case .map(let closure): closure() ? CancellationToken(operand) : .never
+    case .flatMap(let closure): closure()
+    }
+  }
+}

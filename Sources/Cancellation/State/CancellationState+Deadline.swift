@@ -1,0 +1,83 @@
+internal import Primitives
+
+extension CancellationState {
+  enum Holding {
+    /// The timer keeps the state: its source settles it, and with it the timer, when it goes.
+    case strongly
+    /// There is no source: the state lives as long as a token or a handler does.
+    case weakly
+  }
+
+  /// Replaces the deadline. A thread that is late with its own loses against the later call.
+  func setDeadline(_ instant: ContinuousClock.Instant, clock: TimerClock, holding: Holding) {
+    if isSettled { return }
+    if instant <= clock.now {
+      settle(.cancelled(.deadlineExceeded))
+      return
+    }
+    let replaced: (generation: UInt64, old: CancellationLinks.Deadline?)? = machine.withLock {
+      machine in
+      guard machine.isPending else { return nil }
+      let links = machine.madeLinks()
+      links.deadlineGeneration += 1
+      if holding == .weakly { links.ownsItselfWhileObserved = true }
+      let old = links.deadline
+      links.deadline = .init(clock: clock, key: nil)
+      return (links.deadlineGeneration, old)
+    }
+    guard let (generation, old) = replaced else { return }
+    if let old, let key = old.key { old.clock.service.cancel(key) }
+    let target: any TimerTarget =
+      switch holding {
+      case .strongly: Deadline(state: self, generation: generation, clock: clock)
+      case .weakly: WeakDeadline(state: self, generation: generation, clock: clock)
+      }
+    let key = clock.service.schedule(target, at: instant)
+    let isCurrent = machine.withLock { machine in
+      guard let links = machine.links, links.deadlineGeneration == generation else { return false }
+      links.deadline?.key = key
+      return true
+    }
+    if !isCurrent { clock.service.cancel(key) }
+  }
+
+  /// A timer of ours fired; it counts unless it was replaced.
+  fileprivate func deadlinePassed(generation: UInt64) {
+    settle(.cancelled(.deadlineExceeded), ifDeadline: generation)
+  }
+}
+
+/// The deadline of a source.
+private final class Deadline: TimerTarget {
+  let state: CancellationState
+  let generation: UInt64
+  let clock: TimerClock
+
+  init(state: CancellationState, generation: UInt64, clock: TimerClock) {
+    self.state = state
+    self.generation = generation
+    self.clock = clock
+  }
+
+  func timerFired() {
+    clock.service.deliver { [state, generation] in state.deadlinePassed(generation: generation) }
+  }
+}
+
+/// The deadline of a token that has no source.
+private final class WeakDeadline: TimerTarget {
+  weak let state: CancellationState?
+  let generation: UInt64
+  let clock: TimerClock
+
+  init(state: CancellationState, generation: UInt64, clock: TimerClock) {
+    self.state = state
+    self.generation = generation
+    self.clock = clock
+  }
+
+  func timerFired() {
+    guard let state else { return }
+    clock.service.deliver { [generation] in state.deadlinePassed(generation: generation) }
+  }
+}

@@ -1,0 +1,129 @@
+internal import Primitives
+
+extension CancellationState {
+  /// Makes this state, which belongs to a source, be cancelled with `parent`; now, if that is.
+  func link(to parent: CancellationState) {
+    connect(to: parent, as: .child(self))
+  }
+
+  /// Makes this state, which has no source, end as `operands` do by `rule`.
+  func combine(_ operands: [CancellationState], by rule: CancellationStateMachine.Rule) {
+    machine.withLock { machine in
+      machine.rule = rule
+      machine.madeLinks().ownsItselfWhileObserved = true
+    }
+    for operand in operands {
+      if isSettled { return }
+      connect(to: operand, as: .combination(WeakState(self)))
+    }
+  }
+
+  /// Makes this state end as `operand` does, from when that is known.
+  func follow(_ operand: CancellationState) {
+    machine.withLock { $0.rule = .any(undecided: 1) }
+    connect(to: operand, as: .combination(WeakState(self)))
+  }
+
+  /// Makes this state, which has no source, follow the token that `closure` decides on when
+  /// `operand` is cancelled, or end as not cancelled with it.
+  func derive(from operand: CancellationState, by closure: CancellationDerivation.Closure) {
+    machine.withLock { $0.madeLinks().ownsItselfWhileObserved = true }
+    let derivation = CancellationDerivation(self, closure: closure)
+    let admission = operand.machine.withLock { $0.register(.derivation(derivation)) }
+    if case .kept(let key) = admission {
+      noteParent(operand, .handler(key))
+    } else {
+      // Ended since the caller looked: decide on this thread.
+      operand.waitWhileMarking()
+      let decider = operand.isCancelled ? derivation.decide(becauseOf: operand).state : nil
+      if let decider { follow(decider) } else { settle(.notCancelled) }
+    }
+  }
+
+  private func connect(to operand: CancellationState, as dependent: CancellationEntry) {
+    switch operand.machine.withLock({ $0.addDependent(dependent) }) {
+    case .kept(let key): noteParent(operand, .dependent(key))
+    case .wait(let marking):
+      marking.wait()
+      operandHasEnded(operand)
+    case .settled: operandHasEnded(operand)
+    }
+  }
+
+  private func operandHasEnded(_ operand: CancellationState) {
+    guard let outcome = operand.outcome else {
+      preconditionFailure("Internal inconsistency: an operand that ended has no outcome")
+    }
+    if machine.withLock({ $0.isPending && $0.decides(outcome) }) { settle(outcome) }
+  }
+
+  private func noteParent(_ parent: CancellationState, _ place: CancellationLinks.Place) {
+    let isNoted = machine.withLock { machine in
+      guard machine.isPending else { return false }
+      machine.madeLinks().parents.append(.init(state: parent, place: place))
+      return true
+    }
+    // Ended in between, perhaps by this very parent.
+    if !isNoted { parent.remove(place) }
+  }
+
+  fileprivate func remove(_ place: CancellationLinks.Place) {
+    switch place {
+    case .handler(let key): _ = unregister(key)
+    case .dependent(let key):
+      let dependent = machine.withLock { $0.removeDependent(key) }
+      _ = dependent
+    }
+  }
+
+  /// The source in the middle of a tree went away without a cancel: its children stay in the tree,
+  /// linked to its parents.
+  func bequeath(_ orphans: [CancellationEntry], to parents: [CancellationLinks.Parent]) {
+    for case .child(let orphan) in orphans {
+      let others = orphan.machine.withLock { machine -> Set<CancellationState>? in
+        guard machine.isPending, let links = machine.links else { return nil }
+        links.parents.removeAll { $0.state === self }
+        return Set(links.parents.map(\.state))
+      }
+      guard let others else { continue }
+      for parent in parents where !others.contains(parent.state) { orphan.link(to: parent.state) }
+    }
+  }
+
+  /// Takes what this state would release in its `deinit`, to be released without recursion.
+  fileprivate func abandon() -> [CancellationLinks.Parent] {
+    guard let links = machine.withLock({ $0.links.take() }) else { return [] }
+    links.cancelTimer()
+    return links.takeParents()
+  }
+}
+
+extension CancellationLinks {
+  /// The state has ended: it is in nobody's way any more.
+  func leave() {
+    cancelTimer()
+    leaveParents()
+  }
+
+  /// Does not touch the timer's source.
+  func cancelTimer() {
+    guard let deadline, let key = deadline.key else { return }
+    deadline.clock.service.cancel(key)
+  }
+
+  /// Gives up the places on others, and those others of which this was the last owner; in a loop,
+  /// because they may form a list of a hundred thousand.
+  func leaveParents() {
+    var parents = takeParents()
+    while var parent = parents.popLast() {
+      parent.state.remove(parent.place)
+      // Only walks can still reach it, by a weak reference, and they need none of this.
+      if isKnownUniquelyReferenced(&parent.state) { parents += parent.state.abandon() }
+    }
+  }
+
+  fileprivate func takeParents() -> [Parent] {
+    defer { parents = [] }
+    return parents
+  }
+}

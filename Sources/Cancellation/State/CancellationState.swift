@@ -1,0 +1,131 @@
+public import Primitives
+
+/// The state that a source and its tokens share.
+///
+/// Invariants:
+/// 1. `status` is written under the lock, and once it is not `pending` it reads the same for ever.
+/// 2. At most one lock of this type is held at a time, so there is no order to get wrong.
+/// 3. Handlers are called, and everything they captured is released, with no lock held.
+/// 4. A linked child is alive: its source unlinks it before letting go of the state. A combined or
+///    mapped token is held weakly by its operands, holds them, and leaves them in its `deinit`.
+/// 5. No walk recurses, and no release does: a tree may be a list of a hundred thousand.
+@usableFromInline
+final class CancellationState: Sendable {
+  /// Bit 0 says "cancelled".
+  enum Status {
+    static let pending: UInt8 = 0
+    static let cancelled: UInt8 = 1
+    static let notCancelled: UInt8 = 2
+    /// Cancelled, while the rest of the tree is being marked.
+    static let cancelledMarking: UInt8 = 3
+  }
+
+  @usableFromInline let status: AtomicByte
+  let machine: Locked<CancellationStateMachine>
+
+  init() {
+    status = AtomicByte(Status.pending)
+    machine = Locked(CancellationStateMachine())
+  }
+
+  convenience init(cancelledBecauseOf reason: CancellationReason) {
+    self.init()
+    settle(.cancelled(reason))
+  }
+
+  @inlinable @inline(__always)
+  var isCancelled: Bool { status.load() & 1 != 0 }
+
+  @inlinable @inline(__always)
+  var isSettled: Bool { status.load() != 0 }
+
+  /// Nil while pending.
+  var outcome: CancellationOutcome? { isSettled ? machine.withLock { $0.outcome } : nil }
+
+  deinit {
+    // Pending only if it has no source: a deadline, a combination, a map.
+    guard let links = machine.withLock({ $0.links.take() }) else { return }
+    links.cancelTimer()
+    links.leaveParents()
+  }
+
+  // MARK: Handlers
+
+  func register(_ handler: CancellationEntry) -> CancellationRegistration {
+    if status.load() == Status.pending {
+      let (admission, garbage) = machine.withLock { machine in
+        let admission = machine.register(handler)
+        guard case .kept = admission, machine.links != nil || handler.isWeakTarget else {
+          return (admission, SweptTargets?.none)
+        }
+        return (admission, noteKept(handler, &machine))
+      }
+      _ = consume garbage
+      if case .kept(let key) = admission { return CancellationRegistration(state: self, key: key) }
+    }
+    waitWhileMarking()
+    handler.call(cancelled: isCancelled)
+    return .inert
+  }
+
+  func unregister(_ key: SlabKey) -> Bool {
+    let (handler, keepsItself) = machine.withLock { machine in
+      let handler = machine.unregister(key)
+      guard let handler, let links = machine.links else {
+        return (handler, CancellationState?.none)
+      }
+      if handler.isWeakTarget { links.weakTargets -= 1 }
+      return (handler, machine.hasHandlers ? nil : links.keepsItself.take())
+    }
+    _ = keepsItself
+    return handler != nil
+  }
+
+  /// Somebody late must not run ahead of the walk that marks the tree (K6).
+  func waitWhileMarking() {
+    guard status.load() == Status.cancelledMarking else { return }
+    let marking: TreeMarking? = machine.withLock { machine in
+      if case .marked(_, let marking) = machine.phase { marking } else { nil }
+    }
+    marking?.wait()
+  }
+
+  /// What a sweep leaves to be released after the lock.
+  private struct SweptTargets: Sendable {
+    let dead: [CancellationEntry]
+    let live: [any Cancelable]
+  }
+
+  private func noteKept(
+    _ handler: CancellationEntry, _ machine: inout CancellationStateMachine
+  ) -> SweptTargets? {
+    let links = machine.madeLinks()
+    if links.ownsItselfWhileObserved { links.keepsItself = self }
+    guard handler.isWeakTarget else { return nil }
+    links.weakTargets += 1
+    guard links.weakTargets >= links.sweepAt else { return nil }
+    // Amortised O(1): the next sweep comes when as many have been added as are now alive.
+    let (dead, live) = machine.removeDeadTargets()
+    links.weakTargets = live.count
+    links.sweepAt = max(32, live.count * 2)
+    return SweptTargets(dead: dead, live: live)
+  }
+}
+
+extension CancellationState: Hashable {
+  @usableFromInline
+  static func == (left: CancellationState, right: CancellationState) -> Bool { left === right }
+
+  @usableFromInline
+  func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+extension CancellationStateMachine {
+  /// The links, allocated if this is the first.
+  mutating func madeLinks() -> CancellationLinks {
+    if let links { return links }
+    let made = CancellationLinks()
+    links = made
+    return made
+  }
+}

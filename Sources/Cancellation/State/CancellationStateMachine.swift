@@ -1,0 +1,230 @@
+internal import Primitives
+
+/// What a token is and who waits for it. Pure: no lock, no closure called; the storage does both.
+///
+/// | event         | pending                  | marked              | settled                   |
+/// |---------------|--------------------------|---------------------|---------------------------|
+/// | settle        | → settled, first handler;| late                | late                      |
+/// |               | with dependents: refused |                     |                           |
+/// | mark          | → marked                 | late                | late                      |
+/// | operand       | by rule: → marked or not | ignored; by another | ignored                   |
+/// |               |                          | walk: met           |                           |
+/// | beginCalls    | trap                     | → settled           | trap                      |
+/// | register      | kept                     | wait for the walk   | call now                  |
+/// | addDependent  | kept                     | wait for the walk   | decided                   |
+/// | nextHandler   | trap                     | trap                | the first one, taken out  |
+/// | takeDependents| trap                     | those to be marked  | those left                |
+/// | unregister    | it, if kept              | it, if kept         | it, if kept               |
+///
+/// ```
+///  pending ──settle──────────────────────▶ settled ──nextHandler…──▶ (no handlers)
+///     └──mark, operand──▶ marked ──beginCalls──▲
+/// ```
+///
+/// `marked` lasts while the rest of the tree is being marked. It reads cancelled, and no handler is
+/// called: one that comes now waits for the walk and is then called by whoever brought it.
+///
+/// Invariants:
+/// 1. An entry is in one of the two lists: handlers, or dependents.
+/// 2. A dependent is taken out when its operand's end is told to it: it is told once.
+/// 3. `settled` is never left, and then nothing is added.
+struct CancellationStateMachine: Sendable {
+  enum Phase: Sendable {
+    case pending
+    case marked(CancellationOutcome, TreeMarking)
+    case settled(CancellationOutcome)
+  }
+
+  /// What the ends of others mean for this token.
+  enum Rule: Sendable, Equatable {
+    /// Cancelled with any; their not being cancelled means nothing: it has a source of its own.
+    case linked
+    /// Cancelled with any, not cancelled with the last.
+    case any(undecided: Int)
+    /// Cancelled with the last, not cancelled with any.
+    case all(undecided: Int)
+  }
+
+  enum Settling: Sendable {
+    case late
+    case settled(first: CancellationEntry?, more: Bool)
+    case hasDependents
+  }
+
+  enum Admission: Sendable {
+    case kept(SlabKey)
+    case wait(TreeMarking)
+    case settled(CancellationOutcome)
+  }
+
+  enum Marking: Sendable {
+    case undecided
+    case marked
+    case met(TreeMarking)
+  }
+
+  private(set) var phase = Phase.pending
+  var rule = Rule.linked
+  private var entries = Slab<CancellationEntry>()
+  private var handlers = SlabList()
+  private var dependents = SlabList()
+
+  /// Parents, deadline, weak targets: absent on most tokens.
+  var links: CancellationLinks?
+
+  var isPending: Bool { if case .pending = phase { true } else { false } }
+  var hasHandlers: Bool { !handlers.isEmpty }
+
+  var outcome: CancellationOutcome? {
+    switch phase {
+    case .pending: nil
+    case .marked(let outcome, _), .settled(let outcome): outcome
+    }
+  }
+
+  // MARK: Settling
+
+  /// The way of a token that nothing depends on: no tree to mark.
+  mutating func settle(_ outcome: CancellationOutcome) -> Settling {
+    guard isPending else { return .late }
+    guard dependents.isEmpty else { return .hasDependents }
+    phase = .settled(outcome)
+    let first = entries.popFirst(from: &handlers)
+    return .settled(first: first, more: hasHandlers)
+  }
+
+  /// True if this is the end that counts. `beginCalls` must follow.
+  mutating func mark(_ outcome: CancellationOutcome, by marking: TreeMarking) -> Bool {
+    guard isPending else { return false }
+    phase = .marked(outcome, marking)
+    return true
+  }
+
+  /// An operand or parent has ended; marks this token if that decides it.
+  mutating func operand(_ outcome: CancellationOutcome, by marking: TreeMarking) -> Marking {
+    switch phase {
+    case .pending:
+      guard decides(outcome) else { return .undecided }
+      phase = .marked(outcome, marking)
+      return .marked
+    case .marked(_, let other):
+      return other === marking ? .undecided : .met(other)
+    case .settled:
+      return .undecided
+    }
+  }
+
+  /// Counts one operand's end. True if it decides this token, whose end is then the same.
+  mutating func decides(_ outcome: CancellationOutcome) -> Bool {
+    switch (rule, outcome) {
+    case (.linked, .cancelled), (.any, .cancelled), (.all, .notCancelled):
+      return true
+    case (.linked, .notCancelled):
+      return false
+    case (.any(let undecided), .notCancelled):
+      rule = .any(undecided: undecided - 1)
+      return undecided == 1
+    case (.all(let undecided), .cancelled):
+      rule = .all(undecided: undecided - 1)
+      return undecided == 1
+    }
+  }
+
+  /// The whole tree is marked: from here on, late handlers are called by those who bring them.
+  mutating func beginCalls() -> CancellationOutcome {
+    guard case .marked(let outcome, _) = phase else {
+      preconditionFailure("Internal inconsistency: calling handlers of a token in \(phase)")
+    }
+    phase = .settled(outcome)
+    return outcome
+  }
+
+  /// The handler to call next, and whether there are more.
+  mutating func nextHandler() -> (handler: CancellationEntry?, more: Bool) {
+    guard case .settled = phase else {
+      preconditionFailure("Internal inconsistency: calling handlers of a token in \(phase)")
+    }
+    let handler = entries.popFirst(from: &handlers)
+    return (handler, hasHandlers)
+  }
+
+  /// Takes out the dependents that `outcome` is to be told to.
+  ///
+  /// A parent that is not cancelled means nothing to a linked child, which stays, to be adopted.
+  mutating func takeDependents(toTell outcome: CancellationOutcome) -> [CancellationEntry] {
+    guard case .marked = phase else {
+      preconditionFailure("Internal inconsistency: marking dependents of a token in \(phase)")
+    }
+    var taken: [CancellationEntry] = []
+    var place = entries.firstPlace(of: dependents)
+    while place != Slab<CancellationEntry>.nowhere {
+      let next = entries.place(after: place)
+      if outcome.isCancelled || !entries[place].isChild {
+        taken.append(entries.remove(at: place, from: &dependents))
+      }
+      place = next
+    }
+    return taken
+  }
+
+  /// The linked children of a token that was not cancelled.
+  mutating func takeOrphans() -> [CancellationEntry] {
+    guard case .settled = phase else {
+      preconditionFailure("Internal inconsistency: orphans of a token in \(phase)")
+    }
+    var taken: [CancellationEntry] = []
+    while let child = entries.popFirst(from: &dependents) { taken.append(child) }
+    return taken
+  }
+
+  // MARK: Entries
+
+  mutating func register(_ handler: CancellationEntry) -> Admission {
+    switch phase {
+    case .pending: .kept(entries.append(handler, to: &handlers))
+    case .marked(_, let marking): .wait(marking)
+    case .settled(let outcome): .settled(outcome)
+    }
+  }
+
+  mutating func unregister(_ key: SlabKey) -> CancellationEntry? {
+    entries.remove(key, from: &handlers)
+  }
+
+  mutating func addDependent(_ dependent: CancellationEntry) -> Admission {
+    switch phase {
+    case .pending: .kept(entries.append(dependent, to: &dependents))
+    case .marked(_, let marking): .wait(marking)
+    case .settled(let outcome): .settled(outcome)
+    }
+  }
+
+  mutating func removeDependent(_ key: SlabKey) -> CancellationEntry? {
+    entries.remove(key, from: &dependents)
+  }
+
+  /// Removes handlers whose weak target is gone.
+  ///
+  /// - Returns: what must be released outside the lock: the dead handlers, and the targets that
+  ///   were looked at, since looking retains them and this may have become the last reference.
+  mutating func removeDeadTargets() -> (dead: [CancellationEntry], live: [any Cancelable]) {
+    var (dead, live): ([CancellationEntry], [any Cancelable]) = ([], [])
+    var place = entries.firstPlace(of: handlers)
+    while place != Slab<CancellationEntry>.nowhere {
+      let next = entries.place(after: place)
+      if case .target(let target) = entries[place] {
+        if let object = target.object {
+          live.append(object)
+        } else {
+          dead.append(entries.remove(at: place, from: &handlers))
+        }
+      }
+      place = next
+    }
+    return (dead, live)
+  }
+}
+
+extension CancellationEntry {
+  fileprivate var isChild: Bool { if case .child = self { true } else { false } }
+}

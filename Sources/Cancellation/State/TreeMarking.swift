@@ -1,0 +1,36 @@
+internal import Primitives
+
+/// One walk through a tree of tokens that marks each before any handler is called.
+///
+/// Its lock is held for the walk, in which no user code runs. Whoever meets a token that is being
+/// marked and must not run ahead of the walk, because its handler or its child is late, waits for
+/// the lock once. Two walks that meet go round each other; each waits for the other only after its
+/// own is done, so they cannot wait in a circle.
+///
+/// Lock order: the lock of a walk, then the lock of one state. Nobody waits with a lock held.
+final class TreeMarking: Sendable {
+  private let met = Locked<[TreeMarking]>([])
+
+  /// Runs the walk. `body` notes the other walks that it meets.
+  func run<Result: Sendable>(_ body: (inout [TreeMarking]) -> Result) -> Result {
+    met.withLock { met in body(&met) }
+  }
+
+  /// Returns when this walk, and those that it met, are done.
+  func wait() {
+    var (unvisited, visited): ([TreeMarking], Set<ObjectIdentifier>) = ([self], [])
+    while let marking = unvisited.popLast() {
+      guard visited.insert(ObjectIdentifier(marking)).inserted else { continue }
+      unvisited += marking.met.withLock { $0 }
+    }
+  }
+
+  /// Called by the walker when it has waited: those it met are done, and need not be kept.
+  func forgetThoseMet() {
+    let done = met.withLock { met in
+      defer { met = [] }
+      return met
+    }
+    _ = done
+  }
+}

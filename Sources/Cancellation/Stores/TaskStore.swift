@@ -1,0 +1,88 @@
+/// Running tasks by id, all cancelled when the store goes.
+///
+/// ```swift
+/// enum Work { case search, save }
+/// let tasks = TaskStore<Work>()
+/// tasks.addTask(id: .search, policy: .cancelPrevious) { try await search(text) }
+/// ```
+///
+/// A task that ends leaves the store by itself. A task does not keep the store alive.
+///
+/// ## Thread safety
+/// Everything may be called from any thread, also from the tasks. No lock is held while a task is
+/// created or cancelled.
+public final class TaskStore<ID: Hashable & Sendable>: Sendable {
+  /// What a new task means to those under the same id.
+  public enum Policy: Sendable {
+    /// They go on beside it.
+    case concurrent
+    /// They are cancelled, before the first line of the new one runs.
+    case cancelPrevious
+    /// If one is running, the new one is not started.
+    case skipIfRunning
+  }
+
+  private let table = TaskTable<ID>()
+
+  /// Makes an empty store.
+  public init() {}
+
+  deinit {
+    table.cancelAll()
+  }
+
+  /// Starts a task and keeps it until it ends.
+  ///
+  /// - Parameters:
+  ///   - id: what to cancel and count it by.
+  ///   - policy: what becomes of tasks under the same id.
+  ///   - priority: as in `Task.init`.
+  ///   - operation: runs where it was formed, as in `Task.init`.
+  /// - Returns: the new task; with `.skipIfRunning`, the one that is running. If that one has
+  ///   another type of result, a task that throws `CancellationError`.
+  @discardableResult
+  public func addTask<Success: Sendable>(
+    id: ID,
+    policy: Policy = .concurrent,
+    priority: TaskPriority? = nil,
+    @_inheritActorContext operation: sending @escaping @isolated(any) () async throws -> Success
+  ) -> Task<Success, any Error> {
+    let entry = StoredTask()
+    let admission = table.admit(entry, id: id, policy: policy)
+    if let running = admission.running { return running.task() }
+    for previous in admission.previous { previous.cancel() }
+    let task = Task(cancelledBy: entry.token, priority: priority) { [table] in
+      defer { table.remove(entry, id: id) }
+      return try await operation()
+    }
+    entry.attach(task)
+    return task
+  }
+
+  /// Cancels the tasks under `id`. They leave the count at once.
+  public func cancel(_ id: ID) {
+    table.cancel(id)
+  }
+
+  /// Cancels all tasks and empties the store, which may be used again.
+  public func cancelAll() {
+    table.cancelAll()
+  }
+
+  /// How many tasks under `id` have neither ended nor been cancelled by the store.
+  public func count(_ id: ID) -> Int {
+    table.count(id)
+  }
+}
+
+extension TaskStore where ID == DefaultTaskID {
+  /// Starts a task under the default id.
+  @discardableResult
+  public func addTask<Success: Sendable>(
+    policy: Policy = .concurrent,
+    priority: TaskPriority? = nil,
+    @_inheritActorContext operation: sending @escaping @isolated(any) () async throws -> Success
+  ) -> Task<Success, any Error> {
+    addTask(id: DefaultTaskID(), policy: policy, priority: priority, operation: operation)
+  }
+}

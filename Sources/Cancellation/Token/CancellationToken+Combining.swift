@@ -1,0 +1,126 @@
+extension CancellationToken {
+  /// A token that is cancelled as soon as any of `tokens` is; also written `a || b`.
+  ///
+  /// It completes *not cancelled* only when all of them have. Its reason is that of the token that
+  /// was cancelled first. Tokens that are already settled decide at once and are not registered on;
+  /// when a single token is left to decide, that token itself is returned and nothing is allocated.
+  /// Without tokens it is `never`.
+  ///
+  /// ```swift
+  /// let token: CancellationToken = .any(of: userPressedStop, .timeout(.seconds(30)))
+  /// ```
+  ///
+  /// The result leaves its operands by itself, when it is settled or let go of.
+  public static func any(of tokens: CancellationToken...) -> Self {
+    any(of: tokens)
+  }
+
+  /// A token that is cancelled as soon as any element of a sequence is.
+  public static func any(of tokens: some Sequence<CancellationToken>) -> Self {
+    var undecided: [CancellationState] = []
+    var last = CancellationToken.never
+    for token in tokens {
+      if token.isCancelled { return token }
+      if let state = token.state, !token.isCompleted {
+        undecided.append(state)
+      } else {
+        last = token
+      }
+    }
+    guard let first = undecided.first else { return last }
+    return combination(of: undecided, first: first) { .any(undecided: $0) }
+  }
+
+  /// A token that is cancelled when all of `tokens` are; also written `a && b`.
+  ///
+  /// For work that several share: it stops when the last of them has left. It completes *not
+  /// cancelled* as soon as one of them does. Its reason is that of the token that was cancelled
+  /// last. Settled tokens decide at once, as with `any(of:)`. Without tokens it is `cancelled`.
+  public static func all(of tokens: CancellationToken...) -> Self {
+    all(of: tokens)
+  }
+
+  /// A token that is cancelled when all elements of a sequence are.
+  public static func all(of tokens: some Sequence<CancellationToken>) -> Self {
+    var undecided: [CancellationState] = []
+    var last = CancellationToken.cancelled
+    for token in tokens {
+      if token.isDecidedNotCancelled { return token }
+      if let state = token.state, !token.isCompleted {
+        undecided.append(state)
+      } else {
+        last = token
+      }
+    }
+    guard let first = undecided.first else { return last }
+    return combination(of: undecided, first: first) { .all(undecided: $0) }
+  }
+
+  /// `any(of:)` of two. At identities (`.never || t`, `t || t`) it allocates nothing.
+  public static func || (left: Self, right: Self) -> Self {
+    guard let first = left.state else { return right }
+    guard let second = right.state, first !== second, !first.isCancelled else { return left }
+    if second.isCancelled || first.isSettled { return right }
+    if second.isSettled { return left }
+    let state = CancellationState()
+    state.combine([first, second], by: .any(undecided: 2))
+    return CancellationToken(state)
+  }
+
+  /// `all(of:)` of two. At identities (`.cancelled && t`, `.never && t`, `t && t`) it allocates
+  /// nothing.
+  public static func && (left: Self, right: Self) -> Self {
+    guard let first = left.state, let second = right.state else { return .never }
+    if first === second || left.isDecidedNotCancelled { return left }
+    if right.isDecidedNotCancelled || first.isCancelled { return right }
+    if second.isCancelled { return left }
+    let state = CancellationState()
+    state.combine([first, second], by: .all(undecided: 2))
+    return CancellationToken(state)
+  }
+
+  /// A token that is cancelled when this one is and `transform`, called then, returns true.
+  ///
+  /// `transform` is called once, when this token is cancelled, by the thread that cancels; at once
+  /// if it already is. It is not called, and is released, when this token completes not cancelled:
+  /// so does the result then. The reason is this token's.
+  public func map(_ transform: @escaping @Sendable () -> Bool) -> Self {
+    derived(by: .map(transform))
+  }
+
+  /// A token that follows the token that `transform` returns when this one is cancelled.
+  ///
+  /// `transform` is called as in `map`. The result ends as the returned token does, with its reason,
+  /// and not cancelled when this token is.
+  public func flatMap(_ transform: @escaping @Sendable () -> CancellationToken) -> Self {
+    derived(by: .flatMap(transform))
+  }
+
+  private func derived(by closure: CancellationDerivation.Closure) -> Self {
+    guard let operand = state, !isDecidedNotCancelled else { return .never }
+    if operand.isCancelled {
+      operand.waitWhileMarking()
+      switch closure {
+      case .map(let transform): return transform() ? self : .never
+      case .flatMap(let transform): return transform()
+      }
+    }
+    let state = CancellationState()
+    state.derive(from: operand, by: closure)
+    return CancellationToken(state)
+  }
+
+  private static func combination(
+    of operands: [CancellationState], first: CancellationState,
+    by rule: (_ undecided: Int) -> CancellationStateMachine.Rule
+  ) -> Self {
+    var seen: Set<CancellationState> = []
+    let distinct = operands.filter { seen.insert($0).inserted }
+    guard distinct.count > 1 else { return CancellationToken(first) }
+    let state = CancellationState()
+    state.combine(distinct, by: rule(distinct.count))
+    return CancellationToken(state)
+  }
+
+  private var isDecidedNotCancelled: Bool { isCompleted && !isCancelled }
+}

@@ -1,0 +1,39 @@
+import Cancellation
+import Dispatch
+import Primitives
+
+/// Registrations that handlers look up when they run.
+final class Slots: Sendable {
+  private let registrations = Locked<[Int: CancellationRegistration]>([:])
+
+  subscript(index: Int) -> CancellationRegistration {
+    get {
+      registrations.withLock { $0[index] } ?? CancellationToken.never.onCancel {}
+    }
+    set { registrations.withLock { $0[index] = newValue } }
+  }
+}
+
+/// One value that several threads reach.
+final class Slot<Value: Sendable>: Sendable {
+  private let content = Locked<Value?>(nil)
+
+  var value: Value? {
+    get { content.withLock { $0 } }
+    set {
+      // The old value is released after the lock.
+      let old = content.withLock { content in
+        defer { content = newValue }
+        return content
+      }
+      _ = consume old
+    }
+  }
+}
+
+/// A thread that blocks as it likes, apart from the pool that tests run on.
+enum Thread {
+  static func detach(_ body: @escaping @Sendable () -> Void) {
+    DispatchQueue(label: "tests.thread").async(execute: body)
+  }
+}

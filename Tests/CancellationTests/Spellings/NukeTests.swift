@@ -1,0 +1,39 @@
+import Cancellation
+import TestSupport
+import Testing
+
+/// One token through several layers of a loading pipeline, as Nuke used it.
+@Suite struct NukeTests {
+  final class DataTask: Sendable {
+    let cancelled = Gate()
+    func cancel() { cancelled.open() }
+  }
+
+  struct Loader {
+    func loadData(token: CancellationToken?) -> DataTask {
+      let task = DataTask()
+      token?.register { task.cancel() }
+      return task
+    }
+
+    func process(_ steps: Int, token: CancellationToken?) -> Int {
+      var done = 0
+      while done < steps, token?.isCancelling != true { done += 1 }
+      return done
+    }
+  }
+
+  @Test("K3: one cancel reaches every operation that was registered, early or late")
+  func pipeline() {
+    let loader = Loader()
+    let source = CancellationTokenSource()
+    let first = loader.loadData(token: source.token)
+    #expect(!source.isCancelling && loader.process(5, token: source.token) == 5)
+    source.cancel()
+    #expect(source.isCancelling && first.cancelled.isOpen)
+    #expect(loader.loadData(token: source.token).cancelled.isOpen)
+    #expect(loader.process(5, token: source.token) == 0)
+    #expect(loader.process(5, token: nil) == 5)
+    #expect(!loader.loadData(token: nil).cancelled.isOpen)
+  }
+}

@@ -1,0 +1,244 @@
+import Cancellation
+import TestSupport
+import Testing
+
+/// K13: `TaskStore`, `SerialCancellation`, `CancellationGuard`.
+@Suite struct StoreTests {
+  enum Work: Hashable { case search, save }
+  struct Failure: Error {}
+
+  // MARK: TaskStore
+
+  @Test("K13: tasks are kept by id, several under one, and leave by themselves")
+  func concurrent() async throws {
+    let store = TaskStore<Work>()
+    let gates = (0..<3).map { _ in Gate() }
+    let first = store.addTask(id: .search) { await gates[0].wait() }
+    let second = store.addTask(id: .search) { () -> Int in
+      await gates[1].wait()
+      return 2
+    }
+    let third = store.addTask(id: .save) {
+      await gates[2].wait()
+      throw Failure()
+    }
+    #expect(store.count(.search) == 2 && store.count(.save) == 1)
+    gates[0].open()
+    try await first.value
+    #expect(store.count(.search) == 1)
+    for gate in gates { gate.open() }
+    #expect(try await second.value == 2)
+    await #expect(throws: Failure.self) { try await third.value }
+    #expect(store.count(.search) == 0 && store.count(.save) == 0)
+  }
+
+  @Test("K13: cancel(id) cancels that id only, cancelAll all; both empty the count at once")
+  func cancel() async throws {
+    let store = TaskStore<Work>()
+    let searches = (0..<2).map { _ in store.addTask(id: .search) { await untilCancelled() } }
+    let save = store.addTask(id: .save) { await untilCancelled() }
+    store.cancel(.search)
+    #expect(store.count(.search) == 0 && store.count(.save) == 1)
+    for task in searches { try await task.value }
+    #expect(!save.isCancelled)
+    store.cancelAll()
+    #expect(store.count(.save) == 0)
+    try await save.value
+    store.cancel(.search)
+    // It may be used again.
+    #expect(try await !store.addTask(id: .search) { Task.isCancelled }.value)
+  }
+
+  @Test("K13: all tasks are cancelled when the store goes, and do not keep it")
+  func storeGoes() async throws {
+    var store: TaskStore<DefaultTaskID>? = TaskStore()
+    weak let weakStore = store
+    let task = store!.addTask { await untilCancelled() }
+    store = nil
+    #expect(weakStore == nil)
+    try await task.value
+  }
+
+  @Test("K13: the id may be left out where it is the default one")
+  func defaultID() async throws {
+    let store = TaskStore<DefaultTaskID>()
+    let gate = Gate()
+    let tasks = (0..<2).map { _ in store.addTask { await gate.wait() } }
+    #expect(store.count(DefaultTaskID()) == 2)
+    gate.open()
+    for task in tasks { try await task.value }
+  }
+
+  @Test("K13: cancelPrevious cancels the old task before the new one's first line")
+  func cancelPrevious() async throws {
+    let store = TaskStore<Work>()
+    for _ in 0..<100 {
+      let old = store.addTask(id: .search, policy: .cancelPrevious) { await untilCancelled() }
+      let isFirstCancelled = store.addTask(id: .search, policy: .cancelPrevious) {
+        old.isCancelled
+      }
+      #expect(try await isFirstCancelled.value)
+      try await old.value
+    }
+  }
+
+  @Test("K13: skipIfRunning returns the running task, and starts when none is")
+  func skipIfRunning() async throws {
+    let store = TaskStore<Work>()
+    let gate = Gate()
+    let first = store.addTask(id: .save, policy: .skipIfRunning) { () -> Int in
+      await gate.wait()
+      return 1
+    }
+    let second = store.addTask(id: .save, policy: .skipIfRunning) { () -> Int in
+      Issue.record("started")
+      return 2
+    }
+    #expect(first == second && store.count(.save) == 1)
+    let other = store.addTask(id: .save, policy: .skipIfRunning) { "another type" }
+    await #expect(throws: CancellationError.self) { try await other.value }
+    gate.open()
+    #expect(try await second.value == 1)
+    #expect(try await store.addTask(id: .save, policy: .skipIfRunning) { 3 }.value == 3)
+  }
+
+  @Test("K13: a task that ends late does not take its successor along")
+  func identity() async throws {
+    let store = TaskStore<Work>()
+    let (old, new) = (Gate(), Gate())
+    let first = store.addTask(id: .search, policy: .cancelPrevious) { await old.wait() }
+    let second = store.addTask(id: .search, policy: .cancelPrevious) { await new.wait() }
+    old.open()
+    try await first.value
+    #expect(store.count(.search) == 1)
+    new.open()
+    try await second.value
+    #expect(store.count(.search) == 0)
+  }
+
+  @Test("K13: a task that is cancelled in the turn that adds it starts cancelled")
+  func cancelledBeforeStart() async throws {
+    let store = TaskStore<Work>()
+    for _ in 0..<StressMode.rounds {
+      let task = store.addTask(id: .search) { await untilCancelled() }
+      store.cancelAll()
+      try await task.value
+    }
+  }
+
+  @Test("K13: adders and cancellers at once: one survivor under cancelPrevious, no task is lost")
+  func race() async throws {
+    for _ in 0..<StressMode.rounds / 4 {
+      let store = TaskStore<Work>()
+      let tasks = Recorder<Task<Void, any Error>>()
+      let add: @Sendable () -> Void = {
+        let task = store.addTask(id: .search, policy: .cancelPrevious) { await untilCancelled() }
+        tasks.note(task)
+      }
+      TestSupport.race(add, add, add)
+      #expect(store.count(.search) == 1)
+      #expect(tasks.events.filter { !$0.isCancelled }.count == 1)
+      TestSupport.race(
+        { store.cancelAll() },
+        { tasks.note(store.addTask(id: .save, policy: .skipIfRunning) { await untilCancelled() }) },
+        { tasks.note(store.addTask(id: .save, policy: .skipIfRunning) { await untilCancelled() }) })
+      store.cancelAll()
+      for task in tasks.events { try await task.value }
+    }
+  }
+
+  @Test("K13: very many tasks under one id come and go in linear time")
+  func many() async throws {
+    let store = TaskStore<DefaultTaskID>()
+    let gate = Gate()
+    let tasks = (0..<20_000).map { _ in store.addTask { await gate.wait() } }
+    gate.open()
+    for task in tasks { try await task.value }
+    #expect(store.count(DefaultTaskID()) == 0)
+  }
+
+  // MARK: SerialCancellation
+
+  @Test("K13: renew cancels the token before, handlers done, and returns a pending one")
+  func renew() {
+    let serial = SerialCancellation()
+    let first = serial.renew()
+    let calls = Counter()
+    first.onCancel { calls.increment() }
+    #expect(!first.isCompleted)
+    let second = serial.renew()
+    #expect(first.isCancelled && calls.value == 1 && !second.isCompleted)
+    serial.cancel()
+    #expect(second.isCancelled && serial.renew().isCancelled)
+    serial.cancel()
+  }
+
+  @Test("K13: the current token is cancelled when the object goes")
+  func serialGoes() {
+    var serial: SerialCancellation? = SerialCancellation()
+    let token = serial!.renew()
+    serial = nil
+    #expect(token.isCancelled)
+  }
+
+  @Test("K13: of concurrent renews exactly one token stays pending; a cancel leaves none")
+  func renewRace() {
+    for round in 0..<StressMode.rounds {
+      let serial = SerialCancellation()
+      let tokens = Recorder<CancellationToken>()
+      let renew: @Sendable () -> Void = { for _ in 0..<5 { tokens.note(serial.renew()) } }
+      if round % 2 == 0 {
+        TestSupport.race(renew, renew, renew)
+      } else {
+        TestSupport.race(renew, renew, { serial.cancel() })
+      }
+      #expect(tokens.events.filter { !$0.isCancelled }.count == (round % 2 == 0 ? 1 : 0))
+    }
+  }
+
+  @Test("K13: renewing inside a handler of the token that is replaced")
+  func renewInside() {
+    let serial = SerialCancellation()
+    let inner = Slot<CancellationToken>()
+    serial.renew().onCancel { inner.value = serial.renew() }
+    let outer = serial.renew()
+    #expect(outer.isCancelled && inner.value?.isCompleted == false)
+  }
+
+  // MARK: CancellationGuard
+
+  @Test("K13: a guard cancels when it goes out of scope, by a throw too, unless disarmed")
+  func guardScope() {
+    func run(disarms: Bool, throwing: Bool) -> CancellationToken {
+      let source = CancellationTokenSource()
+      do {
+        let cancellation = CancellationGuard(source)
+        #expect(cancellation.token == source.token && !cancellation.token.isCompleted)
+        if throwing { throw Failure() }
+        if disarms { cancellation.disarm() }
+      } catch {}
+      #expect(source.isCancelled != disarms)
+      return source.token
+    }
+    #expect(run(disarms: false, throwing: false).isCancelled)
+    #expect(run(disarms: false, throwing: true).isCancelled)
+    #expect(!run(disarms: true, throwing: false).isCancelled)
+  }
+
+  @Test("K13: a guard as a stored property cancels with its owner")
+  func guardProperty() {
+    final class Screen {
+      let cancellation = CancellationGuard(CancellationTokenSource())
+    }
+    var screen: Screen? = Screen()
+    let token = screen!.cancellation.token
+    #expect(!token.isCompleted)
+    screen = nil
+    #expect(token.isCancelled)
+  }
+}
+
+/// Ends when the current task is cancelled.
+private func untilCancelled() async {
+  await withCancellationToken { token in _ = await token.cancelled }
+}

@@ -1,0 +1,72 @@
+import Primitives
+import TestSupport
+import Testing
+
+@Suite struct DispatchTimersTests {
+  private final class Target: TimerTarget {
+    let gate = Gate()
+    let firedAt = Locked<ContinuousClock.Instant?>(nil)
+
+    func timerFired() {
+      firedAt.withLock { $0 = .now }
+      gate.open()
+    }
+  }
+
+  @Test("timers are never early, however their deadlines lie to each other")
+  func neverEarly() async {
+    let timers = DispatchTimers.shared
+    let start = timers.now
+    // Later ones first, so that the source is armed again and again.
+    let deadlines = [9_000, 5_000, 5_100, 2_000, 1_999, 300, 1, 0].map {
+      start.advanced(by: .microseconds($0))
+    }
+    let targets = deadlines.map { _ in Target() }
+    for (target, deadline) in zip(targets, deadlines) {
+      _ = timers.schedule(target, at: deadline)
+    }
+    for (target, deadline) in zip(targets, deadlines) {
+      await target.gate.wait()
+      #expect(target.firedAt.withLock { $0 }! >= deadline)
+    }
+  }
+
+  @Test("a cancelled timer does not fire, is released, and is cancelled once")
+  func cancel() async {
+    let timers = DispatchTimers.shared
+    weak var weakTarget: Target?
+    do {
+      let target = Target()
+      weakTarget = target
+      let key = timers.schedule(target, at: timers.now.advanced(by: .milliseconds(2)))
+      #expect(timers.cancel(key))
+      #expect(!timers.cancel(key))
+    }
+    #expect(weakTarget == nil)
+    let later = Target()
+    let key = timers.schedule(later, at: timers.now.advanced(by: .milliseconds(4)))
+    await later.gate.wait()
+    #expect(!timers.cancel(key))
+  }
+
+  @Test("work is delivered off the timer's own queue")
+  func deliver() async {
+    let (blocked, gate) = (Gate(), Gate())
+    DispatchTimers.shared.deliver { blocked.block() }
+    DispatchTimers.shared.deliver { gate.open() }
+    await gate.wait()
+    blocked.open()
+  }
+
+  @Test("durations become nanoseconds: rounded, never negative, saturated")
+  func durations() {
+    #expect(Duration.nanoseconds(5).nanosecondsRoundedUp == 5)
+    #expect((Duration.nanoseconds(5) / 2).nanosecondsRoundedUp == 3)
+    #expect((Duration.nanoseconds(5) / 2).nanosecondsRoundedDown == 2)
+    #expect(Duration.seconds(-1).nanosecondsRoundedUp == 0)
+    #expect(Duration.nanoseconds(-1).nanosecondsRoundedDown == 0)
+    let far = Duration.seconds(Int64.max)
+    #expect(far.nanosecondsRoundedUp == far.nanosecondsRoundedDown)
+    #expect(far.nanosecondsRoundedUp > Duration.seconds(4_000_000_000).nanosecondsRoundedUp)
+  }
+}

@@ -1,0 +1,47 @@
+internal import Foundation
+
+/// Asks the compiler whether it refuses what must not compile.
+///
+/// It goes as far as the intermediate language, where ownership is checked, not only the types.
+package struct TypeChecker {
+  private let compiler: URL
+  private let modules: URL
+
+  /// The compiler of the toolchain in `PATH`, with the modules of this build; nil if one is missing.
+  package static let current: TypeChecker? = {
+    let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+    let compiler = path.split(separator: ":").lazy
+      .map { URL(fileURLWithPath: String($0)).appendingPathComponent("swiftc") }
+      .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+    let modules = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+      .deletingLastPathComponent().appendingPathComponent("Modules")
+    guard let compiler, FileManager.default.fileExists(atPath: modules.path) else { return nil }
+    return TypeChecker(compiler: compiler, modules: modules)
+  }()
+
+  /// Compiles `source`, in which `// expected-error {{…}}` marks what must be refused.
+  ///
+  /// - Returns: what the compiler said beyond that; empty if it refused exactly this.
+  package func verify(_ source: String) throws -> String {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("type-checker-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = folder.appendingPathComponent("Source.swift")
+    try source.write(to: file, atomically: true, encoding: .utf8)
+    let process = Process()
+    process.executableURL = compiler
+    process.arguments = [
+      "-frontend", "-emit-sil", "-o", "/dev/null", "-verify", "-swift-version", "6",
+      "-I", modules.path, "-module-cache-path", folder.path, file.path,
+    ]
+    let output = Pipe()
+    process.standardError = output
+    process.standardOutput = output
+    try process.run()
+    let said = output.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    let text = String(decoding: said, as: UTF8.self)
+    return process.terminationStatus == 0 ? "" : "exit \(process.terminationStatus): \(text)"
+  }
+}
