@@ -159,16 +159,11 @@ public struct Slab<Element> {
       && key.serial != 0
   }
 
-  /// The element at an occupied place.
+  /// The element at an occupied place, accessed where it is: neither copied nor retained.
   @inlinable
   public subscript(place: UInt32) -> Element {
-    get {
-      guard let element = entries[Int(place)].element else {
-        preconditionFailure("Internal inconsistency: place \(place) of a slab is empty")
-      }
-      return element
-    }
-    set { entries[Int(place)].element = newValue }
+    _read { yield entries[Int(place)].element! }
+    _modify { yield &entries[Int(place)].element! }
   }
 
   /// The elements of `list`, in its order.

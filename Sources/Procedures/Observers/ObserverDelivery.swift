@@ -2,9 +2,11 @@ internal import Dispatch
 
 /// One or more events on their way to the observers of a procedure, in order.
 ///
-/// It is a value that can be put aside: when an observer wants to be called on a queue of its own,
-/// the turn keeps the rest here, gives up its thread, and goes on once the callback has returned.
-struct ObserverDelivery: Sendable {
+/// It can be put aside: when an observer wants to be called on a queue of its own, the turn keeps
+/// the delivery with the procedure, gives up its thread, and goes on once the callback has returned.
+///
+/// Unchecked because it belongs to whoever holds the procedure's turn.
+final class ObserverDelivery: @unchecked Sendable {
   /// What follows when everybody has been told.
   enum Sequel: Sendable {
     case none
@@ -18,7 +20,7 @@ struct ObserverDelivery: Sendable {
   private var remaining: ProcedureEvents
   let errors: [any Error]
   let cancelErrors: [any Error]
-  private(set) var added: Procedure?
+  let added: Procedure?
   let sequel: Sequel
 
   init(
@@ -43,7 +45,7 @@ struct ObserverDelivery: Sendable {
   ///
   /// - Returns: false if one of them is called elsewhere. The rest is with the procedure then, and
   ///   its turn goes on when that call has returned; the caller must not touch it any more.
-  mutating func run(for procedure: Procedure) -> Bool {
+  func run(for procedure: Procedure) -> Bool {
     while index < entries.count {
       let entry = entries[index]
       guard !entry.isRemoved, let event = remaining.popFirst() else {
@@ -58,10 +60,9 @@ struct ObserverDelivery: Sendable {
         entry.deliver(event, self, of: procedure)
         continue
       }
-      let rest = self
-      procedure.read { core in core.withExtras { $0.suspendedDelivery = rest } }
+      procedure.read { core in core.withExtras { $0.suspendedDelivery = self } }
       queue.async {
-        entry.deliver(event, rest, of: procedure)
+        entry.deliver(event, self, of: procedure)
         procedure.listForTurns.requestTurn(of: procedure)
       }
       return false

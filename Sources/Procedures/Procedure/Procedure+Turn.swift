@@ -34,7 +34,7 @@ extension Procedure {
       case .settleChildren:
         settleChildren()
       case .retire:
-        return .retired(retire(from: next.home, with: next.extras))
+        return .retired(retire(from: list, with: next.extras))
       case .attachObservers, .addProduced, .willExecute, .didExecute:
         break
       }
@@ -76,9 +76,9 @@ extension Procedure {
   }
 
   /// The last step: lets go of everything, and tells those who wait.
-  private func retire(from home: ReadyList?, with extras: ProcedureExtras?) -> Retirement {
-    if failed, let group = home?.group { group.collect(errors, of: self) }
-    guard let extras else { return Retirement(home: home, ready: ReadyBatch(), waiters: []) }
+  private func retire(from home: ReadyList, with extras: ProcedureExtras?) -> Retirement {
+    if failed, let group = home.group { group.collect(errors, of: self) }
+    guard let extras else { return Retirement(ready: ReadyBatch(), waiters: []) }
     extras.source?.complete()
     for registration in extras.registrations { registration.unregister() }
     for timeout in extras.timeouts { timeout.clock.service.cancel(timeout.key) }
@@ -90,7 +90,6 @@ extension Procedure {
       guard let list = dependent.noteDependencyFinished() else { continue }
       if list === home { ready.append(dependent) } else { list.makeReady(dependent) }
     }
-    return Retirement(
-      home: home, ready: ready, waiters: extras.waiters.elements(of: extras.waiterList))
+    return Retirement(ready: ready, waiters: extras.waiters.elements(of: extras.waiterList))
   }
 }

@@ -6,8 +6,7 @@ struct NextStep: Sendable {
   var delivery: ObserverDelivery?
   /// What the override of this step is told.
   var errors: [any Error] = []
-  /// At the last step: where the procedure was, and all that it lets go of.
-  var home: ReadyList?
+  /// At the last step: all that the procedure lets go of.
   var extras: ProcedureExtras?
 }
 
@@ -30,16 +29,18 @@ extension ProcedureCore {
       return NextStep(
         step: step, delivery: delivery(of: .didCancel, cancelErrors: errors), errors: errors)
     case .willFinish:
-      return NextStep(step: step, delivery: finishDelivery(.willFinish), errors: machine.errors)
+      return NextStep(
+        step: step, delivery: finishDelivery(.willFinish, on: list), errors: machine.errors)
     case .didFinish:
-      return NextStep(step: step, delivery: finishDelivery(.didFinish), errors: machine.errors)
+      return NextStep(
+        step: step, delivery: finishDelivery(.didFinish, on: list), errors: machine.errors)
     case .addProduced:
       return NextStep(step: step, delivery: deliveryOfProduced())
     case .retire:
-      let next = NextStep(step: step, home: home, extras: extras)
       home = nil
-      extras = extras?.remainder()
-      return next
+      guard let contents = extras else { return NextStep(step: step) }
+      extras = contents.remainder()
+      return NextStep(step: step, extras: contents)
     }
   }
 
@@ -55,11 +56,13 @@ extension ProcedureCore {
   }
 
   /// Finish events also go to the queue's delegate, after the observers.
-  private func finishDelivery(_ event: ProcedureEvents) -> ObserverDelivery? {
-    let delegate = home?.delegate.flatMap { $0.isSet ? $0 : nil }
-    return delivery(
-      of: event, errors: machine.errors,
-      sequel: delegate.map { .tellDelegate($0, event) } ?? .none)
+  private func finishDelivery(
+    _ event: ProcedureEvents, on list: ReadyList
+  ) -> ObserverDelivery? {
+    guard list.hasDelegate, let delegate = list.delegate else {
+      return wants.contains(event) ? delivery(of: event, errors: machine.errors) : nil
+    }
+    return delivery(of: event, errors: machine.errors, sequel: .tellDelegate(delegate, event))
   }
 
   /// New observers are told that they are attached, and then of a cancel or finish they missed.

@@ -16,12 +16,6 @@ struct ProcedureCore: Sendable {
     machine = ProcedureStateMachine(isGroup: isGroup)
   }
 
-  /// The state, the cancelled flag and the failed flag in one byte.
-  var status: ProcedureStatus {
-    ProcedureStatus(
-      state: machine.state, isCancelled: machine.isCancelled, isFailed: !machine.errors.isEmpty)
-  }
-
   var wants: ProcedureEvents { extras?.wants ?? [] }
 
   mutating func withExtras<Result>(_ body: (ProcedureExtras) -> Result) -> Result {

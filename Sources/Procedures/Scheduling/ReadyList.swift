@@ -31,6 +31,11 @@ final class ReadyList: Sendable {
 
   private let storage: Locked<Storage>
 
+  /// Whether the queue has a delegate. One atomic load.
+  var hasDelegate: Bool { delegateStatus.load() != 0 }
+
+  private let delegateStatus = AtomicByte(0)
+
   /// The queue's delegate, if this is the list of a queue.
   let delegate: QueueDelegateReference?
 
@@ -73,6 +78,11 @@ final class ReadyList: Sendable {
   var isSuspended: Bool {
     get { storage.withLock { $0.machine.isSuspended } }
     set { update { $0.machine.isSuspended = newValue } }
+  }
+
+  func setDelegate(_ delegate: (any ProcedureQueueDelegate)?, of queue: ProcedureQueue) {
+    self.delegate?.set(delegate, of: queue)
+    delegateStatus.store(delegate == nil ? 0 : 1)
   }
 
   // MARK: Members
@@ -205,7 +215,6 @@ final class ReadyList: Sendable {
       case .idle:
         next = remaining > 0 ? list.take() : nil
       case .retired(let retirement):
-        if let home = retirement.home { list = home }
         let finishedGroup: GroupProcedure?
         (next, finishedGroup) = list.retire(job.procedure, retirement, takesNext: remaining > 0)
         // A group whose last child this was goes on here: its list has nothing else to do.

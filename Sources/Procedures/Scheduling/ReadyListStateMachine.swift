@@ -148,15 +148,14 @@ struct ReadyListStateMachine: Sendable {
       return false
     }
     procedure.membership = .retired
-    let member = members[place]
-    switch member.list {
+    switch members[place].list {
     case .waiting:
       _ = members.remove(at: place, from: &waiting)
     case .running:
       _ = members.remove(at: place, from: &running)
       slotsInUse -= 1
     case .ready:
-      let bucket = Int(member.priority.rawValue)
+      let bucket = Int(members[place].priority.rawValue)
       _ = members.remove(at: place, from: &ready[bucket])
       if ready[bucket].isEmpty { readyPriorities &= ~(1 << UInt8(bucket)) }
     }
@@ -219,8 +218,8 @@ struct ReadyListStateMachine: Sendable {
     members.move(place, from: &ready[bucket], to: &running)
     if ready[bucket].isEmpty { readyPriorities &= ~(1 << UInt8(bucket)) }
     slotsInUse += 1
-    let member = members[place]
-    return Job(procedure: member.procedure, isStart: true, quality: member.quality)
+    return Job(
+      procedure: members[place].procedure, isStart: true, quality: members[place].quality)
   }
 
   private var canStart: Bool {
