@@ -1,3 +1,4 @@
+internal import Primitives
 internal import Dispatch
 
 /// One or more events on their way to the observers of a procedure, in order.
@@ -14,7 +15,7 @@ final class ObserverDelivery: @unchecked Sendable {
     case add(Production)
   }
 
-  private let entries: [ObserverEntry]
+  private let entries: SmallList<ObserverEntry>
   private let events: ProcedureEvents
   private var index = 0
   private var remaining: ProcedureEvents
@@ -24,7 +25,7 @@ final class ObserverDelivery: @unchecked Sendable {
   let sequel: Sequel
 
   init(
-    _ events: ProcedureEvents, to entries: [ObserverEntry], errors: [any Error] = [],
+    _ events: ProcedureEvents, to entries: SmallList<ObserverEntry>, errors: [any Error] = [],
     cancelErrors: [any Error] = [], adding added: Procedure? = nil, sequel: Sequel = .none
   ) {
     self.entries = entries
@@ -60,7 +61,7 @@ final class ObserverDelivery: @unchecked Sendable {
         entry.deliver(event, self, of: procedure)
         continue
       }
-      procedure.read { core in core.withExtras { $0.suspendedDelivery = self } }
+      procedure.read { core in core.withRarities { $0.suspendedDelivery = self } }
       queue.async {
         entry.deliver(event, self, of: procedure)
         procedure.listForTurns.requestTurn(of: procedure)

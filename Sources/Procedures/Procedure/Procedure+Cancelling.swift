@@ -40,14 +40,14 @@ extension Procedure {
   /// ```
   public final var cancellationToken: CancellationToken {
     read { core in
-      if let token = core.extras?.token { return token }
+      if let token = core.rarities?.token { return token }
       if core.machine.isRetired, !core.machine.isCancelled { return .never }
       let reason = core.cancelReason
-      return core.withExtras { extras in
+      return core.withRarities { rarities in
         let source = CancellationTokenSource()
         if let reason { source.cancel(reason) }
-        extras.source = source
-        extras.token = source.token
+        rarities.source = source
+        rarities.token = source.token
         return source.token
       }
     }
@@ -64,7 +64,7 @@ extension Procedure {
     }
     let isKept = read { core in
       guard !core.machine.isRetired else { return false }
-      core.withExtras { $0.registrations.append(registration) }
+      core.withRarities { $0.registrations.append(registration) }
       return true
     }
     if !isKept { registration.unregister() }
@@ -92,7 +92,7 @@ extension Procedure {
     }
     let next: Next = update { core in
       guard core.mark(errors: errors, reason: reason) else { return .late }
-      if let source = core.extras?.source { return .fire(source) }
+      if let source = core.rarities?.source { return .fire(source) }
       return .posted(core.machine.post() == .requestTurn ? core.home ?? .detached : nil)
     }
     switch next {
@@ -132,7 +132,7 @@ extension Procedure {
 
   /// Second half of the cancel of a member of a tree.
   private func deliverCancel(_ reason: CancellationReason) {
-    read { $0.extras?.source }?.cancel(reason)
+    read { $0.rarities?.source }?.cancel(reason)
     note { $0.machine.post() }
   }
 }
@@ -142,7 +142,7 @@ extension ProcedureCore {
     guard machine.mark(errors: errors) else { return false }
     switch reason {
     case .requested, .failure: break  // told by the errors
-    case .deadlineExceeded, .taskCancelled: withExtras { $0.cancelReason = reason }
+    case .deadlineExceeded, .taskCancelled: withRarities { $0.cancelReason = reason }
     }
     return true
   }
@@ -150,7 +150,7 @@ extension ProcedureCore {
   /// Why it was cancelled; nil if it was not.
   fileprivate var cancelReason: CancellationReason? {
     guard machine.isCancelled else { return nil }
-    return extras?.cancelReason ?? machine.cancelErrors.first.map(CancellationReason.failure)
+    return rarities?.cancelReason ?? machine.cancelErrors.first.map(CancellationReason.failure)
       ?? .requested
   }
 }

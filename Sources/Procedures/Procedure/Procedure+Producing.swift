@@ -14,7 +14,7 @@ extension Procedure {
       guard let extras = core.extras, !extras.wants.isDisjoint(with: [.willAdd, .didAdd]) else {
         return .add(home)
       }
-      extras.produced.append(Production(procedure: procedure, target: .home))
+      extras.rarities.produced.append(Production(procedure: procedure, target: .home))
       return .requestTurn(core.machine.noteProduced() == .requestTurn ? home : nil)
     }
     switch next {

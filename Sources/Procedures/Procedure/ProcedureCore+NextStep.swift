@@ -1,3 +1,4 @@
+internal import Primitives
 /// What to do now, with what is needed to do it: taken in one critical section.
 struct NextStep: Sendable {
   let step: ProcedureStateMachine.Step
@@ -51,7 +52,7 @@ extension ProcedureCore {
     let isObserved = wants.contains(event)
     if !isObserved, case .none = sequel { return nil }
     return ObserverDelivery(
-      event, to: isObserved ? extras?.observers ?? [] : [], errors: errors,
+      event, to: isObserved ? extras?.observers ?? .init() : .init(), errors: errors,
       cancelErrors: cancelErrors, sequel: sequel)
   }
 
@@ -71,9 +72,10 @@ extension ProcedureCore {
     var events = ProcedureEvents.didAttach
     if machine.cancellation == .delivered { events.insert(.didCancel) }
     if machine.state == .finished { events.insert(.didFinish) }
-    let new = extras.observers.filter { !$0.isAttached }
+    var new = SmallList<ObserverEntry>()
+    for entry in extras.observers where !entry.isAttached { new.append(entry) }
     if machine.isRetired {
-      extras.observers = []
+      extras.observers = SmallList()
       extras.wants = []
     }
     return ObserverDelivery(
@@ -81,9 +83,9 @@ extension ProcedureCore {
   }
 
   private mutating func deliveryOfProduced() -> ObserverDelivery? {
-    guard let extras, !extras.produced.isEmpty else { return nil }
-    let production = extras.produced.removeFirst()
-    if !extras.produced.isEmpty { _ = machine.noteProduced() }
+    guard let extras, let rarities, !rarities.produced.isEmpty else { return nil }
+    let production = rarities.produced.removeFirst()
+    if !rarities.produced.isEmpty { _ = machine.noteProduced() }
     return ObserverDelivery(
       .willAdd, to: extras.observers, adding: production.procedure, sequel: .add(production))
   }

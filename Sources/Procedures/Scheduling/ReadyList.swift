@@ -109,11 +109,13 @@ final class ReadyList: Sendable {
   // MARK: Groups
 
   /// The queue that the group is on is known: children run there too.
-  func adopt(_ context: SchedulingContext) -> [Procedure] {
+  ///
+  /// - Returns: the lists of groups among the children, which are to adopt it as well.
+  func adopt(_ context: SchedulingContext) -> [ReadyList] {
     storage.withLock { storage in
       guard storage.context !== context else { return [] }
       storage.context = context
-      return storage.machine.procedures
+      return storage.machine.childLists
     }
   }
 

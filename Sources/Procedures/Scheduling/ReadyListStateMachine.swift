@@ -99,6 +99,15 @@ struct ReadyListStateMachine: Sendable {
   var count: Int { members.count }
   var procedures: [Procedure] { members.elementsByAge().map(\.procedure) }
 
+  /// The lists of those members that are groups.
+  var childLists: [ReadyList] {
+    var lists: [ReadyList] = []
+    members.forEach { member in
+      if let list = member.procedure.childList { lists.append(list) }
+    }
+    return lists
+  }
+
   // MARK: Members
 
   mutating func insert(_ procedure: Procedure, _ standing: Standing) -> Insertion {
