@@ -53,13 +53,13 @@ import Testing
 
   @Test("K11: task-cancel against token-cancel resumes exactly once")
   func cancelledRace() async {
-    for round in 0..<StressMode.rounds {
+    for round in 0..<Rounds.few {
       let slot = Slot<CancellationTokenSource>()
       slot.value = CancellationTokenSource()
       let token = slot.value!.token
       let task = Task { await token.cancelled }
       if round % 2 == 0 { await Task.yield() }
-      race(
+      raceOnThreads(
         { task.cancel() },
         { if round % 3 == 0 { slot.value = nil } else { slot.value?.cancel() } })
       // A continuation that is resumed twice traps, one that is lost hangs.
@@ -219,7 +219,7 @@ import Testing
 
   @Test("K11: scope exit against cancel: after the scope the handler does not run")
   func scopeRace() async {
-    for _ in 0..<StressMode.rounds {
+    for _ in 0..<Rounds.few {
       let (source, done) = (CancellationTokenSource(), Slot<Bool>())
       let token = source.token
       async let cancel: Void = { source.cancel() }()
@@ -254,7 +254,7 @@ import Testing
 
   @Test("K11: with a cancelled token the task starts cancelled, and runs")
   func taskBornCancelled() async throws {
-    for _ in 0..<StressMode.rounds {
+    for _ in 0..<Rounds.few {
       #expect(try await Task(cancelledBy: .cancelled) { Task.isCancelled }.value)
     }
   }

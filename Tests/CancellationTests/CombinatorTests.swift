@@ -194,7 +194,7 @@ import Testing
 
   @Test("K9: operands settled by two threads decide once")
   func race() {
-    for round in 0..<StressMode.rounds {
+    for round in 0..<Rounds.few {
       let sources = (0..<2).map { _ in CancellationTokenSource() }
       let calls = Counter()
       let (either, both) = (
@@ -203,7 +203,7 @@ import Testing
       either.onCancel { calls.increment() }
       both.onCancel { calls.increment() }
       let late = Slot<CancellationToken>()
-      TestSupport.race(
+      raceOnThreads(
         { sources[0].cancel() },
         { sources[1].cancel() },
         {
@@ -218,12 +218,12 @@ import Testing
 
   @Test("K9: derived tokens let go of while their operand is cancelled")
   func releaseRace() {
-    for _ in 0..<StressMode.rounds {
+    for _ in 0..<Rounds.few {
       let (source, other) = (CancellationTokenSource(), CancellationTokenSource())
       let (first, second) = (Slot<CancellationToken>(), Slot<CancellationToken>())
       first.value = source.token || other.token
       second.value = (first.value! && source.token).map { true } || other.token
-      TestSupport.race(
+      raceOnThreads(
         { source.cancel() }, { first.value = nil }, { second.value = nil })
       #expect(!other.isCancelled)
     }

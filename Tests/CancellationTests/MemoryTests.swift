@@ -88,7 +88,7 @@ import Testing
         }
         for _ in 0..<1_000 { try await round() }
         let before = LiveBytes.now
-        for _ in 0..<(StressMode.isOn ? 200_000 : 50_000) { try await round() }
+        for _ in 0..<(Rounds.isStress ? 200_000 : 50_000) { try await round() }
         let growth = LiveBytes.now - before
         // Tasks release what they held a moment after their value is there: less than a leak of one
         // word a round.
@@ -137,7 +137,7 @@ import Testing
     let source = CancellationTokenSource()
     for _ in 0..<1_000 { body(source.token) }
     let growth = LiveBytes.growth {
-      for _ in 0..<(StressMode.isOn ? 1_000_000 : 100_000) { body(source.token) }
+      for _ in 0..<(Rounds.isStress ? 1_000_000 : 100_000) { body(source.token) }
     }
     precondition(abs(growth) < 64 * 1_024, "live bytes changed by \(growth)")
     precondition(!source.token.isCompleted)

@@ -91,7 +91,7 @@ import Testing
 
   @Test("K11: cancel against elements: what was received is a prefix, and the sequence ends")
   func race() async {
-    for _ in 0..<StressMode.rounds / 4 {
+    for _ in 0..<Rounds.few / 4 {
       let source = CancellationTokenSource()
       let (stream, continuation) = AsyncStream<Int>.makeStream()
       let token = source.token
@@ -101,7 +101,7 @@ import Testing
         return received
       }
       await Task.yield()
-      TestSupport.race(
+      raceOnThreads(
         { for number in 0..<20 { continuation.yield(number) } }, { source.cancel() })
       let received = await task.value
       #expect(received == Array(0..<received.count))

@@ -11,10 +11,10 @@ import Testing
   /// ```
   @Test("K3: register against cancel: the handler runs exactly once, whoever runs it")
   func registerAgainstCancel() {
-    for _ in 0..<StressMode.rounds {
+    for _ in 0..<Rounds.few {
       let (source, calls) = (CancellationTokenSource(), Counter())
       let token = source.token
-      race(
+      raceOnThreads(
         { source.cancel() },
         {
           for _ in 0..<3 { token.onCancel { calls.increment() } }
@@ -32,25 +32,25 @@ import Testing
 
   @Test("K1: of several cancels exactly one wins, and all then read cancelled")
   func cancelAgainstCancel() {
-    for _ in 0..<StressMode.rounds {
+    for _ in 0..<Rounds.few {
       let (source, wins, calls) = (CancellationTokenSource(), Counter(), Counter())
       source.token.onCancel { calls.increment() }
       let cancel: @Sendable () -> Void = {
         if source.cancel(.requested) { wins.increment() }
         #expect(source.isCancelled)
       }
-      race(cancel, cancel, cancel)
+      raceOnThreads(cancel, cancel, cancel)
       #expect(wins.value == 1 && calls.value == 1)
     }
   }
 
   @Test("K5: unregister against cancel: it ran, or unregister was true, never both")
   func unregisterAgainstCancel() {
-    for _ in 0..<StressMode.rounds {
+    for _ in 0..<Rounds.few {
       let source = CancellationTokenSource()
       let (ran, unregistered) = (Counter(), Counter())
       let registrations = (0..<3).map { _ in source.token.onCancel { ran.increment() } }
-      race(
+      raceOnThreads(
         { source.cancel() },
         { if registrations[2].unregister() { unregistered.increment() } },
         { if registrations[2].unregister() { unregistered.increment() } })
@@ -61,11 +61,11 @@ import Testing
   @Test(
     "K6: link against cancel: the child ends cancelled, and never ahead of a registration on it")
   func linkAgainstCancel() {
-    for _ in 0..<StressMode.rounds {
+    for _ in 0..<Rounds.few {
       let root = CancellationTokenSource()
       let existing = (0..<4).map { _ in CancellationTokenSource(linkedTo: root.token) }
       let (calls, linked) = (Counter(), Slot<CancellationTokenSource>())
-      race(
+      raceOnThreads(
         { root.cancel() },
         {
           let child = CancellationTokenSource(linkedTo: root.token)
@@ -83,10 +83,10 @@ import Testing
 
   @Test("K3: whoever reads cancelled anywhere in a tree and then registers is called at once")
   func registerWhileMarking() {
-    for _ in 0..<StressMode.rounds / 4 {
+    for _ in 0..<Rounds.few / 4 {
       let root = CancellationTokenSource()
       let children = (0..<200).map { _ in CancellationTokenSource(linkedTo: root.token) }
-      race(
+      raceOnThreads(
         { root.cancel() },
         {
           var spins = 0
@@ -104,7 +104,7 @@ import Testing
 
   @Test("K6: parent and child cancelled at once: both end cancelled, each handler runs once")
   func parentAgainstChild() {
-    for _ in 0..<StressMode.rounds {
+    for _ in 0..<Rounds.few {
       let root = CancellationTokenSource()
       let child = CancellationTokenSource(linkedTo: root.token)
       let leaves = (0..<3).map { _ in CancellationTokenSource(linkedTo: child.token) }
@@ -115,7 +115,7 @@ import Testing
           #expect(child.isCancelled && leaves.allSatisfy { $0.isCancelled })
         }
       }
-      race({ root.cancel() }, { child.cancel() })
+      raceOnThreads({ root.cancel() }, { child.cancel() })
       #expect(root.isCancelled && child.isCancelled && calls.value == 3)
     }
   }
@@ -123,7 +123,7 @@ import Testing
   /// Two roots over the same leaves, walked by two threads that meet.
   @Test("K6: two walks that meet do not deadlock, and no handler runs ahead of either tree")
   func walksThatMeet() {
-    for _ in 0..<StressMode.rounds {
+    for _ in 0..<Rounds.few {
       let roots = (0..<2).map { _ in CancellationTokenSource() }
       let middles = (0..<6).map { index in
         CancellationTokenSource(
@@ -137,38 +137,38 @@ import Testing
       for root in roots {
         root.token.onCancel { #expect(leaves.allSatisfy { $0.isCancelled }) }
       }
-      race({ roots[0].cancel() }, { roots[1].cancel() })
+      raceOnThreads({ roots[0].cancel() }, { roots[1].cancel() })
       #expect(calls.value == leaves.count)
     }
   }
 
   @Test("K8: the end of a child against the cancel of its parent")
   func releaseAgainstCancel() {
-    for _ in 0..<StressMode.rounds {
+    for _ in 0..<Rounds.few {
       let (root, probe) = (CancellationTokenSource(), Probe())
       let slot = Slot<CancellationTokenSource>()
       slot.value = CancellationTokenSource(linkedTo: root.token)
       let token = slot.value!.token
       token.onCancel { [instance = probe.instance()] in _ = instance }
-      race({ root.cancel() }, { slot.value = nil })
+      raceOnThreads({ root.cancel() }, { slot.value = nil })
       #expect(token.isCompleted && probe.living == 0)
     }
   }
 
   @Test("K6: the end of the middle against the cancel of the root: the leaf ends cancelled")
   func middleReleaseAgainstCancel() {
-    for _ in 0..<StressMode.rounds {
+    for _ in 0..<Rounds.few {
       let (root, slot) = (CancellationTokenSource(), Slot<CancellationTokenSource>())
       slot.value = CancellationTokenSource(linkedTo: root.token)
       let leaf = CancellationTokenSource(linkedTo: slot.value!.token)
-      race({ root.cancel() }, { slot.value = nil })
+      raceOnThreads({ root.cancel() }, { slot.value = nil })
       #expect(leaf.isCancelled)
     }
   }
 
   @Test("K10: deadline against cancel, re-arming and the end of the source")
   func deadlineAgainstCancel() {
-    for round in 0..<StressMode.rounds {
+    for round in 0..<Rounds.few {
       let (time, slot) = (TestClock(), Slot<CancellationTokenSource>())
       let (calls, completions) = (Counter(), Counter())
       let source = CancellationTokenSource()
@@ -177,7 +177,7 @@ import Testing
       slot.value = source
       source.cancel(after: .seconds(1), clock: time.clock)
       let token = source.token
-      race(
+      raceOnThreads(
         { [weak source] in
           switch round % 3 {
           case 0: source?.cancel()
@@ -197,11 +197,11 @@ import Testing
 
   @Test("K10: once a later deadline was accepted, the earlier one does not cancel")
   func rearmAgainstDeadline() {
-    for _ in 0..<StressMode.rounds {
+    for _ in 0..<Rounds.few {
       let time = TestClock()
       let source = CancellationTokenSource()
       source.cancel(after: .seconds(1), clock: time.clock)
-      race(
+      raceOnThreads(
         {
           source.cancel(after: .seconds(60), clock: time.clock)
           let isCancelled = source.isCancelled
@@ -215,12 +215,12 @@ import Testing
 
   @Test("K10: the last owner of a timeout token leaves as it fires")
   func timeoutAgainstRelease() {
-    for _ in 0..<StressMode.rounds {
+    for _ in 0..<Rounds.few {
       let (time, slot, calls) = (TestClock(), Slot<CancellationToken>(), Counter())
       slot.value = .timeout(.seconds(1), clock: time.clock)
       let registration = slot.value!.onCancel { calls.increment() }
       let unregistered = Counter()
-      race(
+      raceOnThreads(
         {
           slot.value = nil
           if registration.unregister() { unregistered.increment() }
@@ -233,10 +233,10 @@ import Testing
 
   @Test("K8: weak targets die while the token is cancelled and swept")
   func weakTargetsAgainstCancel() {
-    for _ in 0..<StressMode.rounds / 4 {
+    for _ in 0..<Rounds.few / 4 {
       let (source, probe) = (CancellationTokenSource(), Probe())
       let token = source.token
-      race(
+      raceOnThreads(
         { for _ in 0..<100 { token.register(probe.target()) } },
         { for _ in 0..<100 { token.register(probe.target()) } },
         { source.cancel() })
@@ -246,10 +246,10 @@ import Testing
 
   @Test("K2: data written before the cancel is seen by whoever reads it")
   func publication() {
-    for round in 0..<StressMode.rounds {
+    for round in 0..<Rounds.few {
       let source = CancellationTokenSource()
       let data = Atomic(0)
-      race(
+      raceOnThreads(
         {
           data.store(round, ordering: .relaxed)
           source.cancel()

@@ -119,7 +119,7 @@ import Testing
   @Test("K13: a task that is cancelled in the turn that adds it starts cancelled")
   func cancelledBeforeStart() async throws {
     let store = TaskStore<Work>()
-    for _ in 0..<StressMode.rounds {
+    for _ in 0..<Rounds.few {
       let task = store.addTask(id: .search) { await untilCancelled() }
       store.cancelAll()
       try await task.value
@@ -128,17 +128,17 @@ import Testing
 
   @Test("K13: adders and cancellers at once: one survivor under cancelPrevious, no task is lost")
   func race() async throws {
-    for _ in 0..<StressMode.rounds / 4 {
+    for _ in 0..<Rounds.few / 4 {
       let store = TaskStore<Work>()
       let tasks = Recorder<Task<Void, any Error>>()
       let add: @Sendable () -> Void = {
         let task = store.addTask(id: .search, policy: .cancelPrevious) { await untilCancelled() }
         tasks.note(task)
       }
-      TestSupport.race(add, add, add)
+      raceOnThreads(add, add, add)
       #expect(store.count(.search) == 1)
       #expect(tasks.events.filter { !$0.isCancelled }.count == 1)
-      TestSupport.race(
+      raceOnThreads(
         { store.cancelAll() },
         { tasks.note(store.addTask(id: .save, policy: .skipIfRunning) { await untilCancelled() }) },
         { tasks.note(store.addTask(id: .save, policy: .skipIfRunning) { await untilCancelled() }) })
@@ -183,14 +183,14 @@ import Testing
 
   @Test("K13: of concurrent renews exactly one token stays pending; a cancel leaves none")
   func renewRace() {
-    for round in 0..<StressMode.rounds {
+    for round in 0..<Rounds.few {
       let serial = SerialCancellation()
       let tokens = Recorder<CancellationToken>()
       let renew: @Sendable () -> Void = { for _ in 0..<5 { tokens.note(serial.renew()) } }
       if round % 2 == 0 {
-        TestSupport.race(renew, renew, renew)
+        raceOnThreads(renew, renew, renew)
       } else {
-        TestSupport.race(renew, renew, { serial.cancel() })
+        raceOnThreads(renew, renew, { serial.cancel() })
       }
       #expect(tokens.events.filter { !$0.isCancelled }.count == (round % 2 == 0 ? 1 : 0))
     }

@@ -48,7 +48,7 @@ import Testing
   /// Follows `nextWake` as a clock would, and compares with a sorted list.
   @Test("random schedules, cancels and advances agree with a sorted list")
   func againstSortedList() {
-    for seed in 0..<(StressMode.isOn ? 400 : 40) as Range<UInt64> {
+    for seed in 0..<(Rounds.isStress ? 400 : 40) as Range<UInt64> {
       var random = SeededGenerator(seed: seed)
       let tick: UInt64 = seed % 2 == 0 ? 1 : 1 << 10
       var wheel = TimerWheel<Int>(nanosecondsPerTick: tick)

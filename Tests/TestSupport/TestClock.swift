@@ -55,7 +55,7 @@ private final class VirtualTimers: TimerService {
         let next = min(state.wheel.nextWake ?? .max, end)
         state.elapsed = max(state.elapsed, next)
         let due = state.wheel.advance(to: state.elapsed)
-        return due.isEmpty && state.elapsed == end ? nil : due
+        return due.isEmpty && state.elapsed >= end ? nil : due
       }
       guard let due else { return }
       for target in due { target.timerFired() }
