@@ -51,6 +51,10 @@ let package = Package(
       name: "RunbookTests", dependencies: ["Runbook", "Procedures", "ProceduresFoundation"],
       swiftSettings: settings),
     .testTarget(
+      name: "DocumentationTests",
+      dependencies: ["Runbook", "Procedures", "Primitives", "TestSupport"],
+      swiftSettings: settings),
+    .testTarget(
       name: "ModelTests", dependencies: ["Procedures", "Primitives", "TestSupport"],
       swiftSettings: settings),
   ],
