@@ -54,6 +54,10 @@ let package = Package(
       dependencies: ["Runbook", "Procedures", "ProceduresFoundation"],
       swiftSettings: settings),
     .testTarget(
+      name: "DocumentationTests",
+      dependencies: ["Runbook", "Procedures", "Primitives", "TestSupport"],
+      swiftSettings: settings),
+    .testTarget(
       name: "ModelTests", dependencies: ["Procedures", "Primitives", "TestSupport"],
       swiftSettings: settings),
   ],
