@@ -108,30 +108,42 @@ extension Procedure {
   }
 
   /// Marks the group and everything below it, and only then tells anybody.
-  ///
-  /// Iterative: groups may be nested thousands deep. A group that is being cancelled by someone
-  /// else is walked too, since our first handler must not run before its children are marked.
   private func cancelTree(
     children: ReadyList, errors: [any Error], reason: CancellationReason
   ) -> Bool {
     guard update({ $0.mark(errors: errors, reason: reason) }) else { return false }
-    let order = ReadyListStateMachine.CancelOrder(
-      errors: errors.isEmpty ? [] : [ProcedureError.parentCancelled(errors.unwrappingParents)],
-      reason: reason)
-    var marked: [Procedure] = [self]
-    var lists = [children]
-    while let list = lists.popLast() {
-      for child in list.cancel(order) {
-        if child.update({ $0.mark(errors: order.errors, reason: reason) }) { marked.append(child) }
-        if let childList = child.childList { lists.append(childList) }
-      }
-    }
-    for procedure in marked { procedure.deliverCancel(reason) }
+    let cancel = TreeCancel(
+      errors: errors.isEmpty ? [] : [ProcedureError.parentCancelled(errors)], reason: reason)
+    cancel.tell([self])
+    Self.mark([children], by: cancel)
+    cancel.finishMarking()
     return true
   }
 
+  /// Cancels a procedure that was added to a group after the cancel had come there.
+  final func cancel(with cancel: TreeCancel) {
+    if update({ $0.mark(errors: cancel.errors, reason: cancel.reason) }) { cancel.tell([self]) }
+    if let childList { Self.mark([childList], by: cancel) }
+  }
+
+  /// Iterative: groups may be nested thousands deep. A group that is being cancelled by someone
+  /// else is walked too, since our first handler must not run before its children are marked.
+  private static func mark(_ lists: [ReadyList], by cancel: TreeCancel) {
+    var unvisited = lists
+    while let list = unvisited.popLast() {
+      var marked: [Procedure] = []
+      for child in list.cancel(cancel) {
+        if child.update({ $0.mark(errors: cancel.errors, reason: cancel.reason) }) {
+          marked.append(child)
+        }
+        if let childList = child.childList { unvisited.append(childList) }
+      }
+      cancel.tell(marked)
+    }
+  }
+
   /// Second half of the cancel of a member of a tree.
-  private func deliverCancel(_ reason: CancellationReason) {
+  final func deliverCancel(_ reason: CancellationReason) {
     read { $0.rarities?.source }?.cancel(reason)
     note { $0.machine.post() }
   }
@@ -152,16 +164,5 @@ extension ProcedureCore {
     guard machine.isCancelled else { return nil }
     return rarities?.cancelReason ?? machine.cancelErrors.first.map(CancellationReason.failure)
       ?? .requested
-  }
-}
-
-extension [any Error] {
-  /// The errors of the outermost group, however deep the cancel has come: wrapped once.
-  fileprivate var unwrappingParents: [any Error] {
-    if count == 1, case .parentCancelled(let errors)? = first as? ProcedureError {
-      errors
-    } else {
-      self
-    }
   }
 }

@@ -38,8 +38,8 @@ extension Procedure {
     switch insertion {
     case .accepted, .alreadyRetired:
       return true
-    case .acceptedToCancel(let order):
-      cancel(errors: order.errors, reason: order.reason)
+    case .acceptedToCancel(let treeCancel):
+      cancel(with: treeCancel)
       return true
     case .refused:
       cancel(withErrors: [ProcedureError.groupFinished(list.group?.name ?? "")])

@@ -56,9 +56,9 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   }
 
   deinit {
-    let extras = core.withLock { $0.extras.take() }
-    guard let extras, !extras.dependencies.isEmpty else { return }
-    extras.releaseDependencies()
+    guard let extras = core.withLock({ $0.extras.take() }) else { return }
+    extras.existingRarities?.disconnect()
+    if !extras.dependencies.isEmpty { extras.releaseDependencies() }
   }
 
   /// Whether it ends by itself, when its children have.

@@ -129,9 +129,9 @@ final class ReadyList: Sendable {
   }
 
   /// Marks the group as cancelled and returns the children there are.
-  func cancel(_ order: ReadyListStateMachine.CancelOrder) -> [Procedure] {
+  func cancel(_ cancel: TreeCancel) -> [Procedure] {
     storage.withLock { storage in
-      storage.machine.cancel(order)
+      storage.machine.cancel(cancel)
       return storage.machine.procedures
     }
   }

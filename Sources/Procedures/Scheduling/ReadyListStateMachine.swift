@@ -50,15 +50,10 @@ struct ReadyListStateMachine: Sendable {
     let quality: DispatchQoS.QoSClass?
   }
 
-  struct CancelOrder: Sendable {
-    let errors: [any Error]
-    let reason: CancellationReason
-  }
-
   enum Insertion: Sendable {
     case accepted
     /// The group is cancelled, and so must the child be.
-    case acceptedToCancel(CancelOrder)
+    case acceptedToCancel(TreeCancel)
     /// The group has closed.
     case refused
     /// It finished before it could be inserted.
@@ -88,7 +83,7 @@ struct ReadyListStateMachine: Sendable {
   private var isWorkerRequested = false
   private(set) var phase: Phase
   private(set) var slotsInUse = 0
-  private(set) var cancelOrder: CancelOrder?
+  private var treeCancel: TreeCancel?
   var limit = Int.max
   var isSuspended = false
 
@@ -125,7 +120,7 @@ struct ReadyListStateMachine: Sendable {
       key = members.append(member, to: &waiting)
     }
     procedure.membership = .member(place: key.place)
-    return cancelOrder.map(Insertion.acceptedToCancel) ?? .accepted
+    return treeCancel.map(Insertion.acceptedToCancel) ?? .accepted
   }
 
   /// A waiting member has nothing left to wait for. One that has left already is ignored.
@@ -196,8 +191,8 @@ struct ReadyListStateMachine: Sendable {
   }
 
   /// The group was cancelled: whoever is added from here on is cancelled too.
-  mutating func cancel(_ order: CancelOrder) {
-    if cancelOrder == nil { cancelOrder = order }
+  mutating func cancel(_ cancel: TreeCancel) {
+    if treeCancel == nil { treeCancel = cancel }
   }
 
   /// The group went away without having run: its members belong to nobody now.
