@@ -162,6 +162,39 @@ import Testing
     scheduler.run()
   }
 
+  @Test(
+    "X1: observer values tell of the same events as the block forms, for any number of procedures")
+  func observerValues() {
+    let note: @Sendable (String) -> Void = { [trace] in trace.note($0) }
+    let observers: [any ProcedureObserver] = [
+      WillExecuteObserver<TracedProcedure> { _, _ in note("willExecute") },
+      DidExecuteObserver<TracedProcedure> { _ in note("didExecute") },
+      DidCancelObserver<TracedProcedure> { _, _ in note("didCancel") },
+      WillFinishObserver<TracedProcedure> { _, _, _ in note("willFinish") },
+      DidFinishObserver<TracedProcedure> { _, _ in note("didFinish") },
+      DidFinishObserver<BlockProcedure> { _, _ in note("of another type") },
+    ]
+    let all = BlockObserver(
+      didAttach: { _ in note("all didAttach") }, willExecute: { _, _ in note("all willExecute") },
+      didExecute: { _ in note("all didExecute") }, didCancel: { _, _ in note("all didCancel") },
+      willFinish: { _, _, _ in note("all willFinish") },
+      didFinish: { _, _ in note("all didFinish") })
+    let queue = queue
+    for _ in 0..<2 {
+      let procedure = TracedProcedure(end: .whenToldOrCancelled)
+      for observer in observers { procedure.add(observer: observer) }
+      procedure.add(observer: all)
+      queue.add(procedure)
+      scheduler.run()
+      procedure.cancel()
+      scheduler.run()
+    }
+    let events = ["willExecute", "didExecute", "didCancel", "willFinish", "didFinish"]
+    let expected = ["all didAttach"] + events.flatMap { [$0, "all \($0)"] }
+    #expect(trace.events == expected + expected)
+    #expect(BlockObserver(didFinish: { _, _ in }).events == .didFinish)
+  }
+
   @Test("T1: no two pieces of user code of one procedure overlap, whoever cancels and observes it")
   func noOverlap() async {
     final class Exclusive: Procedure, @unchecked Sendable {
