@@ -33,7 +33,8 @@ let package = Package(
     .executableTarget(
       name: "Runbook", dependencies: ["Procedures", "ProceduresFoundation"],
       swiftSettings: settings),
-    .executableTarget(name: "Benchmarks", dependencies: ["Procedures"], swiftSettings: settings),
+    .executableTarget(
+      name: "Benchmarks", dependencies: ["Procedures", "Cancellation"], swiftSettings: settings),
     .target(
       name: "TestSupport", dependencies: ["Procedures", "Primitives"], path: "Tests/TestSupport",
       swiftSettings: settings),

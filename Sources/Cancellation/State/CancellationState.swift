@@ -43,7 +43,9 @@ final class CancellationState: Sendable {
   var outcome: CancellationOutcome? { isSettled ? machine.withLock { $0.outcome } : nil }
 
   deinit {
-    // Pending only if it has no source: a deadline, a combination, a map.
+    // Pending only if it has no source: a deadline, a combination, a map. One that is settled has
+    // left already.
+    if isSettled { return }
     guard let links = machine.withLock({ $0.links.take() }) else { return }
     links.cancelTimer()
     links.leaveParents()

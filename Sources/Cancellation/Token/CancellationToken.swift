@@ -26,6 +26,7 @@ public import Dispatch
 public struct CancellationToken: Sendable {
   @usableFromInline let state: CancellationState?
 
+  @inlinable
   init(_ state: CancellationState?) {
     self.state = state
   }

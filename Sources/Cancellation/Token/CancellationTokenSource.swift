@@ -20,11 +20,11 @@ public final class CancellationTokenSource: Sendable, Cancelable {
   @usableFromInline let state: CancellationState
 
   /// The token to hand out. Copies of it are equal.
-  public let token: CancellationToken
+  @inlinable
+  public var token: CancellationToken { CancellationToken(state) }
 
   private init(state: CancellationState) {
     self.state = state
-    token = CancellationToken(state)
   }
 
   /// Makes a pending source.
@@ -60,7 +60,7 @@ public final class CancellationTokenSource: Sendable, Cancelable {
   }
 
   deinit {
-    state.settle(.notCancelled)
+    if !state.isSettled { state.settle(.notCancelled) }
   }
 
   /// Whether it was cancelled. One acquire load.
