@@ -51,7 +51,12 @@ let package = Package(
       name: "ProceduresFoundationTests", dependencies: ["ProceduresFoundation", "Procedures"],
       swiftSettings: settings),
     .testTarget(
-      name: "RunbookTests", dependencies: ["Runbook", "Procedures", "ProceduresFoundation"],
+      name: "RunbookTests",
+      dependencies: ["Runbook", "Procedures", "ProceduresFoundation"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "DocumentationTests",
+      dependencies: ["Runbook", "Procedures", "Primitives", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
       name: "ModelTests", dependencies: ["Procedures", "Primitives", "TestSupport"],

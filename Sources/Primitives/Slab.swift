@@ -161,19 +161,15 @@ public struct Slab<Element> {
       && key.serial != 0
   }
 
-  /// The element at an occupied place.
+  /// The element at an occupied place, accessed where it is: neither copied nor retained.
   @inlinable
   public subscript(place: UInt32) -> Element {
-    get {
-      guard let element = entries[Int(place)].element else {
-        preconditionFailure("Internal inconsistency: place \(place) of a slab is empty")
-      }
-      return element
-    }
-    set { entries[Int(place)].element = newValue }
+    _read { yield entries[Int(place)].element! }
+    _modify { yield &entries[Int(place)].element! }
   }
 
   /// The elements of `list`, in its order.
+  @inlinable
   public func elements(of list: SlabList) -> [Element] {
     var result: [Element] = []
     var place = list.first
@@ -184,9 +180,27 @@ public struct Slab<Element> {
     return result
   }
 
+  /// Calls `body` with each element of all lists, in no particular order.
+  @inlinable
+  public func forEach(_ body: (Element) -> Void) {
+    for index in entries.indices where entries[index].serial != 0 { body(self[UInt32(index)]) }
+  }
+
   /// All elements of all lists, in the order in which they were inserted.
+  ///
+  /// O(n) as long as no place was used twice, else O(n log n).
+  @inlinable
   public func elementsByAge() -> [Element] {
-    entries.filter { $0.element != nil }.sorted { $0.serial < $1.serial }.compactMap(\.element)
+    var places: [UInt32] = []
+    places.reserveCapacity(count)
+    var (isInOrder, newest): (Bool, UInt64) = (true, 0)
+    for index in entries.indices where entries[index].serial != 0 {
+      isInOrder = isInOrder && entries[index].serial > newest
+      newest = entries[index].serial
+      places.append(UInt32(index))
+    }
+    if !isInOrder { places.sort { entries[Int($0)].serial < entries[Int($1)].serial } }
+    return places.map { self[$0] }
   }
 
   /// Amortised O(1): it looks at all places after half as many removals.

@@ -11,6 +11,7 @@ enum Help {
     Options:
       -j, --jobs N       run at most N steps at once (default: the number of processors)
           --timeout S    stop everything after S seconds
+          --grace S      give what is stopped S seconds before it is killed (default: 3)
       -k, --keep-going   after a failure go on with the steps that do not need the failed one
       -n, --dry-run      print the steps in an order in which they can run, and run nothing
           --graph        print the plan as a Mermaid flowchart, and run nothing
@@ -36,7 +37,7 @@ enum Help {
 
     A step reads nothing on standard input. It fails when its command ends with another status
     than 0. The first failure stops all other steps, unless --keep-going. To stop a step is to
-    send SIGTERM to its process group, and SIGKILL 3 seconds later. Processes that a step leaves
+    send SIGTERM to its process group, and SIGKILL after the grace time. Processes that a step leaves
     in the background are stopped when it ends.
 
     Ctrl-C stops everything; a second Ctrl-C kills at once.

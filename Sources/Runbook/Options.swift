@@ -7,6 +7,8 @@ struct Options: Equatable {
   var jobs = max(1, ProcessInfo.processInfo.activeProcessorCount)
   /// For the whole run.
   var timeout: Duration?
+  /// Between SIGTERM and SIGKILL.
+  var gracePeriod = Duration.seconds(3)
   var keepGoing = false
   var isDryRun = false
   var isGraph = false
@@ -33,10 +35,9 @@ struct Options: Equatable {
         }
         jobs = number
       case "--timeout":
-        guard let text = value, let seconds = Double(text), seconds > 0, seconds <= 1e9 else {
-          throw UsageError("'--timeout' needs a number of seconds above 0")
-        }
-        timeout = .seconds(seconds)
+        timeout = try Self.seconds(value, of: "--timeout")
+      case "--grace":
+        gracePeriod = try Self.seconds(value, of: "--grace")
       case _ where argument.contains("=") && argument != "--":
         throw UsageError("'\(parts[0])' takes no value, or is unknown; see 'runbook --help'")
       case "--keep-going", "-k": keepGoing = true
@@ -48,5 +49,12 @@ struct Options: Equatable {
       default: throw UsageError("there is no option '\(argument)'; see 'runbook --help'")
       }
     }
+  }
+
+  private static func seconds(_ text: String?, of option: String) throws(UsageError) -> Duration {
+    guard let text, let seconds = Double(text), seconds > 0, seconds <= 1e9 else {
+      throw UsageError("'\(option)' needs a number of seconds above 0")
+    }
+    return .seconds(seconds)
   }
 }

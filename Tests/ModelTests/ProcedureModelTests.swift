@@ -177,6 +177,29 @@
       }
     }
 
+    @Test("G3: nothing of a tree is told before all of it is marked, children added meanwhile too")
+    func treeIsMarkedFirst() throws {
+      _ = try Explorer().explore {
+        let leaf = Plain(finishesItself: false)
+        let inner = GroupProcedure(leaf)
+        let outer = GroupProcedure(inner)
+        let late = Plain()
+        let early = PlainCounter()
+        late.cancellationToken.onCancel {
+          if !(outer.isCancelled && inner.isCancelled && leaf.isCancelled) { early.value += 1 }
+        }
+        let scheduler = ManualScheduler()
+        ProcedureQueue(scheduler: scheduler).add(outer)
+        scheduler.run()
+        return .init(threads: [{ outer.cancel() }, { outer.add(child: late) }]) {
+          scheduler.run()
+          try require(early.value == 0, "told before the tree was marked")
+          try require(outer.isFinished && late.isFinished, "somebody did not finish")
+          try require(late.isCancelled, "the late child was missed")
+        }
+      }
+    }
+
     @Test("Q3: add and suspend against a worker: nothing is lost")
     func suspendAgainstAdd() throws {
       _ = try Explorer().explore {

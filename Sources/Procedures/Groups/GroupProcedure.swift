@@ -92,7 +92,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
     record.withLock { $0.children.append(child) }
     if tellsObservers {
       note { core in
-        core.withExtras { $0.produced.append(Production(procedure: child, target: .ownChild)) }
+        core.withRarities { $0.produced.append(Production(procedure: child, target: .ownChild)) }
         return core.machine.noteProduced()
       }
     }

@@ -1,10 +1,13 @@
+internal import Primitives
 internal import Dispatch
 
 /// One or more events on their way to the observers of a procedure, in order.
 ///
-/// It is a value that can be put aside: when an observer wants to be called on a queue of its own,
-/// the turn keeps the rest here, gives up its thread, and goes on once the callback has returned.
-struct ObserverDelivery: Sendable {
+/// It can be put aside: when an observer wants to be called on a queue of its own, the turn keeps
+/// the delivery with the procedure, gives up its thread, and goes on once the callback has returned.
+///
+/// Unchecked because it belongs to whoever holds the procedure's turn.
+final class ObserverDelivery: @unchecked Sendable {
   /// What follows when everybody has been told.
   enum Sequel: Sendable {
     case none
@@ -12,17 +15,17 @@ struct ObserverDelivery: Sendable {
     case add(Production)
   }
 
-  private let entries: [ObserverEntry]
+  private let entries: SmallList<ObserverEntry>
   private let events: ProcedureEvents
   private var index = 0
   private var remaining: ProcedureEvents
   let errors: [any Error]
   let cancelErrors: [any Error]
-  private(set) var added: Procedure?
+  let added: Procedure?
   let sequel: Sequel
 
   init(
-    _ events: ProcedureEvents, to entries: [ObserverEntry], errors: [any Error] = [],
+    _ events: ProcedureEvents, to entries: SmallList<ObserverEntry>, errors: [any Error] = [],
     cancelErrors: [any Error] = [], adding added: Procedure? = nil, sequel: Sequel = .none
   ) {
     self.entries = entries
@@ -43,7 +46,7 @@ struct ObserverDelivery: Sendable {
   ///
   /// - Returns: false if one of them is called elsewhere. The rest is with the procedure then, and
   ///   its turn goes on when that call has returned; the caller must not touch it any more.
-  mutating func run(for procedure: Procedure) -> Bool {
+  func run(for procedure: Procedure) -> Bool {
     while index < entries.count {
       let entry = entries[index]
       guard !entry.isRemoved, let event = remaining.popFirst() else {
@@ -58,10 +61,9 @@ struct ObserverDelivery: Sendable {
         entry.deliver(event, self, of: procedure)
         continue
       }
-      let rest = self
-      procedure.read { core in core.withExtras { $0.suspendedDelivery = rest } }
+      procedure.read { core in core.withRarities { $0.suspendedDelivery = self } }
       queue.async {
-        entry.deliver(event, rest, of: procedure)
+        entry.deliver(event, self, of: procedure)
         procedure.listForTurns.requestTurn(of: procedure)
       }
       return false

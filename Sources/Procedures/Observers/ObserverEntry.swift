@@ -3,7 +3,12 @@ internal import Primitives
 
 /// An observer's place on a procedure.
 final class ObserverEntry: @unchecked Sendable {
-  private let observer: any ProcedureObserver
+  private enum Body: Sendable {
+    case observer(any ProcedureObserver)
+    case block(ObserverBlock)
+  }
+
+  private let body: Body
   private let status = AtomicByte(0)
   let events: ProcedureEvents
   let queue: DispatchQueue?
@@ -12,9 +17,15 @@ final class ObserverEntry: @unchecked Sendable {
   var isAttached = false
 
   init(_ observer: any ProcedureObserver) {
-    self.observer = observer
+    body = .observer(observer)
     events = observer.events
     queue = observer.eventQueue
+  }
+
+  init(_ block: ObserverBlock, queue: DispatchQueue?) {
+    body = .block(block)
+    events = block.event
+    self.queue = queue
   }
 
   /// Whether it was taken off the procedure. One atomic load.
@@ -25,13 +36,21 @@ final class ObserverEntry: @unchecked Sendable {
 
   /// Calls the observer. Never under a lock.
   func deliver(_ event: ProcedureEvents, _ delivery: ObserverDelivery, of procedure: Procedure) {
+    switch body {
+    case .observer(let observer): tell(observer, event, delivery, of: procedure)
+    case .block(let block): call(block, delivery, of: procedure)
+    }
+  }
+
+  private func tell(
+    _ observer: any ProcedureObserver, _ event: ProcedureEvents, _ delivery: ObserverDelivery,
+    of procedure: Procedure
+  ) {
     switch event {
     case .didAttach:
       observer.didAttach(to: procedure)
     case .willExecute:
-      offer(.execute, of: procedure) {
-        observer.will(execute: procedure, pendingExecute: $0)
-      }
+      offer(.execute, of: procedure) { observer.will(execute: procedure, pendingExecute: $0) }
     case .didExecute:
       observer.did(execute: procedure)
     case .didCancel:
@@ -48,6 +67,20 @@ final class ObserverEntry: @unchecked Sendable {
       observer.did(finish: procedure, withErrors: delivery.errors)
     default:
       preconditionFailure("Internal inconsistency: event \(event.rawValue) is not a single event")
+    }
+  }
+
+  /// A block has one event, and is told of no other.
+  private func call(_ block: ObserverBlock, _ delivery: ObserverDelivery, of procedure: Procedure) {
+    switch block {
+    case .willExecute(let block): offer(.execute, of: procedure) { block(procedure, $0) }
+    case .didExecute(let block): block(procedure)
+    case .didCancel(let block): block(procedure, delivery.cancelErrors)
+    case .willFinish(let block):
+      offer(.finish, of: procedure) { block(procedure, delivery.errors, $0) }
+    case .didFinish(let block): block(procedure, delivery.errors)
+    case .willAdd(let block), .didAdd(let block):
+      if let added = delivery.added { block(procedure, added) }
     }
   }
 

@@ -40,14 +40,14 @@ extension Procedure {
   /// ```
   public final var cancellationToken: CancellationToken {
     read { core in
-      if let token = core.extras?.token { return token }
+      if let token = core.rarities?.token { return token }
       if core.machine.isRetired, !core.machine.isCancelled { return .never }
       let reason = core.cancelReason
-      return core.withExtras { extras in
+      return core.withRarities { rarities in
         let source = CancellationTokenSource()
         if let reason { source.cancel(reason) }
-        extras.source = source
-        extras.token = source.token
+        rarities.source = source
+        rarities.token = source.token
         return source.token
       }
     }
@@ -64,7 +64,7 @@ extension Procedure {
     }
     let isKept = read { core in
       guard !core.machine.isRetired else { return false }
-      core.withExtras { $0.registrations.append(registration) }
+      core.withRarities { $0.registrations.append(registration) }
       return true
     }
     if !isKept { registration.unregister() }
@@ -92,7 +92,7 @@ extension Procedure {
     }
     let next: Next = update { core in
       guard core.mark(errors: errors, reason: reason) else { return .late }
-      if let source = core.extras?.source { return .fire(source) }
+      if let source = core.rarities?.source { return .fire(source) }
       return .posted(core.machine.post() == .requestTurn ? core.home ?? .detached : nil)
     }
     switch next {
@@ -108,31 +108,43 @@ extension Procedure {
   }
 
   /// Marks the group and everything below it, and only then tells anybody.
-  ///
-  /// Iterative: groups may be nested thousands deep. A group that is being cancelled by someone
-  /// else is walked too, since our first handler must not run before its children are marked.
   private func cancelTree(
     children: ReadyList, errors: [any Error], reason: CancellationReason
   ) -> Bool {
     guard update({ $0.mark(errors: errors, reason: reason) }) else { return false }
-    let order = ReadyListStateMachine.CancelOrder(
-      errors: errors.isEmpty ? [] : [ProcedureError.parentCancelled(errors.unwrappingParents)],
-      reason: reason)
-    var marked: [Procedure] = [self]
-    var lists = [children]
-    while let list = lists.popLast() {
-      for child in list.cancel(order) {
-        if child.update({ $0.mark(errors: order.errors, reason: reason) }) { marked.append(child) }
-        if let childList = child.childList { lists.append(childList) }
-      }
-    }
-    for procedure in marked { procedure.deliverCancel(reason) }
+    let cancel = TreeCancel(
+      errors: errors.isEmpty ? [] : [ProcedureError.parentCancelled(errors)], reason: reason)
+    cancel.tell([self])
+    Self.mark([children], by: cancel)
+    cancel.finishMarking()
     return true
   }
 
+  /// Cancels a procedure that was added to a group after the cancel had come there.
+  final func cancel(with cancel: TreeCancel) {
+    if update({ $0.mark(errors: cancel.errors, reason: cancel.reason) }) { cancel.tell([self]) }
+    if let childList { Self.mark([childList], by: cancel) }
+  }
+
+  /// Iterative: groups may be nested thousands deep. A group that is being cancelled by someone
+  /// else is walked too, since our first handler must not run before its children are marked.
+  private static func mark(_ lists: [ReadyList], by cancel: TreeCancel) {
+    var unvisited = lists
+    while let list = unvisited.popLast() {
+      var marked: [Procedure] = []
+      for child in list.cancel(cancel) {
+        if child.update({ $0.mark(errors: cancel.errors, reason: cancel.reason) }) {
+          marked.append(child)
+        }
+        if let childList = child.childList { unvisited.append(childList) }
+      }
+      cancel.tell(marked)
+    }
+  }
+
   /// Second half of the cancel of a member of a tree.
-  private func deliverCancel(_ reason: CancellationReason) {
-    read { $0.extras?.source }?.cancel(reason)
+  final func deliverCancel(_ reason: CancellationReason) {
+    read { $0.rarities?.source }?.cancel(reason)
     note { $0.machine.post() }
   }
 }
@@ -142,7 +154,7 @@ extension ProcedureCore {
     guard machine.mark(errors: errors) else { return false }
     switch reason {
     case .requested, .failure: break  // told by the errors
-    case .deadlineExceeded, .taskCancelled: withExtras { $0.cancelReason = reason }
+    case .deadlineExceeded, .taskCancelled: withRarities { $0.cancelReason = reason }
     }
     return true
   }
@@ -150,18 +162,7 @@ extension ProcedureCore {
   /// Why it was cancelled; nil if it was not.
   fileprivate var cancelReason: CancellationReason? {
     guard machine.isCancelled else { return nil }
-    return extras?.cancelReason ?? machine.cancelErrors.first.map(CancellationReason.failure)
+    return rarities?.cancelReason ?? machine.cancelErrors.first.map(CancellationReason.failure)
       ?? .requested
-  }
-}
-
-extension [any Error] {
-  /// The errors of the outermost group, however deep the cancel has come: wrapped once.
-  fileprivate var unwrappingParents: [any Error] {
-    if count == 1, case .parentCancelled(let errors)? = first as? ProcedureError {
-      errors
-    } else {
-      self
-    }
   }
 }

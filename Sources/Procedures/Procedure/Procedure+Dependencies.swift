@@ -48,8 +48,10 @@ extension Procedure {
   public final func remove(dependency: Procedure) {
     let removed: [ProcedureExtras.Dependency] = read { core in
       guard core.machine.acceptsDependencies, let extras = core.extras else { return [] }
-      let removed = extras.dependencies.filter { $0.procedure === dependency }
-      extras.dependencies.removeAll { $0.procedure === dependency }
+      var removed: [ProcedureExtras.Dependency] = []
+      while let index = extras.dependencies.firstIndex(where: { $0.procedure === dependency }) {
+        removed.append(extras.dependencies.remove(at: index))
+      }
       return removed
     }
     for entry in removed {
@@ -112,18 +114,16 @@ extension Procedure {
   }
 
   /// Its place among those to tell; nil if it has finished.
-  private func addDependent(_ dependent: Procedure) -> SlabKey? {
+  private func addDependent(_ dependent: Procedure) -> DependentList.Key? {
     read { core in
       guard !core.machine.isRetired else { return nil }
-      return core.withExtras { $0.dependents.append(dependent, to: &$0.dependentList) }
+      return core.withExtras { $0.dependents.append(dependent) }
     }
   }
 
   /// True if the dependent had not been told yet, and now will not be.
-  final func removeDependent(_ key: SlabKey) -> Bool {
-    let removed = read { core in
-      core.extras.flatMap { $0.dependents.remove(key, from: &$0.dependentList) }
-    }
+  final func removeDependent(_ key: DependentList.Key) -> Bool {
+    let removed = read { $0.extras?.dependents.remove(key) }
     return removed != nil
   }
 
@@ -131,7 +131,7 @@ extension Procedure {
   final func takeDependencies() -> [Procedure] {
     read { core in
       guard let extras = core.extras else { return [] }
-      defer { extras.dependencies = [] }
+      defer { extras.dependencies = SmallList() }
       return extras.dependencies.map(\.procedure)
     }
   }

@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Primitives
 
 extension Procedure {
   /// Makes it a member of `list`: the only way from initialized to pending.
@@ -10,10 +11,10 @@ extension Procedure {
     struct Start: Sendable {
       let action: ProcedureStateMachine.TurnAction
       let standing: ReadyListStateMachine.Standing
-      let dependencies: [Procedure]
+      let dependencies: SmallList<ProcedureExtras.Dependency>
     }
     let start: Start? = update { core in
-      let dependencies = core.extras?.dependencies.map(\.procedure) ?? []
+      let dependencies = core.extras?.dependencies ?? SmallList()
       let waits = dependencies.count + (isHeldBack ? 1 : 0)
       guard let action = core.machine.enqueue(waitingFor: waits) else { return nil }
       core.home = list
@@ -31,12 +32,14 @@ extension Procedure {
     if start.action == .requestTurn { list.requestTurn(of: self) }
     // Again, in case the list got its own context between the two.
     adoptContext(of: list)
-    for (index, dependency) in start.dependencies.enumerated() { wait(for: dependency, at: index) }
+    for index in start.dependencies.indices {
+      wait(for: start.dependencies[index].procedure, at: index)
+    }
     switch insertion {
     case .accepted, .alreadyRetired:
       return true
-    case .acceptedToCancel(let order):
-      cancel(errors: order.errors, reason: order.reason)
+    case .acceptedToCancel(let treeCancel):
+      cancel(with: treeCancel)
       return true
     case .refused:
       cancel(withErrors: [ProcedureError.groupFinished(list.group?.name ?? "")])
@@ -50,7 +53,7 @@ extension Procedure {
     let context = list.context
     var unadopted = [childList]
     while let next = unadopted.popLast() {
-      unadopted += next.adopt(context).compactMap(\.childList)
+      unadopted += next.adopt(context)
     }
   }
 

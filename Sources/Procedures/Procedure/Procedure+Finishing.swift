@@ -10,17 +10,16 @@ extension Procedure {
   /// - Returns: true if this was the finish that counts.
   @discardableResult
   public final func finish(withErrors errors: [any Error] = []) -> Bool {
-    let (result, home) = update { core in (core.machine.finish(errors: errors), core.home) }
-    switch result {
+    switch update({ $0.machine.finish(errors: errors) }) {
     case .accepted(.none):
       return true
     case .accepted(.requestTurn):
-      (home ?? .detached).requestTurn(of: self)
+      listForTurns.requestTurn(of: self)
       return true
     case .late:
       return false
     case .refused:
-      home?.context.report(.finishRefused(self))
+      read { $0.home }?.context.report(.finishRefused(self))
       return false
     }
   }

@@ -1,3 +1,6 @@
+public import Dispatch
+internal import Primitives
+
 extension Procedure {
   /// Adds an observer, at any time. Observers are called in the order in which they were added.
   ///
@@ -7,7 +10,18 @@ extension Procedure {
   /// - Returns: what takes it off again. May be dropped.
   @discardableResult
   public final func add(observer: some ProcedureObserver) -> ObserverRegistration {
-    let entry = ObserverEntry(observer)
+    add(ObserverEntry(observer))
+  }
+
+  /// Adds a closure for one event: what the typed block observers come down to.
+  @usableFromInline
+  final func add(
+    _ block: ObserverBlock, synchronizedWith queue: DispatchQueue?
+  ) -> ObserverRegistration {
+    add(ObserverEntry(block, queue: queue))
+  }
+
+  private func add(_ entry: ObserverEntry) -> ObserverRegistration {
     note { core in
       let wasMissed = core.machine.mustReplay
       core.withExtras { extras in

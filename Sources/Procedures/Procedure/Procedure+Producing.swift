@@ -14,7 +14,7 @@ extension Procedure {
       guard let extras = core.extras, !extras.wants.isDisjoint(with: [.willAdd, .didAdd]) else {
         return .add(home)
       }
-      extras.produced.append(Production(procedure: procedure, target: .home))
+      extras.rarities.produced.append(Production(procedure: procedure, target: .home))
       return .requestTurn(core.machine.noteProduced() == .requestTurn ? home : nil)
     }
     switch next {
@@ -49,7 +49,10 @@ extension ReadyList {
 
   /// Adds a procedure to the list of a queue, with word to the delegate.
   func admit(_ procedure: Procedure) {
-    let delegate = delegate.flatMap { $0.isSet ? $0 : nil }
+    guard hasDelegate else {
+      _ = procedure.enqueue(in: self)
+      return
+    }
     delegate?.tell(.willAdd, of: procedure, errors: [])
     _ = procedure.enqueue(in: self)
     delegate?.tell(.didAdd, of: procedure, errors: [])

@@ -34,7 +34,7 @@ extension Procedure {
       case .settleChildren:
         settleChildren()
       case .retire:
-        return .retired(retire(from: next.home, with: next.extras))
+        return .retired(retire(from: list, with: next.extras))
       case .attachObservers, .addProduced, .willExecute, .didExecute:
         break
       }
@@ -48,7 +48,7 @@ extension Procedure {
     update { core in
       if starting, core.machine.start() == .none { return nil }
       // Go on with an event whose delivery had to wait for another queue.
-      if let delivery = core.extras?.suspendedDelivery.take() {
+      if let delivery = core.rarities?.suspendedDelivery.take() {
         return NextStep(step: .attachObservers, delivery: delivery)
       }
       return core.nextStep(on: list)
@@ -76,21 +76,20 @@ extension Procedure {
   }
 
   /// The last step: lets go of everything, and tells those who wait.
-  private func retire(from home: ReadyList?, with extras: ProcedureExtras?) -> Retirement {
-    if failed, let group = home?.group { group.collect(errors, of: self) }
-    guard let extras else { return Retirement(home: home, ready: ReadyBatch(), waiters: []) }
-    extras.source?.complete()
-    for registration in extras.registrations { registration.unregister() }
-    for timeout in extras.timeouts { timeout.clock.service.cancel(timeout.key) }
+  private func retire(from home: ReadyList, with extras: ProcedureExtras?) -> Retirement {
+    if failed, let group = home.group { group.collect(errors, of: self) }
+    guard let extras else { return Retirement(ready: ReadyBatch(), waiters: []) }
+    let rarities = extras.existingRarities
+    rarities?.disconnect()
     for dependency in extras.dependencies {
       if let key = dependency.key { _ = dependency.procedure.removeDependent(key) }
     }
     var ready = ReadyBatch()
-    while let dependent = extras.dependents.popFirst(from: &extras.dependentList) {
+    while let dependent = extras.dependents.popFirst() {
       guard let list = dependent.noteDependencyFinished() else { continue }
       if list === home { ready.append(dependent) } else { list.makeReady(dependent) }
     }
     return Retirement(
-      home: home, ready: ready, waiters: extras.waiters.elements(of: extras.waiterList))
+      ready: ready, waiters: rarities.map { $0.waiters.elements(of: $0.waiterList) } ?? [])
   }
 }

@@ -18,9 +18,9 @@ extension Procedure {
       await withCheckedContinuation { continuation in
         let mustWait = read { core in
           guard !core.machine.isRetired, !Task.isCancelled else { return false }
-          core.withExtras { extras in
-            waiter.key = extras.waiters.append(
-              FinishWaiter(continuation: continuation), to: &extras.waiterList)
+          core.withRarities { rarities in
+            waiter.key = rarities.waiters.append(
+              FinishWaiter(continuation: continuation), to: &rarities.waiterList)
           }
           return true
         }
@@ -28,8 +28,8 @@ extension Procedure {
       }
     } onCancel: {
       let found = read { core -> FinishWaiter? in
-        guard let extras = core.extras, let key = waiter.key else { return nil }
-        return extras.waiters.remove(key, from: &extras.waiterList)
+        guard let rarities = core.rarities, let key = waiter.key else { return nil }
+        return rarities.waiters.remove(key, from: &rarities.waiterList)
       }
       found?.resume()
     }

@@ -50,15 +50,15 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
 
   /// Makes a procedure that is on no queue yet.
   public init() {
-    let core = ProcedureCore(isGroup: Self.isGroup)
-    status = AtomicByte(core.status.byte)
-    self.core = Locked(core)
+    status = AtomicByte(
+      ProcedureStatus(state: .initialized, isCancelled: false, isFailed: false).byte)
+    core = Locked(ProcedureCore(isGroup: Self.isGroup))
   }
 
   deinit {
-    let extras = core.withLock { $0.extras.take() }
-    guard let extras, !extras.dependencies.isEmpty else { return }
-    extras.releaseDependencies()
+    guard let extras = core.withLock({ $0.extras.take() }) else { return }
+    extras.existingRarities?.disconnect()
+    if !extras.dependencies.isEmpty { extras.releaseDependencies() }
   }
 
   /// Whether it ends by itself, when its children have.
@@ -169,8 +169,9 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// Changes what is published. No user code runs in `body`.
   final func update<Result: Sendable>(_ body: (inout ProcedureCore) -> Result) -> Result {
     core.withLock { core in
-      defer { status.store(core.status.byte) }
-      return body(&core)
+      let result = body(&core)
+      status.store(core.machine.status.byte)
+      return result
     }
   }
 

@@ -1,3 +1,4 @@
+internal import Primitives
 /// What to do now, with what is needed to do it: taken in one critical section.
 struct NextStep: Sendable {
   let step: ProcedureStateMachine.Step
@@ -6,8 +7,7 @@ struct NextStep: Sendable {
   var delivery: ObserverDelivery?
   /// What the override of this step is told.
   var errors: [any Error] = []
-  /// At the last step: where the procedure was, and all that it lets go of.
-  var home: ReadyList?
+  /// At the last step: all that the procedure lets go of.
   var extras: ProcedureExtras?
 }
 
@@ -30,16 +30,18 @@ extension ProcedureCore {
       return NextStep(
         step: step, delivery: delivery(of: .didCancel, cancelErrors: errors), errors: errors)
     case .willFinish:
-      return NextStep(step: step, delivery: finishDelivery(.willFinish), errors: machine.errors)
+      return NextStep(
+        step: step, delivery: finishDelivery(.willFinish, on: list), errors: machine.errors)
     case .didFinish:
-      return NextStep(step: step, delivery: finishDelivery(.didFinish), errors: machine.errors)
+      return NextStep(
+        step: step, delivery: finishDelivery(.didFinish, on: list), errors: machine.errors)
     case .addProduced:
       return NextStep(step: step, delivery: deliveryOfProduced())
     case .retire:
-      let next = NextStep(step: step, home: home, extras: extras)
       home = nil
-      extras = extras?.remainder()
-      return next
+      guard let contents = extras else { return NextStep(step: step) }
+      extras = contents.remainder()
+      return NextStep(step: step, extras: contents)
     }
   }
 
@@ -50,16 +52,18 @@ extension ProcedureCore {
     let isObserved = wants.contains(event)
     if !isObserved, case .none = sequel { return nil }
     return ObserverDelivery(
-      event, to: isObserved ? extras?.observers ?? [] : [], errors: errors,
+      event, to: isObserved ? extras?.observers ?? .init() : .init(), errors: errors,
       cancelErrors: cancelErrors, sequel: sequel)
   }
 
   /// Finish events also go to the queue's delegate, after the observers.
-  private func finishDelivery(_ event: ProcedureEvents) -> ObserverDelivery? {
-    let delegate = home?.delegate.flatMap { $0.isSet ? $0 : nil }
-    return delivery(
-      of: event, errors: machine.errors,
-      sequel: delegate.map { .tellDelegate($0, event) } ?? .none)
+  private func finishDelivery(
+    _ event: ProcedureEvents, on list: ReadyList
+  ) -> ObserverDelivery? {
+    guard list.hasDelegate, let delegate = list.delegate else {
+      return wants.contains(event) ? delivery(of: event, errors: machine.errors) : nil
+    }
+    return delivery(of: event, errors: machine.errors, sequel: .tellDelegate(delegate, event))
   }
 
   /// New observers are told that they are attached, and then of a cancel or finish they missed.
@@ -68,9 +72,10 @@ extension ProcedureCore {
     var events = ProcedureEvents.didAttach
     if machine.cancellation == .delivered { events.insert(.didCancel) }
     if machine.state == .finished { events.insert(.didFinish) }
-    let new = extras.observers.filter { !$0.isAttached }
+    var new = SmallList<ObserverEntry>()
+    for entry in extras.observers where !entry.isAttached { new.append(entry) }
     if machine.isRetired {
-      extras.observers = []
+      extras.observers = SmallList()
       extras.wants = []
     }
     return ObserverDelivery(
@@ -78,9 +83,9 @@ extension ProcedureCore {
   }
 
   private mutating func deliveryOfProduced() -> ObserverDelivery? {
-    guard let extras, !extras.produced.isEmpty else { return nil }
-    let production = extras.produced.removeFirst()
-    if !extras.produced.isEmpty { _ = machine.noteProduced() }
+    guard let extras, let rarities, !rarities.produced.isEmpty else { return nil }
+    let production = rarities.produced.removeFirst()
+    if !rarities.produced.isEmpty { _ = machine.noteProduced() }
     return ObserverDelivery(
       .willAdd, to: extras.observers, adding: production.procedure, sequel: .add(production))
   }

@@ -16,12 +16,6 @@ struct ProcedureCore: Sendable {
     machine = ProcedureStateMachine(isGroup: isGroup)
   }
 
-  /// The state, the cancelled flag and the failed flag in one byte.
-  var status: ProcedureStatus {
-    ProcedureStatus(
-      state: machine.state, isCancelled: machine.isCancelled, isFailed: !machine.errors.isEmpty)
-  }
-
   var wants: ProcedureEvents { extras?.wants ?? [] }
 
   mutating func withExtras<Result>(_ body: (ProcedureExtras) -> Result) -> Result {
@@ -29,6 +23,13 @@ struct ProcedureCore: Sendable {
     let extras = ProcedureExtras()
     self.extras = extras
     return body(extras)
+  }
+
+  /// The rarest belongings, if there are any.
+  var rarities: ProcedureRarities? { extras?.existingRarities }
+
+  mutating func withRarities<Result>(_ body: (ProcedureRarities) -> Result) -> Result {
+    withExtras { body($0.rarities) }
   }
 }
 
@@ -64,53 +65,6 @@ enum Membership: Sendable {
   case none
   case member(place: UInt32)
   case retired
-}
-
-/// The rarer belongings of a procedure. Guarded by its lock.
-final class ProcedureExtras: @unchecked Sendable {
-  struct Dependency {
-    let procedure: Procedure
-    /// Its place among the dependents of the dependency, once it waits for it.
-    var key: SlabKey?
-  }
-
-  /// An event whose delivery waits for another Dispatch queue.
-  var suspendedDelivery: ObserverDelivery?
-
-  var name: String?
-  var observers: [ObserverEntry] = []
-  var wants: ProcedureEvents = []
-  var dependencies: [Dependency] = []
-  var dependents = Slab<Procedure>()
-  var dependentList = SlabList()
-  var waiters = Slab<FinishWaiter>()
-  var waiterList = SlabList()
-  var produced: [Production] = []
-  var source: CancellationTokenSource?
-  var token: CancellationToken?
-  var cancelReason: CancellationReason?
-  var registrations: [CancellationRegistration] = []
-  var timeouts: [(clock: TimerClock, key: SlabKey)] = []
-
-  /// What is left of it when the procedure has finished; nil if none of that was used.
-  func remainder() -> ProcedureExtras? {
-    guard name != nil || token != nil || cancelReason != nil else { return nil }
-    let remainder = ProcedureExtras()
-    remainder.name = name
-    remainder.token = token
-    remainder.cancelReason = cancelReason
-    return remainder
-  }
-
-  /// Lets go of the dependencies without recursion: a chain may be 200,000 long.
-  func releaseDependencies() {
-    var released = dependencies.map(\.procedure)
-    dependencies = []
-    while var procedure = released.popLast() {
-      guard isKnownUniquelyReferenced(&procedure) else { continue }
-      released += procedure.takeDependencies()
-    }
-  }
 }
 
 /// Someone who waits for a procedure to finish.

@@ -122,6 +122,11 @@ struct ProcedureStateMachine: Sendable {
   /// Whether it was cancelled or told to finish, so that a further cancel would be late.
   var isEnding: Bool { isCancelled || isFinishRequested || state >= .finishing }
 
+  /// What is published of it after each event: state, cancelled flag and failed flag.
+  var status: ProcedureStatus {
+    ProcedureStatus(state: state, isCancelled: isCancelled, isFailed: !errors.isEmpty)
+  }
+
   // MARK: Before the start
 
   /// The only way from `initialized` to `pending`; nil if it was enqueued before.

@@ -154,7 +154,7 @@ public final class ProcedureQueue: Sendable {
   /// Is told what happens on the queue. Not kept alive.
   public weak var delegate: (any ProcedureQueueDelegate)? {
     get { delegateReference.delegate }
-    set { delegateReference.set(newValue, of: self) }
+    set { list.setDelegate(newValue, of: self) }
   }
 
   /// Is told of what is probably a mistake, such as a `finish()` that was refused.

@@ -46,16 +46,11 @@ final class QueueDelegateReference: Sendable {
   }
 
   private let references = Locked(References())
-  private let status = AtomicByte(0)
-
-  /// Whether there may be a delegate. One atomic load.
-  var isSet: Bool { status.load() != 0 }
 
   var delegate: (any ProcedureQueueDelegate)? { references.withLock { $0.delegate } }
 
   func set(_ delegate: (any ProcedureQueueDelegate)?, of queue: ProcedureQueue) {
     references.withLock { $0 = References(delegate: delegate, queue: queue) }
-    status.store(delegate == nil ? 0 : 1)
   }
 
   func tell(_ event: ProcedureEvents, of procedure: Procedure, errors: [any Error]) {

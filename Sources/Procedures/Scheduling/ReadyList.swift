@@ -31,6 +31,11 @@ final class ReadyList: Sendable {
 
   private let storage: Locked<Storage>
 
+  /// Whether the queue has a delegate. One atomic load.
+  var hasDelegate: Bool { delegateStatus.load() != 0 }
+
+  private let delegateStatus = AtomicByte(0)
+
   /// The queue's delegate, if this is the list of a queue.
   let delegate: QueueDelegateReference?
 
@@ -75,6 +80,11 @@ final class ReadyList: Sendable {
     set { update { $0.machine.isSuspended = newValue } }
   }
 
+  func setDelegate(_ delegate: (any ProcedureQueueDelegate)?, of queue: ProcedureQueue) {
+    self.delegate?.set(delegate, of: queue)
+    delegateStatus.store(delegate == nil ? 0 : 1)
+  }
+
   // MARK: Members
 
   func insert(
@@ -99,11 +109,13 @@ final class ReadyList: Sendable {
   // MARK: Groups
 
   /// The queue that the group is on is known: children run there too.
-  func adopt(_ context: SchedulingContext) -> [Procedure] {
+  ///
+  /// - Returns: the lists of groups among the children, which are to adopt it as well.
+  func adopt(_ context: SchedulingContext) -> [ReadyList] {
     storage.withLock { storage in
       guard storage.context !== context else { return [] }
       storage.context = context
-      return storage.machine.procedures
+      return storage.machine.childLists
     }
   }
 
@@ -117,9 +129,9 @@ final class ReadyList: Sendable {
   }
 
   /// Marks the group as cancelled and returns the children there are.
-  func cancel(_ order: ReadyListStateMachine.CancelOrder) -> [Procedure] {
+  func cancel(_ cancel: TreeCancel) -> [Procedure] {
     storage.withLock { storage in
-      storage.machine.cancel(order)
+      storage.machine.cancel(cancel)
       return storage.machine.procedures
     }
   }
@@ -205,7 +217,6 @@ final class ReadyList: Sendable {
       case .idle:
         next = remaining > 0 ? list.take() : nil
       case .retired(let retirement):
-        if let home = retirement.home { list = home }
         let finishedGroup: GroupProcedure?
         (next, finishedGroup) = list.retire(job.procedure, retirement, takesNext: remaining > 0)
         // A group whose last child this was goes on here: its list has nothing else to do.

@@ -50,15 +50,10 @@ struct ReadyListStateMachine: Sendable {
     let quality: DispatchQoS.QoSClass?
   }
 
-  struct CancelOrder: Sendable {
-    let errors: [any Error]
-    let reason: CancellationReason
-  }
-
   enum Insertion: Sendable {
     case accepted
     /// The group is cancelled, and so must the child be.
-    case acceptedToCancel(CancelOrder)
+    case acceptedToCancel(TreeCancel)
     /// The group has closed.
     case refused
     /// It finished before it could be inserted.
@@ -88,7 +83,7 @@ struct ReadyListStateMachine: Sendable {
   private var isWorkerRequested = false
   private(set) var phase: Phase
   private(set) var slotsInUse = 0
-  private(set) var cancelOrder: CancelOrder?
+  private var treeCancel: TreeCancel?
   var limit = Int.max
   var isSuspended = false
 
@@ -98,6 +93,15 @@ struct ReadyListStateMachine: Sendable {
 
   var count: Int { members.count }
   var procedures: [Procedure] { members.elementsByAge().map(\.procedure) }
+
+  /// The lists of those members that are groups.
+  var childLists: [ReadyList] {
+    var lists: [ReadyList] = []
+    members.forEach { member in
+      if let list = member.procedure.childList { lists.append(list) }
+    }
+    return lists
+  }
 
   // MARK: Members
 
@@ -116,7 +120,7 @@ struct ReadyListStateMachine: Sendable {
       key = members.append(member, to: &waiting)
     }
     procedure.membership = .member(place: key.place)
-    return cancelOrder.map(Insertion.acceptedToCancel) ?? .accepted
+    return treeCancel.map(Insertion.acceptedToCancel) ?? .accepted
   }
 
   /// A waiting member has nothing left to wait for. One that has left already is ignored.
@@ -148,15 +152,14 @@ struct ReadyListStateMachine: Sendable {
       return false
     }
     procedure.membership = .retired
-    let member = members[place]
-    switch member.list {
+    switch members[place].list {
     case .waiting:
       _ = members.remove(at: place, from: &waiting)
     case .running:
       _ = members.remove(at: place, from: &running)
       slotsInUse -= 1
     case .ready:
-      let bucket = Int(member.priority.rawValue)
+      let bucket = Int(members[place].priority.rawValue)
       _ = members.remove(at: place, from: &ready[bucket])
       if ready[bucket].isEmpty { readyPriorities &= ~(1 << UInt8(bucket)) }
     }
@@ -188,8 +191,8 @@ struct ReadyListStateMachine: Sendable {
   }
 
   /// The group was cancelled: whoever is added from here on is cancelled too.
-  mutating func cancel(_ order: CancelOrder) {
-    if cancelOrder == nil { cancelOrder = order }
+  mutating func cancel(_ cancel: TreeCancel) {
+    if treeCancel == nil { treeCancel = cancel }
   }
 
   /// The group went away without having run: its members belong to nobody now.
@@ -219,8 +222,8 @@ struct ReadyListStateMachine: Sendable {
     members.move(place, from: &ready[bucket], to: &running)
     if ready[bucket].isEmpty { readyPriorities &= ~(1 << UInt8(bucket)) }
     slotsInUse += 1
-    let member = members[place]
-    return Job(procedure: member.procedure, isStart: true, quality: member.quality)
+    return Job(
+      procedure: members[place].procedure, isStart: true, quality: members[place].quality)
   }
 
   private var canStart: Bool {

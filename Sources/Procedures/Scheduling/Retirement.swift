@@ -1,8 +1,6 @@
 /// What a finished procedure leaves to be done by the worker that ran its last turn.
 struct Retirement: Sendable {
-  /// The list it was a member of; nil if it was on no queue.
-  let home: ReadyList?
-  /// Dependents in that same list that wait for nothing else now.
+  /// Dependents in the same list that wait for nothing else now.
   let ready: ReadyBatch
   /// Who waits for this procedure.
   let waiters: [FinishWaiter]

@@ -48,7 +48,9 @@ struct PlanRun {
   private mutating func makeSteps(_ plan: Plan) {
     for step in plan.steps {
       let display = display
-      let procedure = StepProcedure(step, jobs: jobs) { display.output($0, of: step.name) }
+      let procedure = StepProcedure(step, jobs: jobs, gracePeriod: options.gracePeriod) {
+        display.output($0, of: step.name)
+      }
       procedure.command.addWillExecuteBlockObserver { _, _ in display.started(step.name) }
       procedure.command.addDidCancelBlockObserver { _, _ in display.stopping(step.name) }
       procedure.addDidFinishBlockObserver { [cancellation, options] procedure, errors in

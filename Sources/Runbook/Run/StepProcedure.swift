@@ -13,7 +13,10 @@ final class StepProcedure: Procedure, @unchecked Sendable {
   private let jobs: ProcedureQueue
   private var prerequisites: [StepProcedure] = []
 
-  init(_ step: Step, jobs: ProcedureQueue, output: @escaping @Sendable (Data) -> Void) {
+  init(
+    _ step: Step, jobs: ProcedureQueue, gracePeriod: Duration,
+    output: @escaping @Sendable (Data) -> Void
+  ) {
     self.step = step
     self.jobs = jobs
     command = ProcessProcedure("/bin/sh", arguments: ["-c", step.run]) { configuration in
@@ -22,6 +25,7 @@ final class StepProcedure: Procedure, @unchecked Sendable {
       configuration.standardOutput = .streamed(output)
       configuration.mergesStandardError = true
       configuration.endsDescendants = true
+      configuration.terminationGracePeriod = gracePeriod
     }
     super.init()
     name = step.name

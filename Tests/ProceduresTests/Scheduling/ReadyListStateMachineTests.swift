@@ -88,13 +88,13 @@ import Testing
   @Test("G5: once cancelled, a group accepts children to be cancelled")
   func cancelledGroup() {
     var machine = ReadyListStateMachine(phase: .held)
-    machine.cancel(.init(errors: [TestError("first")], reason: .requested))
-    machine.cancel(.init(errors: [], reason: .requested))
-    guard case .acceptedToCancel(let order) = machine.insert(TracedProcedure(), ready()) else {
+    machine.cancel(TreeCancel(errors: [TestError("first")], reason: .requested))
+    machine.cancel(TreeCancel(errors: [], reason: .requested))
+    guard case .acceptedToCancel(let cancel) = machine.insert(TracedProcedure(), ready()) else {
       Issue.record("not to be cancelled")
       return
     }
-    #expect(order.errors.count == 1)
+    #expect(cancel.errors.count == 1)
   }
 
   @Test(

@@ -137,20 +137,21 @@ struct RunbookTests {
     try expectGone("two")
   }
 
-  @Test("a second Ctrl-C kills at once what ignores the first")
+  @Test("a second Ctrl-C kills at once what ignores the first", .timeLimit(.minutes(2)))
   func secondInterrupt() async throws {
     defer { runbook.removeDirectory() }
-    let start = ContinuousClock.now
     let execution = try await runbook.run(
       plan: """
         [{"name": "deaf", "run": "trap 'echo no' TERM; echo $$ > pid; echo ready; while :; do sleep 0.01; done"}]
-        """,
+        """, "--grace", "600",
       onOutput: { text, process in
         // The first when it is there, the second when it has heard the first and stays.
-        if text.contains("deaf | no") || text.contains("deaf | ready") { kill(process, SIGINT) }
+        if text.contains("deaf | no") || text.contains("deaf | ready") {
+          kill(process, SIGINT)
+        }
       })
+    // The first alone would not have killed it in the time that this test has.
     #expect(execution.exit == .status(130))
-    #expect(ContinuousClock.now - start < .seconds(3))
     try expectGone("pid")
   }
 

@@ -1,0 +1,10 @@
+/// `swift run -c release benchmarks [filter]`: what things cost beside what else does them.
+@main
+struct Benchmarks {
+  static func main() async {
+    let filter = CommandLine.arguments.dropFirst().first ?? ""
+    for contest in [Contest.noOperation, .chain] where contest.name.contains(filter) {
+      await contest.run(rounds: 9)
+    }
+  }
+}

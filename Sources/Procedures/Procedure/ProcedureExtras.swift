@@ -1,0 +1,111 @@
+internal import Primitives
+
+/// The belongings that most procedures do not have. Guarded by the procedure's lock.
+///
+/// What one procedure in a chain, or with an observer, has is here; what is rarer still is in
+/// `rarities`.
+final class ProcedureExtras: @unchecked Sendable {
+  struct Dependency: Sendable {
+    let procedure: Procedure
+    /// Its place among the dependents of the dependency, once it waits for it.
+    var key: DependentList.Key?
+  }
+
+  var name: String?
+  var wants: ProcedureEvents = []
+  var observers = SmallList<ObserverEntry>()
+  var dependencies = SmallList<Dependency>()
+  var dependents = DependentList()
+  private var storedRarities: ProcedureRarities?
+
+  /// Looks at the rarer belongings, if there are any.
+  var existingRarities: ProcedureRarities? { storedRarities }
+
+  /// The rarer belongings, made if need be.
+  var rarities: ProcedureRarities {
+    if let storedRarities { return storedRarities }
+    let rarities = ProcedureRarities()
+    storedRarities = rarities
+    return rarities
+  }
+
+  /// What is left of it when the procedure has finished; nil if none of that was used.
+  func remainder() -> ProcedureExtras? {
+    let (token, cancelReason) = (storedRarities?.token, storedRarities?.cancelReason)
+    guard name != nil || token != nil || cancelReason != nil else { return nil }
+    let remainder = ProcedureExtras()
+    remainder.name = name
+    if token != nil || cancelReason != nil {
+      remainder.rarities.token = token
+      remainder.rarities.cancelReason = cancelReason
+    }
+    return remainder
+  }
+
+  /// Lets go of the dependencies without recursion: a chain may be 200,000 long.
+  func releaseDependencies() {
+    var released = dependencies.map(\.procedure)
+    dependencies = SmallList()
+    while var procedure = released.popLast() {
+      guard isKnownUniquelyReferenced(&procedure) else { continue }
+      released += procedure.takeDependencies()
+    }
+  }
+}
+
+/// The rarest belongings of a procedure. Guarded by its lock.
+final class ProcedureRarities: @unchecked Sendable {
+  /// An event whose delivery waits for another Dispatch queue.
+  var suspendedDelivery: ObserverDelivery?
+  var produced: [Production] = []
+  var waiters = Slab<FinishWaiter>()
+  var waiterList = SlabList()
+  var source: CancellationTokenSource?
+  var token: CancellationToken?
+  var cancelReason: CancellationReason?
+  var registrations: [CancellationRegistration] = []
+  var timers: [(clock: TimerClock, key: SlabKey)] = []
+
+  /// Leaves tokens and timers, when the procedure has finished.
+  func disconnect() {
+    source?.complete()
+    for registration in registrations { registration.unregister() }
+    for timer in timers { timer.clock.service.cancel(timer.key) }
+  }
+}
+
+/// Who waits for a procedure, in order; no allocation for the first.
+///
+/// A key is good for one removal: whoever holds it forgets it then.
+struct DependentList: Sendable {
+  enum Key: Sendable {
+    case first
+    case other(SlabKey)
+  }
+
+  private var first: Procedure?
+  private var others: Slab<Procedure>?
+  private var otherList = SlabList()
+
+  mutating func append(_ procedure: Procedure) -> Key {
+    if first == nil, others == nil {
+      first = procedure
+      return .first
+    }
+    var slab = others.take() ?? Slab()
+    defer { others = slab }
+    return .other(slab.append(procedure, to: &otherList))
+  }
+
+  /// The procedure that left; nil if it had been told.
+  mutating func remove(_ key: Key) -> Procedure? {
+    switch key {
+    case .first: first.take()
+    case .other(let key): others?.remove(key, from: &otherList)
+    }
+  }
+
+  mutating func popFirst() -> Procedure? {
+    first.take() ?? others?.popFirst(from: &otherList)
+  }
+}

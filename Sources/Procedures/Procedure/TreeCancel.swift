@@ -1,0 +1,43 @@
+internal import Primitives
+
+/// One cancel of a group on its way through the tree below it: first everything is marked, then
+/// everything is told.
+///
+/// Whoever adds a child to a group that is marked already marks the child itself, and leaves it here
+/// to be told when the walk has been everywhere. So nothing of the tree is told before all of it
+/// reads cancelled, and nobody waits.
+final class TreeCancel: Sendable {
+  let errors: [any Error]
+  let reason: CancellationReason
+
+  private struct Progress: Sendable {
+    var isMarked = false
+    var untold: [Procedure] = []
+  }
+
+  private let progress = Locked(Progress())
+
+  init(errors: [any Error], reason: CancellationReason) {
+    self.errors = errors
+    self.reason = reason
+  }
+
+  /// Has procedures told that were marked: now, or when the walk is done.
+  func tell(_ marked: [Procedure]) {
+    let isMarked = progress.withLock { progress in
+      if !progress.isMarked { progress.untold += marked }
+      return progress.isMarked
+    }
+    if isMarked { for procedure in marked { procedure.deliverCancel(reason) } }
+  }
+
+  /// The walk is done: tells everybody, in the order in which they were marked.
+  func finishMarking() {
+    let untold = progress.withLock { progress in
+      progress.isMarked = true
+      defer { progress.untold = [] }
+      return progress.untold
+    }
+    for procedure in untold { procedure.deliverCancel(reason) }
+  }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+
+@testable import Runbook
+
+/// What the documents show is what compiles, runs and exists.
+@Suite struct DocumentationTests {
+  private static let listings: [Listing] = {
+    let folder = Document.root.appending(path: "Tests/DocumentationTests")
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+    return names.filter { $0.hasSuffix("Listings.swift") }.sorted().flatMap { name in
+      let source = try? String(contentsOf: folder.appending(path: name), encoding: .utf8)
+      return Listing.all(in: source ?? "")
+    }
+  }()
+
+  @Test("every Swift block of a document is a listing of these tests", arguments: Document.all)
+  func blocksAreListings(document: Document) {
+    let texts = Set(Self.listings.map(\.text))
+    for block in document.blocks(of: "swift") {
+      #expect(texts.contains(block), "not among the listings")
+    }
+  }
+
+  @Test("every listing is shown in a document, and has a name of its own")
+  func listingsAreShown() {
+    #expect(!Self.listings.isEmpty)
+    let shown = Set(Document.all.flatMap { $0.blocks(of: "swift") })
+    for listing in Self.listings {
+      #expect(shown.contains(listing.text), "no document shows '\(listing.name)'")
+    }
+    #expect(Set(Self.listings.map(\.name)).count == Self.listings.count)
+  }
+
+  @Test("every link to a file leads to one", arguments: Document.all)
+  func links(document: Document) {
+    let folder = Document.root.appending(path: document.path).deletingLastPathComponent()
+    for path in document.linkedPaths {
+      let target = folder.appending(path: path).standardizedFileURL.path
+      #expect(FileManager.default.fileExists(atPath: target), "\(path)")
+    }
+  }
+
+  @Test("the index leads to every document below it")
+  func index() throws {
+    let index = try #require(Document.all.first { $0.path == "Documentation/README.md" })
+    let linked = Set(index.linkedPaths.map { "Documentation/\($0)" })
+    for document in Document.all
+    where document.path.hasPrefix("Documentation/") && document.path != index.path {
+      #expect(linked.contains(document.path), "\(document.path) is not in the index")
+    }
+  }
+
+  @Test("the plan of the README is one that runbook accepts, and shows each key")
+  func plan() throws {
+    let readme = try #require(Document.all.first)
+    let block = try #require(readme.blocks(of: "json").first)
+    let plan = try PlanFile.plan(from: block.utf8)
+    #expect(plan.groups == ["files"])
+    for key in ["name", "run", "after", "group", "timeout", "directory", "environment"] {
+      #expect(block.contains("\"\(key)\""))
+    }
+  }
+
+  @Test("the README names each option of runbook")
+  func options() throws {
+    let readme = try #require(Document.all.first)
+    let options = Help.text.matches(of: /^ +(?:-[a-z], )? *(--[a-z-]+)/.anchorsMatchLineEndings())
+      .map { String($0.1) }
+    #expect(options.contains("--jobs") && options.contains("--help"))
+    for option in options { #expect(readme.text.contains("`\(option)"), "\(option)") }
+  }
+}

@@ -1,0 +1,84 @@
+import Procedures
+import TestSupport
+import Testing
+
+// listing: groups-subclass
+final class CountAll: GroupProcedure, @unchecked Sendable {
+  private let texts: [String]
+
+  init(_ texts: [String]) {
+    self.texts = texts
+    super.init(children: [])
+    maxConcurrentChildCount = 4
+  }
+
+  override func execute() {
+    for text in texts { add(child: CountWords(text)) }
+    super.execute()
+  }
+
+  var total: Int {
+    children.reduce(0) { sum, child in sum + ((child as? CountWords)?.count ?? 0) }
+  }
+}
+// end
+
+@Suite("Listings of the guide Groups")
+struct GroupListings {
+  private let queue = ProcedureQueue()
+
+  @Test("a subclass adds children")
+  func subclass() async {
+    let count = CountAll(["to be", "or not to be"])
+    #expect("\(await queue.run(count))" == "succeeded")
+    #expect(count.total == 6)
+  }
+
+  @Test("a group's errors name the child")
+  func errors() async {
+    let output = Recorder<String>()
+    func print(_ line: String) { output.note(line) }
+    // listing: groups-errors
+    let group = CountAll(["to be", ""])
+    _ = await queue.run(group)
+    for case ProcedureError.child(let name, let error) in group.errors {
+      print("\(name): \(error)")
+    }
+    // end
+    #expect(output.events == ["count the words: NoText()"])
+  }
+
+  @Test("adding to a group that has finished")
+  func late() async {
+    let (group, late) = (GroupProcedure(), CountWords("late"))
+    let output = Recorder<String>()
+    func print(_ line: String) { output.note(line) }
+    _ = await queue.run(group)
+    // listing: groups-late
+    if !group.add(child: late) {
+      let outcome = await late.waitUntilFinished()
+      print("\(outcome)")
+    }
+    // end
+    #expect(
+      output.events == [
+        "cancelled: It was added to group 'GroupProcedure', which had already finished; "
+          + "add children before that."
+      ])
+  }
+
+  @Test("stop the rest at the first failure")
+  func failFast() async {
+    let steps = [Endless(), BlockProcedure { throw TestError("no space left") }]
+    // listing: groups-fail-fast
+    let group = GroupProcedure(children: steps)
+    for step in steps {
+      step.addDidFinishBlockObserver { [weak group] _, errors in
+        if !errors.isEmpty { group?.cancel(withErrors: errors) }
+      }
+    }
+    // end
+    #expect("\(await queue.run(group))".hasPrefix("cancelled: no space left"))
+    #expect(steps[0].isCancelled)
+  }
+}

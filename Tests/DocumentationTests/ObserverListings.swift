@@ -1,0 +1,103 @@
+import Dispatch
+import Procedures
+import TestSupport
+import Testing
+
+// listing: observers-value
+struct Log: ProcedureObserver {
+  let write: @Sendable (String) -> Void
+
+  var events: ProcedureEvents { [.willExecute, .didFinish] }
+
+  func will(execute procedure: Procedure, pendingExecute: PendingEvent) {
+    write("\(procedure.name) starts")
+  }
+
+  func did(finish procedure: Procedure, withErrors errors: [any Error]) {
+    write("\(procedure)")
+  }
+}
+// end
+
+@Suite("Listings of the guide Observers")
+struct ObserverListings {
+  private let queue = ProcedureQueue()
+  private let output = Recorder<String>()
+
+  @Test("an observer as a value")
+  func value() async {
+    let count = CountWords("to be")
+    let output = output
+    count.add(observer: Log { output.note($0) })
+    _ = await queue.run(count)
+    #expect(
+      output.events == [
+        "count the words starts", "'count the words' (CountWords, finished)",
+      ])
+  }
+
+  @Test("a late observer")
+  func late() async {
+    let count = CountWords("to be")
+    let output = output
+    @Sendable func print(_ line: String) { output.note(line) }
+    // listing: observers-late
+    _ = await queue.run(count)
+    count.addDidFinishBlockObserver { count, _ in print("\(count.count) words") }
+    // end
+    let told = Gate()
+    count.addDidFinishBlockObserver { _, _ in told.open() }
+    await told.wait()
+    #expect(output.events == ["2 words"])
+  }
+
+  @Test("taking an observer off")
+  func remove() async {
+    let count = CountWords("to be")
+    let output = output
+    @Sendable func print(_ line: String) { output.note(line) }
+    // listing: observers-remove
+    let registration = count.addDidFinishBlockObserver { _, _ in print("never") }
+    registration.remove()
+    // end
+    _ = await queue.run(count)
+    #expect(output.events.isEmpty)
+  }
+
+  @Test("holding an event back")
+  func hold() async {
+    let count = CountWords("to be")
+    let uploads = Recorder<@Sendable () -> Void>()
+    let asked = Gate()
+    @Sendable func upload(_ count: Int, completion: @escaping @Sendable () -> Void) {
+      uploads.note(completion)
+      asked.open()
+    }
+    // listing: observers-hold
+    count.addWillFinishBlockObserver { count, errors, pendingFinish in
+      upload(count.count) { pendingFinish.release() }
+    }
+    // end
+    queue.add(count)
+    await asked.wait()
+    #expect(!count.isFinished)
+    uploads.events[0]()
+    #expect("\(await count.waitUntilFinished())" == "succeeded")
+  }
+
+  @Test("called on a queue of your own")
+  func synchronized() async {
+    let count = CountWords("to be")
+    let output = output
+    @Sendable func print(_ line: String) { output.note(line) }
+    let view = DispatchQueue(label: "view")
+    // listing: observers-queue
+    count.addDidFinishBlockObserver(synchronizedWith: view) { count, _ in
+      dispatchPrecondition(condition: .onQueue(view))
+      print("\(count.count) words")
+    }
+    // end
+    _ = await queue.run(count)
+    #expect(output.events == ["2 words"])
+  }
+}
