@@ -28,7 +28,7 @@ let package = Package(
     .target(
       name: "Procedures", dependencies: ["Cancellation", "Primitives"], swiftSettings: settings),
     .target(
-      name: "ProceduresFoundation", dependencies: ["Procedures", "Primitives"],
+      name: "ProceduresFoundation", dependencies: ["Procedures", "Cancellation", "Primitives"],
       swiftSettings: settings),
     .executableTarget(
       name: "Runbook", dependencies: ["Procedures", "ProceduresFoundation"],
@@ -48,7 +48,8 @@ let package = Package(
       name: "ProceduresTests", dependencies: ["Procedures", "Primitives", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
-      name: "ProceduresFoundationTests", dependencies: ["ProceduresFoundation", "Procedures"],
+      name: "ProceduresFoundationTests",
+      dependencies: ["ProceduresFoundation", "Procedures", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
       name: "RunbookTests",
