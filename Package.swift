@@ -57,7 +57,7 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "DocumentationTests",
-      dependencies: ["Runbook", "Procedures", "Primitives", "TestSupport"],
+      dependencies: ["Runbook", "Procedures", "Cancellation", "Primitives", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
       name: "ModelTests", dependencies: ["Procedures", "Primitives", "TestSupport"],
