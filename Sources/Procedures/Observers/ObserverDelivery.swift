@@ -13,6 +13,8 @@ final class ObserverDelivery: @unchecked Sendable {
     case none
     case tellDelegate(QueueDelegateReference, ProcedureEvents)
     case add(Production)
+    /// The procedure has finished before.
+    case removeObservers
   }
 
   private let entries: SmallList<ObserverEntry>
@@ -37,6 +39,11 @@ final class ObserverDelivery: @unchecked Sendable {
     self.sequel = sequel
   }
 
+  /// The observers have been told all there is.
+  func removeObservers() {
+    for entry in entries { entry.remove() }
+  }
+
   /// The did-add event that follows a will-add.
   func didAdd(_ procedure: Procedure) -> ObserverDelivery {
     ObserverDelivery(.didAdd, to: entries, adding: procedure)
@@ -49,7 +56,7 @@ final class ObserverDelivery: @unchecked Sendable {
   func run(for procedure: Procedure) -> Bool {
     while index < entries.count {
       let entry = entries[index]
-      guard !entry.isRemoved, let event = remaining.popFirst() else {
+      guard let event = remaining.popFirst() else {
         index += 1
         remaining = events
         continue

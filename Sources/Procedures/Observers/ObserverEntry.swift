@@ -2,14 +2,17 @@ internal import Dispatch
 internal import Primitives
 
 /// An observer's place on a procedure.
+///
+/// It knows no procedure, so that a registration which outlives the procedure costs it nothing: a
+/// weak reference would make all of its reference counting slow.
 final class ObserverEntry: @unchecked Sendable {
   private enum Body: Sendable {
     case observer(any ProcedureObserver)
     case block(ObserverBlock)
   }
 
-  private let body: Body
-  private let status = AtomicByte(0)
+  /// Nil once it was taken off, or the procedure has finished.
+  private let body: Locked<Body?>
   let events: ProcedureEvents
   let queue: DispatchQueue?
 
@@ -17,28 +20,33 @@ final class ObserverEntry: @unchecked Sendable {
   var isAttached = false
 
   init(_ observer: any ProcedureObserver) {
-    body = .observer(observer)
+    body = Locked(.observer(observer))
     events = observer.events
     queue = observer.eventQueue
   }
 
   init(_ block: ObserverBlock, queue: DispatchQueue?) {
-    body = .block(block)
+    body = Locked(.block(block))
     events = block.event
     self.queue = queue
   }
 
-  /// Whether it was taken off the procedure. One atomic load.
-  var isRemoved: Bool { status.load() != 0 }
+  /// Whether no event will be delivered to it any more.
+  var isRemoved: Bool { body.withLock { $0 == nil } }
 
-  /// True the first time.
-  func markRemoved() -> Bool { status.exchange(1) == 0 }
+  /// Lets go of the observer, which is told nothing from here on. True the first time.
+  @discardableResult
+  func remove() -> Bool {
+    let removed = body.withLock { $0.take() }
+    return removed != nil
+  }
 
-  /// Calls the observer. Never under a lock.
+  /// Calls the observer, unless it was removed. Never under a lock.
   func deliver(_ event: ProcedureEvents, _ delivery: ObserverDelivery, of procedure: Procedure) {
-    switch body {
+    switch body.withLock({ $0 }) {
     case .observer(let observer): tell(observer, event, delivery, of: procedure)
     case .block(let block): call(block, delivery, of: procedure)
+    case nil: break
     }
   }
 

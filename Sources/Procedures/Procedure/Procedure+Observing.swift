@@ -1,5 +1,4 @@
 public import Dispatch
-internal import Primitives
 
 extension Procedure {
   /// Adds an observer, at any time. Observers are called in the order in which they were added.
@@ -25,7 +24,7 @@ extension Procedure {
     note { core in
       let wasMissed = core.machine.mustReplay
       core.withExtras { extras in
-        extras.observers.append(entry)
+        extras.append(entry)
         extras.wants.formUnion(entry.events)
       }
       if !wasMissed, !entry.events.contains(.didAttach) {
@@ -34,30 +33,20 @@ extension Procedure {
       }
       return core.machine.noteObserver()
     }
-    return ObserverRegistration(entry: entry, procedure: self)
+    return ObserverRegistration(entry: entry)
   }
 }
 
 /// An observer's place on a procedure. Letting go of it does nothing: the observer stays.
 public struct ObserverRegistration: Sendable {
   let entry: ObserverEntry
-  weak let procedure: Procedure?
 
-  /// Takes the observer off the procedure: no event is delivered to it from here on.
+  /// Takes the observer off the procedure, which lets go of it: nothing is delivered from here on.
   ///
   /// A callback that is running on another thread is not waited for.
   ///
   /// - Returns: true if this took it off; false if it was taken off before, or the procedure has
   ///   finished.
   @discardableResult
-  public func remove() -> Bool {
-    guard entry.markRemoved(), let procedure else { return false }
-    let removed = procedure.read { core -> ObserverEntry? in
-      guard let extras = core.extras,
-        let index = extras.observers.firstIndex(where: { $0 === entry })
-      else { return nil }
-      return extras.observers.remove(at: index)
-    }
-    return removed != nil
-  }
+  public func remove() -> Bool { entry.remove() }
 }

@@ -68,6 +68,9 @@ extension Procedure {
       case .tellDelegate(let delegate, let event):
         delegate.tell(event, of: self, errors: delivery.errors)
         return true
+      case .removeObservers:
+        delivery.removeObservers()
+        return true
       case .add(let production):
         carryOut(production)
         delivery = delivery.didAdd(production.procedure)
@@ -79,6 +82,7 @@ extension Procedure {
   private func retire(from home: ReadyList, with extras: ProcedureExtras?) -> Retirement {
     if failed, let group = home.group { group.collect(errors, of: self) }
     guard let extras else { return Retirement(ready: ReadyBatch(), waiters: []) }
+    for entry in extras.observers { entry.remove() }
     let rarities = extras.existingRarities
     rarities?.disconnect()
     for dependency in extras.dependencies {

@@ -72,12 +72,13 @@ extension ProcedureCore {
     var events = ProcedureEvents.didAttach
     if machine.cancellation == .delivered { events.insert(.didCancel) }
     if machine.state == .finished { events.insert(.didFinish) }
+    guard !machine.isRetired else {
+      return ObserverDelivery(
+        events, to: extras.takeObservers(), errors: machine.errors,
+        cancelErrors: machine.cancelErrors, sequel: .removeObservers)
+    }
     var new = SmallList<ObserverEntry>()
     for entry in extras.observers where !entry.isAttached { new.append(entry) }
-    if machine.isRetired {
-      extras.observers = SmallList()
-      extras.wants = []
-    }
     return ObserverDelivery(
       events, to: new, errors: machine.errors, cancelErrors: machine.cancelErrors)
   }

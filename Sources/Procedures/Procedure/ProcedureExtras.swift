@@ -13,10 +13,33 @@ final class ProcedureExtras: @unchecked Sendable {
 
   var name: String?
   var wants: ProcedureEvents = []
-  var observers = SmallList<ObserverEntry>()
+  private(set) var observers = SmallList<ObserverEntry>()
   var dependencies = SmallList<Dependency>()
   var dependents = DependentList()
   private var storedRarities: ProcedureRarities?
+
+  /// When to look for observers that were taken off.
+  private var pruneAt = 16
+
+  /// Adds an observer. Those that were taken off leave here, amortised O(1).
+  func append(_ entry: ObserverEntry) {
+    if observers.count >= pruneAt {
+      var kept = SmallList<ObserverEntry>()
+      for entry in observers where !entry.isRemoved { kept.append(entry) }
+      observers = kept
+      pruneAt = max(16, kept.count * 2)
+    }
+    observers.append(entry)
+  }
+
+  /// After the finish, late observers are told and leave.
+  func takeObservers() -> SmallList<ObserverEntry> {
+    defer {
+      observers = SmallList()
+      wants = []
+    }
+    return observers
+  }
 
   /// Looks at the rarer belongings, if there are any.
   var existingRarities: ProcedureRarities? { storedRarities }
