@@ -45,11 +45,14 @@ public final class CancellationTokenSource: Sendable, Cancelable {
   /// Makes a source linked to any number of tokens.
   public convenience init(linkedTo parents: some Sequence<CancellationToken>) {
     self.init(state: CancellationState())
+    // In the order given: of several that are cancelled, the first decides.
     let parents = Array(parents)
-    if parents.count == 1 {
-      if let parent = parents[0].state { state.link(to: parent) }
-    } else {
-      for parent in Set(parents.compactMap(\.state)) { state.link(to: parent) }
+    var linked: Set<CancellationState> = []
+    for parent in parents {
+      guard !state.isSettled, let parent = parent.state else { continue }
+      if parents.count == 1 || linked.insert(parent).inserted {
+        state.link(to: parent)
+      }
     }
   }
 
