@@ -28,12 +28,13 @@ let package = Package(
     .target(
       name: "Procedures", dependencies: ["Cancellation", "Primitives"], swiftSettings: settings),
     .target(
-      name: "ProceduresFoundation", dependencies: ["Procedures", "Primitives"],
+      name: "ProceduresFoundation", dependencies: ["Procedures", "Cancellation", "Primitives"],
       swiftSettings: settings),
     .executableTarget(
       name: "Runbook", dependencies: ["Procedures", "ProceduresFoundation"],
       swiftSettings: settings),
-    .executableTarget(name: "Benchmarks", dependencies: ["Procedures"], swiftSettings: settings),
+    .executableTarget(
+      name: "Benchmarks", dependencies: ["Procedures", "Cancellation"], swiftSettings: settings),
     .target(
       name: "TestSupport", dependencies: ["Procedures", "Primitives"], path: "Tests/TestSupport",
       swiftSettings: settings),
@@ -47,7 +48,8 @@ let package = Package(
       name: "ProceduresTests", dependencies: ["Procedures", "Primitives", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
-      name: "ProceduresFoundationTests", dependencies: ["ProceduresFoundation", "Procedures"],
+      name: "ProceduresFoundationTests",
+      dependencies: ["ProceduresFoundation", "Procedures", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
       name: "RunbookTests",
@@ -55,7 +57,7 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "DocumentationTests",
-      dependencies: ["Runbook", "Procedures", "Primitives", "TestSupport"],
+      dependencies: ["Runbook", "Procedures", "Cancellation", "Primitives", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
       name: "ModelTests", dependencies: ["Procedures", "Primitives", "TestSupport"],

@@ -19,7 +19,9 @@ public struct SlabKey: Hashable, Sendable {
   /// Which element of that place is meant.
   public let serial: UInt64
 
-  @usableFromInline init(place: UInt32, serial: UInt64) {
+  /// Makes a key; those of a slab are made by the slab.
+  @inlinable
+  public init(place: UInt32, serial: UInt64) {
     self.place = place
     self.serial = serial
   }
@@ -110,7 +112,7 @@ public struct Slab<Element> {
     firstFree = place
     storedCount -= 1
     removalsToLook -= 1
-    if count == 0 || removalsToLook == 0 { shrink() }
+    if removalsToLook == 0 || (count == 0 && entries.count > Self.retainedPlaces) { shrink() }
     return element
   }
 

@@ -42,7 +42,7 @@ import Testing
     for outcome in [CancellationOutcome.cancelled(.requested), .notCancelled] {
       var machine = machine(phase)
       switch machine.settle(outcome) {
-      case .settled(let first, let more):
+      case .settled(let first, let more, _):
         #expect(phase == .pending && first == nil && !more)
         #expect(name(machine) == (outcome.isCancelled ? .cancelled : .notCancelled))
       case .late:
@@ -128,7 +128,7 @@ import Testing
     for number in 0..<4 {
       _ = machine.register(.complete { _ in calls.withLock { $0.append(number) } })
     }
-    guard case .settled(let first, let more) = machine.settle(.cancelled(.requested)) else {
+    guard case .settled(let first, let more, _) = machine.settle(.cancelled(.requested)) else {
       Issue.record("not settled")
       return
     }

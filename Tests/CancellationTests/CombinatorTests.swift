@@ -108,7 +108,7 @@ import Testing
     #expect(CancellationToken.any() == .never && CancellationToken.all() == .cancelled)
   }
 
-  #if canImport(Glibc)
+  #if canImport(Glibc) && !TSAN
     @Test("K9: identities allocate nothing")
     func identitiesAllocateNothing() async {
       await #expect(processExitsWith: .success) {

@@ -17,7 +17,7 @@ extension CancellationToken {
       return await withTaskCancellationHandler {
         await withCheckedContinuation { continuation in
           waiter.begin(continuation)
-          waiter.note(state.register(.complete { waiter.end($0) }))
+          waiter.note(state.registration(of: .complete { waiter.end($0) }))
         }
       } onCancel: {
         waiter.end(false)

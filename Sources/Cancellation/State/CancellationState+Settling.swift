@@ -8,10 +8,36 @@ extension CancellationState {
   @discardableResult
   func settle(_ outcome: CancellationOutcome, ifDeadline generation: UInt64? = nil) -> Bool {
     if isSettled { return false }
+    let settling: CancellationStateMachine.Settling = machine.withLock { machine in
+      guard machine.concerns(generation) else { return .late }
+      let settling = machine.settle(outcome)
+      if case .settled = settling { status.store(outcome.settledStatus) }
+      return settling
+    }
+    switch settling {
+    case .late: return false
+    case .settled(let first, let more, let links):
+      links?.leave()
+      callHandlers(startingWith: first, more: more, outcome)
+      return true
+    case .hasDependents:
+      var walk = SettlingWalk()
+      let isFirst = walk.markTree(self, outcome, ifDeadline: generation)
+      walk.callHandlers()
+      return isFirst
+    }
+  }
+
+  /// The short way: nothing depends on this token, except what its handlers may derive.
+  private func callHandlers(
+    startingWith first: CancellationEntry?, more: Bool, _ outcome: CancellationOutcome
+  ) {
+    guard let first else { return }
+    if !more, !first.isDerivation { return first.call(cancelled: outcome.isCancelled) }
     var walk = SettlingWalk()
-    let isFirst = walk.settle(self, outcome, ifDeadline: generation)
+    walk.call(first, of: self, outcome)
+    if more { walk.callHandlers(of: self, outcome) }
     walk.callHandlers()
-    return isFirst
   }
 }
 
@@ -19,41 +45,12 @@ extension CancellationState {
 ///
 /// Tokens are marked tree by tree; handlers are called when the tree is marked. What a `map` among
 /// the handlers decides is another tree, put behind the first instead of recursed into: only the
-/// token that the walk begins with takes the short way.
+/// token that an end begins with may take the short way.
 private struct SettlingWalk {
   /// Marked, their handlers not yet called.
   private var marked = Fifo<CancellationState>()
 
-  mutating func settle(
-    _ state: CancellationState, _ outcome: CancellationOutcome, ifDeadline generation: UInt64? = nil
-  ) -> Bool {
-    enum Step: Sendable {
-      case late
-      case call(CancellationLinks?, first: CancellationEntry?, more: Bool)
-      case markTree
-    }
-    let step: Step = state.machine.withLock { machine in
-      guard machine.concerns(generation) else { return .late }
-      switch machine.settle(outcome) {
-      case .late: return .late
-      case .hasDependents: return .markTree
-      case .settled(let first, let more):
-        state.status.store(outcome.settledStatus)
-        return .call(machine.links.take(), first: first, more: more)
-      }
-    }
-    switch step {
-    case .late: return false
-    case .markTree: return markTree(state, outcome, ifDeadline: generation)
-    case .call(let links, let first, let more):
-      links?.leave()
-      if let first { call(first, of: state, outcome) }
-      if more { callHandlers(of: state, outcome) }
-      return true
-    }
-  }
-
-  private mutating func markTree(
+  mutating func markTree(
     _ root: CancellationState, _ outcome: CancellationOutcome, ifDeadline generation: UInt64?
   ) -> Bool {
     let marking = TreeMarking()
@@ -99,7 +96,7 @@ private struct SettlingWalk {
   }
 
   /// Calls the handlers one at a time, so that one can take another off the token.
-  private mutating func callHandlers(of state: CancellationState, _ outcome: CancellationOutcome) {
+  mutating func callHandlers(of state: CancellationState, _ outcome: CancellationOutcome) {
     var more = true
     while more {
       let handler: CancellationEntry?
@@ -108,7 +105,7 @@ private struct SettlingWalk {
     }
   }
 
-  private mutating func call(
+  mutating func call(
     _ handler: CancellationEntry, of state: CancellationState, _ outcome: CancellationOutcome
   ) {
     guard case .derivation(let derivation) = handler else {
@@ -163,6 +160,8 @@ extension CancellationStateMachine {
 }
 
 extension CancellationEntry {
+  fileprivate var isDerivation: Bool { if case .derivation = self { true } else { false } }
+
   /// Alive while the result is held.
   fileprivate var dependent: CancellationState? {
     switch self {

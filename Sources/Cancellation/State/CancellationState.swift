@@ -1,3 +1,4 @@
+public import Dispatch
 public import Primitives
 
 /// The state that a source and its tokens share.
@@ -43,7 +44,9 @@ final class CancellationState: Sendable {
   var outcome: CancellationOutcome? { isSettled ? machine.withLock { $0.outcome } : nil }
 
   deinit {
-    // Pending only if it has no source: a deadline, a combination, a map.
+    // Pending only if it has no source: a deadline, a combination, a map. One that is settled has
+    // left already.
+    if isSettled { return }
     guard let links = machine.withLock({ $0.links.take() }) else { return }
     links.cancelTimer()
     links.leaveParents()
@@ -51,7 +54,18 @@ final class CancellationState: Sendable {
 
   // MARK: Handlers
 
-  func register(_ handler: CancellationEntry) -> CancellationRegistration {
+  @usableFromInline
+  func register(_ handler: @escaping @Sendable () -> Void, on queue: DispatchQueue?) -> SlabKey? {
+    guard let queue else { return register(.cancel(handler)) }
+    return register(.cancel { queue.async(execute: handler) })
+  }
+
+  func registration(of handler: CancellationEntry) -> CancellationRegistration {
+    register(handler).map { CancellationRegistration(state: self, key: $0) } ?? .inert
+  }
+
+  /// Nil if the handler was called or skipped at once.
+  func register(_ handler: CancellationEntry) -> SlabKey? {
     if status.load() == Status.pending {
       let (admission, garbage) = machine.withLock { machine in
         let admission = machine.register(handler)
@@ -61,11 +75,11 @@ final class CancellationState: Sendable {
         return (admission, noteKept(handler, &machine))
       }
       _ = consume garbage
-      if case .kept(let key) = admission { return CancellationRegistration(state: self, key: key) }
+      if case .kept(let key) = admission { return key }
     }
     waitWhileMarking()
     handler.call(cancelled: isCancelled)
-    return .inert
+    return nil
   }
 
   func unregister(_ key: SlabKey) -> Bool {

@@ -25,7 +25,8 @@ internal import Primitives
 /// called: one that comes now waits for the walk and is then called by whoever brought it.
 ///
 /// Invariants:
-/// 1. An entry is in one of the two lists: handlers, or dependents.
+/// 1. An entry is in one of the two lists, handlers or dependents, or it is `first`, which is older
+///    than all other handlers.
 /// 2. A dependent is taken out when its operand's end is told to it: it is told once.
 /// 3. `settled` is never left, and then nothing is added.
 struct CancellationStateMachine: Sendable {
@@ -47,7 +48,7 @@ struct CancellationStateMachine: Sendable {
 
   enum Settling: Sendable {
     case late
-    case settled(first: CancellationEntry?, more: Bool)
+    case settled(first: CancellationEntry?, more: Bool, CancellationLinks?)
     case hasDependents
   }
 
@@ -65,6 +66,10 @@ struct CancellationStateMachine: Sendable {
 
   private(set) var phase = Phase.pending
   var rule = Rule.linked
+
+  /// The oldest handler, when it came to a token without handlers: most have one, and need no table.
+  private var first: CancellationEntry?
+  private var firstSerial: UInt64 = 0
   private var entries = Slab<CancellationEntry>()
   private var handlers = SlabList()
   private var dependents = SlabList()
@@ -73,7 +78,7 @@ struct CancellationStateMachine: Sendable {
   var links: CancellationLinks?
 
   var isPending: Bool { if case .pending = phase { true } else { false } }
-  var hasHandlers: Bool { !handlers.isEmpty }
+  var hasHandlers: Bool { first != nil || !handlers.isEmpty }
 
   var outcome: CancellationOutcome? {
     switch phase {
@@ -85,12 +90,13 @@ struct CancellationStateMachine: Sendable {
   // MARK: Settling
 
   /// The way of a token that nothing depends on: no tree to mark.
+  @inline(__always)
   mutating func settle(_ outcome: CancellationOutcome) -> Settling {
     guard isPending else { return .late }
     guard dependents.isEmpty else { return .hasDependents }
     phase = .settled(outcome)
-    let first = entries.popFirst(from: &handlers)
-    return .settled(first: first, more: hasHandlers)
+    let handler = popFirstHandler()
+    return .settled(first: handler, more: !handlers.isEmpty, links.take())
   }
 
   /// True if this is the end that counts. `beginCalls` must follow.
@@ -144,8 +150,14 @@ struct CancellationStateMachine: Sendable {
     guard case .settled = phase else {
       preconditionFailure("Internal inconsistency: calling handlers of a token in \(phase)")
     }
-    let handler = entries.popFirst(from: &handlers)
-    return (handler, hasHandlers)
+    let handler = popFirstHandler()
+    return (handler, !handlers.isEmpty)
+  }
+
+  @inline(__always)
+  private mutating func popFirstHandler() -> CancellationEntry? {
+    if let handler = first.take() { return handler }
+    return entries.popFirst(from: &handlers)
   }
 
   /// Takes out the dependents that `outcome` is to be told to.
@@ -179,16 +191,29 @@ struct CancellationStateMachine: Sendable {
 
   // MARK: Entries
 
+  @inline(__always)
   mutating func register(_ handler: CancellationEntry) -> Admission {
     switch phase {
-    case .pending: .kept(entries.append(handler, to: &handlers))
+    case .pending: .kept(keep(handler))
     case .marked(_, let marking): .wait(marking)
     case .settled(let outcome): .settled(outcome)
     }
   }
 
+  @inline(__always)
+  private mutating func keep(_ handler: CancellationEntry) -> SlabKey {
+    if hasHandlers { return entries.append(handler, to: &handlers) }
+    first = handler
+    firstSerial += 1
+    return SlabKey(place: Slab<CancellationEntry>.nowhere, serial: firstSerial)
+  }
+
+  @inline(__always)
   mutating func unregister(_ key: SlabKey) -> CancellationEntry? {
-    entries.remove(key, from: &handlers)
+    guard key.place == Slab<CancellationEntry>.nowhere else {
+      return entries.remove(key, from: &handlers)
+    }
+    return key.serial == firstSerial ? first.take() : nil
   }
 
   mutating func addDependent(_ dependent: CancellationEntry) -> Admission {
@@ -209,6 +234,14 @@ struct CancellationStateMachine: Sendable {
   ///   were looked at, since looking retains them and this may have become the last reference.
   mutating func removeDeadTargets() -> (dead: [CancellationEntry], live: [any Cancelable]) {
     var (dead, live): ([CancellationEntry], [any Cancelable]) = ([], [])
+    if case .target(let target)? = first {
+      if let object = target.object {
+        live.append(object)
+      } else {
+        dead.append(.target(target))
+        first = nil
+      }
+    }
     var place = entries.firstPlace(of: handlers)
     while place != Slab<CancellationEntry>.nowhere {
       let next = entries.place(after: place)

@@ -1,12 +1,19 @@
-internal import Primitives
+public import Primitives
 
 /// A handler's place on a token. Letting go of it does nothing: the handler stays registered.
 public struct CancellationRegistration: Sendable {
-  let state: CancellationState?
-  let key: SlabKey?
+  @usableFromInline let state: CancellationState?
+  @usableFromInline let key: SlabKey?
+
+  @inlinable
+  init(state: CancellationState?, key: SlabKey?) {
+    self.state = state
+    self.key = key
+  }
 
   /// The registration of a handler that was called or skipped at once.
-  static let inert = CancellationRegistration(state: nil, key: nil)
+  @inlinable
+  static var inert: CancellationRegistration { CancellationRegistration(state: nil, key: nil) }
 
   /// Takes the handler off the token.
   ///

@@ -83,7 +83,8 @@ extension CancellationToken {
   ///
   /// `transform` is called once, when this token is cancelled, by the thread that cancels; at once
   /// if it already is. It is not called, and is released, when this token completes not cancelled:
-  /// so does the result then. The reason is this token's.
+  /// so does the result then. The reason is this token's. A result that is let go of before, and has
+  /// no handler, takes `transform` along.
   public func map(_ transform: @escaping @Sendable () -> Bool) -> Self {
     derived(by: .map(transform))
   }

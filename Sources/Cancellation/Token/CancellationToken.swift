@@ -26,6 +26,7 @@ public import Dispatch
 public struct CancellationToken: Sendable {
   @usableFromInline let state: CancellationState?
 
+  @inlinable
   init(_ state: CancellationState?) {
     self.state = state
   }
@@ -73,13 +74,14 @@ public struct CancellationToken: Sendable {
   ///   - handler: must not block when delivered inline: it runs on the stack of the canceller.
   /// - Returns: what `unregister()` needs. It may be dropped; the handler stays.
   /// - Complexity: O(1); no allocation besides a table that handlers share.
-  @discardableResult
+  @discardableResult @inlinable
   public func onCancel(
     on queue: DispatchQueue? = nil, _ handler: @escaping @Sendable () -> Void
   ) -> CancellationRegistration {
     guard let state else { return .inert }
-    guard let queue else { return state.register(.cancel(handler)) }
-    return state.register(.cancel { queue.async(execute: handler) })
+    // Made here, so that a caller who drops it pays no reference counting for it.
+    guard let key = state.register(handler, on: queue) else { return .inert }
+    return CancellationRegistration(state: state, key: key)
   }
 
   /// Calls `handler` once when the token is settled: with true if cancelled, false if not.
@@ -100,7 +102,7 @@ public struct CancellationToken: Sendable {
       delivery(false)
       return .inert
     }
-    return state.register(.complete(delivery))
+    return state.registration(of: .complete(delivery))
   }
 
   /// Calls `target.cancel()` once when the token is cancelled, without keeping the target alive.
@@ -111,7 +113,7 @@ public struct CancellationToken: Sendable {
   public func register(
     _ target: some Cancelable, on queue: DispatchQueue? = nil
   ) -> CancellationRegistration {
-    state?.register(.target(WeakTarget(target, queue: queue))) ?? .inert
+    state?.registration(of: .target(WeakTarget(target, queue: queue))) ?? .inert
   }
 }
 

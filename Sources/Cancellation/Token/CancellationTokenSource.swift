@@ -20,11 +20,11 @@ public final class CancellationTokenSource: Sendable, Cancelable {
   @usableFromInline let state: CancellationState
 
   /// The token to hand out. Copies of it are equal.
-  public let token: CancellationToken
+  @inlinable
+  public var token: CancellationToken { CancellationToken(state) }
 
   private init(state: CancellationState) {
     self.state = state
-    token = CancellationToken(state)
   }
 
   /// Makes a pending source.
@@ -45,11 +45,14 @@ public final class CancellationTokenSource: Sendable, Cancelable {
   /// Makes a source linked to any number of tokens.
   public convenience init(linkedTo parents: some Sequence<CancellationToken>) {
     self.init(state: CancellationState())
+    // In the order given: of several that are cancelled, the first decides.
     let parents = Array(parents)
-    if parents.count == 1 {
-      if let parent = parents[0].state { state.link(to: parent) }
-    } else {
-      for parent in Set(parents.compactMap(\.state)) { state.link(to: parent) }
+    var linked: Set<CancellationState> = []
+    for parent in parents {
+      guard !state.isSettled, let parent = parent.state else { continue }
+      if parents.count == 1 || linked.insert(parent).inserted {
+        state.link(to: parent)
+      }
     }
   }
 
@@ -60,7 +63,7 @@ public final class CancellationTokenSource: Sendable, Cancelable {
   }
 
   deinit {
-    state.settle(.notCancelled)
+    if !state.isSettled { state.settle(.notCancelled) }
   }
 
   /// Whether it was cancelled. One acquire load.

@@ -1,0 +1,56 @@
+public import Cancellation
+public import Foundation
+#if canImport(FoundationNetworking)
+  public import FoundationNetworking
+#endif
+
+/// A URL task can be registered on a token: `token.register(task)` cancels it with the token.
+extension URLSessionTask: Cancelable {}
+
+extension URLSession {
+  /// Loads the contents of a URL, until `cancellationToken` is cancelled.
+  ///
+  /// When it is, the connection ends and `completion` is called with `URLError.cancelled`; with a
+  /// token that is already cancelled, nothing is sent. The token does not keep the task.
+  ///
+  /// ```swift
+  /// session.data(from: url, cancellationToken: token) { result in
+  ///   guard case .success((let data, _)) = result else { return }
+  ///   show(data)
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - url: what to load.
+  ///   - cancellationToken: what cancels it.
+  ///   - completion: called once, on the session's delegate queue. An HTTP status that tells of an
+  ///     error is a success here: look at the response.
+  /// - Returns: the task, already resumed.
+  @discardableResult
+  public func data(
+    from url: URL,
+    cancellationToken: CancellationToken,
+    completion: @escaping @Sendable (Result<(Data, URLResponse), any Error>) -> Void
+  ) -> URLSessionDataTask {
+    data(from: url, cancellationToken: cancellationToken) { data, response, error in
+      if let data, let response, error == nil {
+        completion(.success((data, response)))
+      } else {
+        completion(.failure(error ?? URLError(.unknown)))
+      }
+    }
+  }
+
+  /// Loads the contents of a URL; the completion is that of `dataTask(with:completionHandler:)`.
+  @discardableResult
+  public func data(
+    from url: URL,
+    cancellationToken: CancellationToken,
+    completion: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+  ) -> URLSessionDataTask {
+    let task = dataTask(with: url, completionHandler: completion)
+    cancellationToken.register(task)
+    task.resume()
+    return task
+  }
+}

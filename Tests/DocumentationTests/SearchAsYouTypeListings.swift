@@ -1,0 +1,102 @@
+import Cancellation
+import Dispatch
+import Primitives
+import TestSupport
+import Testing
+
+// listing: search-service
+protocol SearchService: Sendable {
+  /// Calls `completion` from any thread, or not at all once `token` is cancelled.
+  func search(
+    _ text: String, token: CancellationToken,
+    completion: @escaping @Sendable ([String]) -> Void)
+}
+// end
+
+// listing: search-model
+final class SearchModel: Sendable {
+  private let service: any SearchService
+  private let latest = SerialCancellation()
+  private let show: @Sendable ([String]) -> Void
+  private let queue = DispatchQueue(label: "search")
+
+  init(_ service: any SearchService, show: @escaping @Sendable ([String]) -> Void) {
+    self.service = service
+    self.show = show
+  }
+
+  /// Called for each key that is typed.
+  func textDidChange(_ text: String) {
+    queue.async { [self] in
+      let token = latest.renew()  // cancels the search before
+      service.search(text, token: token) { [queue, show] result in
+        // On the queue that renews: nothing comes between the question and the answer.
+        queue.async { if !token.isCancelled { show(result) } }
+      }
+    }
+  }
+
+  /// Returns when what was asked for before has been delivered.
+  func settle() { queue.sync {} }
+}
+// end
+
+@Suite("Listings of the guide SearchAsYouType")
+struct SearchAsYouTypeListings {
+  /// Answers when it is told to, in any order, also what was cancelled meanwhile.
+  private final class LateService: SearchService {
+    private let waiting = Locked<[@Sendable () -> Void]>([])
+    let cancelled = Counter()
+
+    func search(
+      _ text: String, token: CancellationToken,
+      completion: @escaping @Sendable ([String]) -> Void
+    ) {
+      token.onCancel { [cancelled] in cancelled.increment() }
+      waiting.withLock { $0.append { completion([text]) } }
+    }
+
+    /// Answers up to `count` searches, from several threads.
+    func answer(_ count: Int, using random: inout SeededGenerator) {
+      let chosen = waiting.withLock { waiting in
+        waiting.shuffle(using: &random)
+        let chosen = Array(waiting.suffix(count))
+        waiting.removeLast(chosen.count)
+        return chosen
+      }
+      DispatchQueue.concurrentPerform(iterations: chosen.count) { chosen[$0]() }
+    }
+  }
+
+  @Test("K13: an old result never lands after a newer one, in 1,000 random schedules")
+  func schedules() {
+    for seed in 0..<1_000 as Range<UInt64> {
+      var random = SeededGenerator(seed: seed)
+      let (service, shown) = (LateService(), Recorder<Int>())
+      let model = SearchModel(service) { shown.note(Int($0[0])!) }
+      for key in 0..<8 {
+        model.textDidChange("\(key)")
+        if Bool.random(using: &random) { model.settle() }
+        service.answer(Int.random(in: 0...2, using: &random), using: &random)
+      }
+      model.settle()
+      service.answer(.max, using: &random)
+      model.settle()
+      let results = shown.events
+      #expect(results == results.sorted(), "seed \(seed)")
+      // The last is shown whenever it was answered, and once; all others were cancelled.
+      #expect(results.last == 7 && Set(results).count == results.count, "seed \(seed)")
+      #expect(service.cancelled.value == 7)
+    }
+  }
+
+  @Test("K13: the search in flight is cancelled when the model goes")
+  func modelGoes() {
+    let service = LateService()
+    var model: SearchModel? = SearchModel(service) { _ in }
+    model?.textDidChange("a")
+    model?.settle()
+    model = nil
+    #expect(service.cancelled.value == 1)
+  }
+}

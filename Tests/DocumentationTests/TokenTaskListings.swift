@@ -1,0 +1,108 @@
+import Cancellation
+import Dispatch
+import TestSupport
+import Testing
+
+// listing: token-from-task
+func load(_ service: Service) async throws {
+  try await withCancellationToken { token in
+    try await withCheckedThrowingContinuation {
+      (continuation: CheckedContinuation<Void, any Error>) in
+      let request = service.start { error in
+        continuation.resume(with: error.map(Result.failure) ?? .success(()))
+      }
+      token.onCancel { request.cancel() }  // at once, if the task already is cancelled
+    }
+  }
+}
+// end
+
+// listing: token-scope
+func receive(from channel: Channel, token: CancellationToken) async -> Bool {
+  let (messages, continuation) = AsyncStream<Bool>.makeStream()
+  let subscription = channel.subscribe { continuation.yield(true) }
+  defer { subscription.end() }
+  return await withCancellationHandler(for: token) {
+    await messages.first { _ in true } ?? false
+  } onCancel: {
+    continuation.finish()
+  }
+}
+// end
+
+// listing: token-store
+@MainActor final class FeedModel {
+  enum Work { case refresh, search }
+
+  private let tasks = TaskStore<Work>()
+  private(set) var items: [String] = []
+
+  func refresh(_ fetch: @escaping @Sendable () async throws -> [String]) {
+    tasks.addTask(id: .refresh, policy: .skipIfRunning) { [weak self] in
+      let items = try await fetch()
+      self?.items = items
+    }
+  }
+
+  func disappear() { tasks.cancelAll() }
+}
+// end
+
+@Suite("Listings of the guide TokensAndTasks")
+struct TokenTaskListings {
+  @Test func fromTask() async throws {
+    let service = Service()
+    let task = Task { try await load(service) }
+    await service.started.wait()
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+  }
+
+  @Test func toTask() async throws {
+    let source = CancellationTokenSource()
+    let token = source.token
+    // listing: token-to-task
+    let task = Task(cancelledBy: token) {
+      try await Task.sleep(for: .seconds(3_600))
+    }
+    // end
+    source.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+  }
+
+  @Test func scope() async {
+    let (source, channel) = (CancellationTokenSource(), Channel())
+    async let received = receive(from: channel, token: source.token)
+    await channel.subscribed.wait()
+    source.cancel()
+    #expect(await !received)
+    #expect(channel.subscriberCount == 0)
+  }
+
+  @Test func awaiting() async {
+    let source = CancellationTokenSource()
+    let token = source.token
+    source.cancel()
+    // listing: token-await
+    if await token.cancelled { print("cancelled") } else { print("never will be") }
+    // end
+  }
+
+  @Test func sequences() async {
+    let token = CancellationToken.cancelled
+    let (messages, _) = AsyncStream<String>.makeStream()
+    // listing: token-sequence
+    for await message in messages.prefix(until: token) { print(message) }
+    // end
+  }
+
+  @Test @MainActor func stores() async throws {
+    let (model, gate) = (FeedModel(), Gate())
+    model.refresh {
+      gate.open()
+      return ["item"]
+    }
+    await gate.wait()
+    model.disappear()
+  }
+}
