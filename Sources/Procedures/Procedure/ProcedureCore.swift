@@ -64,7 +64,6 @@ struct ProcedureStatus {
 enum Membership: Sendable {
   case none
   case member(place: UInt32)
-  case retired
 }
 
 /// Someone who waits for a procedure to finish.

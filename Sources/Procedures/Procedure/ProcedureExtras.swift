@@ -80,7 +80,7 @@ final class ProcedureExtras: @unchecked Sendable {
 final class ProcedureRarities: @unchecked Sendable {
   /// An event whose delivery waits for another Dispatch queue.
   var suspendedDelivery: ObserverDelivery?
-  var produced: [Production] = []
+  var produced = Fifo<Production>()
   var waiters = Slab<FinishWaiter>()
   var waiterList = SlabList()
   var source: CancellationTokenSource?
