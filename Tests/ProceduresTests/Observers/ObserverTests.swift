@@ -48,6 +48,24 @@ import Testing
     #expect(trace.events == ["outer", "inner"])
   }
 
+  @Test(
+    "X1, O1: added inside execute(), it is attached before anything else, and misses nothing later")
+  func addedInsideExecute() {
+    final class Adding: Procedure, @unchecked Sendable {
+      let trace = Recorder<String>()
+      override func execute() {
+        name = "p"
+        add(observer: TraceObserver(trace: trace))
+        finish()
+      }
+    }
+    let procedure = Adding()
+    queue.add(procedure)
+    scheduler.run()
+    #expect(
+      procedure.trace.events == ["p didAttach", "p didExecute", "p willFinish", "p didFinish"])
+  }
+
   @Test("O1: the registration takes it off, also when an earlier observer does so")
   func removal() {
     let procedure = TracedProcedure(end: .whenTold)

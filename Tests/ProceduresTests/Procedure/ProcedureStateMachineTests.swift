@@ -107,6 +107,7 @@ import Testing
       #expect(machine.next(wants: []) == .willFinish)
     }
     var machine = machine(in: .pending)
+    expect(machine.becomeReady())
     _ = machine.mark(errors: [])
     #expect(machine.start() == .requestTurn)
     #expect(machine.next(wants: []) == .idle)

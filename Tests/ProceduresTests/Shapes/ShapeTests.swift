@@ -79,6 +79,25 @@ import Testing
     }
   }
 
+  @Test("a group of 100,000 children that was never added is released in linear time")
+  func wideReleased() async {
+    let count = await onThreadOfItsOwn {
+      GroupProcedure(children: (0..<100_000).map { _ in Node() }).children.count
+    }
+    #expect(count == 100_000)
+  }
+
+  @Test("groups nested 5,000 deep, cancelled from the inside out, are cancelled in linear time")
+  func insideOut() async {
+    let areCancelled = await onThreadOfItsOwn {
+      var groups = [GroupProcedure()]
+      for _ in 0..<5_000 { groups.append(GroupProcedure(groups[groups.count - 1])) }
+      for group in groups { group.cancel() }
+      return groups.allSatisfy { $0.isCancelled }
+    }
+    #expect(areCancelled)
+  }
+
   @Test("100,000 dependents of one, and one dependent of 100,000")
   func fanOutFanIn() async {
     let queue = makeQueue()
