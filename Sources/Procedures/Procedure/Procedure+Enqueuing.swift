@@ -32,14 +32,16 @@ extension Procedure {
       var entry = Entry(
         insertion: insertion, context: context, workerRequest: request, action: action,
         dependencies: dependencies)
+      // A refused one is no member, but its turns run where they would have.
+      core.home = list
       switch insertion {
       case .accepted:
-        core.home = list
+        core.isMember = true
       case .acceptedToCancel(let cancel):
-        core.home = list
+        core.isMember = true
         entry.isMarked = core.mark(errors: cancel.errors, reason: cancel.reason)
       case .refused:
-        break
+        core.isMember = false
       }
       return entry
     }

@@ -92,7 +92,7 @@ extension Procedure {
   ///
   /// - Returns: who waits for the procedure. They are told when it has left its list.
   private func retire(from list: ReadyList, with extras: ProcedureExtras?) -> [FinishWaiter] {
-    if failed, let group = list.group { group.collect(errors, of: self) }
+    if failed, read({ $0.isMember }), let group = list.group { group.collect(errors, of: self) }
     releaseWork()
     guard let extras else { return [] }
     for entry in extras.observers { entry.remove() }

@@ -6,8 +6,10 @@ internal import Primitives
 /// `extras` holds what most procedures do not have; it is allocated with the first of it.
 struct ProcedureCore: Sendable {
   var machine: ProcedureStateMachine
-  /// The list it is a member of, from enqueued until retired.
+  /// The list whose workers run its turns, from enqueued until retired.
   var home: ReadyList?
+  /// Whether it is a member there: not if its group refused it.
+  var isMember = false
   var extras: ProcedureExtras?
   var priority = ProcedurePriority.normal
   var quality = DispatchQoS.QoSClass.unspecified
