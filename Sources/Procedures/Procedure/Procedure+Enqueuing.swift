@@ -19,11 +19,10 @@ extension Procedure {
       let dependencies: SmallList<ProcedureExtras.Dependency>
       var isMarked = false
     }
-    // Before the list can start it: the children of a group that executes need to know where.
-    adopt(list.context)
     let entry: Entry? = update { core in
       let dependencies = core.extras?.dependencies ?? SmallList()
-      let waits = dependencies.count + (isHeldBack ? 1 : 0)
+      // A group must not start before its children know where they run.
+      let waits = dependencies.count + (isHeldBack ? 1 : 0) + (childList == nil ? 0 : 1)
       guard let action = core.machine.enqueue(waitingFor: waits) else { return nil }
       let standing = ReadyListStateMachine.Standing(
         priority: core.priority, quality: core.quality == .unspecified ? nil : core.quality,
@@ -60,8 +59,10 @@ extension Procedure {
     case .accepted:
       break
     }
-    // Again, in case the list was given its context in between.
-    adopt(entry.context)
+    if childList != nil {
+      adopt(entry.context)
+      dependencyFinished()
+    }
     for index in entry.dependencies.indices {
       wait(for: entry.dependencies[index].procedure, at: index)
     }
