@@ -6,5 +6,6 @@ struct Benchmarks {
     for contest in [Contest.noOperation, .chain] where contest.name.contains(filter) {
       await contest.run(rounds: 9)
     }
+    if "tokens".contains(filter) { await runTokenBenchmarks() }
   }
 }

@@ -200,6 +200,57 @@
       }
     }
 
+    @Test("G2, F3: a child that is added, against the end of the last one, and cancelled")
+    func addAndCancelAgainstGroupFinish() throws {
+      _ = try Explorer().explore {
+        let scheduler = ManualScheduler()
+        let queue = ProcedureQueue(scheduler: scheduler)
+        let first = Plain(finishesItself: false)
+        let group = GroupProcedure(first)
+        queue.add(group)
+        scheduler.run()
+        first.finish()
+        let late = Plain(finishesItself: false)
+        let accepted = PlainLog<Bool>()
+        return .init(
+          threads: [{ scheduler.run() }, { accepted.events.append(group.add(child: late)) }]
+        ) {
+          if accepted.events[0] { late.cancel() }
+          scheduler.run()
+          try require(group.isFinished, "the group did not finish")
+          try require(late.isCancelled, "not ended")
+          if accepted.events[0] { try checkLife(late) }
+        }
+      }
+    }
+
+    @Test("Q2: a dependency added against the start on a serial queue holds no slot")
+    func dependencyAgainstStart() throws {
+      _ = try Explorer().explore {
+        let scheduler = ManualScheduler()
+        let queue = ProcedureQueue(maxConcurrentProcedureCount: 1, scheduler: scheduler)
+        let (procedure, dependency, blocker) = (Plain(), Plain(), Plain())
+        procedure.add(dependency: blocker)
+        return .init(
+          threads: [
+            {
+              queue.add(procedure)
+              scheduler.run()
+            },
+            {
+              procedure.add(dependency: dependency)
+              procedure.remove(dependency: blocker)
+            },
+          ]
+        ) {
+          queue.add(dependency)
+          scheduler.run()
+          try checkLife(dependency)
+          try checkLife(procedure)
+        }
+      }
+    }
+
     @Test("Q3: add and suspend against a worker: nothing is lost")
     func suspendAgainstAdd() throws {
       _ = try Explorer().explore {

@@ -36,8 +36,7 @@ nonisolated open class BlockProcedure: Procedure, @unchecked Sendable {
     }
   }
 
-  /// Lets go of the closure, also if it never ran.
-  open override func procedureDidFinish(withErrors errors: [any Error]) {
+  final override func releaseWork() {
     _ = block.take()
   }
 }

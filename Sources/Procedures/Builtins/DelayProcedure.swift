@@ -47,8 +47,7 @@ nonisolated open class DelayProcedure: Procedure, @unchecked Sendable {
     schedule(FinishTimer(self), at: instant, on: clock)
   }
 
-  /// Ends the wait.
-  open override func procedureDidCancel(withErrors errors: [any Error]) {
+  final override func endBecauseOfCancel() {
     if isExecuting { finish() }
   }
 }

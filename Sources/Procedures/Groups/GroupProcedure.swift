@@ -23,13 +23,8 @@ internal import Primitives
 /// after its children have finished, cancelled. A child's own cancel or failure touches neither its
 /// siblings nor the group; its errors become the group's, each with the child's name.
 nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
-  private struct Record: Sendable {
-    var children: [Procedure] = []
-    var errors: [any Error] = []
-  }
-
   private final let list: ReadyList
-  private final let record = Locked(Record())
+  private final let childErrors = Locked<[any Error]>([])
 
   /// Makes a group of `children`, none of which may be on a queue or in a group.
   public init(children: [Procedure] = []) {
@@ -53,7 +48,9 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   final override var childList: ReadyList? { list }
 
   /// All children so far, finished ones too, in the order in which they were added.
-  public final var children: [Procedure] { record.withLock { $0.children } }
+  ///
+  /// They are kept as long as the group is.
+  public final var children: [Procedure] { list.children }
 
   /// Whether children are kept from starting. Those that execute go on; default false.
   ///
@@ -82,14 +79,14 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   ///
   /// Decided in one step against the group's end: the child is accepted, and the group waits for it,
   /// or refused. A refused child is cancelled with `ProcedureError.groupFinished`, and finishes. A
-  /// child added to a cancelled group is cancelled at once, and waited for.
+  /// child added to a cancelled group is cancelled at once, and waited for. If the group has add
+  /// observers, the child starts when the will-add observers have been told.
   ///
   /// - Returns: whether it was accepted.
   @discardableResult
   public final func add(child: Procedure) -> Bool {
     let tellsObservers = read { !$0.wants.isDisjoint(with: [.willAdd, .didAdd]) }
     guard child.enqueue(in: list, isHeldBack: tellsObservers) else { return false }
-    record.withLock { $0.children.append(child) }
     if tellsObservers {
       note { core in
         core.withRarities { $0.produced.append(Production(procedure: child, target: .ownChild)) }
@@ -120,7 +117,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
 
   /// The last child has finished. True if the turn is now held for the caller.
   final func childrenFinished() -> Bool {
-    let errors = record.withLock { $0.errors }
+    let errors = childErrors.withLock { $0 }
     return update { $0.machine.childrenFinished(errors: errors) } == .requestTurn
   }
 
@@ -134,7 +131,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
       default: ProcedureError.child(name, error)
       }
     }
-    record.withLock { $0.errors += named }
+    childErrors.withLock { $0 += named }
   }
 
   // MARK: Memory
@@ -144,12 +141,9 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   /// Of a group that never ran, children that somebody still refers to are cancelled: nobody else
   /// would end them.
   private func release() {
-    var abandoned = list.abandon()
-    var released = takeChildren()
+    var (unfinished, released) = list.abandon()
     while true {
-      if var child = abandoned.popLast() {
-        // One reference is the list of children's, one is ours.
-        released.removeAll { $0 === child }
+      if var child = unfinished.popLast() {
         child.leaveHome()
         if isKnownUniquelyReferenced(&child) {
           released.append(child)
@@ -160,18 +154,12 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
         guard isKnownUniquelyReferenced(&child), let group = child as? GroupProcedure else {
           continue
         }
-        abandoned += group.list.abandon()
-        released += group.takeChildren()
+        let children = group.list.abandon()
+        unfinished += children.unfinished
+        released += children.finished
       } else {
         return
       }
-    }
-  }
-
-  private func takeChildren() -> [Procedure] {
-    record.withLock { record in
-      defer { record.children = [] }
-      return record.children
     }
   }
 }

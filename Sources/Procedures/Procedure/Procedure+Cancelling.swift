@@ -1,5 +1,6 @@
 extension Procedure {
-  /// Cancels without errors. See `cancel(withErrors:)`.
+  /// Cancels without errors. See `cancel(withErrors:)`. Not to be called in a `deinit`: what follows
+  /// runs later, and needs the procedure.
   public final func cancel() {
     cancel(withErrors: [])
   }
@@ -42,7 +43,8 @@ extension Procedure {
     read { core in
       if let token = core.rarities?.token { return token }
       if core.machine.isRetired, !core.machine.isCancelled { return .never }
-      let reason = core.cancelReason
+      // Between the two parts of a cancel the source is still pending: it is fired with the rest.
+      let reason = core.machine.cancellation == .marked ? nil : core.cancelReason
       return core.withRarities { rarities in
         let source = CancellationTokenSource()
         if let reason { source.cancel(reason) }
@@ -85,25 +87,11 @@ extension Procedure {
     if let childList {
       return cancelTree(children: childList, errors: errors, reason: reason)
     }
-    enum Next: Sendable {
-      case late
-      case fire(CancellationTokenSource)
-      case posted(ReadyList?)
+    let telling: Telling? = update { core in
+      core.mark(errors: errors, reason: reason) ? core.tell() : nil
     }
-    let next: Next = update { core in
-      guard core.mark(errors: errors, reason: reason) else { return .late }
-      if let source = core.rarities?.source { return .fire(source) }
-      return .posted(core.machine.post() == .requestTurn ? core.home ?? .detached : nil)
-    }
-    switch next {
-    case .late:
-      return false
-    case .fire(let source):
-      source.cancel(reason)
-      note { $0.machine.post() }
-    case .posted(let list):
-      list?.requestTurn(of: self)
-    }
+    guard let telling else { return false }
+    carryOut(telling, reason)
     return true
   }
 
@@ -120,9 +108,9 @@ extension Procedure {
     return true
   }
 
-  /// Cancels a procedure that was added to a group after the cancel had come there.
-  final func cancel(with cancel: TreeCancel) {
-    if update({ $0.mark(errors: cancel.errors, reason: cancel.reason) }) { cancel.tell([self]) }
+  /// Goes on with a procedure that was marked when it was added to a cancelled group.
+  final func join(_ cancel: TreeCancel, isMarked: Bool) {
+    if isMarked { cancel.tell([self]) }
     if let childList { Self.mark([childList], by: cancel) }
   }
 
@@ -142,15 +130,38 @@ extension Procedure {
     }
   }
 
-  /// Second half of the cancel of a member of a tree.
+  /// Second part of the cancel of a member of a tree.
   final func deliverCancel(_ reason: CancellationReason) {
-    read { $0.rarities?.source }?.cancel(reason)
-    note { $0.machine.post() }
+    carryOut(update { $0.tell() }, reason)
+  }
+
+  /// Fires the token, if there is one, and then lets the turn deliver the rest.
+  private func carryOut(_ telling: Telling, _ reason: CancellationReason) {
+    var telling = telling
+    while case .fire(let source) = telling {
+      source.cancel(reason)
+      telling = update { $0.tell() }
+    }
+    if case .requestTurn(let list) = telling { list.requestTurn(of: self) }
   }
 }
 
+/// What is left to be done of a cancel that has been marked.
+private enum Telling: Sendable {
+  case fire(CancellationTokenSource)
+  case requestTurn(ReadyList)
+  case done
+}
+
 extension ProcedureCore {
-  fileprivate mutating func mark(errors: [any Error], reason: CancellationReason) -> Bool {
+  /// The token comes first; then the turn may deliver.
+  fileprivate mutating func tell() -> Telling {
+    if let source = rarities?.source, !source.isCancelled { return .fire(source) }
+    return machine.post() == .requestTurn ? .requestTurn(home ?? .detached) : .done
+  }
+
+  /// First part of a cancel. True if this is the one that counts.
+  mutating func mark(errors: [any Error], reason: CancellationReason) -> Bool {
     guard machine.mark(errors: errors) else { return false }
     switch reason {
     case .requested, .failure: break  // told by the errors

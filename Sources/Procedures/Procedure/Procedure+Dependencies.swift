@@ -16,7 +16,7 @@ extension Procedure {
     enum Next: Sendable {
       case tooLate(ProcedureState)
       case recorded
-      case wait(index: Int, ReadyList?)
+      case wait(index: Int, ReadyList.WorkerRequest?)
     }
     let next: Next = read { core in
       guard core.machine.acceptsDependencies else { return .tooLate(core.machine.state) }
@@ -25,7 +25,9 @@ extension Procedure {
         return extras.dependencies.count - 1
       }
       guard core.machine.state == .pending else { return .recorded }
-      return .wait(index: index, core.machine.dependencyAdded() ? core.home : nil)
+      // Ready or taken, it goes back to waiting, and a slot that it had becomes free.
+      let mustWait = core.machine.dependencyAdded()
+      return .wait(index: index, mustWait ? core.home?.makeWaiting(self) : nil)
     }
     switch next {
     case .tooLate(let state):
@@ -33,8 +35,8 @@ extension Procedure {
         "Procedure '\(name)' is already \(state): add dependencies before it starts.")
     case .recorded:
       break
-    case .wait(let index, let list):
-      list?.makeWaiting(self)
+    case .wait(let index, let request):
+      request?.submit()
       wait(for: dependency, at: index)
     }
   }
@@ -83,34 +85,16 @@ extension Procedure {
   }
 
   /// A dependency is done, or was removed, and makes this procedure ready if it was the last.
-  final func dependencyFinished() {
-    if let list = noteDependencyFinished() { list.makeReady(self) }
-  }
-
-  /// The list in which it is now to be made ready, if it is.
-  final func noteDependencyFinished() -> ReadyList? {
-    enum Next: Sendable {
-      case nothing
-      case makeReady(ReadyList)
-      case runTurn(ReadyList)
-    }
-    let next: Next = read { core in
-      guard !core.machine.isRetired, let home = core.home else { return .nothing }
-      switch core.machine.dependencyFinished() {
-      case .unchanged: return .nothing
-      case .ready: return .makeReady(home)
-      case .requestTurn: return .runTurn(home)
+  ///
+  /// - Parameter list: the list whose worker this is, which will look for more there.
+  final func dependencyFinished(onWorkerOf list: ReadyList? = nil) {
+    let request: ReadyList.WorkerRequest? = read { core in
+      guard !core.machine.isRetired, let home = core.home, core.machine.dependencyFinished() else {
+        return nil
       }
+      return home.makeReady(self, asks: home !== list)
     }
-    switch next {
-    case .nothing:
-      return nil
-    case .makeReady(let list):
-      return list
-    case .runTurn(let list):
-      list.requestTurn(of: self)
-      return nil
-    }
+    request?.submit()
   }
 
   /// Its place among those to tell; nil if it has finished.

@@ -4,61 +4,81 @@ internal import Primitives
 extension Procedure {
   /// Makes it a member of `list`: the only way from initialized to pending.
   ///
+  /// One critical section of the procedure, with that of the list inside: nobody sees it pending and
+  /// not yet a member, nor a member of a cancelled group that does not read cancelled.
+  ///
   /// - Parameter isHeldBack: whether `dependencyFinished()` must be called once more before it may
   ///   start.
   /// - Returns: false if the list's group has closed; the procedure is then cancelled, and finishes.
   final func enqueue(in list: ReadyList, isHeldBack: Bool = false) -> Bool {
-    struct Start: Sendable {
+    struct Entry: Sendable {
+      let insertion: ReadyListStateMachine.Insertion
+      let context: SchedulingContext
+      let workerRequest: ReadyList.WorkerRequest?
       let action: ProcedureStateMachine.TurnAction
-      let standing: ReadyListStateMachine.Standing
       let dependencies: SmallList<ProcedureExtras.Dependency>
+      var isMarked = false
     }
-    let start: Start? = update { core in
+    // Before the list can start it: the children of a group that executes need to know where.
+    adopt(list.context)
+    let entry: Entry? = update { core in
       let dependencies = core.extras?.dependencies ?? SmallList()
       let waits = dependencies.count + (isHeldBack ? 1 : 0)
       guard let action = core.machine.enqueue(waitingFor: waits) else { return nil }
-      core.home = list
       let standing = ReadyListStateMachine.Standing(
         priority: core.priority, quality: core.quality == .unspecified ? nil : core.quality,
         isReady: core.machine.becomeReady())
-      return Start(action: action, standing: standing, dependencies: dependencies)
+      let (insertion, context, request) = list.insert(self, standing)
+      var entry = Entry(
+        insertion: insertion, context: context, workerRequest: request, action: action,
+        dependencies: dependencies)
+      // A refused one is no member, but its turns run where they would have.
+      core.home = list
+      switch insertion {
+      case .accepted:
+        core.isMember = true
+      case .acceptedToCancel(let cancel):
+        core.isMember = true
+        entry.isMarked = core.mark(errors: cancel.errors, reason: cancel.reason)
+      case .refused:
+        core.isMember = false
+      }
+      return entry
     }
-    guard let start else {
+    guard let entry else {
       stopBecauseOfMisuse(
         "Procedure '\(name)' was added to a queue or group twice; make a new one for each run.")
     }
-    adoptContext(of: list)
-    let insertion = list.insert(self, start.standing)
-    if start.action == .requestTurn { list.requestTurn(of: self) }
-    // Again, in case the list got its own context between the two.
-    adoptContext(of: list)
-    for index in start.dependencies.indices {
-      wait(for: start.dependencies[index].procedure, at: index)
-    }
-    switch insertion {
-    case .accepted, .alreadyRetired:
-      return true
-    case .acceptedToCancel(let treeCancel):
-      cancel(with: treeCancel)
-      return true
+    entry.workerRequest?.submit()
+    if entry.action == .requestTurn { listForTurns.requestTurn(of: self) }
+    switch entry.insertion {
     case .refused:
       cancel(withErrors: [ProcedureError.groupFinished(list.group?.name ?? "")])
       return false
+    case .acceptedToCancel(let cancel):
+      join(cancel, isMarked: entry.isMarked)
+    case .accepted:
+      break
     }
+    // Again, in case the list was given its context in between.
+    adopt(entry.context)
+    for index in entry.dependencies.indices {
+      wait(for: entry.dependencies[index].procedure, at: index)
+    }
+    return true
   }
 
   /// A group's children run where the group does. Iterative: groups may be nested thousands deep.
-  private func adoptContext(of list: ReadyList) {
+  private func adopt(_ context: SchedulingContext) {
     guard let childList else { return }
-    let context = list.context
     var unadopted = [childList]
-    while let next = unadopted.popLast() {
-      unadopted += next.adopt(context)
-    }
+    while let next = unadopted.popLast() { unadopted += next.adopt(context) }
   }
 
   /// The group that it was a child of went away.
   final func leaveHome() {
-    read { $0.home = nil }
+    // What this lets go of may be the last reference: not under the lock.
+    let home = read { $0.home.take() }
+    _ = home
   }
 }

@@ -1,3 +1,5 @@
+internal import Primitives
+
 extension Procedure {
   /// Adds `procedure` to the queue, or the group, that this one is in.
   ///

@@ -5,7 +5,7 @@ enum TurnEnd: Sendable {
   /// Nothing is left to do for now, or the turn goes on elsewhere.
   case idle
   /// The procedure has finished.
-  case retired(Retirement)
+  case retired(waiters: [FinishWaiter])
 }
 
 extension Procedure {
@@ -13,11 +13,15 @@ extension Procedure {
   ///
   /// A turn that was asked for before the procedure was on a queue moves there once it is.
   ///
-  /// - Parameter starting: whether a worker just took it from the ready list. Otherwise the turn
-  ///   is held for the caller.
-  /// - Parameter list: whose worker this is.
-  final func runTurn(starting: Bool, on list: ReadyList) -> TurnEnd {
-    guard var next = beginTurn(starting: starting, on: list) else { return .idle }
+  /// - Parameters:
+  ///   - starting: whether a worker just took it from the ready list. Otherwise the turn is held
+  ///     for the caller.
+  ///   - list: whose worker this is.
+  ///   - context: what the worker was submitted on.
+  final func runTurn(
+    starting: Bool, on list: ReadyList, _ context: SchedulingContext
+  ) -> TurnEnd {
+    guard var next = beginTurn(starting: starting, on: list, context) else { return .idle }
     while true {
       switch next.step {
       case .idle, .waitForPendingEvents:
@@ -26,6 +30,7 @@ extension Procedure {
       case .execute:
         execute()
       case .didCancel:
+        endBecauseOfCancel()
         procedureDidCancel(withErrors: next.errors)
       case .willFinish:
         procedureWillFinish(withErrors: next.errors)
@@ -34,24 +39,29 @@ extension Procedure {
       case .settleChildren:
         settleChildren()
       case .retire:
-        return .retired(retire(from: list, with: next.extras))
+        return .retired(waiters: retire(from: list, with: next.extras))
       case .attachObservers, .addProduced, .willExecute, .didExecute:
         break
       }
       if let delivery = next.delivery, !deliver(delivery) { return .idle }
-      next = update { $0.nextStep(on: list) }
+      next = update { $0.nextStep(on: list, context) }
     }
   }
 
   /// Nil if somebody else holds the turn and will see to the start.
-  private func beginTurn(starting: Bool, on list: ReadyList) -> NextStep? {
+  private func beginTurn(
+    starting: Bool, on list: ReadyList, _ context: SchedulingContext
+  ) -> NextStep? {
     update { core in
       if starting, core.machine.start() == .none { return nil }
+      if let home = core.homeElsewhere(than: context) {
+        return NextStep(step: .idle, movesTo: home)
+      }
       // Go on with an event whose delivery had to wait for another queue.
       if let delivery = core.rarities?.suspendedDelivery.take() {
         return NextStep(step: .attachObservers, delivery: delivery)
       }
-      return core.nextStep(on: list)
+      return core.nextStep(on: list, context)
     }
   }
 
@@ -78,22 +88,22 @@ extension Procedure {
     }
   }
 
-  /// The last step: lets go of everything, and tells those who wait.
-  private func retire(from home: ReadyList, with extras: ProcedureExtras?) -> Retirement {
-    if failed, let group = home.group { group.collect(errors, of: self) }
-    guard let extras else { return Retirement(ready: ReadyBatch(), waiters: []) }
+  /// The last step: lets go of everything, and tells dependents.
+  ///
+  /// - Returns: who waits for the procedure. They are told when it has left its list.
+  private func retire(from list: ReadyList, with extras: ProcedureExtras?) -> [FinishWaiter] {
+    if failed, read({ $0.isMember }), let group = list.group { group.collect(errors, of: self) }
+    releaseWork()
+    guard let extras else { return [] }
     for entry in extras.observers { entry.remove() }
     let rarities = extras.existingRarities
     rarities?.disconnect()
     for dependency in extras.dependencies {
       if let key = dependency.key { _ = dependency.procedure.removeDependent(key) }
     }
-    var ready = ReadyBatch()
     while let dependent = extras.dependents.popFirst() {
-      guard let list = dependent.noteDependencyFinished() else { continue }
-      if list === home { ready.append(dependent) } else { list.makeReady(dependent) }
+      dependent.dependencyFinished(onWorkerOf: list)
     }
-    return Retirement(
-      ready: ready, waiters: rarities.map { $0.waiters.elements(of: $0.waiterList) } ?? [])
+    return rarities.map { $0.waiters.elements(of: $0.waiterList) } ?? []
   }
 }

@@ -67,8 +67,16 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// The children, if this is a group.
   var childList: ReadyList? { nil }
 
+  // What ready-made procedures do beside the overrides, so that nobody has to call super.
+
   /// A group lets its children end it.
   func settleChildren() {}
+
+  /// It was cancelled: what the framework itself executes ends now.
+  func endBecauseOfCancel() {}
+
+  /// It has finished, executed or not: lets go of the work.
+  func releaseWork() {}
 
   // MARK: To override
 

@@ -13,8 +13,8 @@ struct NextStep: Sendable {
 
 extension ProcedureCore {
   /// Advances the machine and gathers what the step needs.
-  mutating func nextStep(on list: ReadyList) -> NextStep {
-    if list.isDetached, let home { return NextStep(step: .idle, movesTo: home) }
+  mutating func nextStep(on list: ReadyList, _ context: SchedulingContext) -> NextStep {
+    if let home = homeElsewhere(than: context) { return NextStep(step: .idle, movesTo: home) }
     let step = machine.next(wants: wants)
     switch step {
     case .idle, .waitForPendingEvents, .execute, .settleChildren:
@@ -43,6 +43,12 @@ extension ProcedureCore {
       extras = contents.remainder()
       return NextStep(step: step, extras: contents)
     }
+  }
+
+  /// The list that its turn moves to: it is on a queue now, and this worker is on none.
+  func homeElsewhere(than context: SchedulingContext) -> ReadyList? {
+    guard context === SchedulingContext.detached, let home, home.isOnQueue else { return nil }
+    return home
   }
 
   private func delivery(
@@ -84,8 +90,9 @@ extension ProcedureCore {
   }
 
   private mutating func deliveryOfProduced() -> ObserverDelivery? {
-    guard let extras, let rarities, !rarities.produced.isEmpty else { return nil }
-    let production = rarities.produced.removeFirst()
+    guard let extras, let rarities, let production = rarities.produced.popFirst() else {
+      return nil
+    }
     if !rarities.produced.isEmpty { _ = machine.noteProduced() }
     return ObserverDelivery(
       .willAdd, to: extras.observers, adding: production.procedure, sequel: .add(production))

@@ -17,7 +17,7 @@
 /// ³ once; refused on a group, whose end is `childrenFinished`.
 ///
 /// The steps of a life in which nothing special happens; a cancel puts `didCancel` before whatever
-/// comes next, except that nothing goes between `execute` and `didExecute`:
+/// comes next, except that nothing goes between `execute` and `didExecute` but a new observer:
 ///
 /// ```
 /// attachObservers → willExecute → execute → didExecute → [settleChildren] → willFinish → didFinish → retire
@@ -140,28 +140,20 @@ struct ProcedureStateMachine: Sendable {
   /// Whether dependencies can still be added: not since it started.
   var acceptsDependencies: Bool { state <= .pending }
 
-  /// A dependency was added while pending. True if the procedure was ready and now is not.
+  /// A dependency was added while pending. True if the procedure was ready, and must wait now.
   mutating func dependencyAdded() -> Bool {
     unfinishedDependencies += 1
+    inbox.remove(.start)
     defer { isReady = false }
     return isReady
   }
 
-  enum Readiness: Sendable, Equatable {
-    case unchanged
-    case ready
-    case requestTurn
-  }
-
-  /// A dependency is done, or was removed.
-  mutating func dependencyFinished() -> Readiness {
+  /// A dependency is done, or was removed. True if that makes the procedure ready.
+  mutating func dependencyFinished() -> Bool {
     precondition(
       unfinishedDependencies > 0, "Internal inconsistency: a dependency finished more than once")
     unfinishedDependencies -= 1
-    if inbox.contains(.start), unfinishedDependencies == 0 {
-      return requestTurn() == .requestTurn ? .requestTurn : .unchanged
-    }
-    return becomeReady() ? .ready : .unchanged
+    return becomeReady()
   }
 
   /// True, once, when nothing but a slot is missing. Conditions and locks will stand here.
@@ -173,9 +165,10 @@ struct ProcedureStateMachine: Sendable {
     return true
   }
 
-  /// A worker has taken it from the ready list, with a slot.
+  /// A worker has taken it from the ready list, with a slot. It may have to wait again since.
   mutating func start() -> TurnAction {
     precondition(state != .initialized, "Internal inconsistency: started before it was enqueued")
+    guard state == .pending, isReady else { return .none }
     inbox.insert(.start)
     return requestTurn()
   }
@@ -282,13 +275,13 @@ struct ProcedureStateMachine: Sendable {
   /// - Parameter wants: the events that somebody observes; others are skipped.
   mutating func next(wants: ProcedureEvents) -> Step {
     precondition(isTurnHeld, "Internal inconsistency: a turn that nobody holds")
-    if isDidExecuteDue {
-      isDidExecuteDue = false
-      if wants.contains(.didExecute) { return .didExecute }
-    }
     if inbox.contains(.observers) {
       inbox.remove(.observers)
       return .attachObservers
+    }
+    if isDidExecuteDue {
+      isDidExecuteDue = false
+      if wants.contains(.didExecute) { return .didExecute }
     }
     if holds > 0 {
       isWaitingForHolds = true
@@ -317,7 +310,7 @@ struct ProcedureStateMachine: Sendable {
     case .marked: return giveUpTurn()
     case .delivered: return beginFinishing()
     case .none:
-      guard inbox.contains(.start), unfinishedDependencies == 0 else { return giveUpTurn() }
+      guard inbox.contains(.start) else { return giveUpTurn() }
       inbox.remove(.start)
       state = .started
       return wants.contains(.willExecute) ? .willExecute : nextWhileStarted()

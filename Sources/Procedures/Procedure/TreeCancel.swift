@@ -22,6 +22,9 @@ final class TreeCancel: Sendable {
     self.reason = reason
   }
 
+  /// Whether everything there is below has been marked.
+  var isMarked: Bool { progress.withLock { $0.isMarked } }
+
   /// Has procedures told that were marked: now, or when the walk is done.
   func tell(_ marked: [Procedure]) {
     let isMarked = progress.withLock { progress in

@@ -67,6 +67,11 @@ public final class ProcedureQueue: Sendable {
     self.maxConcurrentProcedureCount = maxConcurrentProcedureCount
   }
 
+  deinit {
+    // Nobody can resume it any more, and what was added to it is still to run.
+    list.isSuspended = false
+  }
+
   /// The queue whose procedures run on the main thread, one at a time.
   public static let main = ProcedureQueue(
     name: "main", maxConcurrentProcedureCount: 1, underlyingQueue: .main)

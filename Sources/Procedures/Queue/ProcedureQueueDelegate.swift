@@ -2,6 +2,8 @@ internal import Primitives
 
 /// Is told what happens on a queue. Children of groups on it are not reported: their group is.
 ///
+/// Once its owner has let go of the queue, nothing more is told: there is no queue to name.
+///
 /// Add events come on the thread that adds; finish events in the procedure's turn, after its own
 /// observers. Events of one procedure come in order, those of different ones concurrently.
 public protocol ProcedureQueueDelegate: AnyObject, Sendable {
@@ -49,8 +51,13 @@ final class QueueDelegateReference: Sendable {
 
   var delegate: (any ProcedureQueueDelegate)? { references.withLock { $0.delegate } }
 
-  func set(_ delegate: (any ProcedureQueueDelegate)?, of queue: ProcedureQueue) {
-    references.withLock { $0 = References(delegate: delegate, queue: queue) }
+  func set(
+    _ delegate: (any ProcedureQueueDelegate)?, of queue: ProcedureQueue, publish: () -> Void
+  ) {
+    references.withLock { references in
+      references = References(delegate: delegate, queue: queue)
+      publish()
+    }
   }
 
   func tell(_ event: ProcedureEvents, of procedure: Procedure, errors: [any Error]) {

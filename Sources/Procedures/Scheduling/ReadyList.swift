@@ -8,6 +8,13 @@ internal import Primitives
 /// until there are none. When it takes one and leaves others behind, another worker is asked for
 /// before user code runs; so a blocking procedure never keeps the rest waiting, and a burst of
 /// small ones costs a few Dispatch calls, not thousands.
+///
+/// Invariants:
+/// 1. Lock order: a procedure's, then that of its list. Never two procedures', nor two lists'.
+/// 2. A worker belongs to the context that it was submitted on, and runs nothing of another one.
+///    A list's context changes at most once, from `detached` to that of a queue.
+/// 3. Where a member is (waiting, ready, running) changes in the same critical section of the
+///    procedure as the reason for it; only a start may be under way.
 final class ReadyList: Sendable {
   /// Told when the last procedure has left.
   enum EmptyWaiter: Sendable {
@@ -22,9 +29,19 @@ final class ReadyList: Sendable {
     var lastWaiter: UInt64 = 0
   }
 
+  /// A worker that must be submitted when all locks have been let go of.
+  struct WorkerRequest: Sendable {
+    fileprivate let list: ReadyList
+    fileprivate let context: SchedulingContext
+
+    func submit() {
+      context.scheduler.submit(quality: nil) { [self] in list.work(on: context) }
+    }
+  }
+
   /// What a critical section leaves to be done after it.
   private struct Effects: Sendable {
-    var submitTo: SchedulingContext?
+    var workerRequest: WorkerRequest?
     var emptyWaiters: [EmptyWaiter] = []
     var hasClosed = false
   }
@@ -42,32 +59,32 @@ final class ReadyList: Sendable {
   /// The group whose children these are, if any.
   private let owner: GroupReference?
 
-  /// Whether it only runs turns of procedures that are on no queue.
-  let isDetached: Bool
+  /// Whether it is that of a queue, or of a group on one. One atomic load.
+  var isOnQueue: Bool { queueStatus.load() != 0 }
 
-  init(
-    context: SchedulingContext, delegate: QueueDelegateReference? = nil, isDetached: Bool = false
-  ) {
-    self.isDetached = isDetached
+  private let queueStatus: AtomicByte
+
+  init(context: SchedulingContext, delegate: QueueDelegateReference? = nil) {
+    queueStatus = AtomicByte(context === SchedulingContext.detached ? 0 : 1)
     storage = Locked(Storage(machine: ReadyListStateMachine(), context: context))
     self.delegate = delegate
     owner = nil
   }
 
   init(childrenOf group: GroupReference) {
-    isDetached = false
-    storage = Locked(
-      Storage(machine: ReadyListStateMachine(phase: .held), context: .detached))
+    queueStatus = AtomicByte(0)
+    storage = Locked(Storage(machine: ReadyListStateMachine(isGroup: true), context: .detached))
     delegate = nil
     owner = group
   }
 
   /// Where turns of procedures run that are on no queue.
-  static let detached = ReadyList(context: .detached, isDetached: true)
+  static let detached = ReadyList(context: .detached)
 
   var group: GroupProcedure? { owner?.group }
   var context: SchedulingContext { storage.withLock { $0.context } }
   var procedures: [Procedure] { storage.withLock { $0.machine.procedures } }
+  var children: [Procedure] { storage.withLock { $0.machine.children } }
   var count: Int { storage.withLock { $0.machine.count } }
 
   var limit: Int {
@@ -81,24 +98,37 @@ final class ReadyList: Sendable {
   }
 
   func setDelegate(_ delegate: (any ProcedureQueueDelegate)?, of queue: ProcedureQueue) {
-    self.delegate?.set(delegate, of: queue)
-    delegateStatus.store(delegate == nil ? 0 : 1)
+    self.delegate?.set(delegate, of: queue) { delegateStatus.store(delegate == nil ? 0 : 1) }
   }
 
   // MARK: Members
 
+  /// Adds a member. Called under the procedure's lock; what is returned is for afterwards.
   func insert(
     _ procedure: Procedure, _ standing: ReadyListStateMachine.Standing
-  ) -> ReadyListStateMachine.Insertion {
-    update { $0.machine.insert(procedure, standing) }
+  ) -> (ReadyListStateMachine.Insertion, context: SchedulingContext, WorkerRequest?) {
+    storage.withLock { storage in
+      let insertion = storage.machine.insert(procedure, standing)
+      return (insertion, storage.context, workerRequest(&storage))
+    }
   }
 
-  func makeReady(_ procedure: Procedure) {
-    update { $0.machine.makeReady(procedure) }
+  /// Called under the procedure's lock.
+  ///
+  /// - Parameter asks: false if the caller is a worker that will look for more in this list.
+  func makeReady(_ procedure: Procedure, asks: Bool) -> WorkerRequest? {
+    storage.withLock { storage in
+      storage.machine.makeReady(procedure)
+      return asks ? workerRequest(&storage) : nil
+    }
   }
 
-  func makeWaiting(_ procedure: Procedure) {
-    storage.withLock { $0.machine.makeWaiting(procedure) }
+  /// Called under the procedure's lock.
+  func makeWaiting(_ procedure: Procedure) -> WorkerRequest? {
+    storage.withLock { storage in
+      storage.machine.makeWaiting(procedure)
+      return workerRequest(&storage)
+    }
   }
 
   /// Has the turn run that the caller took for `procedure`.
@@ -108,15 +138,22 @@ final class ReadyList: Sendable {
 
   // MARK: Groups
 
-  /// The queue that the group is on is known: children run there too.
+  /// The queue that the group is on is known: children run there too, from here on.
   ///
   /// - Returns: the lists of groups among the children, which are to adopt it as well.
   func adopt(_ context: SchedulingContext) -> [ReadyList] {
-    storage.withLock { storage in
-      guard storage.context !== context else { return [] }
+    let (lists, request): ([ReadyList], WorkerRequest?) = storage.withLock { storage in
+      guard storage.context === SchedulingContext.detached, storage.context !== context else {
+        return ([], nil)
+      }
       storage.context = context
-      return storage.machine.childLists
+      queueStatus.store(1)
+      // A worker that is on its way belongs to the old context, and will do nothing.
+      storage.machine.workerArrived()
+      return (storage.machine.childLists, workerRequest(&storage))
     }
+    request?.submit()
+    return lists
   }
 
   func begin() {
@@ -128,15 +165,17 @@ final class ReadyList: Sendable {
     update { $0.machine.settle() }
   }
 
-  /// Marks the group as cancelled and returns the children there are.
+  /// Marks the group as cancelled and returns the children that may not be.
   func cancel(_ cancel: TreeCancel) -> [Procedure] {
-    storage.withLock { storage in
+    // Below a cancel that has been everywhere, and with what was added since, all are marked.
+    if let earlier = storage.withLock({ $0.machine.treeCancel }), earlier.isMarked { return [] }
+    return storage.withLock { storage in
       storage.machine.cancel(cancel)
       return storage.machine.procedures
     }
   }
 
-  func abandon() -> [Procedure] {
+  func abandon() -> (unfinished: [Procedure], finished: [Procedure]) {
     storage.withLock { $0.machine.abandon() }
   }
 
@@ -179,25 +218,22 @@ final class ReadyList: Sendable {
 
   // MARK: Workers
 
-  private func submitWorker(on context: SchedulingContext) {
-    context.scheduler.submit(quality: nil) { self.work() }
-  }
-
-  private func work() {
-    let (job, submitTo, limit) = storage.withLock { storage in
+  private func work(on context: SchedulingContext) {
+    let (job, request): (ReadyListStateMachine.Job?, WorkerRequest?) = storage.withLock { storage in
+      guard storage.context === context else { return (nil, nil) }
       storage.machine.workerArrived()
       let job = storage.machine.take()
-      return (
-        job, storage.machine.requestWorker() ? storage.context : nil,
-        storage.context.scheduler.proceduresPerWorker
-      )
+      return (job, workerRequest(&storage))
     }
-    if let submitTo { submitWorker(on: submitTo) }
-    if let job { run(job, limit: limit) }
+    request?.submit()
+    if let job { run(job, on: context, limit: context.scheduler.proceduresPerWorker) }
   }
 
   /// Runs `first` and then whatever else there is, on this thread.
-  private func run(_ first: ReadyListStateMachine.Job, limit: Int, isHandedOver: Bool = false) {
+  private func run(
+    _ first: ReadyListStateMachine.Job, on context: SchedulingContext, limit: Int,
+    isHandedOver: Bool = false
+  ) {
     var list = self
     var next: ReadyListStateMachine.Job? = first
     var remaining = limit
@@ -205,66 +241,78 @@ final class ReadyList: Sendable {
     while let job = next {
       if let quality = job.quality, !isHandedOver {
         // A procedure with a quality of its own gets a worker of that quality.
-        list.context.scheduler.submit(quality: quality) { [list] in
-          list.run(job, limit: 1, isHandedOver: true)
+        context.scheduler.submit(quality: quality) { [list] in
+          list.run(job, on: context, limit: 1, isHandedOver: true)
         }
-        next = list.take()
+        next = list.take(on: context)
         continue
       }
       isHandedOver = false
       remaining -= 1
-      switch job.procedure.runTurn(starting: job.isStart, on: list) {
+      switch job.procedure.runTurn(starting: job.isStart, on: list, context) {
       case .idle:
-        next = remaining > 0 ? list.take() : nil
-      case .retired(let retirement):
+        next = remaining > 0 ? list.take(on: context) : nil
+      case .retired(let waiters):
         let finishedGroup: GroupProcedure?
-        (next, finishedGroup) = list.retire(job.procedure, retirement, takesNext: remaining > 0)
+        (next, finishedGroup) = list.retire(
+          job.procedure, waiters, on: context, takesNext: remaining > 0)
         // A group whose last child this was goes on here: its list has nothing else to do.
-        if let finishedGroup {
-          list = finishedGroup.listForTurns
+        guard let finishedGroup else { continue }
+        list = finishedGroup.listForTurns
+        if list.context === context {
           next = ReadyListStateMachine.Job(procedure: finishedGroup, isStart: false, quality: nil)
           remaining = max(remaining, 1)
+        } else {
+          list.requestTurn(of: finishedGroup)
         }
       }
     }
   }
 
-  private func take() -> ReadyListStateMachine.Job? {
-    update { $0.machine.take() }
+  private func take(on context: SchedulingContext) -> ReadyListStateMachine.Job? {
+    update { $0.context === context ? $0.machine.take() : nil }
   }
 
-  /// One critical section: the finished procedure leaves, its dependents become ready, and the
-  /// worker gets its next job. A chain therefore runs on one worker, in first-in-first-out order.
+  /// One critical section: the finished procedure leaves, and the worker gets its next job, which
+  /// may be a dependent that has just become ready. A chain therefore runs on one worker, in
+  /// first-in-first-out order.
   private func retire(
-    _ procedure: Procedure, _ retirement: Retirement, takesNext: Bool
+    _ procedure: Procedure, _ waiters: [FinishWaiter], on context: SchedulingContext,
+    takesNext: Bool
   ) -> (next: ReadyListStateMachine.Job?, finishedGroup: GroupProcedure?) {
     let (job, effects) = storage.withLock { storage in
       var effects = Effects()
       effects.hasClosed = storage.machine.retire(procedure)
-      retirement.ready.forEach { storage.machine.makeReady($0) }
       if storage.machine.count == 0, !storage.emptyWaiters.isEmpty {
         swap(&effects.emptyWaiters, &storage.emptyWaiters)
       }
-      let job = takesNext ? storage.machine.take() : nil
-      if storage.machine.requestWorker() { effects.submitTo = storage.context }
+      let takes = takesNext && !effects.hasClosed && storage.context === context
+      let job = takes ? storage.machine.take() : nil
+      effects.workerRequest = workerRequest(&storage)
       return (job, effects)
     }
-    if let context = effects.submitTo { submitWorker(on: context) }
+    effects.workerRequest?.submit()
     for waiter in effects.emptyWaiters { waiter.resume() }
-    for waiter in retirement.waiters { waiter.resume() }
+    for waiter in waiters { waiter.resume() }
     guard effects.hasClosed, let group = owner?.group, group.childrenFinished() else {
       return (job, nil)
     }
     return (job, group)
   }
 
+  /// Restores the machine's invariant 2 at the end of a critical section.
+  private func workerRequest(_ storage: inout Storage) -> WorkerRequest? {
+    guard storage.machine.requestWorker() else { return nil }
+    return WorkerRequest(list: self, context: storage.context)
+  }
+
   /// A critical section after which a worker is asked for if there is work.
   private func update<Result: Sendable>(_ body: (inout Storage) -> Result) -> Result {
-    let (result, submitTo) = storage.withLock { storage in
+    let (result, request) = storage.withLock { storage in
       let result = body(&storage)
-      return (result, storage.machine.requestWorker() ? storage.context : nil)
+      return (result, workerRequest(&storage))
     }
-    if let submitTo { submitWorker(on: submitTo) }
+    request?.submit()
     return result
   }
 }

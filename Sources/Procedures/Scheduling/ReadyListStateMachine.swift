@@ -11,6 +11,7 @@ internal import Primitives
 /// |-------------------|-------------------------------------------------------------------------|
 /// | insert            | the member joins waiting or ready; refused once a group has closed      |
 /// | makeReady         | waiting → ready                                                         |
+/// | makeWaiting       | ready, or running but not started → waiting                             |
 /// | take              | the first turn; else the first ready member, if a slot is free → running |
 /// | retire            | the member leaves, wherever it is; a running one frees its slot         |
 /// | requestTurn       | joins the line of turns                                                 |
@@ -22,16 +23,15 @@ internal import Primitives
 ///    So a worker that blocks in user code never keeps others waiting, and a worker may look for
 ///    more work, or not, as it likes.
 /// 3. A group closes exactly once: settled and without members. Closed, it accepts nobody.
+/// 4. In a cancelled group nobody starts.
 struct ReadyListStateMachine: Sendable {
   enum Phase: UInt8, Sendable {
     /// A group that has not executed: nobody starts.
     case held
     /// Members start. A queue is always here.
     case running
-    /// A group that has executed: it closes when no member is left. Members start.
+    /// A group that has executed, or was cancelled before: it closes when no member is left.
     case settling
-    /// As `settling`, but the group was cancelled before it executed: nobody starts.
-    case settlingHeld
     case closed
   }
 
@@ -56,8 +56,6 @@ struct ReadyListStateMachine: Sendable {
     case acceptedToCancel(TreeCancel)
     /// The group has closed.
     case refused
-    /// It finished before it could be inserted.
-    case alreadyRetired
   }
 
   private enum List: UInt8, Sendable {
@@ -83,12 +81,16 @@ struct ReadyListStateMachine: Sendable {
   private var isWorkerRequested = false
   private(set) var phase: Phase
   private(set) var slotsInUse = 0
-  private var treeCancel: TreeCancel?
+  private(set) var treeCancel: TreeCancel?
+  /// All members there ever were, if these are the children of a group.
+  private(set) var children: [Procedure] = []
+  private let isGroup: Bool
   var limit = Int.max
   var isSuspended = false
 
-  init(phase: Phase = .running) {
-    self.phase = phase
+  init(isGroup: Bool = false) {
+    self.isGroup = isGroup
+    phase = isGroup ? .held : .running
   }
 
   var count: Int { members.count }
@@ -107,7 +109,6 @@ struct ReadyListStateMachine: Sendable {
 
   mutating func insert(_ procedure: Procedure, _ standing: Standing) -> Insertion {
     if phase == .closed { return .refused }
-    if case .retired = procedure.membership { return .alreadyRetired }
     let member = Member(
       procedure: procedure, priority: standing.priority, quality: standing.quality,
       list: standing.isReady ? .ready : .waiting)
@@ -120,6 +121,7 @@ struct ReadyListStateMachine: Sendable {
       key = members.append(member, to: &waiting)
     }
     procedure.membership = .member(place: key.place)
+    if isGroup { children.append(procedure) }
     return treeCancel.map(Insertion.acceptedToCancel) ?? .accepted
   }
 
@@ -134,24 +136,27 @@ struct ReadyListStateMachine: Sendable {
     readyPriorities |= 1 << UInt8(bucket)
   }
 
-  /// A ready member must wait after all. One that was taken meanwhile is left alone.
+  /// A member that is ready, or was taken but has not started, must wait after all.
   mutating func makeWaiting(_ procedure: Procedure) {
-    guard case .member(let place) = procedure.membership, members[place].list == .ready else {
+    guard case .member(let place) = procedure.membership else { return }
+    switch members[place].list {
+    case .waiting:
       return
+    case .ready:
+      let bucket = Int(members[place].priority.rawValue)
+      members.move(place, from: &ready[bucket], to: &waiting)
+      if ready[bucket].isEmpty { readyPriorities &= ~(1 << UInt8(bucket)) }
+    case .running:
+      members.move(place, from: &running, to: &waiting)
+      slotsInUse -= 1
     }
-    let bucket = Int(members[place].priority.rawValue)
     members[place].list = .waiting
-    members.move(place, from: &ready[bucket], to: &waiting)
-    if ready[bucket].isEmpty { readyPriorities &= ~(1 << UInt8(bucket)) }
   }
 
   /// A finished procedure leaves. True if that closed the group.
   mutating func retire(_ procedure: Procedure) -> Bool {
-    guard case .member(let place) = procedure.membership else {
-      procedure.membership = .retired
-      return false
-    }
-    procedure.membership = .retired
+    guard case .member(let place) = procedure.membership else { return false }
+    procedure.membership = .none
     switch members[place].list {
     case .waiting:
       _ = members.remove(at: place, from: &waiting)
@@ -175,17 +180,14 @@ struct ReadyListStateMachine: Sendable {
 
   /// The group has executed, or never will. True if it had no children left, and is closed.
   mutating func settle() -> Bool {
-    switch phase {
-    case .held: phase = .settlingHeld
-    case .running: phase = .settling
-    case .settling, .settlingHeld, .closed:
-      preconditionFailure("Internal inconsistency: a group settled twice")
-    }
+    precondition(
+      phase == .held || phase == .running, "Internal inconsistency: a group settled twice")
+    phase = .settling
     return closeIfSettled()
   }
 
   private mutating func closeIfSettled() -> Bool {
-    guard count == 0, phase == .settling || phase == .settlingHeld else { return false }
+    guard count == 0, phase == .settling else { return false }
     phase = .closed
     return true
   }
@@ -195,13 +197,14 @@ struct ReadyListStateMachine: Sendable {
     if treeCancel == nil { treeCancel = cancel }
   }
 
-  /// The group went away without having run: its members belong to nobody now.
-  mutating func abandon() -> [Procedure] {
-    let orphans = procedures
-    for procedure in orphans { procedure.membership = .retired }
-    members = Slab()
+  /// The group goes away: its members, if it never ran, belong to nobody now.
+  mutating func abandon() -> (unfinished: [Procedure], finished: [Procedure]) {
+    let unfinished = procedures
+    let finished = children.filter { if case .none = $0.membership { true } else { false } }
+    for procedure in unfinished { procedure.membership = .none }
+    self = ReadyListStateMachine(isGroup: true)
     phase = .closed
-    return orphans
+    return (unfinished, finished)
   }
 
   // MARK: Work
@@ -227,7 +230,7 @@ struct ReadyListStateMachine: Sendable {
   }
 
   private var canStart: Bool {
-    readyPriorities != 0 && !isSuspended && slotsInUse < limit
+    readyPriorities != 0 && !isSuspended && slotsInUse < limit && treeCancel == nil
       && (phase == .running || phase == .settling)
   }
 

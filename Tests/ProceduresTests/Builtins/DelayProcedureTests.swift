@@ -59,6 +59,19 @@ import Testing
     #expect("\(delay.outcome!)" == "cancelled" && clock.pendingCount == 0)
   }
 
+  @Test("Z1: a subclass that overrides procedureDidCancel without super still ends when cancelled")
+  func overriddenWithoutSuper() {
+    final class Pause: DelayProcedure, @unchecked Sendable {
+      override func procedureDidCancel(withErrors errors: [any Error]) {}
+    }
+    let pause = Pause(by: .seconds(5))
+    queue.add(pause)
+    scheduler.run()
+    pause.cancel()
+    scheduler.run()
+    #expect(pause.isFinished)
+  }
+
   @Test("Z1: on the real clock a delay is never early")
   func realClock() async {
     let queue = ProcedureQueue()

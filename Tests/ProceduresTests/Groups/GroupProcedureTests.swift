@@ -73,7 +73,7 @@ import Testing
     #expect(!group.add(child: late))
     #expect(late.isCancelled)
     scheduler.run()
-    #expect(late.isFinished && group.children.count == 1)
+    #expect(late.isFinished && group.children.count == 1 && group.errors.isEmpty)
     guard case .groupFinished("album")? = late.errors.first as? ProcedureError else {
       Issue.record("\(late.errors)")
       return
@@ -195,6 +195,34 @@ import Testing
     #expect(!group.isCancelled)
   }
 
+  /// Its worker has run, on a thread of its own, before `submit` returns.
+  private final class EagerScheduler: Scheduler {
+    let proceduresPerWorker = Int.max
+    func submit(quality: DispatchQoS.QoSClass?, _ worker: @escaping @Sendable () -> Void) {
+      let done = DispatchSemaphore(value: 0)
+      DispatchQueue(label: "eager").async {
+        worker()
+        done.signal()
+      }
+      done.wait()
+    }
+  }
+
+  @Test(
+    "G5: a child added to a cancelled group that executes never executes, however fast a worker is")
+  func addedToACancelledRunningGroup() async {
+    let queue = ProcedureQueue(scheduler: EagerScheduler())
+    let first = TracedProcedure("first", end: .whenTold)
+    let group = GroupProcedure(first)
+    await onThreadOfItsOwn { queue.add(group) }
+    group.cancel()
+    let late = TracedProcedure("late", trace: trace)
+    await onThreadOfItsOwn { _ = group.add(child: late) }
+    #expect(late.isCancelled && !trace.events.contains("late execute"))
+    await onThreadOfItsOwn { _ = first.finish() }
+    _ = await group.waitUntilFinished()
+  }
+
   @Test("G9: isSuspended holds children back; a cancelled suspended group finishes")
   func suspended() {
     let child = TracedProcedure("child", trace: trace)
@@ -240,6 +268,23 @@ import Testing
     for child in children { child.finish() }
     scheduler.run()
     #expect(next.isFinished)
+  }
+
+  @Test("a child that executes, however soon, finds itself among the group's children")
+  func findsItself() async {
+    let queue = ProcedureQueue()
+    for _ in 0..<Rounds.few {
+      let seen = Recorder<Bool>()
+      let group = GroupProcedure(DelayProcedure(by: .microseconds(20)))
+      group.addWillExecuteBlockObserver { group, _ in
+        group.add(
+          child: BlockProcedure { [weak group] procedure in
+            seen.note(group?.children.contains(procedure) ?? false)
+          })
+      }
+      _ = await queue.run(group)
+      #expect(seen.events == [true])
+    }
   }
 
   @Test("G11: finish() on a group is refused, and the queue is told")

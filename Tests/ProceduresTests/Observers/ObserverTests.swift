@@ -48,6 +48,24 @@ import Testing
     #expect(trace.events == ["outer", "inner"])
   }
 
+  @Test(
+    "X1, O1: added inside execute(), it is attached before anything else, and misses nothing later")
+  func addedInsideExecute() {
+    final class Adding: Procedure, @unchecked Sendable {
+      let trace = Recorder<String>()
+      override func execute() {
+        name = "p"
+        add(observer: TraceObserver(trace: trace))
+        finish()
+      }
+    }
+    let procedure = Adding()
+    queue.add(procedure)
+    scheduler.run()
+    #expect(
+      procedure.trace.events == ["p didAttach", "p didExecute", "p willFinish", "p didFinish"])
+  }
+
   @Test("O1: the registration takes it off, also when an earlier observer does so")
   func removal() {
     let procedure = TracedProcedure(end: .whenTold)
@@ -160,6 +178,39 @@ import Testing
     #expect(procedure.isFinished && !trace.events.contains("p execute"))
     kept.events[0].release()
     scheduler.run()
+  }
+
+  @Test(
+    "X1: observer values tell of the same events as the block forms, for any number of procedures")
+  func observerValues() {
+    let note: @Sendable (String) -> Void = { [trace] in trace.note($0) }
+    let observers: [any ProcedureObserver] = [
+      WillExecuteObserver<TracedProcedure> { _, _ in note("willExecute") },
+      DidExecuteObserver<TracedProcedure> { _ in note("didExecute") },
+      DidCancelObserver<TracedProcedure> { _, _ in note("didCancel") },
+      WillFinishObserver<TracedProcedure> { _, _, _ in note("willFinish") },
+      DidFinishObserver<TracedProcedure> { _, _ in note("didFinish") },
+      DidFinishObserver<BlockProcedure> { _, _ in note("of another type") },
+    ]
+    let all = BlockObserver(
+      didAttach: { _ in note("all didAttach") }, willExecute: { _, _ in note("all willExecute") },
+      didExecute: { _ in note("all didExecute") }, didCancel: { _, _ in note("all didCancel") },
+      willFinish: { _, _, _ in note("all willFinish") },
+      didFinish: { _, _ in note("all didFinish") })
+    let queue = queue
+    for _ in 0..<2 {
+      let procedure = TracedProcedure(end: .whenToldOrCancelled)
+      for observer in observers { procedure.add(observer: observer) }
+      procedure.add(observer: all)
+      queue.add(procedure)
+      scheduler.run()
+      procedure.cancel()
+      scheduler.run()
+    }
+    let events = ["willExecute", "didExecute", "didCancel", "willFinish", "didFinish"]
+    let expected = ["all didAttach"] + events.flatMap { [$0, "all \($0)"] }
+    #expect(trace.events == expected + expected)
+    #expect(BlockObserver(didFinish: { _, _ in }).events == .didFinish)
   }
 
   @Test("T1: no two pieces of user code of one procedure overlap, whoever cancels and observes it")

@@ -138,6 +138,51 @@ import Testing
     #expect(trace.events.count == 4)
   }
 
+  @Test("T3: what was noted of children before the enqueue takes none of them off the queue")
+  func childrenNotedBefore() async {
+    let key = DispatchSpecificKey<Bool>()
+    let underlying = DispatchQueue(label: "underlying")
+    underlying.setSpecific(key: key, value: true)
+    let queue = ProcedureQueue(underlyingQueue: underlying)
+    let elsewhere = Counter()
+    for _ in 0..<Rounds.few {
+      let children = (0..<8).map { _ in
+        BlockProcedure { if DispatchQueue.getSpecific(key: key) != true { elsewhere.increment() } }
+      }
+      let group = GroupProcedure(children: children)
+      // Each asks for a turn, on a global queue: the group is on none yet.
+      for child in children { child.add(observer: TraceObserver(trace: Recorder())) }
+      children[0].cancel()
+      queue.add(group)
+      _ = await group.waitUntilFinished()
+    }
+    #expect(elsewhere.value == 0)
+  }
+
+  @Test(
+    "T3: the worker that ends a group cancelled before its enqueue takes nothing else of the queue")
+  func workerOfAnEarlierCancel() async {
+    let queue = queue
+    let other = TracedProcedure("other", trace: trace)
+    let group = GroupProcedure(TracedProcedure("child", trace: trace))
+    let added = Gate()
+    group.children[0].addDidFinishBlockObserver { [scheduler] _, _ in
+      // On a global queue, since the group was cancelled when it was on none.
+      queue.add(group)
+      scheduler.run()
+      queue.add(other)
+      added.open()
+    }
+    group.cancel()
+    await added.wait()
+    // Only the test's own scheduler may run them, now.
+    while !(group.isFinished && other.isFinished) {
+      scheduler.run()
+      await Task.yield()
+    }
+    #expect(trace.events.contains("other execute") && !trace.events.contains("child execute"))
+  }
+
   @Test("T3: on ProcedureQueue.main, execute() runs on the main queue")
   func mainQueue() async {
     let key = DispatchSpecificKey<Bool>()

@@ -283,6 +283,34 @@ import Testing
     #expect(procedure.isFinished)
   }
 
+  @Test(
+    "Q2, F3: a dependency added after a worker took it, before it started, frees the slot again")
+  func dependencyOfATakenOne() {
+    let queue = ProcedureQueue(maxConcurrentProcedureCount: 1, scheduler: scheduler)
+    let (procedure, dependency) = (TracedProcedure("procedure"), TracedProcedure("dependency"))
+    procedure.add(
+      observer: BlockObserver(didAttach: { procedure in
+        procedure.add(dependency: dependency)
+        queue.add(dependency)
+      }))
+    queue.add(procedure)
+    scheduler.run()
+    #expect(dependency.isFinished && procedure.isFinished)
+  }
+
+  @Test("Q6: a suspended queue that its owner lets go of is resumed: nobody else could")
+  func releasedSuspended() {
+    let procedure = TracedProcedure()
+    var queue: ProcedureQueue? = ProcedureQueue(scheduler: scheduler)
+    queue?.isSuspended = true
+    queue?.add(procedure)
+    scheduler.run()
+    #expect(procedure.isPending)
+    queue = nil
+    scheduler.run()
+    #expect(procedure.isFinished)
+  }
+
   @Test("C8: a dependent runs after a failed and after a cancelled dependency")
   func orderNotSuccess() {
     let queue = ProcedureQueue(scheduler: scheduler)

@@ -172,6 +172,27 @@ import Testing
     }
   }
 
+  @Test(
+    "T3, Z3: a group added to a group against its enqueue: the inner one learns its queue's clock")
+  func adoptionAgainstAdd() async {
+    let clock = TestClock()
+    let queue = ProcedureQueue(clock: clock.clock)
+    for _ in 0..<Rounds.few {
+      let holder = TracedProcedure("holder", end: .whenTold)
+      let (inner, outer) = (GroupProcedure(), GroupProcedure(holder))
+      let delay = DelayProcedure(by: .seconds(3_600))
+      inner.add(child: delay)
+      let executing = Gate()
+      delay.addDidExecuteBlockObserver { _ in executing.open() }
+      await race({ outer.add(child: inner) }, { queue.add(outer) })
+      await executing.wait()
+      #expect(clock.pendingCount == 1)
+      clock.advance(by: .seconds(3_600))
+      while !holder.finish() { await Task.yield() }
+      _ = await outer.waitUntilFinished()
+    }
+  }
+
   @Test("Q3: suspend and resume under load: nothing is lost")
   func suspendAndResume() async {
     let queue = ProcedureQueue(maxConcurrentProcedureCount: 3)

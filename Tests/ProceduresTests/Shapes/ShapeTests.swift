@@ -1,95 +1,142 @@
+import Dispatch
 import Procedures
 import TestSupport
 import Testing
 
 /// Deep and wide graphs: no stack overflow, no quadratic time.
-@Suite(.timeLimit(.minutes(2))) struct ShapeTests {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct ShapeTests {
   /// When a shape is cancelled.
-  enum Moment: CaseIterable {
+  enum Moment: CaseIterable, Sendable {
     case never
     case beforeEnqueue
     case whilePending
     case whileRunning
   }
 
+  /// The full size, except where the ordinary suite tries one more moment of the same shape.
+  private static func size(_ full: Int, _ moment: Moment) -> Int {
+    switch moment {
+    case .never, .whilePending: full
+    case .beforeEnqueue, .whileRunning: Rounds.isStress ? full : full / 10
+    }
+  }
+
   final class Node: Procedure, @unchecked Sendable {
     override func execute() { finish() }
   }
 
+  /// Not the quality of the test runner's own threads: this is long work.
+  private func makeQueue() -> ProcedureQueue { ProcedureQueue(qualityOfService: .utility) }
+
   @Test("a chain of 200,000, run or cancelled at any moment", arguments: Moment.allCases)
   func chain(cancelled moment: Moment) async {
-    let queue = ProcedureQueue()
-    queue.isSuspended = true
-    var nodes: [Procedure] = []
-    for _ in 0..<200_000 {
-      let node = Node()
-      if let last = nodes.last { node.add(dependency: last) }
-      nodes.append(node)
+    await run(cancelled: moment) {
+      var nodes: [Procedure] = []
+      for _ in 0..<Self.size(200_000, moment) {
+        let node = Node()
+        if let last = nodes.last { node.add(dependency: last) }
+        nodes.append(node)
+      }
+      return nodes
     }
-    await run(nodes, on: queue, cancelled: moment)
-    #expect(nodes.allSatisfy { $0.isFinished })
   }
 
   @Test("a chain of 200,000 that was never added is released without recursion")
-  func chainReleased() {
-    var last: Procedure = Node()
-    for _ in 0..<200_000 {
-      let node = Node()
-      node.add(dependency: last)
-      last = node
+  func chainReleased() async {
+    let count = await onThreadOfItsOwn {
+      var last: Procedure = Node()
+      for _ in 0..<200_000 {
+        let node = Node()
+        node.add(dependency: last)
+        last = node
+      }
+      return last.dependencies.count
     }
-    #expect(last.dependencies.count == 1)
+    #expect(count == 1)
   }
 
   @Test("groups nested 5,000 deep, run or cancelled at any moment", arguments: Moment.allCases)
   func nested(cancelled moment: Moment) async {
-    let queue = ProcedureQueue()
-    queue.isSuspended = true
-    var group = GroupProcedure(Node())
-    for _ in 0..<5_000 { group = GroupProcedure(group, Node()) }
-    await run([group], on: queue, cancelled: moment)
-    #expect(group.isFinished)
+    await run(cancelled: moment) { [Self.nestedGroups()] }
   }
 
   @Test("groups nested 5,000 deep that were never added are released without recursion")
-  func nestedReleased() {
+  func nestedReleased() async {
+    let count = await onThreadOfItsOwn { Self.nestedGroups().children.count }
+    #expect(count == 2)
+  }
+
+  private static func nestedGroups() -> GroupProcedure {
     var group = GroupProcedure(Node())
     for _ in 0..<5_000 { group = GroupProcedure(group, Node()) }
-    #expect(group.children.count == 2)
+    return group
   }
 
   @Test("a group of 100,000 children, run or cancelled at any moment", arguments: Moment.allCases)
   func wide(cancelled moment: Moment) async {
-    let queue = ProcedureQueue()
-    queue.isSuspended = true
-    let group = GroupProcedure(children: (0..<100_000).map { _ in Node() })
-    await run([group], on: queue, cancelled: moment)
-    #expect(group.isFinished && group.children.allSatisfy { $0.isFinished })
+    await run(cancelled: moment) {
+      [GroupProcedure(children: (0..<Self.size(100_000, moment)).map { _ in Node() })]
+    }
+  }
+
+  @Test("a group of 100,000 children that was never added is released in linear time")
+  func wideReleased() async {
+    let count = await onThreadOfItsOwn {
+      GroupProcedure(children: (0..<100_000).map { _ in Node() }).children.count
+    }
+    #expect(count == 100_000)
+  }
+
+  @Test("groups nested 5,000 deep, cancelled from the inside out, are cancelled in linear time")
+  func insideOut() async {
+    let areCancelled = await onThreadOfItsOwn {
+      var groups = [GroupProcedure()]
+      for _ in 0..<5_000 { groups.append(GroupProcedure(groups[groups.count - 1])) }
+      for group in groups { group.cancel() }
+      return groups.allSatisfy { $0.isCancelled }
+    }
+    #expect(areCancelled)
   }
 
   @Test("100,000 dependents of one, and one dependent of 100,000")
   func fanOutFanIn() async {
-    let queue = ProcedureQueue()
-    let (first, last) = (Node(), Node())
-    let middle = (0..<100_000).map { _ in Node() }
-    for node in middle { node.add(dependency: first) }
-    last.add(dependencies: middle)
-    queue.add(last)
-    queue.add(middle)
-    queue.add(first)
-    _ = await last.waitUntilFinished()
+    let queue = makeQueue()
+    let middle = await onThreadOfItsOwn {
+      let (first, last) = (Node(), Node())
+      let middle = (0..<100_000).map { _ in Node() }
+      for node in middle { node.add(dependency: first) }
+      last.add(dependencies: middle)
+      queue.add(last)
+      queue.add(middle)
+      queue.add(first)
+      return middle + [first, last]
+    }
+    await queue.waitUntilAllFinished()
     #expect(middle.allSatisfy { $0.isFinished })
   }
 
   private func run(
-    _ procedures: [Procedure], on queue: ProcedureQueue, cancelled moment: Moment
+    cancelled moment: Moment, _ make: @escaping @Sendable () -> [Procedure]
   ) async {
-    func cancel() { for procedure in procedures { procedure.cancel() } }
-    if moment == .beforeEnqueue { cancel() }
-    queue.add(procedures)
-    if moment == .whilePending { cancel() }
-    queue.isSuspended = false
-    if moment == .whileRunning { cancel() }
+    let queue = makeQueue()
+    queue.isSuspended = true
+    let procedures = await onThreadOfItsOwn {
+      let procedures = make()
+      func cancel() { for procedure in procedures { procedure.cancel() } }
+      if moment == .beforeEnqueue { cancel() }
+      queue.add(procedures)
+      if moment == .whilePending { cancel() }
+      queue.isSuspended = false
+      if moment == .whileRunning { cancel() }
+      return procedures
+    }
     await queue.waitUntilAllFinished()
+    let areFinished = await onThreadOfItsOwn {
+      procedures.allSatisfy { procedure in
+        procedure.isFinished
+          && (procedure as? GroupProcedure)?.children.allSatisfy { $0.isFinished } ?? true
+      }
+    }
+    #expect(areFinished)
   }
 }

@@ -1,0 +1,22 @@
+internal import Primitives
+
+/// The rarest belongings of a procedure. Guarded by its lock.
+final class ProcedureRarities: @unchecked Sendable {
+  /// An event whose delivery waits for another Dispatch queue.
+  var suspendedDelivery: ObserverDelivery?
+  var produced = Fifo<Production>()
+  var waiters = Slab<FinishWaiter>()
+  var waiterList = SlabList()
+  var source: CancellationTokenSource?
+  var token: CancellationToken?
+  var cancelReason: CancellationReason?
+  var registrations: [CancellationRegistration] = []
+  var timers: [(clock: TimerClock, key: SlabKey)] = []
+
+  /// Leaves tokens and timers, when the procedure has finished.
+  func disconnect() {
+    source?.complete()
+    for registration in registrations { registration.unregister() }
+    for timer in timers { timer.clock.service.cancel(timer.key) }
+  }
+}

@@ -1,0 +1,19 @@
+/// A procedure that is to be added once the will-add observers have been told.
+struct Production: Sendable {
+  enum Target: Sendable {
+    /// Onto the queue, or into the group, that the producer is in.
+    case home
+    /// Already a child of the producer; it starts when the observers know.
+    case ownChild
+  }
+
+  /// What becomes of a call of `produce`.
+  enum Way: Sendable {
+    case refused
+    case add(ReadyList)
+    case requestTurn(ReadyList?)
+  }
+
+  let procedure: Procedure
+  let target: Target
+}
