@@ -48,6 +48,7 @@ import Testing
     #expect(Self.end(left && right) == Self.and(ends))
     #expect(Self.end(.any(of: left, right)) == Self.or(ends))
     #expect(Self.end(.all(of: left, right)) == Self.and(ends))
+    withExtendedLifetime(operands) {}
   }
 
   @Test("K9: || and && of operands that are settled after, in either order", arguments: pairs)
@@ -70,6 +71,7 @@ import Testing
       let settled = [Self.or(ends), Self.and(ends)].filter { $0 != .pending }
       #expect(recorder.events.count == settled.count)
       #expect(recorder.events.filter { $0 }.count == settled.filter { $0 == .cancelled }.count)
+      withExtendedLifetime(operands) {}
     }
   }
 
@@ -85,6 +87,7 @@ import Testing
       if !settlesBefore { settle() }
       for token in either { #expect(Self.end(token) == Self.or(ends)) }
       for token in both { #expect(Self.end(token) == Self.and(ends)) }
+      withExtendedLifetime(operands) {}
     }
   }
 

@@ -126,6 +126,7 @@ import Testing
     bottom.token.onCancel { calls.increment() }
     root.cancel()
     #expect(calls.value == 1)
+    withExtendedLifetime((sides, bottom)) {}
   }
 
   static let depth = 200_000
