@@ -1,5 +1,11 @@
 internal import Primitives
 
+/// One procedure that waits for another.
+struct Dependent: Sendable {
+  let procedure: Procedure
+  let demand: DependencyDemand
+}
+
 /// Who waits for a procedure, in order; no allocation for the first.
 ///
 /// A key is good for one removal: whoever holds it forgets it then.
@@ -9,29 +15,29 @@ struct DependentList: Sendable {
     case other(SlabKey)
   }
 
-  private var first: Procedure?
-  private var others: Slab<Procedure>?
+  private var first: Dependent?
+  private var others: Slab<Dependent>?
   private var otherList = SlabList()
 
-  mutating func append(_ procedure: Procedure) -> Key {
+  mutating func append(_ dependent: Dependent) -> Key {
     if first == nil, others == nil {
-      first = procedure
+      first = dependent
       return .first
     }
     var slab = others.take() ?? Slab()
     defer { others = slab }
-    return .other(slab.append(procedure, to: &otherList))
+    return .other(slab.append(dependent, to: &otherList))
   }
 
-  /// The procedure that left; nil if it had been told.
-  mutating func remove(_ key: Key) -> Procedure? {
+  /// The one that left; nil if it had been told.
+  mutating func remove(_ key: Key) -> Dependent? {
     switch key {
     case .first: first.take()
     case .other(let key): others?.remove(key, from: &otherList)
     }
   }
 
-  mutating func popFirst() -> Procedure? {
+  mutating func popFirst() -> Dependent? {
     first.take() ?? others?.popFirst(from: &otherList)
   }
 }

@@ -8,6 +8,22 @@ extension Procedure {
   ///
   /// Adding a dependency on itself, or after it started, is a programmer error and traps.
   public final func add(dependency: Procedure) {
+    add(dependency: dependency, demanding: .requirement(.any))
+  }
+
+  /// Waits for another procedure, and asks of it how it must have ended.
+  ///
+  /// ```swift
+  /// upload.add(dependency: resize, requiring: .success)
+  /// ```
+  ///
+  /// If `dependency` ends otherwise, this procedure is cancelled as soon as that has finished, with
+  /// `ProcedureError.dependencyFailed` or `.dependencyCancelled`, whatever else it waits for.
+  public final func add(dependency: Procedure, requiring requirement: DependencyRequirement) {
+    add(dependency: dependency, demanding: .requirement(requirement))
+  }
+
+  final func add(dependency: Procedure, demanding demand: DependencyDemand) {
     if dependency === self {
       stopBecauseOfMisuse(
         "Procedure '\(name)' cannot depend on itself: it would wait for ever. Remove the dependency."
@@ -21,7 +37,7 @@ extension Procedure {
     let next: Next = read { core in
       guard core.machine.acceptsDependencies else { return .tooLate(core.machine.state) }
       let index = core.withExtras { extras in
-        extras.dependencies.append(.init(procedure: dependency))
+        extras.dependencies.append(.init(procedure: dependency, demand: demand))
         return extras.dependencies.count - 1
       }
       guard core.machine.state == .pending else { return .recorded }
@@ -37,7 +53,7 @@ extension Procedure {
       break
     case .wait(let index, let request):
       request?.submit()
-      wait(for: dependency, at: index)
+      wait(for: dependency, demand, at: index)
     }
   }
 
@@ -71,8 +87,10 @@ extension Procedure {
   /// Waits for `dependency`, which has been counted.
   ///
   /// - Parameter index: where it is in the list of dependencies, unless others were removed.
-  final func wait(for dependency: Procedure, at index: Int) {
-    guard let key = dependency.addDependent(self) else { return dependencyFinished() }
+  final func wait(for dependency: Procedure, _ demand: DependencyDemand, at index: Int) {
+    guard let key = dependency.addDependent(Dependent(procedure: self, demand: demand)) else {
+      return dependencyFinished(dependency, demand)
+    }
     let isKept = read { core in
       guard let extras = core.extras,
         let index = extras.indexOfUnregistered(dependency, near: index)
@@ -82,6 +100,16 @@ extension Procedure {
     }
     // This one has finished, or the dependency was removed, in between.
     if !isKept, dependency.removeDependent(key) { dependencyFinished() }
+  }
+
+  /// A dependency has finished, and either makes an end of this procedure too or lets it go on.
+  final func dependencyFinished(
+    _ dependency: Procedure, _ demand: DependencyDemand, onWorkerOf list: ReadyList? = nil
+  ) {
+    if let objection = demand.objection(to: dependency, of: self) {
+      cancel(withError: objection)
+    }
+    dependencyFinished(onWorkerOf: list)
   }
 
   /// A dependency is done, or was removed, and makes this procedure ready if it was the last.
@@ -98,7 +126,7 @@ extension Procedure {
   }
 
   /// Its place among those to tell; nil if it has finished.
-  private func addDependent(_ dependent: Procedure) -> DependentList.Key? {
+  private func addDependent(_ dependent: Dependent) -> DependentList.Key? {
     read { core in
       guard !core.machine.isRetired else { return nil }
       return core.withExtras { $0.dependents.append(dependent) }

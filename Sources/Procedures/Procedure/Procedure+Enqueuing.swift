@@ -64,7 +64,8 @@ extension Procedure {
       dependencyFinished()
     }
     for index in entry.dependencies.indices {
-      wait(for: entry.dependencies[index].procedure, at: index)
+      let dependency = entry.dependencies[index]
+      wait(for: dependency.procedure, dependency.demand, at: index)
     }
     return true
   }

@@ -102,7 +102,7 @@ extension Procedure {
       if let key = dependency.key { _ = dependency.procedure.removeDependent(key) }
     }
     while let dependent = extras.dependents.popFirst() {
-      dependent.dependencyFinished(onWorkerOf: list)
+      dependent.procedure.dependencyFinished(self, dependent.demand, onWorkerOf: list)
     }
     return rarities.map { $0.waiters.elements(of: $0.waiterList) } ?? []
   }

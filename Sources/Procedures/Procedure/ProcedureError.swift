@@ -10,6 +10,10 @@ public enum ProcedureError: Error {
   case groupFinished(String)
   /// A child of a group (named here) ended with this error. Never nested, however deep the child.
   case child(String, any Error)
+  /// The dependency named here failed, with these errors, and had to succeed.
+  case dependencyFailed(String, [any Error])
+  /// The dependency named here was cancelled, with these errors, and must not have been.
+  case dependencyCancelled(String, [any Error])
   /// The type named here does not override `execute()`.
   case notImplemented(String)
   /// The procedure named here tried to add another one while it was not between enqueued and
@@ -32,6 +36,10 @@ extension ProcedureError: CustomStringConvertible {
       "It was added to group '\(group)', which had already finished; add children before that."
     case .child(let name, let error):
       "Child '\(name)': \(error)"
+    case .dependencyFailed(let name, let errors):
+      "Dependency '\(name)' failed, and had to succeed: \(errors.sentence)"
+    case .dependencyCancelled(let name, let errors):
+      "Dependency '\(name)' was cancelled" + (errors.isEmpty ? "." : ": \(errors.sentence)")
     case .notImplemented(let type):
       "'\(type)' does not override execute(); override it and call finish() when the work is done."
     case .notEnqueued(let name):

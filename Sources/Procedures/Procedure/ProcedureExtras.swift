@@ -7,6 +7,7 @@ internal import Primitives
 final class ProcedureExtras: @unchecked Sendable {
   struct Dependency: Sendable {
     let procedure: Procedure
+    let demand: DependencyDemand
     /// Its place among the dependents of the dependency, once it waits for it.
     var key: DependentList.Key?
   }

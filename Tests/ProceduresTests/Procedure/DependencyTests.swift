@@ -1,0 +1,103 @@
+import Procedures
+import TestSupport
+import Testing
+
+@Suite struct DependencyTests {
+  private let scheduler = ManualScheduler()
+
+  private enum End: CaseIterable {
+    case succeeded, failed, cancelled, cancelledWithError
+
+    var runs: [DependencyRequirement] {
+      switch self {
+      case .succeeded: [.any, .notCancelled, .success]
+      case .failed: [.any, .notCancelled]
+      case .cancelled, .cancelledWithError: [.any]
+      }
+    }
+
+    func add(to queue: ProcedureQueue) -> Procedure {
+      let procedure = BlockProcedure { if self == .failed { throw TestError("broken") } }
+      queue.add(procedure)
+      switch self {
+      case .succeeded, .failed: break
+      case .cancelled: procedure.cancel()
+      case .cancelledWithError: procedure.cancel(withError: TestError("late"))
+      }
+      return procedure
+    }
+  }
+
+  @Test("C8: what is required of a dependency decides whether the dependent runs")
+  func table() {
+    let requirements: [DependencyRequirement] = [.any, .notCancelled, .success]
+    for end in End.allCases {
+      for requirement in requirements {
+        for dependencyFinishesFirst in [false, true] {
+          let queue = ProcedureQueue(scheduler: scheduler)
+          let dependency = end.add(to: queue)
+          if dependencyFinishesFirst { scheduler.run() }
+          let dependent = BlockProcedure {}
+          dependent.add(dependency: dependency, requiring: requirement)
+          queue.add(dependent)
+          scheduler.run()
+          let runs = end.runs.contains { "\($0)" == "\(requirement)" }
+          #expect(
+            dependent.isFinished && dependent.isCancelled == !runs,
+            "\(end), requiring \(requirement): \(dependent)")
+        }
+      }
+    }
+  }
+
+  @Test("C8: the error names the dependency and carries its errors")
+  func errors() {
+    let queue = ProcedureQueue(scheduler: scheduler)
+    let broken = BlockProcedure { throw TestError("broken") }
+    broken.name = "resize"
+    let stopped = BlockProcedure {}
+    stopped.name = "fetch"
+    let afterBroken = BlockProcedure {}
+    let afterStopped = BlockProcedure {}
+    afterBroken.add(dependency: broken, requiring: .success)
+    afterStopped.add(dependency: stopped, requiring: .success)
+    queue.add(broken, stopped, afterBroken, afterStopped)
+    stopped.cancel()
+    scheduler.run()
+    #expect(
+      afterBroken.errors.map { "\($0)" }
+        == ["Dependency 'resize' failed, and had to succeed: broken"])
+    #expect(afterStopped.errors.map { "\($0)" } == ["Dependency 'fetch' was cancelled."])
+  }
+
+  @Test("C8: it is cancelled as soon as that one has finished, whatever else it waits for")
+  func prompt() {
+    let queue = ProcedureQueue(scheduler: scheduler)
+    let broken = BlockProcedure { throw TestError("broken") }
+    let endless = TracedProcedure(end: .whenTold)
+    let dependent = BlockProcedure {}
+    dependent.add(dependency: endless)
+    dependent.add(dependency: broken, requiring: .success)
+    queue.add(dependent, endless, broken)
+    scheduler.run()
+    #expect(dependent.isFinished && dependent.isCancelled && !endless.isFinished)
+    endless.finish()
+    scheduler.run()
+    #expect(queue.count == 0)
+  }
+
+  @Test("C8: a requirement that was removed, or added while it waited, counts from there")
+  func changed() {
+    let queue = ProcedureQueue(scheduler: scheduler)
+    let broken = BlockProcedure { throw TestError("broken") }
+    let (first, second) = (BlockProcedure {}, BlockProcedure {})
+    first.add(dependency: broken, requiring: .success)
+    first.remove(dependency: broken)
+    second.add(dependency: broken)
+    queue.add(first, second)
+    second.add(dependency: broken, requiring: .success)
+    queue.add(broken)
+    scheduler.run()
+    #expect("\(first.outcome!)" == "succeeded" && second.isCancelled)
+  }
+}
