@@ -88,7 +88,7 @@ extension Procedure {
       return cancelTree(children: childList, errors: errors, reason: reason)
     }
     let telling: Telling? = update { core in
-      core.mark(errors: errors, reason: reason) ? core.tell() : nil
+      core.mark(self, errors: errors, reason: reason) ? core.tell() : nil
     }
     guard let telling else { return false }
     carryOut(telling, reason)
@@ -99,7 +99,7 @@ extension Procedure {
   private func cancelTree(
     children: ReadyList, errors: [any Error], reason: CancellationReason
   ) -> Bool {
-    guard update({ $0.mark(errors: errors, reason: reason) }) else { return false }
+    guard update({ $0.mark(self, errors: errors, reason: reason) }) else { return false }
     let cancel = TreeCancel(
       errors: errors.isEmpty ? [] : [ProcedureError.parentCancelled(errors)], reason: reason)
     cancel.tell([self])
@@ -121,7 +121,7 @@ extension Procedure {
     while let list = unvisited.popLast() {
       var marked: [Procedure] = []
       for child in list.cancel(cancel) {
-        if child.update({ $0.mark(errors: cancel.errors, reason: cancel.reason) }) {
+        if child.update({ $0.mark(child, errors: cancel.errors, reason: cancel.reason) }) {
           marked.append(child)
         }
         if let childList = child.childList { unvisited.append(childList) }
@@ -161,8 +161,11 @@ extension ProcedureCore {
   }
 
   /// First part of a cancel. True if this is the one that counts.
-  mutating func mark(errors: [any Error], reason: CancellationReason) -> Bool {
+  mutating func mark(
+    _ procedure: Procedure, errors: [any Error], reason: CancellationReason
+  ) -> Bool {
     guard machine.mark(errors: errors) else { return false }
+    if isExclusive { home?.withdraw(procedure) }
     switch reason {
     case .requested, .failure: break  // told by the errors
     case .deadlineExceeded, .taskCancelled: withRarities { $0.cancelReason = reason }

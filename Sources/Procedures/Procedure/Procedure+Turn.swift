@@ -19,9 +19,9 @@ extension Procedure {
   ///   - list: whose worker this is.
   ///   - context: what the worker was submitted on.
   final func runTurn(
-    starting: Bool, on list: ReadyList, _ context: SchedulingContext
+    _ kind: ReadyListStateMachine.Job.Kind, on list: ReadyList, _ context: SchedulingContext
   ) -> TurnEnd {
-    guard var next = beginTurn(starting: starting, on: list, context) else { return .idle }
+    guard var next = beginTurn(kind, on: list, context) else { return .idle }
     while true {
       switch next.step {
       case .idle, .waitForPendingEvents:
@@ -29,7 +29,10 @@ extension Procedure {
         return .idle
       case .execute:
         execute()
+      case .evaluateConditions:
+        evaluateConditions(onWorkerOf: list)
       case .didCancel:
+        abandonConditions()
         endBecauseOfCancel()
         procedureDidCancel(withErrors: next.errors)
       case .willFinish:
@@ -50,10 +53,14 @@ extension Procedure {
 
   /// Nil if somebody else holds the turn and will see to the start.
   private func beginTurn(
-    starting: Bool, on list: ReadyList, _ context: SchedulingContext
+    _ kind: ReadyListStateMachine.Job.Kind, on list: ReadyList, _ context: SchedulingContext
   ) -> NextStep? {
     update { core in
-      if starting, core.machine.start() == .none { return nil }
+      switch kind {
+      case .turn: break
+      case .evaluate: if core.machine.evaluate() == .none { return nil }
+      case .start: if core.machine.start() == .none { return nil }
+      }
       if let home = core.homeElsewhere(than: context) {
         return NextStep(step: .idle, movesTo: home)
       }
@@ -98,6 +105,9 @@ extension Procedure {
     for entry in extras.observers { entry.remove() }
     let rarities = extras.existingRarities
     rarities?.disconnect()
+    for prerequisite in rarities?.conditions?.prerequisites ?? [] {
+      if let key = prerequisite.key { _ = prerequisite.procedure.removeDependent(key) }
+    }
     for dependency in extras.dependencies {
       if let key = dependency.key { _ = dependency.procedure.removeDependent(key) }
     }

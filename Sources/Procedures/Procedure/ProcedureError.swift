@@ -14,6 +14,8 @@ public enum ProcedureError: Error {
   case dependencyFailed(String, [any Error])
   /// The dependency named here was cancelled, with these errors, and must not have been.
   case dependencyCancelled(String, [any Error])
+  /// The condition named here was not satisfied, because of these errors, if any.
+  case conditionFailed(String, [any Error])
   /// The type named here does not override `execute()`.
   case notImplemented(String)
   /// The procedure named here tried to add another one while it was not between enqueued and
@@ -40,6 +42,8 @@ extension ProcedureError: CustomStringConvertible {
       "Dependency '\(name)' failed, and had to succeed: \(errors.sentence)"
     case .dependencyCancelled(let name, let errors):
       "Dependency '\(name)' was cancelled" + (errors.isEmpty ? "." : ": \(errors.sentence)")
+    case .conditionFailed(let name, let errors):
+      "Condition '\(name)' was not satisfied" + (errors.isEmpty ? "." : ": \(errors.sentence)")
     case .notImplemented(let type):
       "'\(type)' does not override execute(); override it and call finish() when the work is done."
     case .notEnqueued(let name):
