@@ -5,7 +5,7 @@ final class ConditionProgress: @unchecked Sendable {
   struct Prerequisite: Sendable {
     let procedure: Procedure
     /// Whether it was put on a queue for the sake of the condition.
-    let isOurs: Bool
+    var isOurs = false
     var key: DependentList.Key?
   }
 

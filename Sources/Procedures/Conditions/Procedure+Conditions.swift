@@ -52,13 +52,14 @@ extension Procedure {
 
   /// Goes through the conditions until one must be waited for, or one is not satisfied.
   final func evaluateConditions(onWorkerOf list: ReadyList) {
+    let attempt = read { $0.machine.beginEvaluating() }
     var answer: ConditionResult?
     var isPrepared = false
     var request: ExclusionRequest?
     while true {
       let next = read { [answer, isPrepared, request] core in
         core.nextCondition(
-          of: self, after: answer, isPrepared: isPrepared, request, onWorkerOf: list)
+          of: self, in: attempt, after: answer, isPrepared: isPrepared, request, onWorkerOf: list)
       }
       (answer, isPrepared) = (nil, false)
       switch next {
@@ -71,7 +72,7 @@ extension Procedure {
       case .evaluate(let condition):
         switch condition.begin(self) {
         case .answered(let result): answer = result
-        case .asynchronous(let body): return awaitAnswer(to: body)
+        case .asynchronous(let body): return awaitAnswer(to: body, in: attempt)
         }
       case .ask(let categories, let home):
         request = ExclusionRequest(categories, for: self, in: home, lineage: exclusiveGroups)
@@ -88,9 +89,11 @@ extension Procedure {
     }
   }
 
-  private func awaitAnswer(to body: @escaping @Sendable () async throws -> ConditionResult) {
+  private func awaitAnswer(
+    to body: @escaping @Sendable () async throws -> ConditionResult, in attempt: UInt32
+  ) {
     let start: (serial: UInt64, executor: ContextExecutor)? = read { core in
-      guard core.machine.isEvaluating, let home = core.home,
+      guard core.machine.isEvaluating(attempt), let home = core.home,
         let serial = core.rarities?.conditions?.expectAnswer()
       else { return nil }
       return (serial, home.context.executor)
@@ -122,37 +125,56 @@ extension Procedure {
   // MARK: What conditions bring
 
   /// Has procedures run before a condition is evaluated; false if that was abandoned.
+  ///
+  /// A dependency that is added meanwhile does not lose them: all are waited for.
   private func bring(_ procedures: [Procedure]) -> Bool {
-    let entries = procedures.map {
-      ConditionProgress.Prerequisite(procedure: $0, isOurs: !$0.isEnqueued)
+    if procedures.contains(self) {
+      stopBecauseOfMisuse(
+        "A condition of procedure '\(name)' brings that procedure itself: it would wait for ever.")
     }
-    let start: (home: ReadyList, first: Int)? = read { core in
-      guard core.machine.isEvaluating, let home = core.home,
-        let progress = core.rarities?.conditions
+    let start: (home: ReadyList, first: Int, ReadyList.Aftermath?)? = read { core in
+      guard core.machine.mayStart, let home = core.home, let progress = core.rarities?.conditions
       else { return nil }
-      core.machine.conditionBrings(entries.count)
-      defer { progress.prerequisites += entries }
-      return (home, progress.prerequisites.count)
+      let first = progress.prerequisites.count
+      progress.prerequisites += procedures.map { .init(procedure: $0) }
+      let mustWait = core.machine.conditionBrings(procedures.count)
+      return (home, first, mustWait ? home.makeWaiting(self) : nil)
     }
-    guard let (home, first) = start else { return false }
-    for (offset, entry) in entries.enumerated() {
-      if entry.isOurs { home.add(entry.procedure) }
+    guard let (home, first, aftermath) = start else { return false }
+    aftermath?.carryOut()
+    for (offset, procedure) in procedures.enumerated() {
+      // Several conditions may bring the same one: it is added by whoever is first.
+      let isOurs = procedure.claimAsPrerequisite()
+      if isOurs { home.add(procedure) }
       let demand = DependencyDemand.requirement(.any)
-      guard let key = entry.procedure.addDependent(Dependent(procedure: self, demand: demand))
-      else {
-        dependencyFinished()
-        continue
-      }
+      let key = procedure.addDependent(Dependent(procedure: self, demand: demand))
       let isKept = read { core in
         guard !core.machine.isRetired, let progress = core.rarities?.conditions else {
           return false
         }
+        progress.prerequisites[first + offset].isOurs = isOurs
         progress.prerequisites[first + offset].key = key
         return true
       }
-      if !isKept, entry.procedure.removeDependent(key) { dependencyFinished() }
+      // It has finished, or this one has: otherwise it will tell.
+      guard let key else {
+        dependencyFinished()
+        continue
+      }
+      if !isKept, procedure.removeDependent(key) { dependencyFinished() }
     }
     return true
+  }
+
+  /// True for the one condition that is to add it: it is on no queue, and none other will.
+  private func claimAsPrerequisite() -> Bool {
+    read { core in
+      guard core.machine.state == .initialized else { return false }
+      return core.withRarities { rarities in
+        defer { rarities.isClaimed = true }
+        return !rarities.isClaimed
+      }
+    }
   }
 
   // MARK: Groups that exclude others
@@ -174,10 +196,10 @@ extension Procedure {
 extension ProcedureCore {
   /// One step of the evaluation, after the answer of the step before.
   fileprivate mutating func nextCondition(
-    of procedure: Procedure, after answer: ConditionResult?, isPrepared: Bool,
+    of procedure: Procedure, in attempt: UInt32, after answer: ConditionResult?, isPrepared: Bool,
     _ request: ExclusionRequest?, onWorkerOf list: ReadyList
   ) -> Procedure.NextCondition {
-    guard machine.isEvaluating, let progress = rarities?.conditions, let home else {
+    guard machine.isEvaluating(attempt), let progress = rarities?.conditions, let home else {
       return .abandoned
     }
     switch answer ?? progress.takeAnswer() {

@@ -13,6 +13,7 @@ final class ExclusionRequest: @unchecked Sendable {
 
   struct Place: Sendable {
     let level: Int
+    let isReturned: Bool
     let key: SlabKey
   }
 

@@ -13,6 +13,7 @@ internal import Primitives
 /// | leave   | –                             | → idle                   | → idle; others are offered    |
 /// | offer   | inconsistency                 | → held                   | inconsistency                 |
 /// | decline | –                             | –                        | → idle, first; others offered |
+/// | withdraw | –                            | → idle                   | – (the offer on its way is declined) |
 ///
 /// A category is free for a procedure if nobody holds it, or a group that the procedure is in, and
 /// nobody inside that group does. Holders of one category therefore stand in levels, each inside the
@@ -20,12 +21,17 @@ internal import Primitives
 ///
 /// Invariants:
 /// 1. After each event, no request waits whose categories are all free: those have been offered.
-/// 2. Lines are first in, first out, among those who could be granted all they want.
+/// 2. Lines are first in, first out, among those who could be granted all they want. Those who
+///    were offered it before, and had no slot, stand in a line that goes before the other.
 struct ExclusionTable: Sendable {
   private struct Level: Sendable {
     /// Nil for the level of those outside all holders.
     let holder: ExclusionRequest?
     var line = SlabList()
+    /// Of those who declined an offer, and ask again.
+    var returnedLine = SlabList()
+
+    var isEmpty: Bool { line.isEmpty && returnedLine.isEmpty }
   }
 
   private struct Row: Sendable {
@@ -63,11 +69,9 @@ struct ExclusionTable: Sendable {
       var row = rows.removeValue(forKey: category) ?? Row()
       defer { rows[category] = row }
       let level = row.level(of: request)
-      let key =
-        request.goesFirst
-        ? row.waiters.prepend(request, to: &row.levels[level].line)
-        : row.waiters.append(request, to: &row.levels[level].line)
-      return ExclusionRequest.Place(level: level, key: key)
+      let line = request.goesFirst ? \Level.returnedLine : \Level.line
+      let key = row.waiters.append(request, to: &row.levels[level][keyPath: line])
+      return ExclusionRequest.Place(level: level, isReturned: request.goesFirst, key: key)
     }
     request.status = .waiting(places)
     return false
@@ -88,6 +92,11 @@ struct ExclusionTable: Sendable {
       for category in request.categories { release(category, from: request) }
       return request.categories.compactMap { offer($0) }
     }
+  }
+
+  /// The procedure was cancelled. What it holds is on its way to it as an offer, and is declined.
+  mutating func withdraw(_ request: ExclusionRequest) {
+    if case .waiting(let places) = request.status { leaveLines(request, places) }
   }
 
   /// An offer comes at a bad time. The request may ask again, before others.
@@ -123,7 +132,7 @@ struct ExclusionTable: Sendable {
     guard let level = rows[category]?.levels.last, level.holder === request else {
       preconditionFailure("Internal inconsistency: '\(category)' is released by another holder")
     }
-    precondition(level.line.isEmpty, "Internal inconsistency: a holder ends before those inside it")
+    precondition(level.isEmpty, "Internal inconsistency: a holder ends before those inside it")
     rows[category]?.levels.removeLast()
   }
 
@@ -139,11 +148,13 @@ struct ExclusionTable: Sendable {
   }
 
   private func firstGrantable(in category: ExclusionCategory) -> ExclusionRequest? {
-    guard let row = rows[category], let line = row.levels.last?.line else { return nil }
-    var place = row.waiters.firstPlace(of: line)
-    while place != Slab<ExclusionRequest>.nowhere {
-      if isFree(for: row.waiters[place]) { return row.waiters[place] }
-      place = row.waiters.place(after: place)
+    guard let row = rows[category], let level = row.levels.last else { return nil }
+    for line in [level.returnedLine, level.line] where !line.isEmpty {
+      var place = row.waiters.firstPlace(of: line)
+      while place != Slab<ExclusionRequest>.nowhere {
+        if isFree(for: row.waiters[place]) { return row.waiters[place] }
+        place = row.waiters.place(after: place)
+      }
     }
     return nil
   }
@@ -153,7 +164,8 @@ struct ExclusionTable: Sendable {
   ) {
     for (category, place) in zip(request.categories, places) {
       guard var row = rows.removeValue(forKey: category) else { continue }
-      _ = row.waiters.remove(place.key, from: &row.levels[place.level].line)
+      let line = place.isReturned ? \Level.returnedLine : \Level.line
+      _ = row.waiters.remove(place.key, from: &row.levels[place.level][keyPath: line])
       if !row.isUnused { rows[category] = row }
     }
     request.status = .idle

@@ -26,7 +26,7 @@ extension Procedure {
       guard let action = core.machine.enqueue(waitingFor: waits) else { return nil }
       let standing = ReadyListStateMachine.Standing(
         priority: core.priority, quality: core.quality == .unspecified ? nil : core.quality,
-        readiness: core.machine.becomeReady())
+        readiness: core.machine.becomeReady(), attempt: core.machine.attempt)
       let (insertion, context, aftermath) = list.insert(self, standing)
       var entry = Entry(
         insertion: insertion, context: context, aftermath: aftermath, action: action,

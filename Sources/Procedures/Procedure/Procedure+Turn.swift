@@ -58,8 +58,8 @@ extension Procedure {
     update { core in
       switch kind {
       case .turn: break
-      case .evaluate: if core.machine.evaluate() == .none { return nil }
-      case .start: if core.machine.start() == .none { return nil }
+      case .evaluate(let attempt): if core.machine.evaluate(attempt) == .none { return nil }
+      case .start(let attempt): if core.machine.start(attempt) == .none { return nil }
       }
       if let home = core.homeElsewhere(than: context) {
         return NextStep(step: .idle, movesTo: home)

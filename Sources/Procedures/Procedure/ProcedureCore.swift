@@ -39,7 +39,7 @@ struct ProcedureCore: Sendable {
   ) -> ReadyList.Aftermath? {
     guard readiness != .waiting, let home else { return nil }
     return home.advance(
-      procedure, to: readiness, asking: rarities?.conditions?.request,
+      procedure, to: readiness, in: machine.attempt, asking: rarities?.conditions?.request,
       asks: home !== list)
   }
 

@@ -11,6 +11,8 @@ final class ProcedureRarities: @unchecked Sendable {
   var token: CancellationToken?
   var cancelReason: CancellationReason?
   var conditions: ConditionProgress?
+  /// Whether a condition of another procedure adds it to a queue.
+  var isClaimed = false
   var registrations: [CancellationRegistration] = []
   var timers: [(clock: TimerClock, key: SlabKey)] = []
 

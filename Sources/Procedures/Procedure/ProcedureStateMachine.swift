@@ -25,6 +25,10 @@
 ///             due ─ dependencies done → queued ─ a worker → evaluating ─ all satisfied → satisfied
 /// ```
 ///
+/// Each time it must go back a new *attempt* begins. A worker that is on its way to evaluate or to
+/// start it, and an evaluation that goes on, belong to the attempt they began in, and come to
+/// nothing in a later one.
+///
 /// The steps of a life in which nothing special happens; a cancel puts `didCancel` before whatever
 /// comes next, except that nothing goes between `execute` and `didExecute` but a new observer:
 ///
@@ -140,6 +144,8 @@ struct ProcedureStateMachine: Sendable {
   private var isWaitingForHolds = false
   private var holds: UInt16 = 0
   private var unfinishedDependencies: UInt32 = 0
+  /// How often it had to go back to waiting.
+  private(set) var attempt: UInt32 = 0
   private var cancelErrorCount: UInt32 = 0
   private(set) var errors: [any Error] = []
 
@@ -208,6 +214,7 @@ struct ProcedureStateMachine: Sendable {
   }
 
   private mutating func goBack() {
+    attempt &+= 1
     isReady = false
     inbox.subtract([.start, .conditions])
   }
@@ -227,15 +234,26 @@ struct ProcedureStateMachine: Sendable {
   }
 
   /// A worker has time to evaluate its conditions.
-  mutating func evaluate() -> TurnAction {
-    guard state == .pending, conditions == .queued, !isCancelled else { return .none }
+  mutating func evaluate(_ attempt: UInt32) -> TurnAction {
+    guard state == .pending, conditions == .queued, !isCancelled, attempt == self.attempt else {
+      return .none
+    }
     conditions = .evaluating
     inbox.insert(.conditions)
     return requestTurn()
   }
 
-  /// Whether the answer of a condition still counts.
+  /// Whether its conditions are being evaluated.
   var isEvaluating: Bool { state == .pending && conditions == .evaluating && !isCancelled }
+
+  /// Whether the answer of a condition that was asked in that attempt still counts.
+  func isEvaluating(_ attempt: UInt32) -> Bool { isEvaluating && attempt == self.attempt }
+
+  /// The holder of the turn evaluates from here on whatever it was to evaluate.
+  mutating func beginEvaluating() -> UInt32 {
+    inbox.remove(.conditions)
+    return attempt
+  }
 
   /// A condition has answered that was asked asynchronously.
   mutating func conditionAnswered() -> TurnAction {
@@ -244,11 +262,18 @@ struct ProcedureStateMachine: Sendable {
     return requestTurn()
   }
 
-  /// The next condition brings procedures that must finish before it is evaluated.
-  mutating func conditionBrings(_ count: Int) {
+  /// The next condition brings procedures that must finish before it is evaluated, also if
+  /// something else was added meanwhile. True if it had come further, and must wait again.
+  mutating func conditionBrings(_ count: Int) -> Bool {
     unfinishedDependencies += UInt32(count)
+    let mustWait = conditions == .queued
     conditions = .due
+    goBack()
+    return mustWait
   }
+
+  /// Whether it waits to start, and may still.
+  var mayStart: Bool { state == .pending && !isCancelled }
 
   mutating func conditionsSatisfied() -> Readiness {
     precondition(isEvaluating, "Internal inconsistency: conditions satisfied out of turn")
@@ -259,9 +284,9 @@ struct ProcedureStateMachine: Sendable {
   // MARK: The start
 
   /// A worker has taken it from the ready list, with a slot. It may have to wait again since.
-  mutating func start() -> TurnAction {
+  mutating func start(_ attempt: UInt32) -> TurnAction {
     precondition(state != .initialized, "Internal inconsistency: started before it was enqueued")
-    guard state == .pending, isReady else { return .none }
+    guard state == .pending, isReady, attempt == self.attempt else { return .none }
     inbox.insert(.start)
     return requestTurn()
   }

@@ -138,11 +138,11 @@ final class ReadyList: Sendable {
   ///
   /// - Parameter asks: false if the caller is a worker that will look for more in this list.
   func advance(
-    _ procedure: Procedure, to readiness: ProcedureStateMachine.Readiness,
+    _ procedure: Procedure, to readiness: ProcedureStateMachine.Readiness, in attempt: UInt32,
     asking request: ExclusionRequest?, asks: Bool
   ) -> Aftermath {
     storage.withLock { storage in
-      storage.machine.advance(procedure, to: readiness, asking: request)
+      storage.machine.advance(procedure, to: readiness, in: attempt, asking: request)
       return asks ? aftermath(of: &storage) : Aftermath()
     }
   }
@@ -158,11 +158,12 @@ final class ReadyList: Sendable {
   }
 
   /// Called under the lock of a procedure that was cancelled: it leaves the line it waits in.
+  ///
+  /// If it has been offered what it waits for, the offer is on its way here, and is declined.
   func withdraw(_ procedure: Procedure) {
     storage.withLock { storage in
       guard let request = storage.machine.withdraw(procedure) else { return }
-      let offers = ExclusionTable.shared.withLock { $0.leave(request) }
-      precondition(offers.isEmpty, "Internal inconsistency: one that waits in line held something")
+      ExclusionTable.shared.withLock { $0.withdraw(request) }
     }
   }
 
@@ -284,7 +285,8 @@ final class ReadyList: Sendable {
       remaining -= 1
       switch job.procedure.runTurn(job.kind, on: list, context) {
       case .idle:
-        next = remaining > 0 ? list.take(on: context) : nil
+        // What was evaluated may be ready now, and nobody else has been asked for on its behalf.
+        next = remaining > 0 ? list.take(on: context) : list.leaveToOthers()
       case .retired(let waiters):
         let finishedGroup: GroupProcedure?
         (next, finishedGroup) = list.retire(
@@ -304,6 +306,11 @@ final class ReadyList: Sendable {
 
   private func take(on context: SchedulingContext) -> ReadyListStateMachine.Job? {
     update { storage, _ in storage.context === context ? takeJob(&storage) : nil }
+  }
+
+  /// This worker goes: another is asked for if there is work.
+  private func leaveToOthers() -> ReadyListStateMachine.Job? {
+    update { _, _ in nil }
   }
 
   /// What a ready member excludes others from is granted in the same step as its slot. One that is
@@ -369,7 +376,7 @@ final class ReadyList: Sendable {
     while let offer = open.popLast() {
       if offer.list !== self {
         foreign.append(offer)
-      } else if !storage.machine.grant(offer.procedure) {
+      } else if !storage.machine.grant(offer) {
         open += ExclusionTable.shared.withLock { $0.decline(offer) }
       }
     }

@@ -6,7 +6,8 @@ internal import Primitives
 /// Each member is in one list:
 /// - *waiting*: for dependencies, or for the answer of a condition
 /// - *evaluable*: its conditions are to be evaluated, which takes no slot
-/// - *ready*: for a slot, in the bucket of its priority
+/// - *ready*: for a slot, in the bucket of its priority; those that were offered what they wait for
+///   before, but had no slot, come first
 /// - *excluded*: had a slot at hand, and waits in line for what it excludes others from
 /// - *granted*: has a slot, and what it asked for, and is to be taken
 /// - *running*: taken with a slot
@@ -21,7 +22,7 @@ internal import Primitives
 /// | makeWaiting       | anywhere, but not started → waiting                                      |
 /// | take              | first turn; first granted; first evaluable; first ready if a slot is free |
 /// | exclude           | ready → excluded, instead of being taken                                 |
-/// | grant             | excluded → granted if a slot is free, otherwise → first of the ready     |
+/// | grant             | excluded → granted if a slot is free, otherwise → ready, before others   |
 /// | retire            | leaves, wherever it is; frees its slot                                   |
 /// | requestTurn       | joins the line of turns                                                  |
 /// | begin / settle    | a group executes: children may start / may be the last                   |
@@ -50,16 +51,18 @@ struct ReadyListStateMachine: Sendable {
     /// Nil for that of the queue.
     let quality: DispatchQoS.QoSClass?
     let readiness: ProcedureStateMachine.Readiness
+    /// The attempt in which it has come that far.
+    var attempt: UInt32 = 0
   }
 
   struct Job: Sendable {
-    enum Kind: Sendable {
+    enum Kind: Sendable, Equatable {
       /// It has something to do.
       case turn
-      /// Its conditions are to be evaluated.
-      case evaluate
-      /// It has a slot now.
-      case start
+      /// Its conditions are to be evaluated, if it is still at that attempt.
+      case evaluate(UInt32)
+      /// It has a slot now, if it is still at that attempt.
+      case start(UInt32)
     }
 
     let procedure: Procedure
@@ -91,14 +94,14 @@ struct ReadyListStateMachine: Sendable {
     static let granted = List(index: 3)
     static let running = List(index: 4)
 
-    static func ready(_ priority: ProcedurePriority) -> List {
-      List(index: 5 + Int8(priority.rawValue))
+    static func ready(_ priority: ProcedurePriority, beforeOthers: Bool = false) -> List {
+      List(index: 5 + 2 * Int8(priority.rawValue) + (beforeOthers ? 1 : 0))
     }
 
-    static let count = 5 + ProcedurePriority.allCases.count
+    static let count = 5 + 2 * ProcedurePriority.allCases.count
 
     var hasSlot: Bool { self == .granted || self == .running }
-    var readyBit: UInt8 { index < 5 ? 0 : 1 << UInt8(index - 5) }
+    var readyBit: UInt16 { index < 5 ? 0 : 1 << UInt16(index - 5) }
   }
 
   private struct Member: Sendable {
@@ -107,12 +110,13 @@ struct ReadyListStateMachine: Sendable {
     let quality: DispatchQoS.QoSClass?
     var list: List
     var isExclusive = false
+    var attempt: UInt32
   }
 
   private var members = Slab<Member>()
   private var lists = ContiguousArray(repeating: SlabList(), count: List.count)
-  /// A bit for each priority that has ready members.
-  private var readyPriorities: UInt8 = 0
+  /// A bit for each bucket of ready members that is not empty.
+  private var readyBuckets: UInt16 = 0
   /// What exclusive members ask for, by their place.
   private var exclusions: [UInt32: ExclusionRequest] = [:]
   private var turns = Fifo<Procedure>()
@@ -155,9 +159,10 @@ struct ReadyListStateMachine: Sendable {
       }
     let key = members.append(
       Member(
-        procedure: procedure, priority: standing.priority, quality: standing.quality, list: list),
+        procedure: procedure, priority: standing.priority, quality: standing.quality, list: list,
+        attempt: standing.attempt),
       to: &lists[Int(list.index)])
-    readyPriorities |= list.readyBit
+    readyBuckets |= list.readyBit
     procedure.membership = .member(place: key.place)
     if isGroup { children.append(procedure) }
     return treeCancel.map(Insertion.acceptedToCancel) ?? .accepted
@@ -165,12 +170,13 @@ struct ReadyListStateMachine: Sendable {
 
   /// A waiting member has come further. One that has left already is ignored.
   mutating func advance(
-    _ procedure: Procedure, to readiness: ProcedureStateMachine.Readiness,
+    _ procedure: Procedure, to readiness: ProcedureStateMachine.Readiness, in attempt: UInt32,
     asking request: ExclusionRequest?
   ) {
     guard case .member(let place) = procedure.membership, members[place].list == .waiting else {
       return
     }
+    members[place].attempt = attempt
     switch readiness {
     case .waiting:
       break
@@ -216,24 +222,20 @@ struct ReadyListStateMachine: Sendable {
     return exclusions.removeValue(forKey: place)
   }
 
-  private mutating func move(_ place: UInt32, to target: List, atFront: Bool = false) {
+  private mutating func move(_ place: UInt32, to target: List) {
     let source = members[place].list
     if source.hasSlot { slotsInUse -= 1 }
     if target.hasSlot { slotsInUse += 1 }
     members[place].list = target
     var (from, to) = (lists[Int(source.index)], lists[Int(target.index)])
-    if atFront {
-      members.move(place, from: &from, toFrontOf: &to)
-    } else {
-      members.move(place, from: &from, to: &to)
-    }
+    members.move(place, from: &from, to: &to)
     (lists[Int(source.index)], lists[Int(target.index)]) = (from, to)
-    readyPriorities |= target.readyBit
+    readyBuckets |= target.readyBit
     unmarkIfEmpty(source)
   }
 
   private mutating func unmarkIfEmpty(_ list: List) {
-    if list.readyBit != 0, lists[Int(list.index)].isEmpty { readyPriorities &= ~list.readyBit }
+    if list.readyBit != 0, lists[Int(list.index)].isEmpty { readyBuckets &= ~list.readyBit }
   }
 
   // MARK: Groups
@@ -289,7 +291,8 @@ struct ReadyListStateMachine: Sendable {
       move(place, to: .waiting)
       return .job(
         Job(
-          procedure: members[place].procedure, kind: .evaluate, quality: members[place].quality))
+          procedure: members[place].procedure, kind: .evaluate(members[place].attempt),
+          quality: members[place].quality))
     }
     guard let place = firstReady else { return nil }
     if members[place].isExclusive, let request = exclusions[place] { return .mustAsk(request) }
@@ -313,12 +316,12 @@ struct ReadyListStateMachine: Sendable {
   }
 
   /// An excluded member is offered what it waited for. False if it has no use for it now.
-  mutating func grant(_ procedure: Procedure) -> Bool {
-    guard case .member(let place) = procedure.membership, members[place].list == .excluded else {
-      return false
-    }
+  mutating func grant(_ request: ExclusionRequest) -> Bool {
+    guard case .member(let place) = request.procedure.membership,
+      members[place].list == .excluded, exclusions[place] === request
+    else { return false }
     guard isOpen, slotsInUse < limit else {
-      move(place, to: .ready(members[place].priority), atFront: true)
+      move(place, to: .ready(members[place].priority, beforeOthers: true))
       return false
     }
     move(place, to: .granted)
@@ -330,7 +333,7 @@ struct ReadyListStateMachine: Sendable {
     var revoked: [ExclusionRequest] = []
     while let place = first(of: .granted) {
       if let request = exclusions[place] { revoked.append(request) }
-      move(place, to: .ready(members[place].priority), atFront: true)
+      move(place, to: .ready(members[place].priority, beforeOthers: true))
     }
     return revoked
   }
@@ -346,7 +349,8 @@ struct ReadyListStateMachine: Sendable {
   private mutating func start(_ place: UInt32) -> Job {
     move(place, to: .running)
     return Job(
-      procedure: members[place].procedure, kind: .start, quality: members[place].quality)
+      procedure: members[place].procedure, kind: .start(members[place].attempt),
+      quality: members[place].quality)
   }
 
   private func first(of list: List) -> UInt32? {
@@ -360,14 +364,14 @@ struct ReadyListStateMachine: Sendable {
   }
 
   private var firstReady: UInt32? {
-    guard readyPriorities != 0, slotsInUse < limit else { return nil }
-    return first(of: List(index: 5 + Int8(7 - readyPriorities.leadingZeroBitCount)))
+    guard readyBuckets != 0, slotsInUse < limit else { return nil }
+    return first(of: List(index: 5 + Int8(15 - readyBuckets.leadingZeroBitCount)))
   }
 
   private var canTake: Bool {
     if !turns.isEmpty { return true }
     guard isOpen else { return false }
-    return (readyPriorities != 0 && slotsInUse < limit) || first(of: .evaluable) != nil
+    return (readyBuckets != 0 && slotsInUse < limit) || first(of: .evaluable) != nil
       || first(of: .granted) != nil
   }
 

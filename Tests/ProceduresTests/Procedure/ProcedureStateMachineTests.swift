@@ -206,3 +206,7 @@ import Testing
     #expect(machine.next(wants: []) == .idle)
   }
 }
+
+extension ProcedureStateMachine {
+  fileprivate mutating func start() -> TurnAction { start(attempt) }
+}

@@ -50,7 +50,7 @@ import Testing
     machine.isSuspended = true
     #expect(machine.takeJob() == nil)
     machine.isSuspended = false
-    #expect(machine.takeJob()?.kind == .start)
+    #expect(machine.takeJob()?.kind == .start(0))
   }
 
   @Test("a worker is requested when something can be taken, and only one at a time")
@@ -143,7 +143,7 @@ import Testing
 
 extension ReadyListStateMachine {
   fileprivate mutating func makeReady(_ procedure: Procedure) {
-    advance(procedure, to: .start, asking: nil)
+    advance(procedure, to: .start, in: 0, asking: nil)
   }
 
   fileprivate mutating func takeJob() -> Job? {
