@@ -61,6 +61,28 @@ import Testing
     #expect(message(of: result).contains("Procedure 'late' is already finished: add dependencies"))
   }
 
+  @Test("S3: a condition added after the start traps, naming the procedure and its state")
+  func lateCondition() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let procedure = BlockProcedure {}
+      procedure.name = "late"
+      _ = await ProcedureQueue().run(procedure)
+      procedure.add(condition: BlockCondition { true })
+    }
+    #expect(message(of: result).contains("Procedure 'late' is already finished: add conditions"))
+  }
+
+  @Test("S3: a condition that brings its own procedure traps, naming it")
+  func ownPrerequisite() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let procedure = BlockProcedure {}
+      procedure.name = "ouroboros"
+      procedure.add(condition: BlockCondition { true }.withPrerequisites { [$0] })
+      _ = await ProcedureQueue().run(procedure)
+    }
+    #expect(message(of: result).contains("procedure 'ouroboros' brings that procedure itself"))
+  }
+
   @Test("S3: limits below one trap, naming the queue or group")
   func limits() async {
     let queue = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

@@ -1,0 +1,111 @@
+import Procedures
+import TestSupport
+import Testing
+
+/// Conditions that are added at every moment before the start.
+@Suite struct LateConditionTests {
+  private let scheduler = ManualScheduler()
+  private let trace = Recorder<String>()
+
+  private func condition(_ name: String, _ verdict: Verdict = .satisfied) -> any Condition {
+    scripted(name, verdict, .atOnce, trace)
+  }
+
+  @Test("D1: added while pending, after those before")
+  func pending() {
+    let queue = ProcedureQueue(scheduler: scheduler)
+    let dependency = TracedProcedure(end: .whenTold)
+    let procedure = TracedProcedure()
+    procedure.add(dependency: dependency)
+    procedure.add(condition: condition("a"))
+    queue.add(procedure, dependency)
+    scheduler.run()
+    procedure.add(condition: condition("b"))
+    dependency.finish()
+    scheduler.run()
+    #expect(trace.events == ["a", "b"] && procedure.isFinished)
+  }
+
+  @Test("D1: added to one that is ready: it waits again, and those before are not asked again")
+  func ready() {
+    let queue = ProcedureQueue(maxConcurrentProcedureCount: 1, scheduler: scheduler)
+    let (blocker, procedure) = (TracedProcedure(end: .whenTold), TracedProcedure())
+    procedure.add(condition: condition("a"))
+    queue.add(blocker, procedure)
+    scheduler.run()
+    #expect(trace.events == ["a"] && procedure.isPending)
+    procedure.add(condition: condition("b", .ignored))
+    blocker.finish()
+    scheduler.run()
+    #expect(trace.events == ["a", "b"] && "\(procedure.outcome!)" == "cancelled")
+  }
+
+  @Test("D1: added to one that is ready and had none")
+  func readyWithoutAny() {
+    let queue = ProcedureQueue(maxConcurrentProcedureCount: 1, scheduler: scheduler)
+    let (blocker, procedure) = (TracedProcedure(end: .whenTold), TracedProcedure())
+    queue.add(blocker, procedure)
+    scheduler.run()
+    procedure.add(condition: condition("a", .ignored))
+    scheduler.run()
+    #expect(trace.events == ["a"] && "\(procedure.outcome!)" == "cancelled")
+    #expect(blocker.isExecuting)
+  }
+
+  @Test("D1: added while another is awaited, it is evaluated after that")
+  func whileAwaited() {
+    let answers = Recorder<ConditionAnswer>()
+    let procedure = TracedProcedure()
+    procedure.add(condition: AnswerCondition { _, answer in answers.note(answer) })
+    ProcedureQueue(scheduler: scheduler).add(procedure)
+    scheduler.run()
+    procedure.add(condition: condition("b"))
+    scheduler.run()
+    #expect(trace.events.isEmpty)
+    answers.events[0](.satisfied)
+    scheduler.run()
+    #expect(answers.events.count == 1 && trace.events == ["b"] && procedure.isFinished)
+  }
+
+  @Test("D1: added by a condition of the same procedure, it is evaluated as well")
+  func byACondition() {
+    let procedure = TracedProcedure()
+    let late = condition("late", .ignored)
+    procedure.add(
+      condition: BlockCondition { procedure in
+        procedure.add(condition: late)
+        return true
+      })
+    ProcedureQueue(scheduler: scheduler).add(procedure)
+    scheduler.run()
+    #expect(trace.events == ["late"] && "\(procedure.outcome!)" == "cancelled")
+  }
+
+  @Test("D3: added to a cancelled one, it is never evaluated")
+  func cancelled() {
+    let queue = ProcedureQueue(scheduler: scheduler)
+    queue.isSuspended = true
+    let procedure = TracedProcedure()
+    queue.add(procedure)
+    procedure.cancel()
+    procedure.add(condition: condition("a"))
+    scheduler.run()
+    #expect(trace.events.isEmpty && procedure.isFinished)
+  }
+
+  @Test("C8: a requirement that is not met ends the procedure before others have finished")
+  func requirementFirst() {
+    let queue = ProcedureQueue(scheduler: scheduler)
+    let cancelled = TracedProcedure("cancelled", end: .whenToldOrCancelled)
+    let (endless, procedure) = (TracedProcedure(end: .whenTold), TracedProcedure("procedure"))
+    procedure.add(dependency: cancelled, requiring: .notCancelled)
+    procedure.add(dependency: endless)
+    procedure.add(condition: condition("a"))
+    queue.add(cancelled, endless, procedure)
+    scheduler.run()
+    cancelled.cancel()
+    scheduler.run()
+    #expect(procedure.isFinished && endless.isExecuting && trace.events.isEmpty)
+    #expect("\(procedure.outcome!)" == "cancelled: Dependency 'cancelled' was cancelled.")
+  }
+}

@@ -1,0 +1,92 @@
+import Procedures
+import TestSupport
+import Testing
+
+@Suite struct NoFailedDependenciesTests {
+  private let scheduler = ManualScheduler()
+
+  enum End: CaseIterable, Sendable {
+    case succeeds
+    case fails
+    case isCancelled
+    case isCancelledWithError
+  }
+
+  private func dependency(_ end: End, _ queue: ProcedureQueue) -> Procedure {
+    let name = "\(end)"
+    let dependency = TracedProcedure(
+      name, end: end == .succeeds || end == .fails ? .itself : .whenToldOrCancelled,
+      failure: end == .fails ? TestError(name) : nil)
+    queue.add(dependency)
+    switch end {
+    case .succeeds, .fails: break
+    case .isCancelled: dependency.cancel()
+    case .isCancelledWithError: dependency.cancel(withError: TestError(name))
+    }
+    return dependency
+  }
+
+  /// How a procedure ends after dependencies that end like this.
+  private func text(_ condition: NoFailedDependencies, after ends: End...) -> String {
+    let queue = ProcedureQueue(scheduler: scheduler)
+    let procedure = BlockProcedure {}
+    procedure.add(dependencies: ends.map { dependency($0, queue) })
+    procedure.add(condition: condition)
+    queue.add(procedure)
+    scheduler.run()
+    return procedure.outcome.map { "\($0)" } ?? "none"
+  }
+
+  @Test("D4: satisfied without dependencies, and after those that succeeded")
+  func satisfied() {
+    for cancelled in [NoFailedDependencies.Cancelled.fail, .ignore, .pass] {
+      #expect(text(.init(onCancelled: cancelled)) == "succeeded")
+      #expect(text(.init(onCancelled: cancelled), after: .succeeds, .succeeds) == "succeeded")
+    }
+  }
+
+  @Test("D4: fails after one that failed, whatever is made of cancelled ones, and names it")
+  func failed() {
+    for cancelled in [NoFailedDependencies.Cancelled.fail, .ignore, .pass] {
+      for other in End.allCases {
+        let text = text(.init(onCancelled: cancelled), after: other, .fails)
+        #expect(
+          text == "cancelled: Dependency 'fails' failed, and had to succeed: fails", "\(other)")
+      }
+    }
+  }
+
+  @Test("D4: a cancelled one fails it, has it ignored, or passes")
+  func cancelled() {
+    let sentence = "cancelled: Dependency 'isCancelled' was cancelled."
+    #expect(text(.init(), after: .succeeds, .isCancelled) == sentence)
+    #expect(text(.init(onCancelled: .fail), after: .isCancelled) == sentence)
+    #expect(text(.init(onCancelled: .ignore), after: .isCancelled) == "cancelled")
+    #expect(text(.init(onCancelled: .ignore), after: .isCancelledWithError) == "cancelled")
+    #expect(text(.init(onCancelled: .pass), after: .isCancelled) == "succeeded")
+    #expect(text(.init(onCancelled: .pass), after: .isCancelledWithError) == "succeeded")
+  }
+
+  @Test("D4: of several cancelled ones the first is named")
+  func firstCancelled() {
+    #expect(
+      text(.init(), after: .isCancelledWithError, .isCancelled)
+        == "cancelled: Dependency 'isCancelledWithError' was cancelled: isCancelledWithError")
+  }
+
+  @Test("D4: it does not look at dependencies that were removed, nor at what conditions brought")
+  func removed() {
+    let queue = ProcedureQueue(scheduler: scheduler)
+    let procedure = BlockProcedure {}
+    let failing = TracedProcedure("failing", end: .whenTold, failure: TestError())
+    procedure.add(dependency: failing)
+    procedure.add(
+      condition: NoFailedDependencies().withPrerequisites { _ in
+        [TracedProcedure("brought", failure: TestError())]
+      })
+    procedure.remove(dependency: failing)
+    queue.add(procedure)
+    scheduler.run()
+    #expect("\(procedure.outcome!)" == "succeeded")
+  }
+}
