@@ -1,0 +1,203 @@
+import TestSupport
+import Testing
+
+@testable import Procedures
+
+/// The table at the head of `ExclusionTable`: every event in every status, and levels.
+@Suite struct ExclusionTableTests {
+  private let domain = ExclusionDomain(name: "table")
+
+  // Mutating calls cannot stand inside the macro.
+  private func expect(_ value: Bool, _ location: SourceLocation = #_sourceLocation) {
+    #expect(value, sourceLocation: location)
+  }
+
+  private func request(
+    _ names: String, inside groups: ExclusionRequest...
+  ) -> ExclusionRequest {
+    let procedure = TracedProcedure(names)
+    let lineage = groups.map { ObjectIdentifier($0.procedure) }
+    return ExclusionRequest(
+      names.map { ExclusionCategory(named: String($0), in: domain) }, for: procedure,
+      in: ReadyList(context: .detached), lineage: Set(lineage))
+  }
+
+  private func status(_ request: ExclusionRequest) -> String {
+    switch request.status {
+    case .idle: "idle"
+    case .waiting: "waiting"
+    case .held: "held"
+    }
+  }
+
+  private func asks(_ request: ExclusionRequest, _ table: inout ExclusionTable) -> Bool {
+    table.ask(request)
+  }
+
+  @Test("L1, L2: ask: held if everything is free, else waiting, and holding nothing meanwhile")
+  func ask() {
+    var table = ExclusionTable()
+    let (first, both, other) = (request("a"), request("ab"), request("b"))
+    let granted = [first, both, other].map { asks($0, &table) }
+    expect(granted == [true, false, true])
+    expect([first, both, other].map(status) == ["held", "waiting", "held"])
+    expect(table.count == 2)
+  }
+
+  @Test("L4: leave: nothing when idle; out of line when waiting; others are offered when held")
+  func leave() {
+    var table = ExclusionTable()
+    let requests = (0..<4).map { _ in request("a") }
+    expect(table.leave(requests[0]).isEmpty)
+    for request in requests { _ = table.ask(request) }
+    expect(table.leave(requests[1]).isEmpty && status(requests[1]) == "idle")
+    expect(table.leave(requests[0]).map { $0 === requests[2] } == [true])
+    expect(requests.map(status) == ["idle", "idle", "held", "waiting"])
+    expect(table.leave(requests[2]).first === requests[3])
+    expect(table.leave(requests[3]).isEmpty && table.count == 0)
+  }
+
+  @Test(
+    "L2: leave: each category that becomes free is offered, to those who want no more than that")
+  func leaveSeveral() {
+    var table = ExclusionTable()
+    let (holder, c) = (request("ab"), request("c"))
+    let waiters = [request("ac"), request("a"), request("b"), request("ab")]
+    for request in [holder, c] + waiters { _ = table.ask(request) }
+    expect(table.leave(holder).map(\.procedure.name) == ["a", "b"])
+    expect(waiters.map(status) == ["waiting", "held", "held", "waiting"])
+    expect(table.leave(c).isEmpty)
+    expect(table.leave(waiters[1]).first === waiters[0])
+    expect(table.leave(waiters[2]).isEmpty)
+    expect(table.leave(waiters[0]).first === waiters[3])
+    expect(table.leave(waiters[3]).isEmpty && table.count == 0)
+  }
+
+  @Test("L4: decline: others are offered; who declined asks again before others, in turn")
+  func decline() {
+    var table = ExclusionTable()
+    let requests = (0..<5).map { _ in request("a") }
+    for request in requests.prefix(4) { _ = table.ask(request) }
+    expect(table.leave(requests[0]).first === requests[1])
+    expect(table.decline(requests[1]).first === requests[2])
+    expect(table.decline(requests[2]).first === requests[3])
+    expect(requests.map(status) == ["idle", "idle", "idle", "held", "idle"])
+    for index in [4, 1, 2] { expect(!asks(requests[index], &table)) }
+    var order: [Int] = []
+    var holder = requests[3]
+    while let next = table.leave(holder).first {
+      order.append(requests.firstIndex { $0 === next }!)
+      holder = next
+    }
+    expect(order == [1, 2, 4] && table.count == 0)
+  }
+
+  @Test("L4: withdraw: out of line when waiting; what is held stays, for the offer to be declined")
+  func withdraw() {
+    var table = ExclusionTable()
+    let (holder, waiter, last) = (request("a"), request("a"), request("a"))
+    table.withdraw(holder)
+    for request in [holder, waiter, last] { _ = table.ask(request) }
+    table.withdraw(holder)
+    expect(status(holder) == "held")
+    expect(table.leave(holder).first === waiter)
+    table.withdraw(waiter)
+    expect(status(waiter) == "held")
+    expect(table.decline(waiter).first === last)
+    _ = table.leave(last)
+    expect(table.count == 0)
+  }
+
+  @Test("L3: who is inside the holder is granted it, and each level has a line of its own")
+  func levels() {
+    var table = ExclusionTable()
+    let group = request("a")
+    let (child, sibling) = (request("a", inside: group), request("a", inside: group))
+    let (outsider, grandchild) = (request("a"), request("a", inside: group, child))
+    expect(asks(group, &table) && !asks(outsider, &table))
+    expect(asks(child, &table) && asks(grandchild, &table))
+    expect(!asks(sibling, &table))
+    expect(table.leave(grandchild).isEmpty)
+    expect(table.leave(child).first === sibling)
+    expect(table.leave(sibling).isEmpty)
+    expect(table.leave(group).first === outsider)
+    _ = table.leave(outsider)
+    expect(table.count == 0)
+  }
+
+  @Test("L3: a group that excludes from something else lets nobody in")
+  func otherCategory() {
+    var table = ExclusionTable()
+    let (group, holder) = (request("b"), request("a"))
+    let child = request("a", inside: group)
+    expect(asks(holder, &table) && asks(group, &table))
+    expect(!asks(child, &table))
+    expect(table.leave(holder).first === child)
+  }
+
+  @Test("who stands in the way: the holder of each category that is not free")
+  func holders() {
+    var table = ExclusionTable()
+    let (a, b, waiter) = (request("a"), request("b"), request("abc"))
+    for request in [a, b, waiter] { _ = table.ask(request) }
+    expect(table.holders(before: waiter).map(\.1.name) == ["a", "b"])
+    expect(table.holders(before: waiter).map { "\($0.0)" } == ["a", "b"])
+    expect(table.holders(before: a).isEmpty)
+  }
+
+  @Test("L1: categories differ by type, name and domain, and by nothing else")
+  func categories() {
+    enum Disk {}
+    let other = ExclusionDomain(name: "table")
+    expect(ExclusionCategory(Disk.self) == ExclusionCategory(Disk.self))
+    expect(ExclusionCategory(Disk.self) != ExclusionCategory(named: "Disk"))
+    expect(ExclusionCategory(named: "a") == ExclusionCategory(named: "a", in: .process))
+    expect(ExclusionCategory(named: "a", in: domain) != ExclusionCategory(named: "a", in: other))
+    expect(ExclusionCategory(Disk.self, in: domain) != ExclusionCategory(Disk.self, in: other))
+    expect(Set([ExclusionCategory(Disk.self), ExclusionCategory(Disk.self)]).count == 1)
+    expect("\(ExclusionCategory(Disk.self)) \(domain)" == "Disk table")
+  }
+
+  @Test("L4: by chance: as a plain model says, nobody overlaps, and in the end the table is empty")
+  func random() {
+    var generator = SeededGenerator(seed: 7)
+    var table = ExclusionTable()
+    var held: [ExclusionRequest] = []
+    var waiting: [ExclusionRequest] = []
+    var idle: [ExclusionRequest] = (0..<40).map { _ in
+      let letters = "abcd".shuffled(using: &generator)
+      return request(String(letters.prefix(.random(in: 1...3, using: &generator))))
+    }
+    func take(_ offers: [ExclusionRequest]) {
+      for offer in offers { waiting.removeAll { $0 === offer } }
+      held += offers
+    }
+    for step in 0..<4_000 {
+      switch Int.random(in: 0..<4, using: &generator) {
+      case 0, 1:
+        guard let request = idle.randomElement(using: &generator), step < 3_500 else { continue }
+        idle.removeAll { $0 === request }
+        if table.ask(request) { held.append(request) } else { waiting.append(request) }
+      case 2:
+        guard let request = held.randomElement(using: &generator) else { continue }
+        held.removeAll { $0 === request }
+        idle.append(request)
+        let declines = Bool.random(using: &generator) && step < 3_500
+        take(declines ? table.decline(request) : table.leave(request))
+      default:
+        guard let request = waiting.randomElement(using: &generator), step < 3_500 else { continue }
+        waiting.removeAll { $0 === request }
+        idle.append(request)
+        table.withdraw(request)
+      }
+      let categories = held.flatMap(\.categories)
+      expect(Set(categories).count == categories.count)
+      expect(held.allSatisfy { status($0) == "held" })
+      // Invariant 1: nobody waits whose categories are all free.
+      expect(waiting.allSatisfy { !Set($0.categories).isDisjoint(with: categories) })
+    }
+    for request in waiting { table.withdraw(request) }
+    for request in held { _ = table.leave(request) }
+    expect(table.count == 0)
+  }
+}

@@ -1,0 +1,82 @@
+import TestSupport
+import Testing
+
+@testable import Procedures
+
+/// A worker that comes for an earlier attempt finds nothing to do.
+@Suite struct AttemptTests {
+  // Mutating calls cannot stand inside the macro.
+  private func expect(_ value: Bool, _ location: SourceLocation = #_sourceLocation) {
+    #expect(value, sourceLocation: location)
+  }
+
+  private func pending(withCondition: Bool) -> ProcedureStateMachine {
+    var machine = ProcedureStateMachine()
+    if withCondition { expect(!machine.adds()) }
+    _ = machine.enqueue(waitingFor: 0)
+    return machine
+  }
+
+  @Test("Q2, L1: a start that is on its way while a dependency comes and goes does not count")
+  func staleStart() {
+    var machine = pending(withCondition: false)
+    expect(machine.becomesReady(.start))
+    let stale = machine.attempt
+    expect(machine.dependencyIsAdded())
+    expect(machine.starts(machine.attempt) == false)
+    expect(machine.dependencyIsDone(.start))
+    expect(!machine.starts(stale) && machine.starts(machine.attempt))
+  }
+
+  @Test("D1, F3: an evaluation that is on its way while a dependency comes and goes does not count")
+  func staleEvaluation() {
+    var machine = pending(withCondition: true)
+    expect(machine.becomesReady(.evaluate))
+    let stale = machine.attempt
+    expect(machine.dependencyIsAdded() && machine.dependencyIsDone(.evaluate))
+    expect(!machine.evaluates(stale) && machine.evaluates(machine.attempt))
+    expect(!machine.isEvaluating(stale) && machine.isEvaluating(machine.attempt))
+  }
+
+  @Test("D1: what a condition brings is waited for, also if a dependency was added meanwhile")
+  func brings() {
+    for addsDependency in [false, true] {
+      var machine = pending(withCondition: true)
+      expect(machine.becomesReady(.evaluate) && machine.evaluates(machine.attempt))
+      let attempt = machine.beginEvaluating()
+      if addsDependency {
+        expect(!machine.dependencyIsAdded() && machine.dependencyIsDone(.evaluate))
+      }
+      expect(machine.brings(2) == addsDependency)
+      expect(!machine.isEvaluating(attempt))
+      expect(machine.dependencyIsDone(.waiting) && machine.dependencyIsDone(.evaluate))
+    }
+  }
+
+  @Test("D1: a condition added to a ready one begins a new attempt, to one that waits it does not")
+  func conditionAdded() {
+    var ready = pending(withCondition: false)
+    expect(ready.becomesReady(.start))
+    let attempt = ready.attempt
+    expect(ready.adds() && ready.attempt != attempt && ready.becomesReady(.evaluate))
+    var queued = pending(withCondition: true)
+    expect(queued.becomesReady(.evaluate))
+    let same = queued.attempt
+    expect(!queued.adds() && queued.attempt == same && queued.evaluates(same))
+  }
+}
+
+// Mutating calls cannot stand inside the macro.
+extension ProcedureStateMachine {
+  fileprivate mutating func adds() -> Bool { conditionAdded() }
+  fileprivate mutating func dependencyIsAdded() -> Bool { dependencyAdded() }
+  fileprivate mutating func brings(_ count: Int) -> Bool { conditionBrings(count) }
+  fileprivate mutating func becomesReady(_ readiness: Readiness) -> Bool {
+    becomeReady() == readiness
+  }
+  fileprivate mutating func dependencyIsDone(_ readiness: Readiness) -> Bool {
+    dependencyFinished() == readiness
+  }
+  fileprivate mutating func starts(_ attempt: UInt32) -> Bool { start(attempt) != .none }
+  fileprivate mutating func evaluates(_ attempt: UInt32) -> Bool { evaluate(attempt) != .none }
+}

@@ -1,0 +1,204 @@
+import TestSupport
+import Testing
+
+@testable import Procedures
+
+/// The lists of `ReadyListStateMachine` for conditions and exclusion.
+@Suite struct ReadyListWaitingTests {
+  private typealias Machine = ReadyListStateMachine
+
+  // Mutating calls cannot stand inside the macro.
+  private func expect(_ value: Bool, _ location: SourceLocation = #_sourceLocation) {
+    #expect(value, sourceLocation: location)
+  }
+
+  private func standing(_ readiness: ProcedureStateMachine.Readiness) -> Machine.Standing {
+    .init(priority: .normal, quality: nil, readiness: readiness, attempt: 3)
+  }
+
+  private func request(_ procedure: Procedure) -> ExclusionRequest {
+    ExclusionRequest(
+      [ExclusionCategory(named: "a")], for: procedure, in: ReadyList(context: .detached),
+      lineage: [])
+  }
+
+  /// A member that is ready, and asks for something.
+  private func exclusive(_ name: String, in machine: inout Machine) -> ExclusionRequest {
+    let procedure = TracedProcedure(name)
+    let request = request(procedure)
+    _ = machine.insert(procedure, standing(.waiting))
+    machine.advance(procedure, to: .start, in: 5, asking: request)
+    return request
+  }
+
+  private func takenName(_ machine: inout Machine) -> String? {
+    guard case .job(let job)? = machine.take() else { return nil }
+    return "\(job.procedure.name) \(job.kind)"
+  }
+
+  /// The first of the ready ones steps aside, because it is not granted what it asks for.
+  private func exclude(_ machine: inout Machine) -> ExclusionRequest? {
+    guard case .mustAsk(let request)? = machine.take() else { return nil }
+    machine.exclude(request.procedure)
+    return request
+  }
+
+  private func grants(_ request: ExclusionRequest, _ machine: inout Machine) -> Bool {
+    machine.grant(request)
+  }
+
+  @Test("D1, Q2: evaluable: taken before ready ones, without a slot, and then waiting")
+  func evaluable() {
+    var machine = Machine()
+    machine.limit = 1
+    let (ready, evaluable) = (TracedProcedure("ready"), TracedProcedure("evaluable"))
+    _ = machine.insert(ready, standing(.start))
+    _ = machine.insert(evaluable, standing(.evaluate))
+    expect(takenName(&machine) == "evaluable evaluate(3)")
+    expect(machine.slotsInUse == 0)
+    expect(takenName(&machine) == "ready start(3)")
+    machine.advance(evaluable, to: .evaluate, in: 4, asking: nil)
+    expect(takenName(&machine) == "evaluable evaluate(4)" && machine.slotsInUse == 1)
+  }
+
+  @Test("Q3, G1, G5: suspended, held or cancelled nobody is evaluated")
+  func closedToEvaluation() {
+    var suspended = Machine()
+    suspended.isSuspended = true
+    var held = Machine(isGroup: true)
+    var cancelled = Machine(isGroup: true)
+    cancelled.begin()
+    cancelled.cancel(TreeCancel(errors: [], reason: .requested))
+    for var machine in [suspended, held, cancelled] {
+      _ = machine.insert(TracedProcedure(), standing(.evaluate))
+      expect(takenName(&machine) == nil)
+    }
+    _ = held.insert(TracedProcedure("p"), standing(.evaluate))
+    held.begin()
+    expect(takenName(&held) == "p evaluate(3)")
+  }
+
+  @Test("L2: who excludes others must ask when a slot is free, and takes it only if granted")
+  func mustAsk() {
+    var machine = Machine()
+    machine.limit = 1
+    let first = exclusive("first", in: &machine)
+    _ = exclusive("second", in: &machine)
+    let asked = exclude(&machine)
+    expect(asked === first && machine.slotsInUse == 0)
+    guard case .mustAsk(let request)? = machine.take() else {
+      Issue.record("the second does not ask")
+      return
+    }
+    expect(machine.takeGranted(request.procedure).kind == .start(5) && machine.slotsInUse == 1)
+    expect(takenName(&machine) == nil)
+  }
+
+  @Test("L2: a grant takes a slot, goes before evaluable ones, and a worker is asked for")
+  func grant() {
+    var machine = Machine()
+    machine.limit = 1
+    let request = exclusive("a", in: &machine)
+    _ = exclude(&machine)
+    expect(!machine.requestsWorker())
+    _ = machine.insert(TracedProcedure("b"), standing(.evaluate))
+    let isGranted = grants(request, &machine)
+    expect(isGranted && machine.slotsInUse == 1 && machine.requestsWorker())
+    expect(takenName(&machine) == "a start(5)")
+  }
+
+  @Test("L4: offers that come when there is no slot: first among the ready, in order, by priority")
+  func grantWithoutSlot() {
+    var machine = Machine()
+    let requests = ["a", "b"].map { exclusive($0, in: &machine) }
+    _ = (exclude(&machine), exclude(&machine))
+    machine.limit = 1
+    for name in ["running", "ready"] {
+      _ = machine.insert(TracedProcedure(name), standing(.start))
+    }
+    expect(takenName(&machine) == "running start(3)")
+    for request in requests { expect(!grants(request, &machine)) }
+    _ = machine.insert(
+      TracedProcedure("urgent"), .init(priority: .high, quality: nil, readiness: .start))
+    expect(machine.slotsInUse == 1)
+    machine.limit = 5
+    expect(takenName(&machine) == "urgent start(0)")
+    expect(exclude(&machine) === requests[0] && exclude(&machine) === requests[1])
+    expect(takenName(&machine) == "ready start(3)")
+  }
+
+  @Test("L1: an offer counts only for the request that is made now")
+  func staleOffer() {
+    var machine = Machine()
+    let stale = exclusive("a", in: &machine)
+    _ = exclude(&machine)
+    let procedure = stale.procedure
+    expect(machine.makeWaiting(procedure) === stale)
+    expect(!grants(stale, &machine))
+    let new = request(procedure)
+    machine.advance(procedure, to: .start, in: 6, asking: new)
+    _ = exclude(&machine)
+    expect(!grants(stale, &machine) && machine.slotsInUse == 0)
+    expect(grants(new, &machine))
+  }
+
+  @Test("L2: one that is granted and must wait after all gives up the slot and the request")
+  func grantedButWaiting() {
+    var machine = Machine()
+    let request = exclusive("a", in: &machine)
+    _ = exclude(&machine)
+    expect(grants(request, &machine))
+    expect(machine.makeWaiting(request.procedure) === request)
+    expect(machine.slotsInUse == 0 && takenName(&machine) == nil)
+    expect(machine.retire(request.procedure).request == nil)
+  }
+
+  @Test("L2, Q3: suspended: those that were granted give it up, and go first when it goes on")
+  func revoke() {
+    var machine = Machine()
+    let requests = ["a", "b"].map { exclusive($0, in: &machine) }
+    _ = (exclude(&machine), exclude(&machine))
+    _ = machine.insert(TracedProcedure("ready"), standing(.start))
+    for request in requests { expect(grants(request, &machine)) }
+    machine.isSuspended = true
+    let revoked = machine.revokeGrants()
+    expect(revoked.map(\.procedure.name) == ["a", "b"] && machine.slotsInUse == 0)
+    expect(takenName(&machine) == nil)
+    machine.isSuspended = false
+    expect(exclude(&machine) === requests[0] && exclude(&machine) === requests[1])
+  }
+
+  @Test("L4: withdraw: only who waits in line; it is a member until it retires")
+  func withdraw() {
+    var machine = Machine()
+    let (waiter, ready) = (exclusive("waiter", in: &machine), exclusive("ready", in: &machine))
+    _ = exclude(&machine)
+    expect(machine.withdraw(ready.procedure) == nil)
+    expect(machine.withdraw(TracedProcedure()) == nil)
+    expect(machine.withdraw(waiter.procedure) === waiter)
+    expect(machine.withdraw(waiter.procedure) == nil)
+    expect(!grants(waiter, &machine) && machine.count == 2)
+    expect(machine.retire(waiter.procedure).request == nil && machine.count == 1)
+  }
+
+  @Test("L1: who retires gives up what it asked for, or holds, wherever it is")
+  func retire() {
+    for steps in 0..<4 {
+      var machine = Machine()
+      let request = exclusive("a", in: &machine)
+      if steps > 0 { _ = exclude(&machine) }
+      if steps > 1 { expect(grants(request, &machine)) }
+      if steps > 2 { expect(takenName(&machine) == "a start(5)") }
+      expect(machine.retire(request.procedure).request === request)
+      expect(machine.count == 0 && machine.slotsInUse == 0)
+    }
+  }
+}
+
+extension ReadyListStateMachine {
+  /// Whether a worker is asked for now; it arrives at once.
+  fileprivate mutating func requestsWorker() -> Bool {
+    defer { workerArrived() }
+    return requestWorker()
+  }
+}
