@@ -31,9 +31,17 @@ enum Help {
       run          a command for /bin/sh; needed
       after        names of the steps and groups that must have succeeded before
       group        the group it belongs to; groups exist by being named
+      exclusive    a name, or names, of what it must have for itself: steps that share one never run
+                   at the same time
+      onlyIf       a command for /bin/sh; if it fails, the step is not needed
+      unless       a command for /bin/sh; if it succeeds, the step is not needed
       timeout      seconds it may run; what runs longer is stopped, and has failed
       directory    where it runs, seen from the current directory (default: there)
       environment  variables to set, an object of texts
+
+    onlyIf and unless run when all that the step is after has succeeded, each as a job of its own and
+    for at most the step's timeout, and before the step waits for what it must have for itself. Steps
+    after one that is not needed go on, and the run succeeds.
 
     A step reads nothing on standard input. It fails when its command ends with another status
     than 0. The first failure stops all other steps, unless --keep-going. To stop a step is to

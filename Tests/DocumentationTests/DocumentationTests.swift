@@ -57,9 +57,7 @@ import Testing
     let block = try #require(readme.blocks(of: "json").first)
     let plan = try PlanFile.plan(from: block.utf8)
     #expect(plan.groups == ["files"])
-    for key in ["name", "run", "after", "group", "timeout", "directory", "environment"] {
-      #expect(block.contains("\"\(key)\""))
-    }
+    for key in PlanFile.stepKeys { #expect(block.contains("\"\(key)\"")) }
   }
 
   @Test("the README names each option of runbook")
@@ -69,5 +67,9 @@ import Testing
       .map { String($0.1) }
     #expect(options.contains("--jobs") && options.contains("--help"))
     for option in options { #expect(readme.text.contains("`\(option)"), "\(option)") }
+    for key in PlanFile.stepKeys {
+      #expect(readme.text.contains("`\(key)`"), "\(key)")
+      #expect(Help.text.contains("\n  \(key) "), "\(key)")
+    }
   }
 }

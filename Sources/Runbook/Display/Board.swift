@@ -48,7 +48,9 @@ struct Board {
   func state(of name: String) -> State { states[name] ?? .waiting }
 
   var allSucceeded: Bool {
-    names.allSatisfy { if case .ended(.succeeded, _) = state(of: $0) { true } else { false } }
+    names.allSatisfy { name in
+      if case .ended(let outcome, _) = state(of: name) { outcome.isSuccess } else { false }
+    }
   }
 
   // MARK: Looks
@@ -126,7 +128,9 @@ struct Board {
   }
 
   private func summary(_ outcomes: [StepOutcome], _ now: ContinuousClock.Instant) -> String {
-    let words = ["succeeded", "failed", "timed out", "cancelled", "skipped", "not run"]
+    let words = [
+      "succeeded", "not needed", "failed", "timed out", "cancelled", "skipped", "not run",
+    ]
     let counts = words.compactMap { word -> String? in
       let count = outcomes.count { $0.word == word }
       return count == 0 ? nil : "\(count) \(word)"

@@ -7,7 +7,7 @@ struct Style {
     case .succeeded: green(text)
     case .failed, .timedOut: red(text)
     case .cancelled: yellow(text)
-    case .notRun, .skipped: faint(text)
+    case .notRun, .notNeeded, .skipped: faint(text)
     }
   }
 

@@ -8,8 +8,14 @@ extension Plan {
       var title = "\(String(index + 1).leftPadded(to: width)). \(step.name)"
       if let group = step.group { title += " [\(group)]" }
       if !step.after.isEmpty { title += ", after \(step.after.joined(separator: ", "))" }
+      if !step.exclusive.isEmpty {
+        title += ", exclusive: \(step.exclusive.joined(separator: ", "))"
+      }
       let indentation = String(repeating: " ", count: width + 2)
-      return [title] + step.run.split(separator: "\n").map { "\(indentation)$ \($0)" }
+      let checks = [("only if", step.onlyIf), ("unless", step.unless)].flatMap { word, command in
+        (command?.split(separator: "\n") ?? []).map { "\(indentation)\(word): \($0)" }
+      }
+      return [title] + checks + step.run.split(separator: "\n").map { "\(indentation)$ \($0)" }
     }
     return lines.joined(separator: "\n")
   }

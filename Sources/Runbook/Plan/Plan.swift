@@ -16,6 +16,16 @@ struct Plan: Sendable, Equatable {
     return steps.compactMap(\.group).filter { seen.insert($0).inserted }
   }
 
+  /// What is had by one step at a time, with the steps that want it, in the order of the plan.
+  var exclusiveSteps: [(name: String, steps: [Step])] {
+    var seen: Set<String> = []
+    let names = steps.flatMap(\.exclusive).filter { seen.insert($0).inserted }
+    let byName = Dictionary(
+      grouping: steps.flatMap { step in Set(step.exclusive).map { (name: $0, step: step) } },
+      by: \.name)
+    return names.map { name in (name, byName[name, default: []].map(\.step)) }
+  }
+
   private func checkNames() throws(PlanError) {
     guard !steps.isEmpty else { throw PlanError(.emptyPlan) }
     let groups = Set(groups)

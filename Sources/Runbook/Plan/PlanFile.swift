@@ -2,8 +2,9 @@ import Foundation
 
 /// Reads a plan from JSON; every error names the line.
 enum PlanFile {
-  private static let stepKeys = [
-    "name", "run", "after", "group", "timeout", "directory", "environment",
+  static let stepKeys = [
+    "name", "run", "after", "group", "exclusive", "onlyIf", "unless", "timeout", "directory",
+    "environment",
   ]
 
   static func plan(atPath path: String) throws(PlanError) -> Plan {
@@ -55,6 +56,9 @@ enum PlanFile {
     step.group = try object.text("group")
     step.directory = try object.text("directory")
     step.after = try object.texts("after")
+    step.exclusive = try object.texts("exclusive")
+    step.onlyIf = try object.text("onlyIf")
+    step.unless = try object.text("unless")
     step.environment = try object.textsByName("environment")
     if let timeout = try object.number("timeout") {
       guard timeout.value > 0 else {

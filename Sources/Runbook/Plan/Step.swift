@@ -6,6 +6,12 @@ struct Step: Sendable, Equatable {
   /// Names of steps and groups.
   var after: [String] = []
   var group: String?
+  /// Names of what it must have for itself: steps that share one never run at the same time.
+  var exclusive: [String] = []
+  /// A command for `/bin/sh` that must succeed, or the step is not needed.
+  var onlyIf: String?
+  /// A command for `/bin/sh` that must not succeed, or the step is not needed.
+  var unless: String?
   var timeout: Duration?
   var directory: String?
   /// Added to the environment of this process.

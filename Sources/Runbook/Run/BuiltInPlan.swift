@@ -22,7 +22,8 @@ enum BuiltInPlan {
       .unreadable(reason: "the built-in plan needs a Swift package in the current directory"))
   }
 
-  /// Four groups with a step for each part of the package, then a report after three of them.
+  /// Four groups with a step for each part of the package, then a report after three of them. Each
+  /// part is read by one step at a time, and only if there is something to read.
   static func plan(package: String, folder: String) throws(PlanError) -> Plan {
     let parts =
       ["Package.swift"]
@@ -37,8 +38,8 @@ enum BuiltInPlan {
       ]
       func step(_ group: String, _ run: String, after: [String] = []) -> Step {
         Step(
-          name: "\(group) \(part)", run: run, after: after, group: group, timeout: .seconds(60),
-          directory: package, environment: environment)
+          name: "\(group) \(part)", run: run, after: after, group: group, exclusive: [part],
+          onlyIf: hasFiles, timeout: .seconds(60), directory: package, environment: environment)
       }
       steps.append(step("checksum", checksum))
       steps.append(step("compress", compress))
@@ -53,6 +54,10 @@ enum BuiltInPlan {
   }
 
   // Only what POSIX has (and gzip). Each script works on the Swift files below $PART.
+
+  private static let hasFiles = """
+    find "$PART" -type f -name '*.swift' | grep -q .
+    """
 
   private static let checksum = """
     find "$PART" -type f -name '*.swift' -exec cksum {} + > "$FOLDER/$NAME.cksum"

@@ -11,6 +11,8 @@ struct PlanRun {
   /// Unlimited: what waits and decides takes no place from what works.
   private let queue = ProcedureQueue(name: "runbook")
   private let jobs: ProcedureQueue
+  /// What steps exclude each other over is theirs alone.
+  private let domain = ExclusionDomain(name: "runbook")
   private var steps: [StepProcedure] = []
   private var groups: [GroupProcedure] = []
 
@@ -39,6 +41,8 @@ struct PlanRun {
       queue.add(step, cancelledBy: cancellation.token)
     }
     await queue.waitUntilAllFinished()
+    // A check of a cancelled step may take its time to go.
+    await jobs.waitUntilAllFinished()
     let signal = interrupts.stop()
     let allSucceeded = display.finish()
     if allSucceeded { return 0 }
@@ -48,7 +52,9 @@ struct PlanRun {
   private mutating func makeSteps(_ plan: Plan) {
     for step in plan.steps {
       let display = display
-      let procedure = StepProcedure(step, jobs: jobs, gracePeriod: options.gracePeriod) {
+      let procedure = StepProcedure(
+        step, jobs: jobs, domain: domain, gracePeriod: options.gracePeriod
+      ) {
         display.output($0, of: step.name)
       }
       procedure.command.addWillExecuteBlockObserver { _, _ in display.started(step.name) }
@@ -101,7 +107,7 @@ struct PlanRun {
       return .cancelled
     }
     switch errors.first {
-    case nil: return .succeeded
+    case nil: return step.wasNotNeeded ? .notNeeded : .succeeded
     case let error as StepSkipped: return .skipped(after: error.prerequisite)
     case ProcedureError.timedOut(let limit)?: return .timedOut(limit)
     case let error as ProcessError:

@@ -1,6 +1,8 @@
 /// How a step ended, as the table shows it.
 enum StepOutcome: Sendable, Equatable {
   case succeeded
+  /// Not run, because its `onlyIf` or `unless` says so. What comes after it goes on.
+  case notNeeded
   case failed(String)
   case timedOut(Duration)
   /// Stopped while it ran.
@@ -18,7 +20,7 @@ enum StepOutcome: Sendable, Equatable {
     case .failed(let reason): reason
     case .timedOut(let limit): "more than \(limit.text)"
     case .skipped(let name): "'\(name)' did not succeed"
-    case .succeeded, .cancelled, .notRun: nil
+    case .succeeded, .notNeeded, .cancelled, .notRun: nil
     }
   }
 
@@ -26,6 +28,7 @@ enum StepOutcome: Sendable, Equatable {
   var word: String {
     switch self {
     case .succeeded: "succeeded"
+    case .notNeeded: "not needed"
     case .failed: "failed"
     case .timedOut: "timed out"
     case .cancelled: "cancelled"
@@ -37,7 +40,10 @@ enum StepOutcome: Sendable, Equatable {
   var isFailure: Bool {
     switch self {
     case .failed, .timedOut: true
-    case .succeeded, .cancelled, .notRun, .skipped: false
+    case .succeeded, .notNeeded, .cancelled, .notRun, .skipped: false
     }
   }
+
+  /// Whether the run as a whole may count as a success.
+  var isSuccess: Bool { self == .succeeded || self == .notNeeded }
 }

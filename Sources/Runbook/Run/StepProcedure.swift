@@ -7,27 +7,55 @@ import ProceduresFoundation
 /// It only decides and waits, so any number may execute at once. The command itself is a procedure
 /// of its own on the queue `jobs`, which all steps share, in a group or not: the limit of that
 /// queue is the limit on running commands, and the step's timeout counts from when it got its turn.
+/// Whether the step is needed, and what it must have for itself, are conditions of the command: they
+/// are looked at when all that the step is after has succeeded.
 final class StepProcedure: Procedure, @unchecked Sendable {
   let step: Step
   let command: ProcessProcedure
   private let jobs: ProcedureQueue
+  private let commandsOfChecks: [ProcessProcedure]
   private var prerequisites: [StepProcedure] = []
 
   init(
-    _ step: Step, jobs: ProcedureQueue, gracePeriod: Duration,
+    _ step: Step, jobs: ProcedureQueue, domain: ExclusionDomain, gracePeriod: Duration,
     output: @escaping @Sendable (Data) -> Void
   ) {
+    func shell(
+      _ script: String, _ configure: (inout ProcessConfiguration) -> Void
+    ) -> ProcessProcedure {
+      ProcessProcedure("/bin/sh", arguments: ["-c", script]) { configuration in
+        configuration.directory = step.directory
+        configuration.environment.merge(step.environment) { _, new in new }
+        configuration.endsDescendants = true
+        configuration.terminationGracePeriod = gracePeriod
+        configure(&configuration)
+      }
+    }
     self.step = step
     self.jobs = jobs
-    command = ProcessProcedure("/bin/sh", arguments: ["-c", step.run]) { configuration in
-      configuration.directory = step.directory
-      configuration.environment.merge(step.environment) { _, new in new }
+    command = shell(step.run) { configuration in
       configuration.standardOutput = .streamed(output)
       configuration.mergesStandardError = true
-      configuration.endsDescendants = true
-      configuration.terminationGracePeriod = gracePeriod
     }
+    let scripts: [(key: StepCheck.Key, text: String?)] = [
+      (.onlyIf, step.onlyIf), (.unless, step.unless),
+    ]
+    let checks = scripts.compactMap { key, text in
+      text.map { text in
+        let check = shell(text) { configuration in
+          configuration.standardOutput = .discarded
+          configuration.standardError = .streamed(output)
+          configuration.successStatuses = Set(0...255)
+        }
+        return StepCheck(key, of: step, command: check)
+      }
+    }
+    commandsOfChecks = checks.map(\.command)
     super.init()
+    for check in checks { command.add(condition: check) }
+    for name in step.exclusive {
+      command.add(condition: MutuallyExclusive(named: name, in: domain))
+    }
     name = step.name
     command.name = "command of \(step.name)"
     if let timeout = step.timeout { command.add(observer: TimeoutObserver(by: timeout)) }
@@ -48,6 +76,7 @@ final class StepProcedure: Procedure, @unchecked Sendable {
   }
 
   /// Passes a cancel on; the command finishes when its program is gone, and the step with it.
+  /// A check that runs is cancelled too: the queue `jobs` is done when that is gone.
   ///
   /// When the step did not execute yet there is nothing to do: it finishes without us.
   override func procedureDidCancel(withErrors errors: [any Error]) {
@@ -60,7 +89,13 @@ final class StepProcedure: Procedure, @unchecked Sendable {
   }
 
   /// SIGKILL instead of waiting for the grace period of a cancel.
-  func kill() { command.kill() }
+  func kill() {
+    command.kill()
+    for check in commandsOfChecks { check.kill() }
+  }
+
+  /// Whether it has finished without running, because a check said so.
+  var wasNotNeeded: Bool { !isCancelled && command.isCancelled && errors.isEmpty }
 
   private var hasSucceeded: Bool {
     if case .succeeded? = outcome { true } else { false }

@@ -28,6 +28,17 @@ struct BoardTests {
       ])
   }
 
+  @Test("what was not needed counts as a success, with a word of its own")
+  func notNeeded() {
+    var board = Board(["a", "b"], start: start)
+    board.ended("a", .notNeeded, at: start)
+    board.ended("b", .succeeded, at: start)
+    #expect(board.allSucceeded)
+    let lines = board.table(at: start, width: nil, style: plain)
+    #expect(lines[1] == "a     not needed         –")
+    #expect(lines.last == "2 steps in 0.00 s: 1 succeeded, 1 not needed")
+  }
+
   @Test("names are cut so that the table fits a terminal")
   func narrowTable() {
     var board = Board([String(repeating: "x", count: 100)], start: start)

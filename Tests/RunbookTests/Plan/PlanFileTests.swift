@@ -12,10 +12,12 @@ struct PlanFileTests {
         {"name": "a", "run": "true"},
         {"name": "b", "run": "echo", "after": ["a"], "group": "g", "timeout": 1.5,
          "directory": "d", "environment": {"X": "", "Y": "2"}},
-        {"name": "c", "run": "true", "after": "g"}
+        {"name": "c", "run": "true", "after": "g", "exclusive": "disk"},
+        {"name": "d", "run": "true", "exclusive": ["disk", "net"], "onlyIf": "test -e a",
+         "unless": "test -e b"}
       ]}
       """)
-    #expect(plan.steps.map(\.name) == ["a", "b", "c"])
+    #expect(plan.steps.map(\.name) == ["a", "b", "c", "d"])
     let step = plan.steps[1]
     #expect(step.run == "echo")
     #expect(step.after == ["a"])
@@ -25,6 +27,9 @@ struct PlanFileTests {
     #expect(step.environment == ["X": "", "Y": "2"])
     #expect(plan.steps[2].after == ["g"])
     #expect(plan.groups == ["g"])
+    #expect(plan.steps[2].exclusive == ["disk"] && plan.steps[3].exclusive == ["disk", "net"])
+    #expect(plan.steps[3].onlyIf == "test -e a" && plan.steps[3].unless == "test -e b")
+    #expect(step.exclusive.isEmpty && step.onlyIf == nil && step.unless == nil)
   }
 
   @Test("the list of steps alone is a plan too")
@@ -51,7 +56,7 @@ struct PlanFileTests {
       (#"{"stps": []}"#, "line 1: the plan has the unknown key 'stps'; allowed are 'steps'"),
       (
         "[\n{\"name\": \"a\", \"run\": \"x\",\n \"afer\": []}]",
-        "line 3: step 'a' has the unknown key 'afer'; allowed are 'name', 'run', 'after', 'group', 'timeout', 'directory', 'environment'"
+        "line 3: step 'a' has the unknown key 'afer'; allowed are 'name', 'run', 'after', 'group', 'exclusive', 'onlyIf', 'unless', 'timeout', 'directory', 'environment'"
       ),
       (#"[{"name": "a", "name": "b", "run": "x"}]"#, "line 1: the key 'name' is there twice"),
       (#"[{"run": "x"}]"#, "line 1: step 1 has no 'name'"),
@@ -69,6 +74,19 @@ struct PlanFileTests {
         #"[{"name": "a", "run": "x", "after": [1]}]"#,
         "line 1: 'after' of step 'a' must be a list of names, not a number"
       ),
+      (
+        #"[{"name": "a", "run": "x", "exclusive": {}}]"#,
+        "line 1: 'exclusive' of step 'a' must be a list of names, not an object"
+      ),
+      (
+        #"[{"name": "a", "run": "x", "exclusive": ["b", ""]}]"#,
+        "line 1: 'exclusive' of step 'a' is empty"
+      ),
+      (
+        #"[{"name": "a", "run": "x", "onlyIf": true}]"#,
+        "line 1: 'onlyIf' of step 'a' must be a text, not true or false"
+      ),
+      (#"[{"name": "a", "run": "x", "unless": " "}]"#, "line 1: 'unless' of step 'a' is empty"),
       (
         #"[{"name": "a", "run": "x", "timeout": "1"}]"#,
         "line 1: 'timeout' of step 'a' must be a number of seconds, not a text"

@@ -76,6 +76,39 @@ struct PlanGraphTests {
         """)
   }
 
+  @Test("what may not be needed has six corners; a dotted line joins what excludes each other")
+  func conditionsInMermaid() throws {
+    var steps = ["a", "b", "c"].map { step($0) }
+    for index in 0..<3 { steps[index].exclusive = ["the \"disk\""] }
+    steps[0].onlyIf = "true"
+    steps[2].unless = "true"
+    #expect(
+      try Plan(steps: steps).mermaid == """
+        flowchart LR
+          n0{{"a"}}
+          n1["b"]
+          n2{{"c"}}
+          n0 -. "the #quot;disk#quot;" .- n1
+          n1 -. "the #quot;disk#quot;" .- n2
+        """)
+  }
+
+  @Test("the listing says what a step excludes others over, and when it is needed")
+  func conditionsInListing() throws {
+    var step = step("a")
+    step.exclusive = ["disk", "net"]
+    step.onlyIf = "test -e x\ntest -e y"
+    step.unless = "test -e z"
+    #expect(
+      try Plan(steps: [step]).listing == """
+        1. a, exclusive: disk, net
+           only if: test -e x
+           only if: test -e y
+           unless: test -e z
+           $ true
+        """)
+  }
+
   private func step(_ name: String, after: [String] = [], group: String? = nil) -> Step {
     Step(name: name, run: "true", after: after, group: group)
   }

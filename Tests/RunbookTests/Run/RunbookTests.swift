@@ -223,7 +223,7 @@ struct RunbookTests {
     defer { runbook.removeDirectory() }
     let execution = try await runbook.run(["--help"])
     #expect(execution.exit == .status(0))
-    for word in ["--jobs", "--keep-going", "\"after\"", "environment", "130"] {
+    for word in ["--jobs", "--keep-going", "\"after\"", "environment", "onlyIf", "130"] {
       #expect(execution.output.contains(word))
     }
   }
@@ -260,6 +260,86 @@ struct RunbookTests {
     #expect(execution.output.contains("░ 0/1 steps, 1 running"))
     #expect(execution.output.contains("\u{1B}[?25h"))
     #expect(execution.output.contains("1 step in"))
+  }
+
+  @Test("exclusive: steps that share a name never run at the same time, in groups or not")
+  func exclusive() async throws {
+    defer { runbook.removeDirectory() }
+    let script = "mkdir lock && sleep 0.05 && rmdir lock"
+    let steps = (0..<6).map {
+      #"{"name": "\#($0)", "run": "\#(script)", "group": "g\#($0 % 3)", "exclusive": ["n\#($0)", "lock"]}"#
+    }
+    let execution = try await runbook.run(
+      plan: "[\(steps.joined(separator: ","))]", "--jobs", "6", "-k")
+    #expect(execution.exit == .status(0), "\(execution.output)")
+  }
+
+  @Test("onlyIf and unless: a step that is not needed is no failure, and what is after it goes on")
+  func conditions() async throws {
+    defer { runbook.removeDirectory() }
+    let execution = try await runbook.run(
+      plan: """
+        [{"name": "make", "run": "touch made"},
+         {"name": "a", "run": "touch a", "after": ["make"], "onlyIf": "test -e made"},
+         {"name": "b", "run": "touch b", "after": ["make"], "onlyIf": "test -e missing", "group": "g"},
+         {"name": "c", "run": "touch c", "after": ["make"], "unless": "test -e missing"},
+         {"name": "d", "run": "touch d", "after": ["make"], "unless": "test -e $F", "group": "g",
+          "environment": {"F": "made"}},
+         {"name": "e", "run": "touch e", "after": ["g"], "onlyIf": "true", "unless": "false"},
+         {"name": "f", "run": "touch f", "after": ["g"], "onlyIf": "true", "unless": "true"}]
+        """, "--jobs", "1")
+    #expect(execution.exit == .status(0), "\(execution.output)")
+    for name in ["a", "c", "e"] { #expect(runbook.hasFile(name), "\(name)") }
+    for name in ["b", "d", "f"] {
+      #expect(!runbook.hasFile(name) && row(name, in: execution)?.contains("not needed") == true)
+    }
+    #expect(execution.lines.last?.contains(": 4 succeeded, 3 not needed") == true)
+  }
+
+  @Test("a check is not run before what the step is after has succeeded, nor if that failed")
+  func checkAfterFailure() async throws {
+    defer { runbook.removeDirectory() }
+    let execution = try await runbook.run(
+      plan: """
+        [{"name": "bad", "run": "exit 1"},
+         {"name": "next", "run": "touch next", "after": ["bad"], "onlyIf": "touch checked"}]
+        """, "--keep-going")
+    #expect(execution.exit == .status(1))
+    #expect(row("next", in: execution)?.contains("skipped: 'bad' did not") == true)
+    #expect(!runbook.hasFile("checked") && !runbook.hasFile("next"))
+  }
+
+  @Test("a check that is ended by a signal, or takes too long, is a failure of its step")
+  func failingChecks() async throws {
+    defer { runbook.removeDirectory() }
+    let execution = try await runbook.run(
+      plan: """
+        [{"name": "killed", "run": "touch killed", "onlyIf": "kill -9 $$"},
+         {"name": "slow", "run": "touch slow", "unless": "echo $$ > pid; sleep 60; :", "timeout": 0.1},
+         {"name": "nowhere", "run": "true", "onlyIf": "true", "directory": "no-such-directory"}]
+        """, "--keep-going")
+    #expect(execution.exit == .status(1))
+    #expect(
+      row("killed", in: execution)?.contains("failed: 'onlyIf' was ended by signal 9") == true)
+    #expect(row("slow", in: execution)?.contains("timed out: more than 0.10 s") == true)
+    #expect(row("nowhere", in: execution)?.contains("failed: 'onlyIf'") == true)
+    #expect(!runbook.hasFile("killed") && !runbook.hasFile("slow"))
+    try expectGone("pid")
+  }
+
+  @Test("Ctrl-C ends a check as well, and nothing of it is left")
+  func interruptedCheck() async throws {
+    defer { runbook.removeDirectory() }
+    let execution = try await runbook.run(
+      plan: """
+        [{"name": "checking", "run": "touch ran",
+          "onlyIf": "trap 'sleep 0.1; exit 0' TERM; echo $$ > pid; echo ready >&2; sleep 60 & wait"}]
+        """,
+      onOutput: interrupt(once: { $0.contains("checking | ready") }))
+    #expect(execution.exit == .status(130))
+    #expect(row("checking", in: execution)?.contains("not run") == true)
+    #expect(!runbook.hasFile("ran"))
+    try expectGone("pid")
   }
 
   /// The row of a step in the table at the end.
