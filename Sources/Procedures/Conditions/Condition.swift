@@ -15,7 +15,7 @@
 /// for several at once. Of a condition that can answer at once, make a `SynchronousCondition`.
 ///
 /// ## Thread
-/// On the workers of the procedure's queue. A suspended queue evaluates nothing, nor does a group
+/// On the workers of the procedure's queue. A suspended queue begins no evaluation, nor does a group
 /// for its children before it executes. It takes no slot. While a condition is awaited, nothing of
 /// the procedure is held up: observers and overrides may be called.
 ///

@@ -1,0 +1,122 @@
+import Procedures
+import TestSupport
+import Testing
+
+/// Stands for what says whether there is a network.
+struct Network: Sendable {
+  var isReachable = true
+
+  func reachability() async -> Bool { isReachable }
+}
+
+struct OfflineError: Error {}
+
+// listing: conditions-type
+struct IsOnline: Condition {
+  let network: Network
+
+  func evaluate(_ procedure: Procedure) async throws -> ConditionResult {
+    await network.reachability() ? .satisfied : .failed(OfflineError())
+  }
+}
+// end
+
+// listing: conditions-synchronous
+struct HasFiles: SynchronousCondition {
+  let files: [String]
+
+  func evaluate(_ procedure: Procedure) -> ConditionResult {
+    files.isEmpty ? .ignored : .satisfied
+  }
+}
+// end
+
+/// Stands for something that asks the user, and calls back.
+final class Microphone: Sendable {
+  let isAllowed: Bool
+
+  init(isAllowed: Bool) { self.isAllowed = isAllowed }
+
+  func requestAccess(_ completion: @escaping @Sendable (Bool) -> Void) { completion(isAllowed) }
+}
+
+@Suite("Listings of the guide Conditions")
+struct ConditionListings {
+  private let queue = ProcedureQueue()
+
+  @Test("conditions are added to a procedure, and decide")
+  func adding() async {
+    let (network, files) = (Network(isReachable: false), ["a"])
+    let upload = BlockProcedure {}
+    // listing: conditions-adding
+    upload.add(condition: HasFiles(files: files))
+    upload.add(condition: IsOnline(network: network))
+    upload.add(condition: BlockCondition { files.count < 1_000 })
+    queue.add(upload)
+    // end
+    #expect("\(await upload.waitUntilFinished())" == "cancelled: OfflineError()")
+  }
+
+  @Test("a condition that calls back")
+  func callback() async {
+    let (record, microphone) = (BlockProcedure {}, Microphone(isAllowed: false))
+    // listing: conditions-answer
+    record.add(
+      condition: AnswerCondition { _, answer in
+        microphone.requestAccess { isGranted in answer(isGranted ? .satisfied : .ignored) }
+      })
+    // end
+    #expect("\(await queue.run(record))" == "cancelled")
+  }
+
+  @Test("compound conditions")
+  func compound() async {
+    let network = Network(isReachable: false)
+    let (upload, download) = (BlockProcedure {}, BlockProcedure {})
+    // listing: conditions-compound
+    let isCached = BlockCondition { true }
+    download.add(condition: isCached || IsOnline(network: network))
+    upload.add(condition: Ignored(IsOnline(network: network) && !isCached))
+    // end
+    #expect("\(await queue.run(download))" == "succeeded")
+    #expect("\(await queue.run(upload))" == "cancelled")
+  }
+
+  @Test("dependencies that must have succeeded")
+  func dependencies() async {
+    let resize = BlockProcedure { throw TestError("no space left") }
+    let (upload, cleanUp, report) = (BlockProcedure {}, BlockProcedure {}, BlockProcedure {})
+    // listing: conditions-dependencies
+    upload.add(dependency: resize, requiring: .success)  // cancelled as soon as resize has failed
+    cleanUp.add(dependency: resize)  // runs in any case
+    report.add(dependencies: [resize, upload])
+    report.add(condition: NoFailedDependencies())  // looks when both have finished
+    // end
+    queue.add(resize, upload, cleanUp, report)
+    #expect("\(await upload.waitUntilFinished())".hasPrefix("cancelled: Dependency"))
+    #expect("\(await cleanUp.waitUntilFinished())" == "succeeded")
+    #expect("\(await report.waitUntilFinished())".hasPrefix("cancelled: Dependency"))
+  }
+
+  @Test("a condition has something run before it")
+  func prerequisites() async {
+    let asked = Gate()
+    final class AskForMicrophone: Procedure, @unchecked Sendable {
+      let asked: Gate
+      init(_ asked: Gate) { self.asked = asked }
+      override func execute() {
+        asked.open()
+        finish()
+      }
+    }
+    let (record, level) = (BlockProcedure {}, BlockProcedure {})
+    // listing: conditions-prerequisites
+    let hasMicrophone = BlockCondition { asked.isOpen }
+      .withPrerequisites { _ in [AskForMicrophone(asked)] }
+    record.add(condition: hasMicrophone)
+    level.add(condition: Silent(hasMicrophone))  // does not ask
+    // end
+    #expect("\(await queue.run(level))" == "cancelled")
+    #expect("\(await queue.run(record))" == "succeeded")
+  }
+}

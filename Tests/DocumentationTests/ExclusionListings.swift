@@ -1,0 +1,52 @@
+import Procedures
+import TestSupport
+import Testing
+
+// listing: exclusion-type
+enum Database {}
+
+final class Migrate: Procedure, @unchecked Sendable {
+  override init() {
+    super.init()
+    add(condition: MutuallyExclusive<Database>())
+  }
+
+  override func execute() {
+    // Nobody else who excludes others over the database is between its start and its end.
+    finish()
+  }
+}
+// end
+
+@Suite("Listings of the guide Mutual exclusion")
+struct ExclusionListings {
+  private let queue = ProcedureQueue()
+
+  @Test("categories by type, name and domain")
+  func categories() async {
+    let migrate = Migrate()
+    let (export, archive) = (BlockProcedure {}, BlockProcedure {})
+    // listing: exclusion-categories
+    export.add(condition: MutuallyExclusive<Database>())
+    export.add(condition: MutuallyExclusive(named: "disk"))  // both in one step, or neither
+
+    let exports = ExclusionDomain(name: "exports")
+    archive.add(condition: MutuallyExclusive(named: "disk", in: exports))  // another "disk"
+    // end
+    queue.add(migrate, export, archive)
+    for procedure in [migrate, export, archive] {
+      #expect("\(await procedure.waitUntilFinished())" == "succeeded")
+    }
+  }
+
+  @Test("a group holds it for its children")
+  func groups() async {
+    // listing: exclusion-groups
+    let upgrade = GroupProcedure(Migrate(), Migrate())
+    upgrade.add(condition: MutuallyExclusive<Database>())
+    queue.add(upgrade, Migrate())
+    // end
+    #expect("\(await upgrade.waitUntilFinished())" == "succeeded")
+    await queue.waitUntilAllFinished()
+  }
+}
