@@ -30,6 +30,7 @@ public struct ExclusionCategory: Hashable, Sendable, CustomStringConvertible {
     left.name == right.name && left.domain === right.domain
   }
 
+  /// By type or name, and domain.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(name)
     hasher.combine(ObjectIdentifier(domain))

@@ -95,6 +95,15 @@ extension Procedure {
     return true
   }
 
+  /// Cancels what is in `list`, however deep, and what is added to it later.
+  static func cancel(
+    _ list: ReadyList, errors: [any Error], reason: CancellationReason
+  ) {
+    let cancel = TreeCancel(errors: errors, reason: reason)
+    mark([list], by: cancel)
+    cancel.finishMarking()
+  }
+
   /// Marks the group and everything below it, and only then tells anybody.
   private func cancelTree(
     children: ReadyList, errors: [any Error], reason: CancellationReason

@@ -6,6 +6,8 @@ public enum ProcedureError: Error {
   case deadlineExceeded
   /// The group that it is in was cancelled with these errors.
   case parentCancelled([any Error])
+  /// Another child (named here) of its group failed, and the group cancels the rest then.
+  case siblingFailed(String)
   /// It was added to a group (named here) that had already finished, and so never ran.
   case groupFinished(String)
   /// A child of a group (named here) ended with this error. Never nested, however deep the child.
@@ -34,6 +36,8 @@ extension ProcedureError: CustomStringConvertible {
     case .parentCancelled(let errors):
       errors.isEmpty
         ? "Its group was cancelled." : "Its group was cancelled: \(errors.sentence)"
+    case .siblingFailed(let name):
+      "'\(name)' of the same group failed, and the group cancels the rest then."
     case .groupFinished(let group):
       "It was added to group '\(group)', which had already finished; add children before that."
     case .child(let name, let error):

@@ -94,6 +94,9 @@ final class ReadyList: Sendable {
   static let detached = ReadyList(context: .detached)
 
   var group: GroupProcedure? { owner?.group }
+
+  /// Whether the group decides about the errors of its children.
+  var hearsChildren: Bool { owner?.hearsChildren ?? false }
   var context: SchedulingContext { storage.withLock { $0.context } }
   var procedures: [Procedure] { storage.withLock { $0.machine.procedures } }
   var children: [Procedure] { storage.withLock { $0.machine.children } }
