@@ -25,6 +25,7 @@ extension Procedure {
     while true {
       switch next.step {
       case .idle, .waitForPendingEvents, .waitForGroup:
+        if case .waitForPendingEvents = next.step { watchHold() }
         next.movesTo?.requestTurn(of: self)
         return .idle
       case .execute:

@@ -396,6 +396,16 @@ struct ProcedureStateMachine: Sendable {
     return .requestTurn
   }
 
+  // MARK: Looking
+
+  /// The event that an observer holds back, and nothing goes on without.
+  var awaitedHold: Holdable? { isWaitingForHolds ? held : nil }
+
+  var isWaitingForDependencies: Bool { unfinishedDependencies > 0 }
+
+  /// Whether nothing but children keeps a group from its end.
+  var isSettling: Bool { children == .settling }
+
   // MARK: The turn
 
   /// Takes the turn if it is free.
