@@ -41,6 +41,11 @@ final class WaitWatch: Sendable {
     state.withLock { $0.root = root }
   }
 
+  /// Never looks: for measuring what looking costs.
+  func disable() {
+    note.store(Note.again)
+  }
+
   /// Whether a note would change anything. One atomic load.
   var wantsNote: Bool { note.load() != Note.again }
 

@@ -68,6 +68,11 @@ public final class ProcedureQueue: Sendable {
     list.context.watch.watch(list)
   }
 
+  /// Has nobody look for procedures that wait for each other: for measuring what that costs.
+  package func disableWaitWatch() {
+    list.context.watch.disable()
+  }
+
   deinit {
     // Nobody can resume it any more, and what was added to it is still to run.
     list.isSuspended = false
