@@ -72,7 +72,7 @@ extension Procedure {
       case .evaluate(let condition):
         switch condition.begin(self) {
         case .answered(let result): answer = result
-        case .asynchronous(let body): return awaitAnswer(to: body, in: attempt)
+        case .asynchronous(let body): return awaitAnswer(of: condition, body, in: attempt)
         }
       case .ask(let categories, let home):
         request = ExclusionRequest(categories, for: self, in: home, lineage: exclusiveGroups)
@@ -90,16 +90,18 @@ extension Procedure {
   }
 
   private func awaitAnswer(
-    to body: @escaping @Sendable () async throws -> ConditionResult, in attempt: UInt32
+    of condition: any Condition, _ body: @escaping @Sendable () async throws -> ConditionResult,
+    in attempt: UInt32
   ) {
-    let start: (serial: UInt64, executor: ContextExecutor)? = read { core in
+    let start: (serial: UInt64, context: SchedulingContext)? = read { core in
       guard core.machine.isEvaluating(attempt), let home = core.home,
         let serial = core.rarities?.conditions?.expectAnswer()
       else { return nil }
-      return (serial, home.context.executor)
+      return (serial, home.context)
     }
-    guard let (serial, executor) = start else { return }
-    let task = Task(executorPreference: executor) {
+    guard let (serial, context) = start else { return }
+    watchAnswer(of: condition.name, serial, on: context)
+    let task = Task(executorPreference: context.executor) {
       let result = await ConditionEvaluation.asynchronous(body).result
       self.note { core in
         guard core.rarities?.conditions?.receive(result, for: serial) == true else { return .none }

@@ -106,7 +106,9 @@ struct ExclusionTable: Sendable {
   }
 
   /// Who stands in the way of a request.
-  func holders(before request: ExclusionRequest) -> [(ExclusionCategory, Procedure)] {
+  func holders(
+    before request: ExclusionRequest
+  ) -> [(category: ExclusionCategory, holder: Procedure)] {
     guard case .waiting = request.status else { return [] }
     return request.categories.compactMap { category in
       guard let row = rows[category], !row.isFree(for: request),

@@ -84,8 +84,8 @@ extension Procedure {
 
   @discardableResult
   final func cancel(errors: [any Error], reason: CancellationReason) -> Bool {
-    if let childList {
-      return cancelTree(children: childList, errors: errors, reason: reason)
+    guard childList == nil else {
+      return Self.cancel([self], errors: errors, reason: reason)
     }
     let telling: Telling? = update { core in
       core.mark(self, errors: errors, reason: reason) ? core.tell() : nil
@@ -95,17 +95,32 @@ extension Procedure {
     return true
   }
 
-  /// Marks the group and everything below it, and only then tells anybody.
-  private func cancelTree(
-    children: ReadyList, errors: [any Error], reason: CancellationReason
+  /// Marks several procedures, and everything below those that are groups, before anybody is told.
+  ///
+  /// - Returns: whether it was the cancel that counts for one of them at least.
+  @discardableResult
+  static func cancel(
+    _ procedures: [Procedure], errors: [any Error], reason: CancellationReason
   ) -> Bool {
-    guard update({ $0.mark(self, errors: errors, reason: reason) }) else { return false }
+    let marked = procedures.filter { procedure in
+      procedure.update { $0.mark(procedure, errors: errors, reason: reason) }
+    }
+    guard !marked.isEmpty else { return false }
     let cancel = TreeCancel(
       errors: errors.isEmpty ? [] : [ProcedureError.parentCancelled(errors)], reason: reason)
-    cancel.tell([self])
-    Self.mark([children], by: cancel)
+    cancel.tell(marked)
+    mark(marked.compactMap(\.childList), by: cancel)
     cancel.finishMarking()
     return true
+  }
+
+  /// Cancels what is in `list`, however deep, and what is added to it later.
+  static func cancel(
+    _ list: ReadyList, errors: [any Error], reason: CancellationReason
+  ) {
+    let cancel = TreeCancel(errors: errors, reason: reason)
+    mark([list], by: cancel)
+    cancel.finishMarking()
   }
 
   /// Goes on with a procedure that was marked when it was added to a cancelled group.
@@ -143,6 +158,7 @@ extension Procedure {
       telling = update { $0.tell() }
     }
     if case .requestTurn(let list) = telling { list.requestTurn(of: self) }
+    watchLingering()
   }
 }
 

@@ -56,6 +56,7 @@ extension Procedure {
     case .wait(let index, let aftermath, let evaluation):
       aftermath?.carryOut()
       evaluation?.cancel()
+      listForTurns.context.watch.noteStuck()
       wait(for: dependency, demand, at: index)
     }
   }

@@ -36,8 +36,10 @@ extension Procedure {
       switch insertion {
       case .accepted:
         core.isMember = true
+        if list.hearsChildren { core.machine.mustBeHeard() }
       case .acceptedToCancel(let cancel):
         core.isMember = true
+        if list.hearsChildren { core.machine.mustBeHeard() }
         entry.isMarked = core.mark(self, errors: cancel.errors, reason: cancel.reason)
       case .refused:
         core.isMember = false
@@ -49,7 +51,11 @@ extension Procedure {
         "Procedure '\(name)' was added to a queue or group twice; make a new one for each run.")
     }
     entry.aftermath.carryOut()
-    if entry.action == .requestTurn { listForTurns.requestTurn(of: self) }
+    if entry.action == .requestTurn {
+      // It was cancelled before.
+      listForTurns.requestTurn(of: self)
+      watchLingering()
+    }
     switch entry.insertion {
     case .refused:
       cancel(withErrors: [ProcedureError.groupFinished(list.group?.name ?? "")])

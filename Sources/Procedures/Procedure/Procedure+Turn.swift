@@ -24,7 +24,8 @@ extension Procedure {
     guard var next = beginTurn(kind, on: list, context) else { return .idle }
     while true {
       switch next.step {
-      case .idle, .waitForPendingEvents:
+      case .idle, .waitForPendingEvents, .waitForGroup:
+        if case .waitForPendingEvents = next.step { watchHold() }
         next.movesTo?.requestTurn(of: self)
         return .idle
       case .execute:
@@ -41,6 +42,10 @@ extension Procedure {
         procedureDidFinish(withErrors: next.errors)
       case .settleChildren:
         settleChildren()
+      case .askGroup:
+        askGroup(of: list, context)
+      case .hearChildren:
+        hearChildren()
       case .retire:
         return .retired(waiters: retire(from: list, with: next.extras))
       case .attachObservers, .addProduced, .willExecute, .didExecute:
@@ -99,7 +104,9 @@ extension Procedure {
   ///
   /// - Returns: who waits for the procedure. They are told when it has left its list.
   private func retire(from list: ReadyList, with extras: ProcedureExtras?) -> [FinishWaiter] {
-    if failed, read({ $0.isMember }), let group = list.group { group.collect(errors, of: self) }
+    if failed, read({ $0.isMember }), !list.hearsChildren, let group = list.group {
+      group.takeOver(errors, of: self)
+    }
     releaseWork()
     guard let extras else { return [] }
     for entry in extras.observers { entry.remove() }

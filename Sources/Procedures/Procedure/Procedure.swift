@@ -72,6 +72,9 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// A group lets its children end it.
   func settleChildren() {}
 
+  /// A group hears of children that are about to finish.
+  func hearChildren() {}
+
   /// It was cancelled: what the framework itself executes ends now.
   func endBecauseOfCancel() {}
 

@@ -37,6 +37,9 @@
 ///                   pending                started       executing
 /// willFinish → didFinish → retire
 /// finishing    finished
+///
+/// willFinish → [askGroup → (waitForGroup)] → didFinish, in a group that hears its children:
+/// `hearChildren` is a step of the group's turn, between any two others.
 /// ```
 ///
 /// A cancel comes in two parts, so that a whole tree can be marked before anything of it is told:
@@ -63,6 +66,12 @@ struct ProcedureStateMachine: Sendable {
     /// Let the group end once its children have.
     case settleChildren
     case willFinish
+    /// Let the group say which of the errors it takes over.
+    case askGroup
+    /// The turn is kept, and goes on when the group has said so.
+    case waitForGroup
+    /// Hear children that are about to finish.
+    case hearChildren
     case didFinish
     /// Tell dependents and leave the queue. The turn was given up.
     case retire
@@ -103,6 +112,7 @@ struct ProcedureStateMachine: Sendable {
     static let observers = Inbox(rawValue: 2)
     static let produced = Inbox(rawValue: 4)
     static let conditions = Inbox(rawValue: 8)
+    static let children = Inbox(rawValue: 16)
   }
 
   /// What a pending procedure has come to.
@@ -130,6 +140,15 @@ struct ProcedureStateMachine: Sendable {
     case finished
   }
 
+  /// Whether the group that it is in wants to hear of it before it has finished.
+  private enum Hearing: UInt8, Sendable {
+    case none
+    case due
+    case asked
+    case awaited
+    case heard
+  }
+
   private(set) var state = ProcedureState.initialized
   private(set) var cancellation = Cancellation.none
   private(set) var isTurnHeld = false
@@ -140,6 +159,7 @@ struct ProcedureStateMachine: Sendable {
   private var inbox: Inbox = []
   private var conditions = Conditions.none
   private var children: Children
+  private var hearing = Hearing.none
   private var held: Holdable?
   private var isWaitingForHolds = false
   private var holds: UInt16 = 0
@@ -358,6 +378,28 @@ struct ProcedureStateMachine: Sendable {
     return state == .initialized ? .none : requestTurn()
   }
 
+  // MARK: Groups
+
+  /// Its group decides about its errors before it has finished.
+  mutating func mustBeHeard() { hearing = .due }
+
+  /// The group has decided.
+  mutating func wasHeard() -> TurnAction {
+    defer { hearing = .heard }
+    switch hearing {
+    case .awaited: return .requestTurn
+    case .asked: return .none
+    case .none, .due, .heard:
+      preconditionFailure("Internal inconsistency: heard without having asked")
+    }
+  }
+
+  /// A child asks to be heard.
+  mutating func noteChild() -> TurnAction {
+    inbox.insert(.children)
+    return requestTurn()
+  }
+
   // MARK: Pending events
 
   /// An observer keeps an event back.
@@ -378,6 +420,16 @@ struct ProcedureStateMachine: Sendable {
     isWaitingForHolds = false
     return .requestTurn
   }
+
+  // MARK: Looking
+
+  /// The event that an observer holds back, and nothing goes on without.
+  var awaitedHold: Holdable? { isWaitingForHolds ? held : nil }
+
+  var isWaitingForDependencies: Bool { unfinishedDependencies > 0 }
+
+  /// Whether nothing but children keeps a group from its end.
+  var isSettling: Bool { children == .settling }
 
   // MARK: The turn
 
@@ -401,6 +453,7 @@ struct ProcedureStateMachine: Sendable {
       isDidExecuteDue = false
       if wants.contains(.didExecute) { return .didExecute }
     }
+    if inbox.remove(.children) != nil { return .hearChildren }
     if holds > 0 {
       isWaitingForHolds = true
       return .waitForPendingEvents
@@ -412,8 +465,7 @@ struct ProcedureStateMachine: Sendable {
     case .executing: return nextWhileExecuting()
     case .finishing:
       if takeProduced() { return .addProduced }
-      state = .finished
-      return .didFinish
+      return nextWhileFinishing()
     case .finished:
       if isRetired { return giveUpTurn() }
       isRetired = true
@@ -459,6 +511,20 @@ struct ProcedureStateMachine: Sendable {
     }
     if isFinishRequested || isGroup { return beginFinishing() }
     return giveUpTurn()
+  }
+
+  private mutating func nextWhileFinishing() -> Step {
+    switch hearing {
+    case .due:
+      hearing = .asked
+      return .askGroup
+    case .asked, .awaited:
+      hearing = .awaited
+      return .waitForGroup
+    case .none, .heard:
+      state = .finished
+      return .didFinish
+    }
   }
 
   private mutating func deliverCancel() -> Step {

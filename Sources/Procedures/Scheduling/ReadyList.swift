@@ -34,19 +34,23 @@ final class ReadyList: Sendable {
   struct Aftermath: Sendable {
     /// The list that needs a worker, and the context to submit it on.
     fileprivate var worker: (list: ReadyList, context: SchedulingContext)?
+    /// The context in which members wait that no worker can help.
+    fileprivate var stuck: SchedulingContext?
     /// What was freed, for procedures of other lists.
     fileprivate var offers: [ExclusionRequest] = []
 
     /// Joins what an earlier step in the same critical section of a procedure left to be done.
     func following(_ earlier: Aftermath?) -> Aftermath {
       guard let earlier else { return self }
-      return Aftermath(worker: earlier.worker ?? worker, offers: earlier.offers + offers)
+      return Aftermath(
+        worker: earlier.worker ?? worker, stuck: stuck, offers: earlier.offers + offers)
     }
 
     func carryOut() {
       if let worker {
         worker.context.scheduler.submit(quality: nil) { worker.list.work(on: worker.context) }
       }
+      stuck?.watch.noteStuck()
       if !offers.isEmpty { ReadyList.pass(on: offers) }
     }
   }
@@ -94,6 +98,9 @@ final class ReadyList: Sendable {
   static let detached = ReadyList(context: .detached)
 
   var group: GroupProcedure? { owner?.group }
+
+  /// Whether the group decides about the errors of its children.
+  var hearsChildren: Bool { owner?.hearsChildren ?? false }
   var context: SchedulingContext { storage.withLock { $0.context } }
   var procedures: [Procedure] { storage.withLock { $0.machine.procedures } }
   var children: [Procedure] { storage.withLock { $0.machine.children } }
@@ -115,6 +122,10 @@ final class ReadyList: Sendable {
         }
       }
     }
+  }
+
+  func position(of procedure: Procedure) -> ReadyListStateMachine.Position {
+    storage.withLock { $0.machine.position(of: procedure) }
   }
 
   func setDelegate(_ delegate: (any ProcedureQueueDelegate)?, of queue: ProcedureQueue) {
@@ -406,7 +417,10 @@ final class ReadyList: Sendable {
   ) -> Aftermath {
     let foreign = offers.isEmpty ? [] : accept(offers, &storage)
     let needsWorker = storage.machine.requestWorker()
-    return Aftermath(worker: needsWorker ? (self, storage.context) : nil, offers: foreign)
+    return Aftermath(
+      worker: needsWorker ? (self, storage.context) : nil,
+      stuck: storage.machine.isStuck && storage.context.watch.wantsNote ? storage.context : nil,
+      offers: foreign)
   }
 
   /// A critical section after which a worker is asked for if there is work.

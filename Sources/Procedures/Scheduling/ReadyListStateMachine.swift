@@ -346,6 +346,34 @@ struct ReadyListStateMachine: Sendable {
     return makeWaiting(procedure)
   }
 
+  // MARK: Looking
+
+  /// Where a member that is not waiting stands.
+  enum Position: Sendable {
+    /// It runs, or is about to.
+    case free
+    /// The group has not begun.
+    case held
+    case suspended
+    case excluded(ExclusionRequest)
+    case noSlot(limit: Int, running: [Procedure])
+  }
+
+  func position(of procedure: Procedure) -> Position {
+    guard case .member(let place) = procedure.membership else { return .free }
+    let list = members[place].list
+    if list == .waiting || list.hasSlot || treeCancel != nil { return .free }
+    if phase == .held { return .held }
+    if isSuspended { return .suspended }
+    if list == .excluded, let request = exclusions[place] { return .excluded(request) }
+    guard list != .evaluable, slotsInUse >= limit else { return .free }
+    let running = [List.granted, .running].flatMap { members.elements(of: lists[Int($0.index)]) }
+    return .noSlot(limit: limit, running: running.map(\.procedure))
+  }
+
+  /// Whether there are members that wait, and nothing that a worker could do about it.
+  var isStuck: Bool { members.count > slotsInUse && !isWorkerRequested }
+
   private mutating func start(_ place: UInt32) -> Job {
     move(place, to: .running)
     return Job(
