@@ -109,6 +109,7 @@ extension Procedure {
     if let objection = demand.objection(to: dependency, of: self) {
       cancel(withError: objection)
     }
+    if case .handOver = demand { letGo(of: dependency) }
     dependencyFinished(onWorkerOf: list)
   }
 

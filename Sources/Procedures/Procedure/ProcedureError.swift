@@ -14,6 +14,11 @@ public enum ProcedureError: Error {
   case dependencyFailed(String, [any Error])
   /// The dependency named here was cancelled, with these errors, and must not have been.
   case dependencyCancelled(String, [any Error])
+  /// The procedure named here had no value where one was needed: no input when it executed, or no
+  /// output for a procedure that is to get it.
+  case requirementNotSatisfied(String)
+  /// The procedure named here let go of its finish handle without calling it.
+  case finishDropped(String)
   /// The type named here does not override `execute()`.
   case notImplemented(String)
   /// The procedure named here tried to add another one while it was not between enqueued and
@@ -40,6 +45,11 @@ extension ProcedureError: CustomStringConvertible {
       "Dependency '\(name)' failed, and had to succeed: \(errors.sentence)"
     case .dependencyCancelled(let name, let errors):
       "Dependency '\(name)' was cancelled" + (errors.isEmpty ? "." : ": \(errors.sentence)")
+    case .requirementNotSatisfied(let name):
+      "'\(name)' has no value where one is needed: set or inject its input before it executes, "
+        + "or finish it with an output."
+    case .finishDropped(let name):
+      "'\(name)' let go of its finish handle without calling it; call it on every path."
     case .notImplemented(let type):
       "'\(type)' does not override execute(); override it and call finish() when the work is done."
     case .notEnqueued(let name):

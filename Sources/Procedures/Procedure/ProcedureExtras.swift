@@ -56,9 +56,11 @@ final class ProcedureExtras: @unchecked Sendable {
   /// What is left of it when the procedure has finished; nil if none of that was used.
   func remainder() -> ProcedureExtras? {
     let (token, cancelReason) = (storedRarities?.token, storedRarities?.cancelReason)
-    guard name != nil || token != nil || cancelReason != nil else { return nil }
+    let values = storedRarities?.values
+    guard name != nil || token != nil || cancelReason != nil || values != nil else { return nil }
     let remainder = ProcedureExtras()
     remainder.name = name
+    if values != nil { remainder.rarities.values = values }
     if token != nil || cancelReason != nil {
       remainder.rarities.token = token
       remainder.rarities.cancelReason = cancelReason

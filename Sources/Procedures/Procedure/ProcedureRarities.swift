@@ -12,6 +12,8 @@ final class ProcedureRarities: @unchecked Sendable {
   var cancelReason: CancellationReason?
   var registrations: [CancellationRegistration] = []
   var timers: [(clock: TimerClock, key: SlabKey)] = []
+  /// Input and output.
+  var values: ProcedureValues?
 
   /// Leaves tokens and timers, when the procedure has finished.
   func disconnect() {

@@ -148,6 +148,9 @@ struct ProcedureStateMachine: Sendable {
     return isReady
   }
 
+  /// Whether no other dependency than the one that is about to be counted is missing.
+  var isLastDependency: Bool { unfinishedDependencies <= 1 }
+
   /// A dependency is done, or was removed. True if that makes the procedure ready.
   mutating func dependencyFinished() -> Bool {
     precondition(

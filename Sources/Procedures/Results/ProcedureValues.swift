@@ -1,0 +1,95 @@
+/// What a procedure is given and what it makes. Guarded by the procedure's lock.
+final class ProcedureValues: @unchecked Sendable {
+  var input: (any Sendable)?
+  /// A `Result` of the procedure's `Output`.
+  var output: (any Sendable)?
+  /// The finish that counts brought the output.
+  var isOutputFinal = false
+}
+
+extension Procedure {
+  /// What was stored as its input.
+  final var storedInput: (any Sendable)? {
+    get { read { $0.rarities?.values?.input } }
+    set {
+      // What is replaced is released after the lock.
+      let replaced = read { core in
+        core.withValues { values in
+          let replaced = values.input
+          values.input = newValue
+          return replaced
+        }
+      }
+      _ = replaced
+    }
+  }
+
+  /// What was stored as its output. Once that cannot change any more, a new value is ignored.
+  final var storedOutput: (any Sendable)? {
+    get { read { $0.rarities?.values?.output } }
+    set {
+      let replaced: (any Sendable)? = read { core in
+        guard core.machine.state < .finished else { return nil }
+        return core.withValues { values in
+          guard !values.isOutputFinal else { return nil }
+          let replaced = values.output
+          values.output = newValue
+          return replaced
+        }
+      }
+      _ = replaced
+    }
+  }
+
+  /// What `finish(withResult:)` was given, if that was the finish that counts.
+  final var finalOutput: (any Sendable)? {
+    read { core in
+      guard let values = core.rarities?.values, values.isOutputFinal else { return nil }
+      return values.output
+    }
+  }
+
+  /// Ends the procedure with an output: both in one critical section, or neither.
+  ///
+  /// - Parameter publish: called if it was accepted, before a turn can go on because of it.
+  final func finish(
+    errors: [any Error], output: any Sendable, publish: () -> Void
+  ) -> Bool {
+    struct Decision: Sendable {
+      let finish: ProcedureStateMachine.Finish
+      var replaced: (any Sendable)?
+    }
+    let decision: Decision = update { core in
+      let finish = core.machine.finish(errors: errors)
+      guard case .accepted = finish else { return Decision(finish: finish) }
+      return core.withValues { values in
+        let replaced = values.output
+        values.output = output
+        values.isOutputFinal = true
+        return Decision(finish: finish, replaced: replaced)
+      }
+    }
+    switch decision.finish {
+    case .accepted(let action):
+      publish()
+      if action == .requestTurn { listForTurns.requestTurn(of: self) }
+      return true
+    case .late:
+      return false
+    case .refused:
+      // Says so to the queue.
+      return finish(withErrors: errors)
+    }
+  }
+}
+
+extension ProcedureCore {
+  fileprivate mutating func withValues<Result>(_ body: (ProcedureValues) -> Result) -> Result {
+    withRarities { rarities in
+      if let values = rarities.values { return body(values) }
+      let values = ProcedureValues()
+      rarities.values = values
+      return body(values)
+    }
+  }
+}
