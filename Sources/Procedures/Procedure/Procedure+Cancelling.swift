@@ -108,6 +108,13 @@ extension Procedure {
     return true
   }
 
+  /// Cancels all that is in the list of a queue, and all that will be added to it.
+  static func cancelMembers(of list: ReadyList, because reason: CancellationReason) {
+    let cancel = TreeCancel(errors: [], reason: reason)
+    mark([list], by: cancel)
+    cancel.finishMarking()
+  }
+
   /// Goes on with a procedure that was marked when it was added to a cancelled group.
   final func join(_ cancel: TreeCancel, isMarked: Bool) {
     if isMarked { cancel.tell([self]) }
@@ -142,6 +149,7 @@ extension Procedure {
       source.cancel(reason)
       telling = update { $0.tell() }
     }
+    interrupt()
     if case .requestTurn(let list) = telling { list.requestTurn(of: self) }
   }
 }

@@ -72,6 +72,9 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// A group lets its children end it.
   func settleChildren() {}
 
+  /// It was cancelled: called once, on the thread that cancels, after the token has fired.
+  func interrupt() {}
+
   /// It was cancelled: what the framework itself executes ends now.
   func endBecauseOfCancel() {}
 

@@ -22,7 +22,7 @@ internal import Primitives
 /// a few Dispatch blocks: a worker takes one after another, and asks for another worker before it
 /// leaves others waiting.
 public final class ProcedureQueue: Sendable {
-  private let list: ReadyList
+  let list: ReadyList
   private let delegateReference: QueueDelegateReference
 
   /// What it is called in logs.

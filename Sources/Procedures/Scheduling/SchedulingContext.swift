@@ -5,11 +5,14 @@ internal import Primitives
 package final class SchedulingContext: Sendable {
   let scheduler: any Scheduler
   let clock: TimerClock
+  /// Where tasks of its procedures run.
+  package let executor: ContextExecutor
   let diagnosticsHandler = Locked<(@Sendable (ProcedureDiagnostic) -> Void)?>(nil)
 
   package init(scheduler: any Scheduler, clock: TimerClock) {
     self.scheduler = scheduler
     self.clock = clock
+    executor = ContextExecutor(scheduler: scheduler)
   }
 
   /// Where turns of procedures run that are on no queue.

@@ -1,0 +1,27 @@
+/// Runs the jobs of tasks where the procedures of a queue run.
+///
+/// The executor preference of every task that the framework starts: what such a task does between
+/// two suspensions is one submission to the queue's scheduler. So a body runs on the queue's
+/// underlying Dispatch queue, if it has one, and a simulation sees each step.
+package final class ContextExecutor: TaskExecutor {
+  private let scheduler: any Scheduler
+
+  init(scheduler: any Scheduler) {
+    self.scheduler = scheduler
+  }
+
+  /// Has the job run by the scheduler. Keeps the executor alive until it has.
+  package func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    scheduler.submit(quality: nil) {
+      unsafe job.runSynchronously(on: self.asUnownedTaskExecutor())
+    }
+  }
+}
+
+extension Procedure {
+  /// Where tasks of this procedure run: that of the queue that it is on.
+  final var executor: ContextExecutor {
+    (read { $0.home }?.context ?? .detached).executor
+  }
+}
