@@ -122,7 +122,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   }
 
   /// Takes over the errors of a child that has finished, except those that the group gave it.
-  final func collect(_ errors: [any Error], of child: Procedure) {
+  func collect(_ errors: [any Error], of child: Procedure) {
     let name = child.name
     let named: [any Error] = errors.compactMap { error in
       switch error as? ProcedureError {
