@@ -123,14 +123,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
 
   /// Takes over the errors of a child that has finished, except those that the group gave it.
   func collect(_ errors: [any Error], of child: Procedure) {
-    let name = child.name
-    let named: [any Error] = errors.compactMap { error in
-      switch error as? ProcedureError {
-      case .parentCancelled: nil
-      case .child: error
-      default: ProcedureError.child(name, error)
-      }
-    }
+    let named = errors.named(after: child)
     childErrors.withLock { $0 += named }
   }
 
@@ -159,6 +152,20 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
         released += children.finished
       } else {
         return
+      }
+    }
+  }
+}
+
+extension [any Error] {
+  /// As errors of the group of `child`, without those that the group gave it.
+  func named(after child: Procedure) -> [any Error] {
+    let name = child.name
+    return compactMap { error in
+      switch error as? ProcedureError {
+      case .parentCancelled: nil
+      case .child: error
+      default: ProcedureError.child(name, error)
       }
     }
   }

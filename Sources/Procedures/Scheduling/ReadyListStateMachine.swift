@@ -84,6 +84,8 @@ struct ReadyListStateMachine: Sendable {
   private(set) var treeCancel: TreeCancel?
   /// All members there ever were, if these are the children of a group.
   private(set) var children: [Procedure] = []
+  /// Whether `children` keeps those that have finished.
+  var keepsFinishedChildren = true
   private let isGroup: Bool
   var limit = Int.max
   var isSuspended = false
@@ -121,7 +123,7 @@ struct ReadyListStateMachine: Sendable {
       key = members.append(member, to: &waiting)
     }
     procedure.membership = .member(place: key.place)
-    if isGroup { children.append(procedure) }
+    if isGroup, keepsFinishedChildren { children.append(procedure) }
     return treeCancel.map(Insertion.acceptedToCancel) ?? .accepted
   }
 

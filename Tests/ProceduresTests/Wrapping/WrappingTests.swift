@@ -14,7 +14,8 @@ import Testing
     let groups = [fine, failing, endless].map { Composed($0) }
     queue.add(groups)
     scheduler.run()
-    #expect("\(groups[0].outcome!)" == "succeeded" && "\(groups[1].outcome!)" == "failed: Child 'e': e")
+    #expect(
+      "\(groups[0].outcome!)" == "succeeded" && "\(groups[1].outcome!)" == "failed: Child 'e': e")
     groups[2].cancel()
     scheduler.run()
     #expect(endless.isCancelled && groups[2].isFinished && groups[2].procedure === endless)
