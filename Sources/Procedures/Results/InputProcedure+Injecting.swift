@@ -77,7 +77,7 @@ extension InputProcedure {
 
 extension OutputProcedure {
   /// What it made, or why there is nothing to hand over; when it has finished.
-  fileprivate var resultToHandOver: Result<Output, any Error> {
+  var resultToHandOver: Result<Output, any Error> {
     switch outcome {
     case .failed(let errors):
       return .failure(ProcedureError.dependencyFailed(name, errors))
