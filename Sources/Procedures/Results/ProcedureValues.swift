@@ -1,10 +1,15 @@
-/// What a procedure is given and what it makes. Guarded by the procedure's lock.
+/// What a procedure is given and what it makes, and how far it is. Guarded by the procedure's lock.
 final class ProcedureValues: @unchecked Sendable {
   var input: (any Sendable)?
   /// A `Result` of the procedure's `Output`.
   var output: (any Sendable)?
   /// The finish that counts brought the output.
   var isOutputFinal = false
+  /// How much it said is done.
+  var fraction: Double?
+  var progressWeight: Double?
+  /// While somebody watches its progress.
+  var progressNode: ProgressNode?
 }
 
 extension Procedure {
@@ -84,7 +89,7 @@ extension Procedure {
 }
 
 extension ProcedureCore {
-  fileprivate mutating func withValues<Result>(_ body: (ProcedureValues) -> Result) -> Result {
+  mutating func withValues<Result>(_ body: (ProcedureValues) -> Result) -> Result {
     withRarities { rarities in
       if let values = rarities.values { return body(values) }
       let values = ProcedureValues()

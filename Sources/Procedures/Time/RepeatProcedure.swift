@@ -144,6 +144,7 @@ nonisolated open class RepeatProcedure<Attempt: Procedure>: GroupProcedure, @unc
   }
 
   private func attemptDidFinish(_ attempt: Attempt) {
+    if maximum != .max { report(fractionCompleted: Double(count) / Double(maximum)) }
     if let source = attempt as? any OutputProcedure { take(from: source) }
     if goesOn(after: attempt) { self.attempt(after: attempt) }
   }
