@@ -73,12 +73,7 @@ extension Procedure {
   /// Whoever reads slowly gets the latest, not all. It ends with 1 when the procedure has finished;
   /// it also ends when the procedure goes, and when the reading task is cancelled. While a group is
   /// watched, a change in it costs its depth, and children that are added start when it knows them.
-  public final var progressUpdates: AsyncStream<Double> {
-    let (stream, continuation) = AsyncStream.makeStream(
-      of: Double.self, bufferingPolicy: .bufferingNewest(1))
-    watchedNode().watch(continuation)
-    return stream
-  }
+  public final var progressUpdates: ProgressUpdates { watchedNode().updates() }
 
   // MARK: Watching
 

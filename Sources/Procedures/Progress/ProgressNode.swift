@@ -5,6 +5,12 @@ internal import Primitives
 /// Changes go up from child to group by difference, one lock at a time, so that a change costs the
 /// depth of the tree and not its size.
 final class ProgressNode: Sendable {
+  /// Somebody who reads: told that there is a change, and finds it in `latest`.
+  private struct Watcher: Sendable {
+    let latest: LatestFraction
+    let changes: AsyncStream<Void>.Continuation
+  }
+
   private struct State: Sendable {
     var fraction: Double
     /// Whether it was reported, and is not that of the children.
@@ -14,16 +20,15 @@ final class ProgressNode: Sendable {
     /// Of the children: the sum of weight times fraction, and of weights.
     var completed = 0.0
     var total = 0.0
-    var watchers: [Int: AsyncStream<Double>.Continuation] = [:]
+    var watchers: [Int: Watcher] = [:]
     var lastWatcher = 0
   }
 
   /// What to do after the lock about a new fraction.
   private struct Change: Sendable {
-    let fraction: Double
     let difference: Double
     let parent: ProgressNode?
-    let watchers: [AsyncStream<Double>.Continuation]
+    let watchers: [Watcher]
   }
 
   private let weight: Double
@@ -35,22 +40,29 @@ final class ProgressNode: Sendable {
   }
 
   deinit {
-    for watcher in state.withLock({ $0.watchers.values.map(\.self) }) { watcher.finish() }
+    for watcher in state.withLock({ $0.watchers.values.map(\.self) }) { watcher.changes.finish() }
   }
 
-  /// Sends each new fraction, beginning with the present one.
-  func watch(_ watcher: AsyncStream<Double>.Continuation) {
-    let (fraction, identifier): (Double, Int?) = state.withLock { state in
-      guard !state.isFinished else { return (state.fraction, nil) }
+  /// Each new fraction, beginning with the present one.
+  func updates() -> ProgressUpdates {
+    let (stream, changes) = AsyncStream.makeStream(
+      of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    let (latest, identifier): (LatestFraction, Int?) = state.withLock { state in
+      let latest = LatestFraction(state.fraction)
+      guard !state.isFinished else { return (latest, nil) }
       state.lastWatcher += 1
-      state.watchers[state.lastWatcher] = watcher
-      return (state.fraction, state.lastWatcher)
+      state.watchers[state.lastWatcher] = Watcher(latest: latest, changes: changes)
+      return (latest, state.lastWatcher)
     }
-    watcher.yield(fraction)
-    guard let identifier else { return watcher.finish() }
-    watcher.onTermination = { [weak self] _ in
-      _ = self?.state.withLock { $0.watchers.removeValue(forKey: identifier) }
+    changes.yield()
+    if let identifier {
+      changes.onTermination = { [weak self] _ in
+        _ = self?.state.withLock { $0.watchers.removeValue(forKey: identifier) }
+      }
+    } else {
+      changes.finish()
     }
+    return ProgressUpdates(latest: latest, changes: stream)
   }
 
   /// The procedure reports it itself.
@@ -71,7 +83,7 @@ final class ProgressNode: Sendable {
       return (change, state.watchers.values.map(\.self))
     }
     propagate(change)
-    for watcher in watchers { watcher.finish() }
+    for watcher in watchers { watcher.changes.finish() }
   }
 
   /// Becomes part of its group's, once.
@@ -97,8 +109,9 @@ final class ProgressNode: Sendable {
   private func move(_ state: inout State, to fraction: Double) -> Change? {
     guard fraction != state.fraction else { return nil }
     defer { state.fraction = fraction }
+    for watcher in state.watchers.values { watcher.latest.fraction = fraction }
     return Change(
-      fraction: fraction, difference: (fraction - state.fraction) * weight, parent: state.parent,
+      difference: (fraction - state.fraction) * weight, parent: state.parent,
       watchers: state.watchers.values.map(\.self))
   }
 
@@ -106,7 +119,7 @@ final class ProgressNode: Sendable {
   private func propagate(_ change: Change?) {
     var next = change
     while let change = next {
-      for watcher in change.watchers { watcher.yield(change.fraction) }
+      for watcher in change.watchers { watcher.changes.yield() }
       next = change.parent?.add(completed: change.difference)
     }
   }

@@ -12,7 +12,7 @@ import Testing
     return procedure
   }
 
-  private func collect(_ fractions: AsyncStream<Double>) async -> [Double] {
+  private func collect(_ fractions: ProgressUpdates) async -> [Double] {
     await fractions.reduce(into: []) { $0.append($1) }
   }
 
