@@ -3,7 +3,8 @@
 struct Benchmarks {
   static func main() async {
     let filter = CommandLine.arguments.dropFirst().first ?? ""
-    for contest in [Contest.noOperation, .chain] where contest.name.contains(filter) {
+    let contests = [Contest.noOperation, .chain, .conditions, .exclusion, .watching]
+    for contest in contests where contest.name.contains(filter) {
       await contest.run(rounds: 9)
     }
     if "tokens".contains(filter) { await runTokenBenchmarks() }

@@ -100,6 +100,34 @@ public struct Slab<Element> {
     return SlabKey(place: place, serial: lastSerial)
   }
 
+  /// Puts an element at the front of `list`.
+  @inlinable
+  public mutating func prepend(_ element: consuming Element, to list: inout SlabList) -> SlabKey {
+    let key = append(element, to: &list)
+    moveLastToFront(of: &list)
+    return key
+  }
+
+  /// Moves an element to the front of another list.
+  @inlinable
+  public mutating func move(
+    _ place: UInt32, from source: inout SlabList, toFrontOf target: inout SlabList
+  ) {
+    move(place, from: &source, to: &target)
+    moveLastToFront(of: &target)
+  }
+
+  @inlinable
+  mutating func moveLastToFront(of list: inout SlabList) {
+    let (first, place) = (list.first, list.last)
+    guard place != first else { return }
+    unlink(place, from: &list)
+    entries[Int(place)].previous = Self.nowhere
+    entries[Int(place)].next = first
+    entries[Int(first)].previous = place
+    list.first = place
+  }
+
   /// Takes the element at `place` out of `list`, which must be the one it is in.
   @inlinable
   public mutating func remove(at place: UInt32, from list: inout SlabList) -> Element {

@@ -23,6 +23,25 @@ final class CountAll: GroupProcedure, @unchecked Sendable {
 }
 // end
 
+// listing: groups-spare
+final class FetchWithSpare: GroupProcedure, @unchecked Sendable {
+  private let spare: @Sendable () -> Procedure
+
+  init(_ fetch: Procedure, orElse spare: @escaping @Sendable () -> Procedure) {
+    self.spare = spare
+    super.init(children: [fetch])
+  }
+
+  override func child(
+    _ child: Procedure, willFinishWithErrors errors: [any Error]
+  ) -> [any Error] {
+    guard child === children.first, !errors.isEmpty else { return errors }
+    add(child: spare())
+    return []
+  }
+}
+// end
+
 @Suite("Listings of the guide Groups")
 struct GroupListings {
   private let queue = ProcedureQueue()
@@ -72,13 +91,16 @@ struct GroupListings {
     let steps = [Endless(), BlockProcedure { throw TestError("no space left") }]
     // listing: groups-fail-fast
     let group = GroupProcedure(children: steps)
-    for step in steps {
-      step.addDidFinishBlockObserver { [weak group] _, errors in
-        if !errors.isEmpty { group?.cancel(withErrors: errors) }
-      }
-    }
+    group.failurePolicy = .cancelRemaining
     // end
-    #expect("\(await queue.run(group))".hasPrefix("cancelled: no space left"))
+    #expect("\(await queue.run(group))" == "failed: Child 'BlockProcedure': no space left")
     #expect(steps[0].isCancelled)
+  }
+
+  @Test("a spare for what failed")
+  func spare() async {
+    let fetch = FetchWithSpare(CountWords("")) { CountWords("to be") }
+    #expect("\(await queue.run(fetch))" == "succeeded")
+    #expect((fetch.children.last as? CountWords)?.count == 2)
   }
 }

@@ -8,6 +8,7 @@ package final class ManualScheduler: Scheduler {
   private struct State {
     var workers = Fifo<@Sendable () -> Void>()
     var submissions = 0
+    var quietWorks: [(delay: Duration, work: @Sendable () -> Void)] = []
   }
 
   private let state = Locked(State())
@@ -37,8 +38,22 @@ package final class ManualScheduler: Scheduler {
     return true
   }
 
-  /// Runs workers until none is left.
-  package func run() {
-    while runOne() {}
+  package func submitWhenQuiet(after delay: Duration, _ work: @escaping @Sendable () -> Void) {
+    state.withLock { $0.quietWorks.append((delay, work)) }
+  }
+
+  /// Runs workers until none is left, and then what is to be done when it is quiet, and so on.
+  ///
+  /// - Parameter patience: how long a quiet time to act out.
+  package func run(patience: Duration = .milliseconds(500)) {
+    while true {
+      while runOne() {}
+      let work = state.withLock { state in
+        let index = state.quietWorks.firstIndex { $0.delay <= patience }
+        return index.map { state.quietWorks.remove(at: $0).work }
+      }
+      guard let work else { return }
+      work()
+    }
   }
 }

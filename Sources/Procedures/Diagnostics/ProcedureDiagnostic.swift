@@ -9,6 +9,14 @@ public struct ProcedureDiagnostic: Sendable, CustomStringConvertible {
 
     /// `finish` was called at a moment when it cannot count.
     public static let finishRefused = Code(description: "finishRefused")
+    /// A cancelled procedure has not finished within the queue's `cancellationGracePeriod`.
+    public static let lingering = Code(description: "lingering")
+    /// An observer has held an event back for longer than the queue's `waitReportDelay`.
+    public static let eventHeld = Code(description: "eventHeld")
+    /// A condition has not answered for longer than the queue's `waitReportDelay`.
+    public static let conditionUnanswered = Code(description: "conditionUnanswered")
+    /// Procedures wait for each other, and are cancelled for it.
+    public static let waitCycle = Code(description: "waitCycle")
   }
 
   /// What kind of thing was noticed.
@@ -17,8 +25,18 @@ public struct ProcedureDiagnostic: Sendable, CustomStringConvertible {
   /// The name of the procedure that it is about.
   public let procedureName: String
 
+  /// For how long it has gone on; nil for what happens in a moment.
+  public let age: Duration?
+
   /// What happened, and what to do about it.
   public let description: String
+
+  private init(_ code: Code, _ name: String, age: Duration? = nil, _ description: String) {
+    self.code = code
+    procedureName = name
+    self.age = age
+    self.description = description
+  }
 
   static func finishRefused(_ procedure: Procedure) -> ProcedureDiagnostic {
     let name = procedure.name
@@ -27,7 +45,38 @@ public struct ProcedureDiagnostic: Sendable, CustomStringConvertible {
       ? "a group finishes when its children have; cancel it to end it early."
       : "it has not started; cancel it instead."
     return ProcedureDiagnostic(
-      code: .finishRefused, procedureName: name,
-      description: "finish() on '\(name)' was refused: \(advice)")
+      .finishRefused, name, "finish() on '\(name)' was refused: \(advice)")
+  }
+
+  static func lingering(_ procedure: Procedure, age: Duration) -> ProcedureDiagnostic {
+    let name = procedure.name
+    let obstacle = procedure.obstacle.summary ?? "it executes; finish when it reads cancelled"
+    return ProcedureDiagnostic(
+      .lingering, name, age: age,
+      "'\(name)' was cancelled \(age) ago and has not finished: \(obstacle).")
+  }
+
+  static func eventHeld(
+    _ event: ProcedureStateMachine.Holdable, of procedure: Procedure, age: Duration
+  ) -> ProcedureDiagnostic {
+    let name = procedure.name
+    return ProcedureDiagnostic(
+      .eventHeld, name, age: age,
+      "An observer of '\(name)' has held back its \(event) event for \(age): "
+        + "release the pending event.")
+  }
+
+  static func conditionUnanswered(
+    _ condition: String, of procedure: Procedure, age: Duration
+  ) -> ProcedureDiagnostic {
+    let name = procedure.name
+    return ProcedureDiagnostic(
+      .conditionUnanswered, name, age: age,
+      "Condition '\(condition)' of '\(name)' has not answered for \(age).")
+  }
+
+  static func waitCycle(_ names: [String]) -> ProcedureDiagnostic {
+    ProcedureDiagnostic(
+      .waitCycle, names.first ?? "", "\(ProcedureError.dependencyCycle(names))")
   }
 }

@@ -20,11 +20,15 @@ internal import Primitives
 /// ## Cancellation
 /// Cancelling a group cancels its children, however deep; all of them read cancelled before anything
 /// of any of them is told. A group that is cancelled before it started does not execute; it finishes
-/// after its children have finished, cancelled. A child's own cancel or failure touches neither its
-/// siblings nor the group; its errors become the group's, each with the child's name.
+/// after its children have finished, cancelled.
+///
+/// ## Failure
+/// A child's own cancel or failure touches neither its siblings nor the group, unless
+/// `failurePolicy` says so. Its errors become the group's, each with the child's name, except those
+/// that `child(_:willFinishWithErrors:)` keeps.
 nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   private final let list: ReadyList
-  private final let childErrors = Locked<[any Error]>([])
+  final let childResults = Locked(ChildResults())
 
   /// Makes a group of `children`, none of which may be on a queue or in a group.
   public init(children: [Procedure] = []) {
@@ -32,6 +36,8 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
     list = ReadyList(childrenOf: reference)
     super.init()
     reference.group = self
+    // A plain group takes over all errors, which needs no turn of its own.
+    reference.hearsChildren = type(of: self) != GroupProcedure.self
     add(children: children)
   }
 
@@ -101,6 +107,35 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
     for child in children { add(child: child) }
   }
 
+  /// What becomes of the other children when one fails; default `.keepGoing`.
+  public final var failurePolicy: FailurePolicy {
+    get { childResults.withLock { $0.failurePolicy } }
+    set { childResults.withLock { $0.failurePolicy = newValue } }
+  }
+
+  /// To override: decides which errors of a child the group takes over. The one place to recover.
+  ///
+  /// ```swift
+  /// override func child(_ child: Procedure, willFinishWithErrors errors: [any Error]) -> [any Error] {
+  ///   guard child is Download, !errors.isEmpty, retries > 0 else { return errors }
+  ///   retries -= 1
+  ///   add(child: Download(url))
+  ///   return []
+  /// }
+  /// ```
+  ///
+  /// Called for every child, however it ends: `errors` is empty for one that succeeded, or was
+  /// cancelled without errors; `child.isCancelled` tells those apart. The child waits: it has not
+  /// finished yet, so a child added here is in time, and its dependents have not started. What is
+  /// returned becomes part of the group's errors, each with the child's name; `[]` means that the
+  /// child's failure is dealt with, and does not count for `failurePolicy`.
+  ///
+  /// It is called in the group's turn, as every override: while `execute()` of the group is blocked,
+  /// no child can finish. The default returns all errors.
+  open func child(_ child: Procedure, willFinishWithErrors errors: [any Error]) -> [any Error] {
+    errors
+  }
+
   /// Starts the children. An override that adds more calls `super.execute()` at its end.
   open override func execute() {
     list.begin()
@@ -117,15 +152,21 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
 
   /// The last child has finished. True if the turn is now held for the caller.
   final func childrenFinished() -> Bool {
-    let errors = childErrors.withLock { $0 }
+    let errors = childResults.withLock { $0.errors }
     return update { $0.machine.childrenFinished(errors: errors) } == .requestTurn
   }
 
-  /// Takes over the errors of a child that has finished, except those that the group gave it.
-  func collect(_ errors: [any Error], of child: Procedure) {
-    let named = errors.named(after: child)
-    childErrors.withLock { $0 += named }
+  /// Children are about to finish, and wait for what the group says to their errors.
+  final override func hearChildren() {
+    while let child = childResults.withLock({ $0.unheard.popFirst() }) {
+      let errors = self.child(child, willFinishWithErrors: child.errors)
+      takeOver(errorsToTakeOver(errors, of: child), of: child)
+      child.wasHeard()
+    }
   }
+
+  /// What a ready-made group makes of what the override returned: nobody has to call super.
+  func errorsToTakeOver(_ errors: [any Error], of child: Procedure) -> [any Error] { errors }
 
   // MARK: Memory
 
@@ -157,21 +198,8 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   }
 }
 
-extension [any Error] {
-  /// As errors of the group of `child`, without those that the group gave it.
-  func named(after child: Procedure) -> [any Error] {
-    let name = child.name
-    return compactMap { error in
-      switch error as? ProcedureError {
-      case .parentCancelled: nil
-      case .child: error
-      default: ProcedureError.child(name, error)
-      }
-    }
-  }
-}
-
 /// How children's list refers to the group: weakly, and set once, before anybody else sees it.
 final class GroupReference: @unchecked Sendable {
   weak var group: GroupProcedure?
+  var hearsChildren = false
 }

@@ -84,33 +84,41 @@ extension Procedure {
 
   @discardableResult
   final func cancel(errors: [any Error], reason: CancellationReason) -> Bool {
-    if let childList {
-      return cancelTree(children: childList, errors: errors, reason: reason)
+    guard childList == nil else {
+      return Self.cancel([self], errors: errors, reason: reason)
     }
     let telling: Telling? = update { core in
-      core.mark(errors: errors, reason: reason) ? core.tell() : nil
+      core.mark(self, errors: errors, reason: reason) ? core.tell() : nil
     }
     guard let telling else { return false }
     carryOut(telling, reason)
     return true
   }
 
-  /// Marks the group and everything below it, and only then tells anybody.
-  private func cancelTree(
-    children: ReadyList, errors: [any Error], reason: CancellationReason
+  /// Marks several procedures, and everything below those that are groups, before anybody is told.
+  ///
+  /// - Returns: whether it was the cancel that counts for one of them at least.
+  @discardableResult
+  static func cancel(
+    _ procedures: [Procedure], errors: [any Error], reason: CancellationReason
   ) -> Bool {
-    guard update({ $0.mark(errors: errors, reason: reason) }) else { return false }
+    let marked = procedures.filter { procedure in
+      procedure.update { $0.mark(procedure, errors: errors, reason: reason) }
+    }
+    guard !marked.isEmpty else { return false }
     let cancel = TreeCancel(
       errors: errors.isEmpty ? [] : [ProcedureError.parentCancelled(errors)], reason: reason)
-    cancel.tell([self])
-    Self.mark([children], by: cancel)
+    cancel.tell(marked)
+    mark(marked.compactMap(\.childList), by: cancel)
     cancel.finishMarking()
     return true
   }
 
-  /// Cancels all that is in the list of a queue, and all that will be added to it.
-  static func cancelMembers(of list: ReadyList, because reason: CancellationReason) {
-    let cancel = TreeCancel(errors: [], reason: reason)
+  /// Cancels what is in `list`, however deep, and what is added to it later.
+  static func cancel(
+    _ list: ReadyList, errors: [any Error], reason: CancellationReason
+  ) {
+    let cancel = TreeCancel(errors: errors, reason: reason)
     mark([list], by: cancel)
     cancel.finishMarking()
   }
@@ -128,7 +136,7 @@ extension Procedure {
     while let list = unvisited.popLast() {
       var marked: [Procedure] = []
       for child in list.cancel(cancel) {
-        if child.update({ $0.mark(errors: cancel.errors, reason: cancel.reason) }) {
+        if child.update({ $0.mark(child, errors: cancel.errors, reason: cancel.reason) }) {
           marked.append(child)
         }
         if let childList = child.childList { unvisited.append(childList) }
@@ -151,6 +159,7 @@ extension Procedure {
     }
     interrupt()
     if case .requestTurn(let list) = telling { list.requestTurn(of: self) }
+    watchLingering()
   }
 }
 
@@ -169,8 +178,11 @@ extension ProcedureCore {
   }
 
   /// First part of a cancel. True if this is the one that counts.
-  mutating func mark(errors: [any Error], reason: CancellationReason) -> Bool {
+  mutating func mark(
+    _ procedure: Procedure, errors: [any Error], reason: CancellationReason
+  ) -> Bool {
     guard machine.mark(errors: errors) else { return false }
+    if isExclusive { home?.withdraw(procedure) }
     switch reason {
     case .requested, .failure: break  // told by the errors
     case .deadlineExceeded, .taskCancelled: withRarities { $0.cancelReason = reason }

@@ -32,10 +32,10 @@ extension Procedure {
     enum Next: Sendable {
       case tooLate(ProcedureState)
       case recorded
-      case wait(index: Int, ReadyList.WorkerRequest?)
+      case wait(index: Int, ReadyList.Aftermath?, Task<Void, Never>?)
     }
     let next: Next = read { core in
-      guard core.machine.acceptsDependencies else { return .tooLate(core.machine.state) }
+      guard core.machine.acceptsPrerequisites else { return .tooLate(core.machine.state) }
       let index = core.withExtras { extras in
         extras.dependencies.append(.init(procedure: dependency, demand: demand))
         return extras.dependencies.count - 1
@@ -43,7 +43,9 @@ extension Procedure {
       guard core.machine.state == .pending else { return .recorded }
       // Ready or taken, it goes back to waiting, and a slot that it had becomes free.
       let mustWait = core.machine.dependencyAdded()
-      return .wait(index: index, mustWait ? core.home?.makeWaiting(self) : nil)
+      let evaluation = core.rarities?.conditions?.restart()
+      return .wait(
+        index: index, mustWait ? core.home?.makeWaiting(self) : nil, evaluation)
     }
     switch next {
     case .tooLate(let state):
@@ -51,8 +53,10 @@ extension Procedure {
         "Procedure '\(name)' is already \(state): add dependencies before it starts.")
     case .recorded:
       break
-    case .wait(let index, let request):
-      request?.submit()
+    case .wait(let index, let aftermath, let evaluation):
+      aftermath?.carryOut()
+      evaluation?.cancel()
+      listForTurns.context.watch.noteStuck()
       wait(for: dependency, demand, at: index)
     }
   }
@@ -65,7 +69,7 @@ extension Procedure {
   /// Takes a dependency back. Without effect once it finished, or this procedure started.
   public final func remove(dependency: Procedure) {
     let removed: [ProcedureExtras.Dependency] = read { core in
-      guard core.machine.acceptsDependencies, let extras = core.extras else { return [] }
+      guard core.machine.acceptsPrerequisites, let extras = core.extras else { return [] }
       var removed: [ProcedureExtras.Dependency] = []
       while let index = extras.dependencies.firstIndex(where: { $0.procedure === dependency }) {
         removed.append(extras.dependencies.remove(at: index))
@@ -109,7 +113,7 @@ extension Procedure {
     if let objection = demand.objection(to: dependency, of: self) {
       cancel(withError: objection)
     }
-    if case .handOver = demand { letGo(of: dependency) }
+    if demand.isDone(with: dependency) { letGo(of: dependency) }
     dependencyFinished(onWorkerOf: list)
   }
 
@@ -117,17 +121,15 @@ extension Procedure {
   ///
   /// - Parameter list: the list whose worker this is, which will look for more there.
   final func dependencyFinished(onWorkerOf list: ReadyList? = nil) {
-    let request: ReadyList.WorkerRequest? = read { core in
-      guard !core.machine.isRetired, let home = core.home, core.machine.dependencyFinished() else {
-        return nil
-      }
-      return home.makeReady(self, asks: home !== list)
+    let aftermath: ReadyList.Aftermath? = read { core in
+      guard !core.machine.isRetired else { return nil }
+      return core.advance(self, to: core.machine.dependencyFinished(), onWorkerOf: list)
     }
-    request?.submit()
+    aftermath?.carryOut()
   }
 
   /// Its place among those to tell; nil if it has finished.
-  private func addDependent(_ dependent: Dependent) -> DependentList.Key? {
+  final func addDependent(_ dependent: Dependent) -> DependentList.Key? {
     read { core in
       guard !core.machine.isRetired else { return nil }
       return core.withExtras { $0.dependents.append(dependent) }

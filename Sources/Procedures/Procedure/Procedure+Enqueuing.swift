@@ -14,7 +14,7 @@ extension Procedure {
     struct Entry: Sendable {
       let insertion: ReadyListStateMachine.Insertion
       let context: SchedulingContext
-      let workerRequest: ReadyList.WorkerRequest?
+      let aftermath: ReadyList.Aftermath
       let action: ProcedureStateMachine.TurnAction
       let dependencies: SmallList<ProcedureExtras.Dependency>
       var isMarked = false
@@ -26,19 +26,21 @@ extension Procedure {
       guard let action = core.machine.enqueue(waitingFor: waits) else { return nil }
       let standing = ReadyListStateMachine.Standing(
         priority: core.priority, quality: core.quality == .unspecified ? nil : core.quality,
-        isReady: core.machine.becomeReady())
-      let (insertion, context, request) = list.insert(self, standing)
+        readiness: core.machine.becomeReady())
+      let (insertion, context, aftermath) = list.insert(self, standing)
       var entry = Entry(
-        insertion: insertion, context: context, workerRequest: request, action: action,
+        insertion: insertion, context: context, aftermath: aftermath, action: action,
         dependencies: dependencies)
       // A refused one is no member, but its turns run where they would have.
       core.home = list
       switch insertion {
       case .accepted:
         core.isMember = true
+        if list.hearsChildren { core.machine.mustBeHeard() }
       case .acceptedToCancel(let cancel):
         core.isMember = true
-        entry.isMarked = core.mark(errors: cancel.errors, reason: cancel.reason)
+        if list.hearsChildren { core.machine.mustBeHeard() }
+        entry.isMarked = core.mark(self, errors: cancel.errors, reason: cancel.reason)
       case .refused:
         core.isMember = false
       }
@@ -48,8 +50,12 @@ extension Procedure {
       stopBecauseOfMisuse(
         "Procedure '\(name)' was added to a queue or group twice; make a new one for each run.")
     }
-    entry.workerRequest?.submit()
-    if entry.action == .requestTurn { listForTurns.requestTurn(of: self) }
+    entry.aftermath.carryOut()
+    if entry.action == .requestTurn {
+      // It was cancelled before.
+      listForTurns.requestTurn(of: self)
+      watchLingering()
+    }
     switch entry.insertion {
     case .refused:
       cancel(withErrors: [ProcedureError.groupFinished(list.group?.name ?? "")])

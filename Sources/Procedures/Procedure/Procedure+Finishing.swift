@@ -19,7 +19,7 @@ extension Procedure {
     case .late:
       return false
     case .refused:
-      read { $0.home }?.context.report(.finishRefused(self))
+      read { $0.home }?.context.diagnostics.report(.finishRefused(self))
       return false
     }
   }

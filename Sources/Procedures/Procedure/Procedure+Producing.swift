@@ -41,7 +41,7 @@ extension Procedure {
 
 extension ReadyList {
   /// Adds a procedure the way its queue or group would.
-  fileprivate func add(_ procedure: Procedure) {
+  func add(_ procedure: Procedure) {
     if let group {
       group.add(child: procedure)
     } else {

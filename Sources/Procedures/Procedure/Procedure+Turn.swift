@@ -19,17 +19,21 @@ extension Procedure {
   ///   - list: whose worker this is.
   ///   - context: what the worker was submitted on.
   final func runTurn(
-    starting: Bool, on list: ReadyList, _ context: SchedulingContext
+    _ kind: ReadyListStateMachine.Job.Kind, on list: ReadyList, _ context: SchedulingContext
   ) -> TurnEnd {
-    guard var next = beginTurn(starting: starting, on: list, context) else { return .idle }
+    guard var next = beginTurn(kind, on: list, context) else { return .idle }
     while true {
       switch next.step {
-      case .idle, .waitForPendingEvents:
+      case .idle, .waitForPendingEvents, .waitForGroup:
+        if case .waitForPendingEvents = next.step { watchHold() }
         next.movesTo?.requestTurn(of: self)
         return .idle
       case .execute:
         execute()
+      case .evaluateConditions:
+        evaluateConditions(onWorkerOf: list)
       case .didCancel:
+        abandonConditions()
         endBecauseOfCancel()
         procedureDidCancel(withErrors: next.errors)
       case .willFinish:
@@ -38,6 +42,10 @@ extension Procedure {
         procedureDidFinish(withErrors: next.errors)
       case .settleChildren:
         settleChildren()
+      case .askGroup:
+        askGroup(of: list, context)
+      case .hearChildren:
+        hearChildren()
       case .retire:
         return .retired(waiters: retire(from: list, with: next.extras))
       case .attachObservers, .addProduced, .willExecute, .didExecute:
@@ -50,10 +58,14 @@ extension Procedure {
 
   /// Nil if somebody else holds the turn and will see to the start.
   private func beginTurn(
-    starting: Bool, on list: ReadyList, _ context: SchedulingContext
+    _ kind: ReadyListStateMachine.Job.Kind, on list: ReadyList, _ context: SchedulingContext
   ) -> NextStep? {
     update { core in
-      if starting, core.machine.start() == .none { return nil }
+      switch kind {
+      case .turn: break
+      case .evaluate: if core.machine.evaluate() == .none { return nil }
+      case .start: if core.machine.start() == .none { return nil }
+      }
       if let home = core.homeElsewhere(than: context) {
         return NextStep(step: .idle, movesTo: home)
       }
@@ -92,12 +104,17 @@ extension Procedure {
   ///
   /// - Returns: who waits for the procedure. They are told when it has left its list.
   private func retire(from list: ReadyList, with extras: ProcedureExtras?) -> [FinishWaiter] {
-    if failed, read({ $0.isMember }), let group = list.group { group.collect(errors, of: self) }
+    if failed, read({ $0.isMember }), !list.hearsChildren, let group = list.group {
+      group.takeOver(errors, of: self)
+    }
     releaseWork()
     guard let extras else { return [] }
     for entry in extras.observers { entry.remove() }
     let rarities = extras.existingRarities
     rarities?.disconnect()
+    for prerequisite in rarities?.conditions?.prerequisites ?? [] {
+      if let key = prerequisite.key { _ = prerequisite.procedure.removeDependent(key) }
+    }
     for dependency in extras.dependencies {
       if let key = dependency.key { _ = dependency.procedure.removeDependent(key) }
     }

@@ -75,6 +75,9 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// It was cancelled: called once, on the thread that cancels, after the token has fired.
   func interrupt() {}
 
+  /// A group hears of children that are about to finish.
+  func hearChildren() {}
+
   /// It was cancelled: what the framework itself executes ends now.
   func endBecauseOfCancel() {}
 

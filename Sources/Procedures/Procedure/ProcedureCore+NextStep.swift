@@ -17,7 +17,8 @@ extension ProcedureCore {
     if let home = homeElsewhere(than: context) { return NextStep(step: .idle, movesTo: home) }
     let step = machine.next(wants: wants)
     switch step {
-    case .idle, .waitForPendingEvents, .execute, .settleChildren:
+    case .idle, .waitForPendingEvents, .waitForGroup, .evaluateConditions, .execute,
+      .settleChildren, .askGroup, .hearChildren:
       return NextStep(step: step)
     case .attachObservers:
       return NextStep(step: step, delivery: deliveryToNewObservers())

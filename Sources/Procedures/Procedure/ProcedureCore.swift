@@ -27,6 +27,22 @@ struct ProcedureCore: Sendable {
     return body(extras)
   }
 
+  /// Whether it asked, or asks, for what it excludes others from.
+  var isExclusive: Bool { rarities?.conditions?.request != nil }
+
+  /// The procedure has come further than it was in its list.
+  ///
+  /// - Parameter list: the list whose worker this is, which will look for more there.
+  func advance(
+    _ procedure: Procedure, to readiness: ProcedureStateMachine.Readiness,
+    onWorkerOf list: ReadyList? = nil
+  ) -> ReadyList.Aftermath? {
+    guard readiness != .waiting, let home else { return nil }
+    return home.advance(
+      procedure, to: readiness, asking: rarities?.conditions?.request,
+      asks: home !== list)
+  }
+
   /// The rarest belongings, if there are any.
   var rarities: ProcedureRarities? { extras?.existingRarities }
 

@@ -6,6 +6,8 @@ public enum ProcedureError: Error {
   case deadlineExceeded
   /// The group that it is in was cancelled with these errors.
   case parentCancelled([any Error])
+  /// Another child (named here) of its group failed, and the group cancels the rest then.
+  case siblingFailed(String)
   /// It was added to a group (named here) that had already finished, and so never ran.
   case groupFinished(String)
   /// A child of a group (named here) ended with this error. Never nested, however deep the child.
@@ -19,6 +21,11 @@ public enum ProcedureError: Error {
   case requirementNotSatisfied(String)
   /// The procedure named here let go of its finish handle without calling it.
   case finishDropped(String)
+  /// The condition named here was not satisfied, because of these errors, if any.
+  case conditionFailed(String, [any Error])
+  /// It waited for itself, by way of the others named here: each waits for the next, the last for the
+  /// first.
+  case dependencyCycle([String])
   /// The type named here does not override `execute()`.
   case notImplemented(String)
   /// The procedure named here tried to add another one while it was not between enqueued and
@@ -37,6 +44,8 @@ extension ProcedureError: CustomStringConvertible {
     case .parentCancelled(let errors):
       errors.isEmpty
         ? "Its group was cancelled." : "Its group was cancelled: \(errors.sentence)"
+    case .siblingFailed(let name):
+      "'\(name)' of the same group failed, and the group cancels the rest then."
     case .groupFinished(let group):
       "It was added to group '\(group)', which had already finished; add children before that."
     case .child(let name, let error):
@@ -50,6 +59,11 @@ extension ProcedureError: CustomStringConvertible {
         + "or finish it with an output."
     case .finishDropped(let name):
       "'\(name)' let go of its finish handle without calling it; call it on every path."
+    case .conditionFailed(let name, let errors):
+      "Condition '\(name)' was not satisfied" + (errors.isEmpty ? "." : ": \(errors.sentence)")
+    case .dependencyCycle(let names):
+      "Each of these waits for the next, and the last for the first: "
+        + names.map { "'\($0)'" }.joined(separator: " → ") + "; remove one of the waits."
     case .notImplemented(let type):
       "'\(type)' does not override execute(); override it and call finish() when the work is done."
     case .notEnqueued(let name):

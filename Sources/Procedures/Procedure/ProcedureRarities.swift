@@ -10,6 +10,7 @@ final class ProcedureRarities: @unchecked Sendable {
   var source: CancellationTokenSource?
   var token: CancellationToken?
   var cancelReason: CancellationReason?
+  var conditions: ConditionProgress?
   var registrations: [CancellationRegistration] = []
   var timers: [(clock: TimerClock, key: SlabKey)] = []
   /// Input and output.

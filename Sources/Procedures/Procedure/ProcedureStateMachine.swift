@@ -8,20 +8,34 @@
 /// | event           | initialized   | pending             | started     | executing   | finishing | finished |
 /// |-----------------|---------------|---------------------|-------------|-------------|-----------|----------|
 /// | enqueue         | → pending     | misuse              | misuse      | misuse      | misuse    | misuse   |
+/// | evaluate        | inconsistency | noted⁴              | –           | –           | –         | –        |
 /// | start           | inconsistency | noted               | –           | –           | –         | –        |
 /// | mark (cancel)   | accepted      | accepted            | accepted¹   | accepted¹   | –         | –        |
 /// | finish          | refused²      | refused²            | accepted³   | accepted³   | –         | –        |
 /// | observer added  | noted         | noted               | noted       | noted       | noted     | noted    |
 ///
 /// ¹ unless `finish` was accepted before. ² unless cancelled: then its errors are added, once.
-/// ³ once; refused on a group, whose end is `childrenFinished`.
+/// ³ once; refused on a group, whose end is `childrenFinished`. ⁴ if it has conditions.
+///
+/// A pending procedure waits, in this order, for dependencies, then for its conditions, then for a
+/// slot; a dependency added meanwhile begins that anew. `becomeReady` says what it has come to:
+///
+/// ```
+/// conditions: none ────────────────────────────────────────────────→ ready for a slot
+///             due ─ dependencies done → queued ─ a worker → evaluating ─ all satisfied → satisfied
+/// ```
 ///
 /// The steps of a life in which nothing special happens; a cancel puts `didCancel` before whatever
 /// comes next, except that nothing goes between `execute` and `didExecute` but a new observer:
 ///
 /// ```
-/// attachObservers → willExecute → execute → didExecute → [settleChildren] → willFinish → didFinish → retire
-///                   started       executing                                 finishing    finished
+/// attachObservers → [evaluateConditions] → willExecute → execute → didExecute → [settleChildren] →
+///                   pending                started       executing
+/// willFinish → didFinish → retire
+/// finishing    finished
+///
+/// willFinish → [askGroup → (waitForGroup)] → didFinish, in a group that hears its children:
+/// `hearChildren` is a step of the group's turn, between any two others.
 /// ```
 ///
 /// A cancel comes in two parts, so that a whole tree can be marked before anything of it is told:
@@ -40,6 +54,7 @@ struct ProcedureStateMachine: Sendable {
     case waitForPendingEvents
     case attachObservers
     case addProduced
+    case evaluateConditions
     case willExecute
     case execute
     case didExecute
@@ -47,6 +62,12 @@ struct ProcedureStateMachine: Sendable {
     /// Let the group end once its children have.
     case settleChildren
     case willFinish
+    /// Let the group say which of the errors it takes over.
+    case askGroup
+    /// The turn is kept, and goes on when the group has said so.
+    case waitForGroup
+    /// Hear children that are about to finish.
+    case hearChildren
     case didFinish
     /// Tell dependents and leave the queue. The turn was given up.
     case retire
@@ -86,6 +107,26 @@ struct ProcedureStateMachine: Sendable {
     static let start = Inbox(rawValue: 1)
     static let observers = Inbox(rawValue: 2)
     static let produced = Inbox(rawValue: 4)
+    static let conditions = Inbox(rawValue: 8)
+    static let children = Inbox(rawValue: 16)
+  }
+
+  /// What a pending procedure has come to.
+  enum Readiness: Sendable, Equatable {
+    /// It still waits, or nothing has changed.
+    case waiting
+    /// Its conditions can be evaluated, once a worker has time.
+    case evaluate
+    /// Nothing but a slot, and what it excludes others from, is missing.
+    case start
+  }
+
+  private enum Conditions: UInt8, Sendable {
+    case none
+    case due
+    case queued
+    case evaluating
+    case satisfied
   }
 
   private enum Children: UInt8, Sendable {
@@ -93,6 +134,15 @@ struct ProcedureStateMachine: Sendable {
     case running
     case settling
     case finished
+  }
+
+  /// Whether the group that it is in wants to hear of it before it has finished.
+  private enum Hearing: UInt8, Sendable {
+    case none
+    case due
+    case asked
+    case awaited
+    case heard
   }
 
   private(set) var state = ProcedureState.initialized
@@ -103,7 +153,9 @@ struct ProcedureStateMachine: Sendable {
   private var isReady = false
   private(set) var isRetired = false
   private var inbox: Inbox = []
+  private var conditions = Conditions.none
   private var children: Children
+  private var hearing = Hearing.none
   private var held: Holdable?
   private var isWaitingForHolds = false
   private var holds: UInt16 = 0
@@ -137,36 +189,97 @@ struct ProcedureStateMachine: Sendable {
     return isCancelled ? requestTurn() : TurnAction.none
   }
 
-  /// Whether dependencies can still be added: not since it started.
-  var acceptsDependencies: Bool { state <= .pending }
+  /// Whether dependencies and conditions can still be added: not since it started.
+  var acceptsPrerequisites: Bool { state <= .pending }
 
-  /// A dependency was added while pending. True if the procedure was ready, and must wait now.
+  /// A dependency was added while pending. True if it had come further, and must wait again.
   mutating func dependencyAdded() -> Bool {
     unfinishedDependencies += 1
-    inbox.remove(.start)
-    defer { isReady = false }
-    return isReady
+    let mustWait = isReady || conditions == .queued
+    // Conditions are evaluated when all dependencies have finished: those that were are again.
+    if conditions != .none { conditions = .due }
+    goBack()
+    return mustWait
   }
 
   /// Whether no other dependency than the one that is about to be counted is missing.
   var isLastDependency: Bool { unfinishedDependencies <= 1 }
 
-  /// A dependency is done, or was removed. True if that makes the procedure ready.
-  mutating func dependencyFinished() -> Bool {
+  /// A dependency is done, or was removed.
+  mutating func dependencyFinished() -> Readiness {
     precondition(
       unfinishedDependencies > 0, "Internal inconsistency: a dependency finished more than once")
     unfinishedDependencies -= 1
     return becomeReady()
   }
 
-  /// True, once, when nothing but a slot is missing. Conditions and locks will stand here.
-  mutating func becomeReady() -> Bool {
+  /// Says, once, when it can go on to the next thing it waits for.
+  mutating func becomeReady() -> Readiness {
     guard state == .pending, unfinishedDependencies == 0, !isCancelled, !isReady else {
-      return false
+      return .waiting
     }
-    isReady = true
-    return true
+    switch conditions {
+    case .queued, .evaluating:
+      return .waiting
+    case .due:
+      conditions = .queued
+      return .evaluate
+    case .none, .satisfied:
+      isReady = true
+      return .start
+    }
   }
+
+  private mutating func goBack() {
+    isReady = false
+    inbox.subtract([.start, .conditions])
+  }
+
+  // MARK: Conditions
+
+  /// A condition was added. True if it was ready, and must wait again.
+  mutating func conditionAdded() -> Bool {
+    switch conditions {
+    case .due, .queued, .evaluating:
+      return false
+    case .none, .satisfied:
+      conditions = .due
+      defer { goBack() }
+      return isReady
+    }
+  }
+
+  /// A worker has time to evaluate its conditions.
+  mutating func evaluate() -> TurnAction {
+    guard state == .pending, conditions == .queued, !isCancelled else { return .none }
+    conditions = .evaluating
+    inbox.insert(.conditions)
+    return requestTurn()
+  }
+
+  /// Whether the answer of a condition still counts.
+  var isEvaluating: Bool { state == .pending && conditions == .evaluating && !isCancelled }
+
+  /// A condition has answered that was asked asynchronously.
+  mutating func conditionAnswered() -> TurnAction {
+    guard isEvaluating else { return .none }
+    inbox.insert(.conditions)
+    return requestTurn()
+  }
+
+  /// The next condition brings procedures that must finish before it is evaluated.
+  mutating func conditionBrings(_ count: Int) {
+    unfinishedDependencies += UInt32(count)
+    conditions = .due
+  }
+
+  mutating func conditionsSatisfied() -> Readiness {
+    precondition(isEvaluating, "Internal inconsistency: conditions satisfied out of turn")
+    conditions = .satisfied
+    return becomeReady()
+  }
+
+  // MARK: The start
 
   /// A worker has taken it from the ready list, with a slot. It may have to wait again since.
   mutating func start() -> TurnAction {
@@ -243,6 +356,28 @@ struct ProcedureStateMachine: Sendable {
     return state == .initialized ? .none : requestTurn()
   }
 
+  // MARK: Groups
+
+  /// Its group decides about its errors before it has finished.
+  mutating func mustBeHeard() { hearing = .due }
+
+  /// The group has decided.
+  mutating func wasHeard() -> TurnAction {
+    defer { hearing = .heard }
+    switch hearing {
+    case .awaited: return .requestTurn
+    case .asked: return .none
+    case .none, .due, .heard:
+      preconditionFailure("Internal inconsistency: heard without having asked")
+    }
+  }
+
+  /// A child asks to be heard.
+  mutating func noteChild() -> TurnAction {
+    inbox.insert(.children)
+    return requestTurn()
+  }
+
   // MARK: Pending events
 
   /// An observer keeps an event back.
@@ -263,6 +398,16 @@ struct ProcedureStateMachine: Sendable {
     isWaitingForHolds = false
     return .requestTurn
   }
+
+  // MARK: Looking
+
+  /// The event that an observer holds back, and nothing goes on without.
+  var awaitedHold: Holdable? { isWaitingForHolds ? held : nil }
+
+  var isWaitingForDependencies: Bool { unfinishedDependencies > 0 }
+
+  /// Whether nothing but children keeps a group from its end.
+  var isSettling: Bool { children == .settling }
 
   // MARK: The turn
 
@@ -286,6 +431,7 @@ struct ProcedureStateMachine: Sendable {
       isDidExecuteDue = false
       if wants.contains(.didExecute) { return .didExecute }
     }
+    if inbox.remove(.children) != nil { return .hearChildren }
     if holds > 0 {
       isWaitingForHolds = true
       return .waitForPendingEvents
@@ -297,8 +443,7 @@ struct ProcedureStateMachine: Sendable {
     case .executing: return nextWhileExecuting()
     case .finishing:
       if takeProduced() { return .addProduced }
-      state = .finished
-      return .didFinish
+      return nextWhileFinishing()
     case .finished:
       if isRetired { return giveUpTurn() }
       isRetired = true
@@ -313,6 +458,7 @@ struct ProcedureStateMachine: Sendable {
     case .marked: return giveUpTurn()
     case .delivered: return beginFinishing()
     case .none:
+      if inbox.remove(.conditions) != nil { return .evaluateConditions }
       guard inbox.contains(.start) else { return giveUpTurn() }
       inbox.remove(.start)
       state = .started
@@ -343,6 +489,20 @@ struct ProcedureStateMachine: Sendable {
     }
     if isFinishRequested || isGroup { return beginFinishing() }
     return giveUpTurn()
+  }
+
+  private mutating func nextWhileFinishing() -> Step {
+    switch hearing {
+    case .due:
+      hearing = .asked
+      return .askGroup
+    case .asked, .awaited:
+      hearing = .awaited
+      return .waitForGroup
+    case .none, .heard:
+      state = .finished
+      return .didFinish
+    }
   }
 
   private mutating func deliverCancel() -> Step {

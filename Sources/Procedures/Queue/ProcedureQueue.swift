@@ -65,6 +65,12 @@ public final class ProcedureQueue: Sendable {
     list = ReadyList(
       context: SchedulingContext(scheduler: scheduler, clock: clock), delegate: delegateReference)
     self.maxConcurrentProcedureCount = maxConcurrentProcedureCount
+    list.context.watch.watch(list)
+  }
+
+  /// Has nobody look for procedures that wait for each other: for measuring what that costs.
+  package func disableWaitWatch() {
+    list.context.watch.disable()
   }
 
   deinit {
@@ -166,16 +172,27 @@ public final class ProcedureQueue: Sendable {
   ///
   /// Called on the thread on which it is noticed, with no lock held. It must not block.
   public var diagnosticsHandler: (@Sendable (ProcedureDiagnostic) -> Void)? {
-    get { list.context.diagnosticsHandler.withLock { $0 } }
-    set {
-      // What is replaced is released after the lock.
-      let context = list.context
-      let replaced = context.diagnosticsHandler.withLock { handler in
-        defer { handler = newValue }
-        return handler
-      }
-      _ = replaced
-    }
+    get { list.context.diagnostics.handler }
+    set { list.context.diagnostics.handler = newValue }
+  }
+
+  /// How long a cancelled procedure may take to finish before that is reported; nil, the default,
+  /// for any time.
+  ///
+  /// Told once for each procedure to `diagnosticsHandler`, with how long it has lingered, by the
+  /// queue's clock. Nothing is killed. Counts for cancels from here on, in groups too.
+  public var cancellationGracePeriod: Duration? {
+    get { list.context.diagnostics.gracePeriod }
+    set { list.context.diagnostics.gracePeriod = newValue }
+  }
+
+  /// How long an observer may hold an event back, or a condition take to answer, before that is
+  /// reported to `diagnosticsHandler`; nil for any time, default ten seconds.
+  ///
+  /// Told once for each such wait that begins while there is a handler, by the queue's clock.
+  public var waitReportDelay: Duration? {
+    get { list.context.diagnostics.waitReportDelay }
+    set { list.context.diagnostics.waitReportDelay = newValue }
   }
 }
 

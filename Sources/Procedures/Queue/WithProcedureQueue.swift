@@ -54,7 +54,7 @@ nonisolated(nonsending) func withStructure<Result, Failure: Error>(
 extension ProcedureQueue {
   /// Cancels everything, now and whatever is added from here on.
   func close(because reason: CancellationReason) {
-    Procedure.cancelMembers(of: list, because: reason)
+    Procedure.cancel(list, errors: [], reason: reason)
   }
 
   /// Waits also when the waiting task is cancelled.

@@ -12,7 +12,8 @@ extension ProcedureProtocol {
   /// `block` is called once, when `dependency` has finished, however it ended, on the worker that
   /// finished it, and before this procedure can start. It is not called if this procedure was
   /// cancelled before. It is handed both procedures, so that it need not capture them, and is let go
-  /// of then; after it, neither keeps the other alive.
+  /// of then. After it neither keeps the other alive: a dependency that succeeded leaves
+  /// `dependencies`; one that did not stays there, for conditions, until this procedure has finished.
   ///
   /// - Parameter block: is handed this procedure, the dependency and the dependency's errors. An
   ///   error that it throws cancels this procedure.
@@ -50,14 +51,14 @@ extension Procedure {
       guard let extras = core.extras else { return [] }
       if extras.dependencies.count <= 64 {
         let index = extras.dependencies.firstIndex {
-          $0.procedure === dependency && $0.demand.isHandOver
+          $0.procedure === dependency && $0.demand.isDone(with: dependency)
         }
         return index.map { [extras.dependencies.remove(at: $0)] } ?? []
       }
       guard core.machine.isLastDependency else { return [] }
       var kept = SmallList<ProcedureExtras.Dependency>()
       let all = extras.dependencies
-      for entry in all where !entry.demand.isHandOver { kept.append(entry) }
+      for entry in all where !entry.demand.isDone(with: entry.procedure) { kept.append(entry) }
       extras.dependencies = kept
       return Array(all)
     }
@@ -66,8 +67,11 @@ extension Procedure {
 }
 
 extension DependencyDemand {
-  /// Whether something is handed over.
-  var isHandOver: Bool {
-    if case .handOver = self { true } else { false }
+  /// Whether something was to be handed over, and nothing is left to know of the dependency.
+  ///
+  /// One that failed or was cancelled stays: a condition may ask for it.
+  func isDone(with dependency: Procedure) -> Bool {
+    guard case .handOver = self, dependency.isFinished else { return false }
+    return !dependency.isCancelled && !dependency.failed
   }
 }

@@ -3,7 +3,7 @@
 /// The executor preference of every task that the framework starts: what such a task does between
 /// two suspensions is one submission to the queue's scheduler. So a body runs on the queue's
 /// underlying Dispatch queue, if it has one, and a simulation sees each step.
-package final class ContextExecutor: TaskExecutor {
+final class ContextExecutor: TaskExecutor {
   private let scheduler: any Scheduler
 
   init(scheduler: any Scheduler) {
@@ -11,7 +11,7 @@ package final class ContextExecutor: TaskExecutor {
   }
 
   /// Has the job run by the scheduler. Keeps the executor alive until it has.
-  package func enqueue(_ job: consuming ExecutorJob) {
+  func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     scheduler.submit(quality: nil) {
       unsafe job.runSynchronously(on: self.asUnownedTaskExecutor())

@@ -1,4 +1,5 @@
 package import Dispatch
+internal import Primitives
 
 /// Workers as blocks on a Dispatch queue.
 package final class DispatchScheduler: Scheduler {
@@ -26,5 +27,23 @@ package final class DispatchScheduler: Scheduler {
     } else {
       queue.async(execute: worker)
     }
+  }
+
+  /// Not on the workers' own queue: that may be blocked by what is looked for.
+  package func submitWhenQuiet(after delay: Duration, _ work: @escaping @Sendable () -> Void) {
+    let timers = DispatchTimers.shared
+    _ = timers.schedule(QuietTimer(work: work), at: timers.now.advanced(by: delay))
+  }
+}
+
+private final class QuietTimer: TimerTarget {
+  private let work: @Sendable () -> Void
+
+  init(work: @escaping @Sendable () -> Void) {
+    self.work = work
+  }
+
+  func timerFired() {
+    DispatchQueue.global(qos: .utility).async(execute: work)
   }
 }

@@ -10,7 +10,8 @@ internal import Primitives
 /// small ones costs a few Dispatch calls, not thousands.
 ///
 /// Invariants:
-/// 1. Lock order: a procedure's, then that of its list. Never two procedures', nor two lists'.
+/// 1. Lock order: a procedure's, then that of its list, then that of the table of exclusions. Never
+///    two procedures', nor two lists'.
 /// 2. A worker belongs to the context that it was submitted on, and runs nothing of another one.
 ///    A list's context changes at most once, from `detached` to that of a queue.
 /// 3. Where a member is (waiting, ready, running) changes in the same critical section of the
@@ -29,19 +30,34 @@ final class ReadyList: Sendable {
     var lastWaiter: UInt64 = 0
   }
 
-  /// A worker that must be submitted when all locks have been let go of.
-  struct WorkerRequest: Sendable {
-    fileprivate let list: ReadyList
-    fileprivate let context: SchedulingContext
+  /// What a critical section leaves to be done when all locks have been let go of.
+  struct Aftermath: Sendable {
+    /// The list that needs a worker, and the context to submit it on.
+    fileprivate var worker: (list: ReadyList, context: SchedulingContext)?
+    /// The context in which members wait that no worker can help.
+    fileprivate var stuck: SchedulingContext?
+    /// What was freed, for procedures of other lists.
+    fileprivate var offers: [ExclusionRequest] = []
 
-    func submit() {
-      context.scheduler.submit(quality: nil) { [self] in list.work(on: context) }
+    /// Joins what an earlier step in the same critical section of a procedure left to be done.
+    func following(_ earlier: Aftermath?) -> Aftermath {
+      guard let earlier else { return self }
+      return Aftermath(
+        worker: earlier.worker ?? worker, stuck: stuck, offers: earlier.offers + offers)
+    }
+
+    func carryOut() {
+      if let worker {
+        worker.context.scheduler.submit(quality: nil) { worker.list.work(on: worker.context) }
+      }
+      stuck?.watch.noteStuck()
+      if !offers.isEmpty { ReadyList.pass(on: offers) }
     }
   }
 
-  /// What a critical section leaves to be done after it.
-  private struct Effects: Sendable {
-    var workerRequest: WorkerRequest?
+  /// What the end of a procedure leaves to be done.
+  private struct End: Sendable {
+    var aftermath = Aftermath()
     var emptyWaiters: [EmptyWaiter] = []
     var hasClosed = false
   }
@@ -82,6 +98,9 @@ final class ReadyList: Sendable {
   static let detached = ReadyList(context: .detached)
 
   var group: GroupProcedure? { owner?.group }
+
+  /// Whether the group decides about the errors of its children.
+  var hearsChildren: Bool { owner?.hearsChildren ?? false }
   var context: SchedulingContext { storage.withLock { $0.context } }
   var procedures: [Procedure] { storage.withLock { $0.machine.procedures } }
   var children: [Procedure] {
@@ -93,12 +112,24 @@ final class ReadyList: Sendable {
 
   var limit: Int {
     get { storage.withLock { $0.machine.limit } }
-    set { update { $0.machine.limit = newValue } }
+    set { update { storage, _ in storage.machine.limit = newValue } }
   }
 
   var isSuspended: Bool {
     get { storage.withLock { $0.machine.isSuspended } }
-    set { update { $0.machine.isSuspended = newValue } }
+    set {
+      update { storage, offers in
+        storage.machine.isSuspended = newValue
+        guard newValue else { return }
+        for request in storage.machine.revokeGrants() {
+          offers += ExclusionTable.shared.withLock { $0.decline(request) }
+        }
+      }
+    }
+  }
+
+  func position(of procedure: Procedure) -> ReadyListStateMachine.Position {
+    storage.withLock { $0.machine.position(of: procedure) }
   }
 
   func setDelegate(_ delegate: (any ProcedureQueueDelegate)?, of queue: ProcedureQueue) {
@@ -110,34 +141,49 @@ final class ReadyList: Sendable {
   /// Adds a member. Called under the procedure's lock; what is returned is for afterwards.
   func insert(
     _ procedure: Procedure, _ standing: ReadyListStateMachine.Standing
-  ) -> (ReadyListStateMachine.Insertion, context: SchedulingContext, WorkerRequest?) {
+  ) -> (ReadyListStateMachine.Insertion, context: SchedulingContext, Aftermath) {
     storage.withLock { storage in
       let insertion = storage.machine.insert(procedure, standing)
-      return (insertion, storage.context, workerRequest(&storage))
+      return (insertion, storage.context, aftermath(of: &storage))
     }
   }
 
-  /// Called under the procedure's lock.
+  /// Called under the procedure's lock, when it has nothing left to wait for but a slot, or a worker
+  /// that evaluates its conditions.
   ///
   /// - Parameter asks: false if the caller is a worker that will look for more in this list.
-  func makeReady(_ procedure: Procedure, asks: Bool) -> WorkerRequest? {
+  func advance(
+    _ procedure: Procedure, to readiness: ProcedureStateMachine.Readiness,
+    asking request: ExclusionRequest?, asks: Bool
+  ) -> Aftermath {
     storage.withLock { storage in
-      storage.machine.makeReady(procedure)
-      return asks ? workerRequest(&storage) : nil
+      storage.machine.advance(procedure, to: readiness, asking: request)
+      return asks ? aftermath(of: &storage) : Aftermath()
     }
   }
 
   /// Called under the procedure's lock.
-  func makeWaiting(_ procedure: Procedure) -> WorkerRequest? {
+  func makeWaiting(_ procedure: Procedure) -> Aftermath {
     storage.withLock { storage in
-      storage.machine.makeWaiting(procedure)
-      return workerRequest(&storage)
+      let offers = storage.machine.makeWaiting(procedure).map { request in
+        ExclusionTable.shared.withLock { $0.leave(request) }
+      }
+      return aftermath(of: &storage, offering: offers ?? [])
+    }
+  }
+
+  /// Called under the lock of a procedure that was cancelled: it leaves the line it waits in.
+  func withdraw(_ procedure: Procedure) {
+    storage.withLock { storage in
+      guard let request = storage.machine.withdraw(procedure) else { return }
+      let offers = ExclusionTable.shared.withLock { $0.leave(request) }
+      precondition(offers.isEmpty, "Internal inconsistency: one that waits in line held something")
     }
   }
 
   /// Has the turn run that the caller took for `procedure`.
   func requestTurn(of procedure: Procedure) {
-    update { $0.machine.requestTurn(of: procedure) }
+    update { storage, _ in storage.machine.requestTurn(of: procedure) }
   }
 
   // MARK: Groups
@@ -151,27 +197,27 @@ final class ReadyList: Sendable {
   ///
   /// - Returns: the lists of groups among the children, which are to adopt it as well.
   func adopt(_ context: SchedulingContext) -> [ReadyList] {
-    let (lists, request): ([ReadyList], WorkerRequest?) = storage.withLock { storage in
+    let (lists, aftermath): ([ReadyList], Aftermath) = storage.withLock { storage in
       guard storage.context === SchedulingContext.detached, storage.context !== context else {
-        return ([], nil)
+        return ([], Aftermath())
       }
       storage.context = context
       queueStatus.store(1)
       // A worker that is on its way belongs to the old context, and will do nothing.
       storage.machine.workerArrived()
-      return (storage.machine.childLists, workerRequest(&storage))
+      return (storage.machine.childLists, self.aftermath(of: &storage))
     }
-    request?.submit()
+    aftermath.carryOut()
     return lists
   }
 
   func begin() {
-    update { $0.machine.begin() }
+    update { storage, _ in storage.machine.begin() }
   }
 
   /// True if no child is left, and none will be accepted.
   func settle() -> Bool {
-    update { $0.machine.settle() }
+    update { storage, _ in storage.machine.settle() }
   }
 
   /// Marks the group as cancelled and returns the children that may not be.
@@ -228,13 +274,11 @@ final class ReadyList: Sendable {
   // MARK: Workers
 
   private func work(on context: SchedulingContext) {
-    let (job, request): (ReadyListStateMachine.Job?, WorkerRequest?) = storage.withLock { storage in
-      guard storage.context === context else { return (nil, nil) }
+    let job = update { storage, _ -> ReadyListStateMachine.Job? in
+      guard storage.context === context else { return nil }
       storage.machine.workerArrived()
-      let job = storage.machine.take()
-      return (job, workerRequest(&storage))
+      return takeJob(&storage)
     }
-    request?.submit()
     if let job { run(job, on: context, limit: context.scheduler.proceduresPerWorker) }
   }
 
@@ -258,7 +302,7 @@ final class ReadyList: Sendable {
       }
       isHandedOver = false
       remaining -= 1
-      switch job.procedure.runTurn(starting: job.isStart, on: list, context) {
+      switch job.procedure.runTurn(job.kind, on: list, context) {
       case .idle:
         next = remaining > 0 ? list.take(on: context) : nil
       case .retired(let waiters):
@@ -269,7 +313,7 @@ final class ReadyList: Sendable {
         guard let finishedGroup else { continue }
         list = finishedGroup.listForTurns
         if list.context === context {
-          next = ReadyListStateMachine.Job(procedure: finishedGroup, isStart: false, quality: nil)
+          next = ReadyListStateMachine.Job(procedure: finishedGroup, kind: .turn, quality: nil)
           remaining = max(remaining, 1)
         } else {
           list.requestTurn(of: finishedGroup)
@@ -279,7 +323,25 @@ final class ReadyList: Sendable {
   }
 
   private func take(on context: SchedulingContext) -> ReadyListStateMachine.Job? {
-    update { $0.context === context ? $0.machine.take() : nil }
+    update { storage, _ in storage.context === context ? takeJob(&storage) : nil }
+  }
+
+  /// What a ready member excludes others from is granted in the same step as its slot. One that is
+  /// not granted it steps aside.
+  private func takeJob(_ storage: inout Storage) -> ReadyListStateMachine.Job? {
+    while let taken = storage.machine.take() {
+      switch taken {
+      case .job(let job):
+        return job
+      case .mustAsk(let request):
+        guard ExclusionTable.shared.withLock({ $0.ask(request) }) else {
+          storage.machine.exclude(request.procedure)
+          continue
+        }
+        return storage.machine.takeGranted(request.procedure)
+      }
+    }
+    return nil
   }
 
   /// One critical section: the finished procedure leaves, and the worker gets its next job, which
@@ -289,39 +351,90 @@ final class ReadyList: Sendable {
     _ procedure: Procedure, _ waiters: [FinishWaiter], on context: SchedulingContext,
     takesNext: Bool
   ) -> (next: ReadyListStateMachine.Job?, finishedGroup: GroupProcedure?) {
-    let (job, effects) = storage.withLock { storage in
-      var effects = Effects()
-      effects.hasClosed = storage.machine.retire(procedure)
+    let (job, end) = storage.withLock { storage in
+      var end = End()
+      let (closes, request) = storage.machine.retire(procedure)
+      end.hasClosed = closes
       if storage.machine.count == 0, !storage.emptyWaiters.isEmpty {
-        swap(&effects.emptyWaiters, &storage.emptyWaiters)
+        swap(&end.emptyWaiters, &storage.emptyWaiters)
       }
-      let takes = takesNext && !effects.hasClosed && storage.context === context
-      let job = takes ? storage.machine.take() : nil
-      effects.workerRequest = workerRequest(&storage)
-      return (job, effects)
+      var offers: [ExclusionRequest] = []
+      if let request {
+        let freed = ExclusionTable.shared.withLock { $0.leave(request) }
+        offers = accept(freed, &storage)
+      }
+      let takes = takesNext && !end.hasClosed && storage.context === context
+      let job = takes ? takeJob(&storage) : nil
+      end.aftermath = aftermath(of: &storage, offering: offers)
+      return (job, end)
     }
-    effects.workerRequest?.submit()
-    for waiter in effects.emptyWaiters { waiter.resume() }
+    end.aftermath.carryOut()
+    for waiter in end.emptyWaiters { waiter.resume() }
     for waiter in waiters { waiter.resume() }
-    guard effects.hasClosed, let group = owner?.group, group.childrenFinished() else {
+    guard end.hasClosed, let group = owner?.group, group.childrenFinished() else {
       return (job, nil)
     }
     return (job, group)
   }
 
+  // MARK: Exclusions
+
+  /// Grants what was freed to those members of this list that have a slot for it, in the same step.
+  ///
+  /// - Returns: offers to procedures of other lists.
+  private func accept(_ offers: [ExclusionRequest], _ storage: inout Storage) -> [ExclusionRequest]
+  {
+    var open = offers
+    var foreign: [ExclusionRequest] = []
+    while let offer = open.popLast() {
+      if offer.list !== self {
+        foreign.append(offer)
+      } else if !storage.machine.grant(offer.procedure) {
+        open += ExclusionTable.shared.withLock { $0.decline(offer) }
+      }
+    }
+    return foreign
+  }
+
+  /// Brings offers to the lists that they are for. Called with no lock held.
+  private static func pass(on offers: [ExclusionRequest]) {
+    var open = offers
+    while let offer = open.popLast() {
+      var aftermath = offer.list.storage.withLock { storage in
+        let foreign = offer.list.accept([offer], &storage)
+        return offer.list.aftermath(of: &storage, offering: foreign)
+      }
+      swap(&open, &aftermath.offers)
+      open += aftermath.offers
+      aftermath.offers = []
+      aftermath.carryOut()
+    }
+  }
+
+  // MARK: Critical sections
+
   /// Restores the machine's invariant 2 at the end of a critical section.
-  private func workerRequest(_ storage: inout Storage) -> WorkerRequest? {
-    guard storage.machine.requestWorker() else { return nil }
-    return WorkerRequest(list: self, context: storage.context)
+  private func aftermath(
+    of storage: inout Storage, offering offers: [ExclusionRequest] = []
+  ) -> Aftermath {
+    let foreign = offers.isEmpty ? [] : accept(offers, &storage)
+    let needsWorker = storage.machine.requestWorker()
+    return Aftermath(
+      worker: needsWorker ? (self, storage.context) : nil,
+      stuck: storage.machine.isStuck && storage.context.watch.wantsNote ? storage.context : nil,
+      offers: foreign)
   }
 
   /// A critical section after which a worker is asked for if there is work.
-  private func update<Result: Sendable>(_ body: (inout Storage) -> Result) -> Result {
-    let (result, request) = storage.withLock { storage in
-      let result = body(&storage)
-      return (result, workerRequest(&storage))
+  private func update<Result: Sendable>(
+    _ body: (inout Storage, _ offers: inout [ExclusionRequest]) -> Result
+  ) -> Result {
+    let (result, aftermath) = storage.withLock { storage in
+      var offers: [ExclusionRequest] = []
+      let result = body(&storage, &offers)
+      return (result, self.aftermath(of: &storage, offering: offers))
     }
-    request?.submit()
+    aftermath.carryOut()
     return result
   }
 }

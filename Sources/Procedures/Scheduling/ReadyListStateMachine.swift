@@ -3,22 +3,31 @@ internal import Primitives
 
 /// The procedures of one queue, or the children of one group, and which may run next. Pure.
 ///
-/// Each member is in one list: *waiting* (for dependencies), *ready* (in the bucket of its
-/// priority) or *running* (it holds a slot). Beside them stands a line of *turns*: procedures that
-/// have something to do that needs no slot, such as being told of a cancel, or finishing.
+/// Each member is in one list:
+/// - *waiting*: for dependencies, or for the answer of a condition
+/// - *evaluable*: its conditions are to be evaluated, which takes no slot
+/// - *ready*: for a slot, in the bucket of its priority
+/// - *excluded*: had a slot at hand, and waits in line for what it excludes others from
+/// - *granted*: has a slot, and what it asked for, and is to be taken
+/// - *running*: taken with a slot
 ///
-/// | event             | what it does                                                            |
-/// |-------------------|-------------------------------------------------------------------------|
-/// | insert            | the member joins waiting or ready; refused once a group has closed      |
-/// | makeReady         | waiting → ready                                                         |
-/// | makeWaiting       | ready, or running but not started → waiting                             |
-/// | take              | the first turn; else the first ready member, if a slot is free → running |
-/// | retire            | the member leaves, wherever it is; a running one frees its slot         |
-/// | requestTurn       | joins the line of turns                                                 |
-/// | begin / settle    | a group executes: children may start / may be the last                  |
+/// Beside them stands a line of *turns*: procedures that have something to do that needs no slot,
+/// such as being told of a cancel, or finishing.
+///
+/// | event             | what it does                                                             |
+/// |-------------------|--------------------------------------------------------------------------|
+/// | insert            | joins waiting, evaluable or ready; refused once a group has closed       |
+/// | advance           | waiting → evaluable or ready                                             |
+/// | makeWaiting       | anywhere, but not started → waiting                                      |
+/// | take              | first turn; first granted; first evaluable; first ready if a slot is free |
+/// | exclude           | ready → excluded, instead of being taken                                 |
+/// | grant             | excluded → granted if a slot is free, otherwise → first of the ready     |
+/// | retire            | leaves, wherever it is; frees its slot                                   |
+/// | requestTurn       | joins the line of turns                                                  |
+/// | begin / settle    | a group executes: children may start / may be the last                   |
 ///
 /// Invariants:
-/// 1. `slotsInUse` is the number of running members.
+/// 1. `slotsInUse` is the number of granted and running members.
 /// 2. After each event, if something can be taken then a worker is requested and has not arrived.
 ///    So a worker that blocks in user code never keeps others waiting, and a worker may look for
 ///    more work, or not, as it likes.
@@ -40,14 +49,28 @@ struct ReadyListStateMachine: Sendable {
     let priority: ProcedurePriority
     /// Nil for that of the queue.
     let quality: DispatchQoS.QoSClass?
-    let isReady: Bool
+    let readiness: ProcedureStateMachine.Readiness
   }
 
   struct Job: Sendable {
+    enum Kind: Sendable {
+      /// It has something to do.
+      case turn
+      /// Its conditions are to be evaluated.
+      case evaluate
+      /// It has a slot now.
+      case start
+    }
+
     let procedure: Procedure
-    /// It was ready, and now has a slot; otherwise it has a turn to run.
-    let isStart: Bool
+    let kind: Kind
     let quality: DispatchQoS.QoSClass?
+  }
+
+  enum Taken: Sendable {
+    case job(Job)
+    /// The first of the ready ones must be granted this before it is taken, or step aside.
+    case mustAsk(ExclusionRequest)
   }
 
   enum Insertion: Sendable {
@@ -58,10 +81,24 @@ struct ReadyListStateMachine: Sendable {
     case refused
   }
 
-  private enum List: UInt8, Sendable {
-    case waiting
-    case running
-    case ready
+  /// The list that a member is in, as an index into `lists`.
+  private struct List: Equatable, Sendable {
+    let index: Int8
+
+    static let waiting = List(index: 0)
+    static let evaluable = List(index: 1)
+    static let excluded = List(index: 2)
+    static let granted = List(index: 3)
+    static let running = List(index: 4)
+
+    static func ready(_ priority: ProcedurePriority) -> List {
+      List(index: 5 + Int8(priority.rawValue))
+    }
+
+    static let count = 5 + ProcedurePriority.allCases.count
+
+    var hasSlot: Bool { self == .granted || self == .running }
+    var readyBit: UInt8 { index < 5 ? 0 : 1 << UInt8(index - 5) }
   }
 
   private struct Member: Sendable {
@@ -69,14 +106,15 @@ struct ReadyListStateMachine: Sendable {
     let priority: ProcedurePriority
     let quality: DispatchQoS.QoSClass?
     var list: List
+    var isExclusive = false
   }
 
   private var members = Slab<Member>()
-  private var waiting = SlabList()
-  private var running = SlabList()
-  private var ready = ContiguousArray(
-    repeating: SlabList(), count: ProcedurePriority.allCases.count)
+  private var lists = ContiguousArray(repeating: SlabList(), count: List.count)
+  /// A bit for each priority that has ready members.
   private var readyPriorities: UInt8 = 0
+  /// What exclusive members ask for, by their place.
+  private var exclusions: [UInt32: ExclusionRequest] = [:]
   private var turns = Fifo<Procedure>()
   private var isWorkerRequested = false
   private(set) var phase: Phase
@@ -111,66 +149,93 @@ struct ReadyListStateMachine: Sendable {
 
   mutating func insert(_ procedure: Procedure, _ standing: Standing) -> Insertion {
     if phase == .closed { return .refused }
-    let member = Member(
-      procedure: procedure, priority: standing.priority, quality: standing.quality,
-      list: standing.isReady ? .ready : .waiting)
-    let key: SlabKey
-    if standing.isReady {
-      let bucket = Int(member.priority.rawValue)
-      key = members.append(member, to: &ready[bucket])
-      readyPriorities |= 1 << UInt8(bucket)
-    } else {
-      key = members.append(member, to: &waiting)
-    }
+    let list: List =
+      switch standing.readiness {
+      case .waiting: .waiting
+      case .evaluate: .evaluable
+      case .start: .ready(standing.priority)
+      }
+    let key = members.append(
+      Member(
+        procedure: procedure, priority: standing.priority, quality: standing.quality, list: list),
+      to: &lists[Int(list.index)])
+    readyPriorities |= list.readyBit
     procedure.membership = .member(place: key.place)
     if isGroup, keepsFinishedChildren { children.append(procedure) }
     return treeCancel.map(Insertion.acceptedToCancel) ?? .accepted
   }
 
-  /// A waiting member has nothing left to wait for. One that has left already is ignored.
-  mutating func makeReady(_ procedure: Procedure) {
+  /// A waiting member has come further. One that has left already is ignored.
+  mutating func advance(
+    _ procedure: Procedure, to readiness: ProcedureStateMachine.Readiness,
+    asking request: ExclusionRequest?
+  ) {
     guard case .member(let place) = procedure.membership, members[place].list == .waiting else {
       return
     }
-    let bucket = Int(members[place].priority.rawValue)
-    members[place].list = .ready
-    members.move(place, from: &waiting, to: &ready[bucket])
-    readyPriorities |= 1 << UInt8(bucket)
-  }
-
-  /// A member that is ready, or was taken but has not started, must wait after all.
-  mutating func makeWaiting(_ procedure: Procedure) {
-    guard case .member(let place) = procedure.membership else { return }
-    switch members[place].list {
+    switch readiness {
     case .waiting:
-      return
-    case .ready:
-      let bucket = Int(members[place].priority.rawValue)
-      members.move(place, from: &ready[bucket], to: &waiting)
-      if ready[bucket].isEmpty { readyPriorities &= ~(1 << UInt8(bucket)) }
-    case .running:
-      members.move(place, from: &running, to: &waiting)
-      slotsInUse -= 1
+      break
+    case .evaluate:
+      move(place, to: .evaluable)
+    case .start:
+      if let request {
+        members[place].isExclusive = true
+        exclusions[place] = request
+      }
+      move(place, to: .ready(members[place].priority))
     }
-    members[place].list = .waiting
   }
 
-  /// A finished procedure leaves. True if that closed the group.
-  mutating func retire(_ procedure: Procedure) -> Bool {
-    guard case .member(let place) = procedure.membership else { return false }
+  /// A member that had come further, but has not started, must wait after all.
+  ///
+  /// - Returns: what it asked for, or was granted, and must give up.
+  mutating func makeWaiting(_ procedure: Procedure) -> ExclusionRequest? {
+    guard case .member(let place) = procedure.membership, members[place].list != .waiting else {
+      return nil
+    }
+    move(place, to: .waiting)
+    return takeExclusion(at: place)
+  }
+
+  /// A finished procedure leaves.
+  ///
+  /// - Returns: whether that closed the group, and what the procedure has to give up.
+  mutating func retire(_ procedure: Procedure) -> (closes: Bool, request: ExclusionRequest?) {
+    guard case .member(let place) = procedure.membership else { return (false, nil) }
     procedure.membership = .none
-    switch members[place].list {
-    case .waiting:
-      _ = members.remove(at: place, from: &waiting)
-    case .running:
-      _ = members.remove(at: place, from: &running)
-      slotsInUse -= 1
-    case .ready:
-      let bucket = Int(members[place].priority.rawValue)
-      _ = members.remove(at: place, from: &ready[bucket])
-      if ready[bucket].isEmpty { readyPriorities &= ~(1 << UInt8(bucket)) }
+    let request = takeExclusion(at: place)
+    let list = members[place].list
+    if list.hasSlot { slotsInUse -= 1 }
+    _ = members.remove(at: place, from: &lists[Int(list.index)])
+    unmarkIfEmpty(list)
+    return (closeIfSettled(), request)
+  }
+
+  private mutating func takeExclusion(at place: UInt32) -> ExclusionRequest? {
+    guard members[place].isExclusive else { return nil }
+    members[place].isExclusive = false
+    return exclusions.removeValue(forKey: place)
+  }
+
+  private mutating func move(_ place: UInt32, to target: List, atFront: Bool = false) {
+    let source = members[place].list
+    if source.hasSlot { slotsInUse -= 1 }
+    if target.hasSlot { slotsInUse += 1 }
+    members[place].list = target
+    var (from, to) = (lists[Int(source.index)], lists[Int(target.index)])
+    if atFront {
+      members.move(place, from: &from, toFrontOf: &to)
+    } else {
+      members.move(place, from: &from, to: &to)
     }
-    return closeIfSettled()
+    (lists[Int(source.index)], lists[Int(target.index)]) = (from, to)
+    readyPriorities |= target.readyBit
+    unmarkIfEmpty(source)
+  }
+
+  private mutating func unmarkIfEmpty(_ list: List) {
+    if list.readyBit != 0, lists[Int(list.index)].isEmpty { readyPriorities &= ~list.readyBit }
   }
 
   // MARK: Groups
@@ -216,24 +281,124 @@ struct ReadyListStateMachine: Sendable {
   }
 
   /// The next thing to run.
-  mutating func take() -> Job? {
+  mutating func take() -> Taken? {
     if let procedure = turns.popFirst() {
-      return Job(procedure: procedure, isStart: false, quality: nil)
+      return .job(Job(procedure: procedure, kind: .turn, quality: nil))
     }
-    guard canStart else { return nil }
-    let bucket = 7 - readyPriorities.leadingZeroBitCount
-    let place = members.firstPlace(of: ready[bucket])
-    members[place].list = .running
-    members.move(place, from: &ready[bucket], to: &running)
-    if ready[bucket].isEmpty { readyPriorities &= ~(1 << UInt8(bucket)) }
-    slotsInUse += 1
-    return Job(
-      procedure: members[place].procedure, isStart: true, quality: members[place].quality)
+    guard isOpen else { return nil }
+    if let place = first(of: .granted) { return .job(start(place)) }
+    if let place = first(of: .evaluable) {
+      move(place, to: .waiting)
+      return .job(
+        Job(
+          procedure: members[place].procedure, kind: .evaluate, quality: members[place].quality))
+    }
+    guard let place = firstReady else { return nil }
+    if members[place].isExclusive, let request = exclusions[place] { return .mustAsk(request) }
+    return .job(start(place))
   }
 
-  private var canStart: Bool {
-    readyPriorities != 0 && !isSuspended && slotsInUse < limit && treeCancel == nil
-      && (phase == .running || phase == .settling)
+  /// The member that had to ask has been granted what it asked for, and is taken.
+  mutating func takeGranted(_ procedure: Procedure) -> Job {
+    guard case .member(let place) = procedure.membership else {
+      preconditionFailure("Internal inconsistency: taken, but no member")
+    }
+    return start(place)
+  }
+
+  /// The member that had to ask waits in line.
+  mutating func exclude(_ procedure: Procedure) {
+    guard case .member(let place) = procedure.membership else {
+      preconditionFailure("Internal inconsistency: excluded, but no member")
+    }
+    move(place, to: .excluded)
+  }
+
+  /// An excluded member is offered what it waited for. False if it has no use for it now.
+  mutating func grant(_ procedure: Procedure) -> Bool {
+    guard case .member(let place) = procedure.membership, members[place].list == .excluded else {
+      return false
+    }
+    guard isOpen, slotsInUse < limit else {
+      move(place, to: .ready(members[place].priority), atFront: true)
+      return false
+    }
+    move(place, to: .granted)
+    return true
+  }
+
+  /// The list is suspended: those that were granted a slot go back to wait for one.
+  mutating func revokeGrants() -> [ExclusionRequest] {
+    var revoked: [ExclusionRequest] = []
+    while let place = first(of: .granted) {
+      if let request = exclusions[place] { revoked.append(request) }
+      move(place, to: .ready(members[place].priority), atFront: true)
+    }
+    return revoked
+  }
+
+  /// A cancelled member leaves the line. It still has to finish.
+  mutating func withdraw(_ procedure: Procedure) -> ExclusionRequest? {
+    guard case .member(let place) = procedure.membership, members[place].isExclusive,
+      members[place].list == .excluded
+    else { return nil }
+    return makeWaiting(procedure)
+  }
+
+  // MARK: Looking
+
+  /// Where a member that is not waiting stands.
+  enum Position: Sendable {
+    /// It runs, or is about to.
+    case free
+    /// The group has not begun.
+    case held
+    case suspended
+    case excluded(ExclusionRequest)
+    case noSlot(limit: Int, running: [Procedure])
+  }
+
+  func position(of procedure: Procedure) -> Position {
+    guard case .member(let place) = procedure.membership else { return .free }
+    let list = members[place].list
+    if list == .waiting || list.hasSlot || treeCancel != nil { return .free }
+    if phase == .held { return .held }
+    if isSuspended { return .suspended }
+    if list == .excluded, let request = exclusions[place] { return .excluded(request) }
+    guard list != .evaluable, slotsInUse >= limit else { return .free }
+    let running = [List.granted, .running].flatMap { members.elements(of: lists[Int($0.index)]) }
+    return .noSlot(limit: limit, running: running.map(\.procedure))
+  }
+
+  /// Whether there are members that wait, and nothing that a worker could do about it.
+  var isStuck: Bool { members.count > slotsInUse && !isWorkerRequested }
+
+  private mutating func start(_ place: UInt32) -> Job {
+    move(place, to: .running)
+    return Job(
+      procedure: members[place].procedure, kind: .start, quality: members[place].quality)
+  }
+
+  private func first(of list: List) -> UInt32? {
+    let list = lists[Int(list.index)]
+    return list.isEmpty ? nil : members.firstPlace(of: list)
+  }
+
+  /// Whether members may start, and be evaluated, at all.
+  private var isOpen: Bool {
+    !isSuspended && treeCancel == nil && (phase == .running || phase == .settling)
+  }
+
+  private var firstReady: UInt32? {
+    guard readyPriorities != 0, slotsInUse < limit else { return nil }
+    return first(of: List(index: 5 + Int8(7 - readyPriorities.leadingZeroBitCount)))
+  }
+
+  private var canTake: Bool {
+    if !turns.isEmpty { return true }
+    guard isOpen else { return false }
+    return (readyPriorities != 0 && slotsInUse < limit) || first(of: .evaluable) != nil
+      || first(of: .granted) != nil
   }
 
   mutating func workerArrived() {
@@ -242,7 +407,7 @@ struct ReadyListStateMachine: Sendable {
 
   /// Restores invariant 2 at the end of each event. True if a worker must be submitted.
   mutating func requestWorker() -> Bool {
-    guard !isWorkerRequested, !turns.isEmpty || canStart else { return false }
+    guard !isWorkerRequested, canTake else { return false }
     isWorkerRequested = true
     return true
   }

@@ -9,6 +9,10 @@ package protocol Scheduler: AnyObject, Sendable {
   /// - Parameter quality: nil for the scheduler's own.
   func submit(quality: DispatchQoS.QoSClass?, _ worker: @escaping @Sendable () -> Void)
 
+  /// Runs `work` once when `delay` has passed, on some thread; in a simulation, when nothing else is
+  /// left to be done. For looking whether procedures wait for each other.
+  func submitWhenQuiet(after delay: Duration, _ work: @escaping @Sendable () -> Void)
+
   /// After so many procedures a worker asks to be called again, so that others get a turn on the
   /// thread. `Int.max` where nobody else waits for that thread.
   var proceduresPerWorker: Int { get }

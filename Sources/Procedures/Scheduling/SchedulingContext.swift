@@ -6,21 +6,18 @@ package final class SchedulingContext: Sendable {
   let scheduler: any Scheduler
   let clock: TimerClock
   /// Where tasks of its procedures run.
-  package let executor: ContextExecutor
-  let diagnosticsHandler = Locked<(@Sendable (ProcedureDiagnostic) -> Void)?>(nil)
+  let executor: ContextExecutor
+  let watch: WaitWatch
+  let diagnostics = QueueDiagnostics()
 
   package init(scheduler: any Scheduler, clock: TimerClock) {
     self.scheduler = scheduler
     self.clock = clock
     executor = ContextExecutor(scheduler: scheduler)
+    watch = WaitWatch(scheduler: scheduler)
   }
 
   /// Where turns of procedures run that are on no queue.
   static let detached = SchedulingContext(
     scheduler: DispatchScheduler(quality: .default), clock: .continuous)
-
-  func report(_ diagnostic: @autoclosure () -> ProcedureDiagnostic) {
-    guard let handler = diagnosticsHandler.withLock({ $0 }) else { return }
-    handler(diagnostic())
-  }
 }

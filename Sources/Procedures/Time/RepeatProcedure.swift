@@ -16,7 +16,8 @@ internal import Primitives
 /// this: its output is that of the last attempt that had one. If they are input procedures, so is
 /// this: each attempt gets its input.
 ///
-/// The closure is called one at a time, on the queue's workers. After a cancel nothing is made.
+/// The closure is called in the turns of the repeat, one at a time, on the queue's workers, when an
+/// attempt is about to finish. After a cancel nothing is made.
 nonisolated open class RepeatProcedure<Attempt: Procedure>: GroupProcedure, @unchecked Sendable {
   /// Says what is attempted next.
   public typealias Payload = RepeatProcedurePayload<Attempt>
@@ -30,7 +31,7 @@ nonisolated open class RepeatProcedure<Attempt: Procedure>: GroupProcedure, @unc
   private final let maximum: Int
   private final let progress = Locked(Progress())
 
-  // Touched only by whoever makes the next attempt, which happens one at a time.
+  // Touched only in turns.
   private final var intervals: WaitIterator
   private final var makeNext: (() -> Payload?)?
 
@@ -80,7 +81,7 @@ nonisolated open class RepeatProcedure<Attempt: Procedure>: GroupProcedure, @unc
 
   /// Makes the first attempt. An override calls `super.execute()`.
   open override func execute() {
-    attempt(after: nil)
+    makeAttempt(after: nil)
     super.execute()
   }
 
@@ -91,31 +92,42 @@ nonisolated open class RepeatProcedure<Attempt: Procedure>: GroupProcedure, @unc
 
   // MARK: The next attempt
 
-  /// Whether there is to be another attempt after one that has finished.
-  func goesOn(after attempt: Attempt) -> Bool { true }
+  final override func errorsToTakeOver(
+    _ errors: [any Error], of child: Procedure
+  ) -> [any Error] {
+    guard let attempt = child as? Attempt, attempt === current else { return errors }
+    if maximum != .max { report(fractionCompleted: Double(count) / Double(maximum)) }
+    return goOn(after: attempt, errors)
+  }
+
+  /// An attempt is about to finish. Makes the next one, if there is to be one.
+  ///
+  /// - Returns: the errors that the repeat takes over.
+  func goOn(after attempt: Attempt, _ errors: [any Error]) -> [any Error] {
+    makeAttempt(after: attempt)
+    return errors
+  }
 
   /// What is made of what would be attempted next; nil for nothing.
   func payload(after attempt: Attempt, instead payload: Payload) -> Payload? { payload }
 
-  /// There is another attempt.
-  func willAttempt(after attempt: Attempt) {}
-
-  /// Makes and adds the next attempt, if there is to be one.
-  private func attempt(after last: Attempt?) {
-    guard !isCancelled, count < maximum else { return }
+  /// Makes and adds the next attempt. False if there is none.
+  @discardableResult
+  final func makeAttempt(after last: Attempt?) -> Bool {
+    guard !isCancelled, count < maximum else { return false }
     var interval = Duration.zero
     if last != nil {
-      guard let next = intervals.next() else { return }
+      guard let next = intervals.next() else { return false }
       interval = next
     }
-    guard var payload = makeNext?() else { return }
+    guard var payload = makeNext?() else { return false }
     if let last {
-      guard let changed = self.payload(after: last, instead: payload) else { return }
+      guard let changed = self.payload(after: last, instead: payload) else { return false }
       payload = changed
       interval = payload.delay ?? interval
-      willAttempt(after: last)
     }
     add(payload, after: last, interval)
+    return true
   }
 
   private func add(_ payload: Payload, after last: Attempt?, _ interval: Duration) {
@@ -131,7 +143,9 @@ nonisolated open class RepeatProcedure<Attempt: Procedure>: GroupProcedure, @unc
     } else if let last {
       next.add(dependency: last)
     }
-    next.addDidFinishBlockObserver { [weak self] attempt, _ in self?.attemptDidFinish(attempt) }
+    if next is any OutputProcedure {
+      next.addDidFinishBlockObserver { [weak self] attempt, _ in self?.takeOutput(of: attempt) }
+    }
     let released = progress.withLock { progress in
       let released = progress.previous
       progress.count += 1
@@ -143,16 +157,14 @@ nonisolated open class RepeatProcedure<Attempt: Procedure>: GroupProcedure, @unc
     add(child: next)
   }
 
-  private func attemptDidFinish(_ attempt: Attempt) {
-    if maximum != .max { report(fractionCompleted: Double(count) / Double(maximum)) }
-    if let source = attempt as? any OutputProcedure { take(from: source) }
-    if goesOn(after: attempt) { self.attempt(after: attempt) }
-  }
-
   // MARK: Values
 
   private func give<Target: InputProcedure>(_ input: (any Sendable)?, to target: Target) {
     if let input = input as? Target.Input { target.input = input }
+  }
+
+  private func takeOutput(of attempt: Attempt) {
+    if let source = attempt as? any OutputProcedure { take(from: source) }
   }
 
   private func take<Source: OutputProcedure>(from source: Source) {

@@ -1,6 +1,6 @@
 /// What went wrong with an attempt.
 public struct RetryFailureInfo<Attempt: Procedure>: Sendable {
-  /// The attempt, which has finished.
+  /// The attempt, which is about to finish.
   public let procedure: Attempt
 
   /// Its errors.

@@ -1,5 +1,3 @@
-internal import Primitives
-
 /// Tries until an attempt succeeds, with a wait in between.
 ///
 /// ```swift
@@ -40,11 +38,8 @@ nonisolated open class RetryProcedure<Attempt: Procedure>: RepeatProcedure<Attem
     @Sendable (_ failure: RetryFailureInfo<Attempt>, _ next: RepeatProcedurePayload<Attempt>) ->
     RepeatProcedurePayload<Attempt>?
 
-  // Touched only by whoever makes the next attempt, which happens one at a time.
+  // Touched only in turns.
   private final var handler: Handler?
-
-  /// The attempt whose errors are not those of the retry.
-  private final let excused = Locked<Attempt?>(nil)
 
   /// Makes a retry.
   ///
@@ -52,8 +47,8 @@ nonisolated open class RetryProcedure<Attempt: Procedure>: RepeatProcedure<Attem
   ///   - max: how many attempts at most; nil for no limit.
   ///   - wait: how long to wait between two.
   ///   - body: makes an attempt; nil gives up.
-  ///   - handler: is told of each failure, and may change the next attempt. Called one at a time, on
-  ///     the queue's workers, and let go of when the retry has finished.
+  ///   - handler: is told of each failure, and may change the next attempt. Called in the turns of
+  ///     the retry, and let go of when the retry has finished.
   public init(
     max: Int? = nil, wait: WaitStrategy = .immediate,
     body: @escaping @Sendable () -> Attempt?, retry handler: Handler? = nil
@@ -80,41 +75,18 @@ nonisolated open class RetryProcedure<Attempt: Procedure>: RepeatProcedure<Attem
 
   // MARK: The next attempt
 
-  final override func goesOn(after attempt: Attempt) -> Bool {
-    switch attempt.outcome {
-    case .failed:
-      return true
-    case .cancelled(let errors):
-      excuse(attempt)
-      if !cancel(withErrors: errors.named(after: attempt)) { excuse(nil) }
-      return false
-    case .succeeded, nil:
-      return false
+  final override func goOn(after attempt: Attempt, _ errors: [any Error]) -> [any Error] {
+    if attempt.isCancelled {
+      return cancel(withErrors: errors.named(after: attempt)) ? [] : errors
     }
+    guard !errors.isEmpty else { return [] }
+    return makeAttempt(after: attempt) ? [] : errors
   }
 
   final override func payload(after attempt: Attempt, instead payload: Payload) -> Payload? {
     guard let handler else { return payload }
     let failure = RetryFailureInfo(procedure: attempt, errors: attempt.errors, count: count)
     return handler(failure, payload)
-  }
-
-  final override func willAttempt(after attempt: Attempt) {
-    excuse(attempt)
-  }
-
-  /// The errors of those that were tried again, or that the retry was cancelled with, are not its.
-  final override func collect(_ errors: [any Error], of child: Procedure) {
-    if excused.withLock({ $0 }) !== child { super.collect(errors, of: child) }
-  }
-
-  private func excuse(_ attempt: Attempt?) {
-    let released = excused.withLock { excused in
-      let released = excused
-      excused = attempt
-      return released
-    }
-    _ = released
   }
 }
 

@@ -9,8 +9,10 @@
 nonisolated open class IgnoreErrorsProcedure<Wrapped: Procedure>: ComposedProcedure<Wrapped>,
   @unchecked Sendable
 {
-  final override func collect(_ errors: [any Error], of child: Procedure) {
-    if child !== procedure { super.collect(errors, of: child) }
+  final override func errorsToTakeOver(
+    _ errors: [any Error], of child: Procedure
+  ) -> [any Error] {
+    child === procedure ? [] : errors
   }
 }
 

@@ -206,6 +206,8 @@ import Testing
       }
       done.wait()
     }
+
+    func submitWhenQuiet(after delay: Duration, _ work: @escaping @Sendable () -> Void) {}
   }
 
   @Test(

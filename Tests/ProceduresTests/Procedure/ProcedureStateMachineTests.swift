@@ -21,7 +21,7 @@ import Testing
     if state == .initialized { return machine }
     #expect(machine.enqueue(waitingFor: 0) == Machine.TurnAction.none)
     if state == .pending { return machine }
-    #expect(machine.becomeReady() && machine.start() == .requestTurn)
+    #expect(machine.becomeReady() == .start && machine.start() == .requestTurn)
     if state == .started {
       #expect(machine.next(wants: .all) == .willExecute)
       return machine
@@ -107,7 +107,7 @@ import Testing
       #expect(machine.next(wants: []) == .willFinish)
     }
     var machine = machine(in: .pending)
-    expect(machine.becomeReady())
+    expect(machine.becomeReady() == .start)
     _ = machine.mark(errors: [])
     #expect(machine.start() == .requestTurn)
     #expect(machine.next(wants: []) == .idle)
@@ -159,19 +159,19 @@ import Testing
   func readiness() {
     var machine = Machine()
     #expect(machine.enqueue(waitingFor: 2) == Machine.TurnAction.none)
-    expectNot(machine.becomeReady())
-    expectNot(machine.dependencyFinished())
-    expect(machine.dependencyFinished())
-    expectNot(machine.becomeReady())
+    expect(machine.becomeReady() == .waiting)
+    expect(machine.dependencyFinished() == .waiting)
+    expect(machine.dependencyFinished() == .start)
+    expect(machine.becomeReady() == .waiting)
     expect(machine.dependencyAdded())
     // The start was under way, and comes too late.
     #expect(machine.start() == .none)
-    expect(machine.dependencyFinished())
+    expect(machine.dependencyFinished() == .start)
     #expect(machine.start() == .requestTurn)
     // Noted, but not yet carried out when a dependency comes in between.
     expect(machine.dependencyAdded())
     #expect(machine.next(wants: []) == .idle)
-    expect(machine.dependencyFinished())
+    expect(machine.dependencyFinished() == .start)
     #expect(machine.start() == .requestTurn)
     #expect(machine.next(wants: []) == .execute)
   }
@@ -185,7 +185,7 @@ import Testing
       #expect(machine.post() == .requestTurn)
       #expect(machine.next(wants: []) == .didCancel)
     } else {
-      #expect(machine.becomeReady() && machine.start() == .requestTurn)
+      #expect(machine.becomeReady() == .start && machine.start() == .requestTurn)
       #expect(machine.next(wants: []) == .execute)
     }
     #expect(machine.next(wants: []) == .settleChildren)

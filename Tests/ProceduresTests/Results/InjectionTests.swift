@@ -215,6 +215,18 @@ import Testing
     #expect("\(target.outcome!)" == "succeeded" && "\(refusing.outcome!)" == "cancelled: no")
   }
 
+  @Test("D4: a condition still sees a dependency that failed and was injected from")
+  func conditions() {
+    let queue = queue
+    let broken = TracedProcedure("broken", failure: TestError("e"))
+    let target = BlockProcedure {}
+    target.inject(dependency: broken) { _, _, _ in }
+    target.add(condition: NoFailedDependencies())
+    queue.add(broken, target)
+    scheduler.run()
+    #expect(target.isCancelled && target.failed && target.dependencies.isEmpty)
+  }
+
   @Test("R1: many sources of one target, and many targets of one source")
   func many() {
     let queue = queue

@@ -6,7 +6,7 @@ import Testing
   private typealias Standing = ReadyListStateMachine.Standing
 
   private func ready(_ priority: ProcedurePriority = .normal) -> Standing {
-    Standing(priority: priority, quality: nil, isReady: true)
+    Standing(priority: priority, quality: nil, readiness: .start)
   }
 
   // Mutating calls cannot stand inside the macro.
@@ -18,7 +18,7 @@ import Testing
     #expect(!value, sourceLocation: location)
   }
 
-  private let waiting = Standing(priority: .normal, quality: nil, isReady: false)
+  private let waiting = Standing(priority: .normal, quality: nil, readiness: .waiting)
 
   @Test("Q1: members are taken by priority, then in the order in which they became ready")
   func order() {
@@ -29,7 +29,7 @@ import Testing
       _ = machine.insert(procedure, standing)
     }
     machine.makeReady(procedures[2])
-    let taken = (0..<6).compactMap { _ in machine.take()?.procedure.name }
+    let taken = (0..<6).compactMap { _ in machine.takeJob()?.procedure.name }
     #expect(taken == ["3", "1", "4", "2", "0", "5"])
     #expect(machine.slotsInUse == 6 && machine.count == 6)
   }
@@ -41,16 +41,16 @@ import Testing
     let (first, second) = (TracedProcedure("first"), TracedProcedure("second"))
     _ = machine.insert(first, ready())
     _ = machine.insert(second, ready())
-    #expect(machine.take()?.procedure === first)
-    #expect(machine.take() == nil)
+    #expect(machine.takeJob()?.procedure === first)
+    #expect(machine.takeJob() == nil)
     machine.requestTurn(of: second)
-    let turn = machine.take()
-    #expect(turn?.procedure === second && turn?.isStart == false)
-    expectNot(machine.retire(first))
+    let turn = machine.takeJob()
+    #expect(turn?.procedure === second && turn?.kind == .turn)
+    expectNot(machine.retire(first).closes)
     machine.isSuspended = true
-    #expect(machine.take() == nil)
+    #expect(machine.takeJob() == nil)
     machine.isSuspended = false
-    #expect(machine.take()?.isStart == true)
+    #expect(machine.takeJob()?.kind == .start)
   }
 
   @Test("a worker is requested when something can be taken, and only one at a time")
@@ -62,10 +62,10 @@ import Testing
     expect(machine.requestWorker())
     expectNot(machine.requestWorker())
     machine.workerArrived()
-    _ = machine.take()
+    _ = machine.takeJob()
     expect(machine.requestWorker())
     machine.workerArrived()
-    _ = machine.take()
+    _ = machine.takeJob()
     expectNot(machine.requestWorker())
   }
 
@@ -74,11 +74,11 @@ import Testing
     var machine = ReadyListStateMachine(isGroup: true)
     let child = TracedProcedure()
     _ = machine.insert(child, ready())
-    #expect(machine.take() == nil)
+    #expect(machine.takeJob() == nil)
     machine.begin()
-    #expect(machine.take()?.procedure === child)
+    #expect(machine.takeJob()?.procedure === child)
     expectNot(machine.settle())
-    expect(machine.retire(child))
+    expect(machine.retire(child).closes)
     guard case .refused = machine.insert(TracedProcedure(), ready()) else {
       Issue.record("a closed group accepted a child")
       return
@@ -101,9 +101,9 @@ import Testing
   func strangers() {
     var machine = ReadyListStateMachine()
     let procedure = TracedProcedure()
-    expectNot(machine.retire(procedure))
+    expectNot(machine.retire(procedure).closes)
     machine.makeReady(procedure)
-    machine.makeWaiting(procedure)
+    _ = machine.makeWaiting(procedure)
     #expect(machine.count == 0 && machine.slotsInUse == 0)
   }
 
@@ -114,10 +114,10 @@ import Testing
     let (first, second) = (TracedProcedure("first"), TracedProcedure("second"))
     _ = machine.insert(first, ready())
     _ = machine.insert(second, ready())
-    #expect(machine.take()?.procedure === first)
-    machine.makeWaiting(first)
+    #expect(machine.takeJob()?.procedure === first)
+    _ = machine.makeWaiting(first)
     #expect(machine.slotsInUse == 0)
-    #expect(machine.take()?.procedure === second)
+    #expect(machine.takeJob()?.procedure === second)
   }
 
   @Test("G5: in a cancelled group nobody starts")
@@ -126,7 +126,7 @@ import Testing
     machine.begin()
     machine.cancel(TreeCancel(errors: [], reason: .requested))
     _ = machine.insert(TracedProcedure(), ready())
-    #expect(machine.take() == nil)
+    #expect(machine.takeJob() == nil)
   }
 
   @Test("a ready member that gains a dependency waits again, and frees its place in the line")
@@ -134,9 +134,20 @@ import Testing
     var machine = ReadyListStateMachine()
     let procedure = TracedProcedure()
     _ = machine.insert(procedure, ready())
-    machine.makeWaiting(procedure)
-    #expect(machine.take() == nil)
+    _ = machine.makeWaiting(procedure)
+    #expect(machine.takeJob() == nil)
     machine.makeReady(procedure)
-    #expect(machine.take()?.procedure === procedure)
+    #expect(machine.takeJob()?.procedure === procedure)
+  }
+}
+
+extension ReadyListStateMachine {
+  fileprivate mutating func makeReady(_ procedure: Procedure) {
+    advance(procedure, to: .start, asking: nil)
+  }
+
+  fileprivate mutating func takeJob() -> Job? {
+    guard case .job(let job) = take() else { return nil }
+    return job
   }
 }

@@ -115,6 +115,45 @@ import Testing
     #expect(givenUp.count == 1 && "\(givenUp.outcome!)".hasPrefix("failed: Child 'attempt'"))
   }
 
+  @Test("G7: an override that deals with a failure ends the retry; it need not call super")
+  func override() {
+    final class Lenient: RetryProcedure<ResultProcedure<Int>>, @unchecked Sendable {
+      override func child(
+        _ child: Procedure, willFinishWithErrors errors: [any Error]
+      ) -> [any Error] {
+        "\(errors)".contains("2") ? [] : errors
+      }
+    }
+    let retry = Lenient(max: 5, body: attempts(failing: .max))
+    queue.add(retry)
+    scheduler.run()
+    #expect("\(retry.outcome!)" == "succeeded" && retry.count == 2)
+  }
+
+  @Test("T1: the next attempt is made in the retry's turn, apart from its observers")
+  func turns() async {
+    let (inside, highest) = (Counter(), Counter())
+    @Sendable func enter() {
+      if inside.increment() > 1 { highest.increment() }
+      inside.decrement()
+    }
+    let queue = ProcedureQueue()
+    for _ in 0..<Rounds.few {
+      let retry = Retry(max: 20) {
+        enter()
+        return TracedProcedure(failure: TestError("e"))
+      } retry: { _, next in
+        enter()
+        return next
+      }
+      retry.addDidCancelBlockObserver { _, _ in enter() }
+      queue.add(retry)
+      await race({ retry.cancel() })
+      _ = await retry.waitUntilFinished()
+    }
+    #expect(highest.value == 0)
+  }
+
   @Test("without an attempt to make it ends with the errors of the last")
   func noMore() {
     let made = Counter()

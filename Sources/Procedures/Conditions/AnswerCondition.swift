@@ -1,0 +1,100 @@
+internal import Primitives
+
+/// A condition that answers by calling back: for interfaces with completion handlers.
+///
+/// ```swift
+/// record.add(condition: AnswerCondition { procedure, answer in
+///   microphone.requestAccess { isGranted in answer(isGranted ? .satisfied : .ignored) }
+/// })
+/// ```
+///
+/// The first answer counts; later ones change nothing. If the answer is let go of without having
+/// been called, the condition fails with `ProcedureError.conditionFailed` instead of waiting for
+/// ever.
+public struct AnswerCondition: Condition {
+  private let block: @Sendable (Procedure, ConditionAnswer) -> Void
+
+  /// Makes a condition of a closure that sees to it that `answer` is called, on any thread.
+  public init(
+    _ block: @escaping @Sendable (_ procedure: Procedure, _ answer: ConditionAnswer) -> Void
+  ) {
+    self.block = block
+  }
+
+  /// Calls the closure, and awaits its answer. Returns early if the waiting task is cancelled.
+  public func evaluate(_ procedure: Procedure) async throws -> ConditionResult {
+    let receiver = AnswerReceiver()
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        receiver.wait(continuation)
+        block(procedure, ConditionAnswer(receiver, conditionName: name))
+      }
+    } onCancel: {
+      receiver.receive(.failed(CancellationError()))
+    }
+  }
+}
+
+/// What a condition answers with. Called like a function, from any thread.
+public final class ConditionAnswer: Sendable {
+  private let receiver: AnswerReceiver
+  private let conditionName: String
+
+  fileprivate init(_ receiver: AnswerReceiver, conditionName: String) {
+    self.receiver = receiver
+    self.conditionName = conditionName
+  }
+
+  deinit {
+    receiver.receive(.failed(ProcedureError.conditionFailed(conditionName, [UnansweredError()])))
+  }
+
+  /// Answers. Only the first answer counts.
+  public func callAsFunction(_ result: ConditionResult) {
+    receiver.receive(result)
+  }
+}
+
+private struct UnansweredError: Error, CustomStringConvertible {
+  var description: String { "its answer was let go of without being called" }
+}
+
+/// Hands the first answer to whoever waits for it.
+private final class AnswerReceiver: Sendable {
+  private enum State: Sendable {
+    case initial
+    case waiting(CheckedContinuation<ConditionResult, Never>)
+    case answered(ConditionResult)
+    case done
+  }
+
+  private let state = Locked(State.initial)
+
+  func wait(_ continuation: CheckedContinuation<ConditionResult, Never>) {
+    let early: ConditionResult? = state.withLock { state in
+      if case .answered(let result) = state {
+        state = .done
+        return result
+      }
+      state = .waiting(continuation)
+      return nil
+    }
+    if let early { continuation.resume(returning: early) }
+  }
+
+  func receive(_ result: ConditionResult) {
+    let waiting: CheckedContinuation<ConditionResult, Never>? = state.withLock { state in
+      switch state {
+      case .initial:
+        state = .answered(result)
+        return nil
+      case .waiting(let continuation):
+        state = .done
+        return continuation
+      case .answered, .done:
+        return nil
+      }
+    }
+    waiting?.resume(returning: result)
+  }
+}

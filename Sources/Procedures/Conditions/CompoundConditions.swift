@@ -1,0 +1,124 @@
+/// Satisfied if all are: evaluated in order, until one is not satisfied, whose answer it gives.
+///
+/// `And(a, b)`, also written `a && b`, is the same as adding `a` and then `b`. Without members it is
+/// satisfied.
+public struct And: Condition {
+  private let members: [any Condition]
+
+  /// Makes a condition of several.
+  public init(_ members: any Condition...) { self.members = members }
+
+  /// Makes a condition of a sequence of them.
+  public init(_ members: some Sequence<any Condition>) { self.members = Array(members) }
+
+  /// For example `And(IsOnline, HasSpace)`.
+  public var name: String { "And(" + members.map(\.name).joined(separator: ", ") + ")" }
+
+  /// Those of all members.
+  public var exclusions: [ExclusionCategory] { members.flatMap(\.exclusions) }
+
+  /// Those of all members, before the first of them is evaluated.
+  public func prerequisites(of procedure: Procedure) -> [Procedure] {
+    members.flatMap { $0.prerequisites(of: procedure) }
+  }
+
+  /// Evaluates the members in order, until one is not satisfied.
+  public func evaluate(_ procedure: Procedure) async throws -> ConditionResult {
+    await begin(procedure).result
+  }
+
+  /// Answers at once if the members that decide do.
+  public func begin(_ procedure: Procedure) -> ConditionEvaluation {
+    begin(procedure, from: members.startIndex)
+  }
+
+  private func begin(_ procedure: Procedure, from first: Int) -> ConditionEvaluation {
+    for index in members.indices[first...] {
+      switch members[index].begin(procedure) {
+      case .answered(.satisfied):
+        continue
+      case .answered(let result):
+        return .answered(result)
+      case let evaluation:
+        return evaluation.flatMap { result in
+          guard case .satisfied = result else { return .answered(result) }
+          return begin(procedure, from: index + 1)
+        }
+      }
+    }
+    return .answered(.satisfied)
+  }
+}
+
+/// Satisfied if one is: evaluated in order, until one is.
+///
+/// If none is, failed beats ignored: the errors of all that failed are reported, several of them in
+/// one `ProcedureError.conditionFailed`. Also written `a || b`. Without members it is ignored.
+public struct Or: Condition {
+  private let members: [any Condition]
+
+  /// Makes a condition of several.
+  public init(_ members: any Condition...) { self.members = members }
+
+  /// Makes a condition of a sequence of them.
+  public init(_ members: some Sequence<any Condition>) { self.members = Array(members) }
+
+  /// For example `Or(IsOnline, IsCached)`.
+  public var name: String { "Or(" + members.map(\.name).joined(separator: ", ") + ")" }
+
+  /// Those of all members, whichever is satisfied.
+  public var exclusions: [ExclusionCategory] { members.flatMap(\.exclusions) }
+
+  /// Those of all members, before the first of them is evaluated.
+  public func prerequisites(of procedure: Procedure) -> [Procedure] {
+    members.flatMap { $0.prerequisites(of: procedure) }
+  }
+
+  /// Evaluates the members in order, until one is satisfied.
+  public func evaluate(_ procedure: Procedure) async throws -> ConditionResult {
+    await begin(procedure).result
+  }
+
+  /// Answers at once if the members that decide do.
+  public func begin(_ procedure: Procedure) -> ConditionEvaluation {
+    begin(procedure, from: members.startIndex, after: [])
+  }
+
+  private func begin(
+    _ procedure: Procedure, from first: Int, after earlier: [any Error]
+  ) -> ConditionEvaluation {
+    var errors = earlier
+    for index in members.indices[first...] {
+      switch members[index].begin(procedure) {
+      case .answered(.satisfied):
+        return .answered(.satisfied)
+      case .answered(.ignored):
+        continue
+      case .answered(.failed(let error)):
+        errors.append(error)
+      case let evaluation:
+        return evaluation.flatMap { [errors] result in
+          switch result {
+          case .satisfied: .answered(.satisfied)
+          case .ignored: begin(procedure, from: index + 1, after: errors)
+          case .failed(let error): begin(procedure, from: index + 1, after: errors + [error])
+          }
+        }
+      }
+    }
+    switch errors.count {
+    case 0: return .answered(.ignored)
+    case 1: return .answered(.failed(errors[0]))
+    default: return .answered(.failed(ProcedureError.conditionFailed(name, errors)))
+    }
+  }
+}
+
+/// `And(left, right)`: the right one is evaluated only if the left one is satisfied.
+public func && (left: some Condition, right: some Condition) -> And { And(left, right) }
+
+/// `Or(left, right)`: the right one is evaluated only if the left one is not satisfied.
+public func || (left: some Condition, right: some Condition) -> Or { Or(left, right) }
+
+/// `Not(condition)`.
+public prefix func ! <Base: Condition>(condition: Base) -> Not<Base> { Not(condition) }

@@ -1,0 +1,84 @@
+/// Decides whether a procedure may run, when all it depends on has finished.
+///
+/// ```swift
+/// struct IsOnline: Condition {
+///   let network: Network
+///   func evaluate(_ procedure: Procedure) async throws -> ConditionResult {
+///     await network.isReachable ? .satisfied : .failed(OfflineError())
+///   }
+/// }
+/// upload.add(condition: IsOnline(network: network))
+/// ```
+///
+/// Conditions of a procedure are evaluated in the order in which they were added, one at a time,
+/// until one is not satisfied. One may be added to any number of procedures, and is then evaluated
+/// for several at once. Of a condition that can answer at once, make a `SynchronousCondition`.
+///
+/// ## Thread
+/// On the workers of the procedure's queue. A suspended queue evaluates nothing, nor does a group
+/// for its children before it executes. It takes no slot. While a condition is awaited, nothing of
+/// the procedure is held up: observers and overrides may be called.
+///
+/// ## Cancellation
+/// A cancelled procedure does not wait for an answer: the task that evaluates is cancelled, and what
+/// it answers is ignored.
+public protocol Condition: Sendable {
+  /// Says whether `procedure` may run. Throwing an error is the same as failing with it.
+  func evaluate(_ procedure: Procedure) async throws -> ConditionResult
+
+  /// The same, for conditions that may know the answer at once. By default it awaits `evaluate`.
+  func begin(_ procedure: Procedure) -> ConditionEvaluation
+
+  /// Procedures that must finish before this is evaluated. By default none.
+  ///
+  /// Called once for each procedure, in its turn. Those that are on no queue yet are added to that
+  /// of `procedure`, or to the group that it is in, and are cancelled when it is. They do not count
+  /// as its dependencies: how they end is for this condition to judge.
+  func prerequisites(of procedure: Procedure) -> [Procedure]
+
+  /// What a procedure with this condition excludes others from. By default nothing.
+  var exclusions: [ExclusionCategory] { get }
+
+  /// What it is called in errors and snapshots. By default the name of its type.
+  var name: String { get }
+}
+
+extension Condition {
+  /// Awaits `evaluate`, in a task.
+  public func begin(_ procedure: Procedure) -> ConditionEvaluation {
+    .asynchronous { try await evaluate(procedure) }
+  }
+
+  /// None.
+  public func prerequisites(of procedure: Procedure) -> [Procedure] { [] }
+
+  /// None.
+  public var exclusions: [ExclusionCategory] { [] }
+
+  /// The name of its type.
+  public var name: String { String(describing: Self.self) }
+}
+
+/// A condition that answers at once. No task is started for it.
+///
+/// ```swift
+/// struct HasSpace: SynchronousCondition {
+///   func evaluate(_ procedure: Procedure) throws -> ConditionResult {
+///     try freeBytes() > 1_000_000 ? .satisfied : .ignored
+///   }
+/// }
+/// ```
+///
+/// It is called in the procedure's turn: nothing else of that procedure is called meanwhile.
+public protocol SynchronousCondition: Condition {
+  /// Says whether `procedure` may run. It must not block for long: it keeps a worker busy.
+  func evaluate(_ procedure: Procedure) throws -> ConditionResult
+}
+
+extension SynchronousCondition {
+  /// Evaluates at once.
+  public func begin(_ procedure: Procedure) -> ConditionEvaluation {
+    let evaluate: (Procedure) throws -> ConditionResult = evaluate
+    return ConditionEvaluation { try evaluate(procedure) }
+  }
+}

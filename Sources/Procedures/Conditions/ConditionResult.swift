@@ -1,0 +1,52 @@
+/// What a condition says about the procedure that it was asked about.
+public enum ConditionResult: Sendable {
+  /// It may run, as far as this condition is concerned.
+  case satisfied
+  /// It should not run, and that is no failure: it is cancelled without errors.
+  case ignored
+  /// It cannot run: it is cancelled with the error.
+  case failed(any Error)
+}
+
+/// How a condition answers: at once, or later.
+public enum ConditionEvaluation: Sendable {
+  /// At once. Costs no task.
+  case answered(ConditionResult)
+  /// When this has returned: run as a task on the queue of the procedure.
+  case asynchronous(@Sendable () async throws -> ConditionResult)
+
+  /// The answer of something that returns or throws at once.
+  init(_ body: () throws -> ConditionResult) {
+    do {
+      self = .answered(try body())
+    } catch {
+      self = .answered(.failed(error))
+    }
+  }
+
+  /// The answer, when there is one.
+  public var result: ConditionResult {
+    get async {
+      switch self {
+      case .answered(let result):
+        return result
+      case .asynchronous(let body):
+        do {
+          return try await body()
+        } catch {
+          return .failed(error)
+        }
+      }
+    }
+  }
+
+  /// Goes on with the answer; at once if it is there.
+  func flatMap(
+    _ next: @escaping @Sendable (ConditionResult) -> ConditionEvaluation
+  ) -> ConditionEvaluation {
+    switch self {
+    case .answered(let result): next(result)
+    case .asynchronous: .asynchronous { await next(self.result).result }
+    }
+  }
+}

@@ -1,0 +1,147 @@
+/// Satisfied if the other is not, ignored or failed; fails if the other is satisfied.
+///
+/// ```swift
+/// download.add(condition: Not(IsCached()))
+/// ```
+///
+/// Also written `!condition`. It fails with `ProcedureError.conditionFailed`; for "do not run, and
+/// that is no failure" write `Ignored(!condition)`.
+public struct Not<Base: Condition>: Condition {
+  private let base: Base
+
+  /// The opposite of `base`.
+  public init(_ base: Base) { self.base = base }
+
+  /// For example `Not<IsCached>`.
+  public var name: String { "Not<\(base.name)>" }
+
+  /// Those of the other.
+  public var exclusions: [ExclusionCategory] { base.exclusions }
+
+  /// Those of the other.
+  public func prerequisites(of procedure: Procedure) -> [Procedure] {
+    base.prerequisites(of: procedure)
+  }
+
+  /// Turns the answer round.
+  public func evaluate(_ procedure: Procedure) async throws -> ConditionResult {
+    await begin(procedure).result
+  }
+
+  /// Answers at once if the other does.
+  public func begin(_ procedure: Procedure) -> ConditionEvaluation {
+    base.begin(procedure).flatMap { result in
+      switch result {
+      case .satisfied: .answered(.failed(ProcedureError.conditionFailed(name, [])))
+      case .ignored, .failed: .answered(.satisfied)
+      }
+    }
+  }
+}
+
+/// Ignored where the other fails: the procedure is cancelled without errors.
+public struct Ignored<Base: Condition>: Condition {
+  private let base: Base
+
+  /// `base`, whose failure is none.
+  public init(_ base: Base) { self.base = base }
+
+  /// For example `Ignored<IsOnline>`.
+  public var name: String { "Ignored<\(base.name)>" }
+
+  /// Those of the other.
+  public var exclusions: [ExclusionCategory] { base.exclusions }
+
+  /// Those of the other.
+  public func prerequisites(of procedure: Procedure) -> [Procedure] {
+    base.prerequisites(of: procedure)
+  }
+
+  /// Ignores what fails.
+  public func evaluate(_ procedure: Procedure) async throws -> ConditionResult {
+    await begin(procedure).result
+  }
+
+  /// Answers at once if the other does.
+  public func begin(_ procedure: Procedure) -> ConditionEvaluation {
+    base.begin(procedure).flatMap { result in
+      if case .failed = result { .answered(.ignored) } else { .answered(result) }
+    }
+  }
+}
+
+/// The other, without what it has run before it: it takes things as they are.
+///
+/// ```swift
+/// // Says whether access was granted, and does not ask the user for it.
+/// record.add(condition: Silent(HasAccess()))
+/// ```
+public struct Silent<Base: Condition>: Condition {
+  private let base: Base
+
+  /// `base` without its prerequisites.
+  public init(_ base: Base) { self.base = base }
+
+  /// For example `Silent<HasAccess>`.
+  public var name: String { "Silent<\(base.name)>" }
+
+  /// Those of the other.
+  public var exclusions: [ExclusionCategory] { base.exclusions }
+
+  /// As the other does.
+  public func evaluate(_ procedure: Procedure) async throws -> ConditionResult {
+    try await base.evaluate(procedure)
+  }
+
+  /// As the other does.
+  public func begin(_ procedure: Procedure) -> ConditionEvaluation { base.begin(procedure) }
+}
+
+/// A condition that has procedures run before it is evaluated.
+public struct WithPrerequisites<Base: Condition>: Condition {
+  private let base: Base
+  private let make: @Sendable (Procedure) -> [Procedure]
+
+  /// `base`, after procedures that `make` makes for each procedure it is added to.
+  public init(
+    _ base: Base, _ make: @escaping @Sendable (_ procedure: Procedure) -> [Procedure]
+  ) {
+    self.base = base
+    self.make = make
+  }
+
+  /// That of the other.
+  public var name: String { base.name }
+
+  /// Those of the other.
+  public var exclusions: [ExclusionCategory] { base.exclusions }
+
+  /// Those of the other, and those made.
+  public func prerequisites(of procedure: Procedure) -> [Procedure] {
+    base.prerequisites(of: procedure) + make(procedure)
+  }
+
+  /// As the other does.
+  public func evaluate(_ procedure: Procedure) async throws -> ConditionResult {
+    try await base.evaluate(procedure)
+  }
+
+  /// As the other does.
+  public func begin(_ procedure: Procedure) -> ConditionEvaluation { base.begin(procedure) }
+}
+
+extension Condition {
+  /// This condition, evaluated after procedures that are run for it.
+  ///
+  /// ```swift
+  /// let hasAccess = BlockCondition { microphone.isAllowed }
+  ///   .withPrerequisites { _ in [AskForMicrophone()] }
+  /// ```
+  ///
+  /// - Parameter make: called once for each procedure that the condition is added to.
+  public func withPrerequisites(
+    _ make: @escaping @Sendable (_ procedure: Procedure) -> [Procedure]
+  ) -> WithPrerequisites<Self> {
+    WithPrerequisites(self, make)
+  }
+}

@@ -1,0 +1,50 @@
+/// Satisfied if no dependency of the procedure failed, or was cancelled.
+///
+/// ```swift
+/// upload.add(dependency: resize)
+/// upload.add(condition: NoFailedDependencies())
+/// ```
+///
+/// Unlike `add(dependency:requiring:)` it looks when all dependencies have finished, and at all of
+/// them. It fails with `ProcedureError.dependencyFailed`, or `.dependencyCancelled` if none failed;
+/// the error names the first of them.
+public struct NoFailedDependencies: SynchronousCondition {
+  /// What to make of a cancelled dependency, whether or not it was cancelled with errors.
+  public enum Cancelled: Sendable {
+    /// It counts as failed.
+    case fail
+    /// The procedure is cancelled without errors.
+    case ignore
+    /// The procedure runs.
+    case pass
+  }
+
+  private let onCancelled: Cancelled
+
+  /// Makes the condition. A cancelled dependency fails it unless you say otherwise.
+  public init(onCancelled: Cancelled = .fail) {
+    self.onCancelled = onCancelled
+  }
+
+  /// Looks at all dependencies. O(n).
+  public func evaluate(_ procedure: Procedure) -> ConditionResult {
+    var result = ConditionResult.satisfied
+    for dependency in procedure.dependencies {
+      switch dependency.outcome {
+      case .succeeded, nil:
+        continue
+      case .failed(let errors):
+        return .failed(ProcedureError.dependencyFailed(dependency.name, errors))
+      case .cancelled(let errors):
+        guard case .satisfied = result else { continue }
+        switch onCancelled {
+        case .pass: continue
+        case .ignore: result = .ignored
+        case .fail:
+          result = .failed(ProcedureError.dependencyCancelled(dependency.name, errors))
+        }
+      }
+    }
+    return result
+  }
+}

@@ -1,0 +1,118 @@
+internal import Primitives
+
+/// What one unfinished procedure waits for, at one moment.
+enum Obstacle: Sendable {
+  /// It executes, is about to do something, or is on its way to the end.
+  case nothing
+  /// It is on no queue yet.
+  case notEnqueued
+  /// All of these have to finish.
+  case dependencies([Procedure])
+  /// All of these have to finish before the condition named can be evaluated.
+  case prerequisites(of: String, [Procedure])
+  /// The condition named has not answered.
+  case condition(String)
+  /// All of these have to finish, since they hold what it excludes others from.
+  case exclusion([(category: ExclusionCategory, holder: Procedure)])
+  /// One of these has to finish, since there are no more slots.
+  case slot(limit: Int, [Procedure])
+  /// Its queue, or its group, is suspended.
+  case suspension
+  /// Its group has not begun to execute.
+  case groupStart(GroupProcedure)
+  /// All of its children have to finish.
+  case children([Procedure])
+  /// An observer holds the event back.
+  case pendingEvent(ProcedureStateMachine.Holdable)
+}
+
+extension Procedure {
+  /// What it waits for now. O(dependencies), or O(children).
+  final var obstacle: Obstacle {
+    read { core in
+      if let event = core.machine.awaitedHold { return .pendingEvent(event) }
+      switch core.machine.state {
+      case .initialized: return .notEnqueued
+      case .pending: return core.obstacleWhilePending(of: self)
+      case .executing where core.machine.isSettling:
+        let children = childList?.procedures ?? []
+        return children.isEmpty ? .nothing : .children(children)
+      case .started, .executing, .finishing, .finished: return .nothing
+      }
+    }
+  }
+}
+
+extension ProcedureCore {
+  fileprivate func obstacleWhilePending(of procedure: Procedure) -> Obstacle {
+    // A group that was cancelled before it started ends after its children, like any other.
+    if machine.isSettling, let children = procedure.childList?.procedures, !children.isEmpty {
+      return .children(children)
+    }
+    guard !machine.isCancelled else { return .nothing }
+    if machine.isWaitingForDependencies {
+      let dependencies = extras?.dependencies.map(\.procedure).filter { !$0.isFinished } ?? []
+      if !dependencies.isEmpty { return .dependencies(dependencies) }
+      let progress = rarities?.conditions
+      let prerequisites = progress?.prerequisites.map(\.procedure).filter { !$0.isFinished } ?? []
+      guard let name = progress?.current?.name, !prerequisites.isEmpty else { return .nothing }
+      return .prerequisites(of: name, prerequisites)
+    }
+    if machine.isEvaluating {
+      guard let progress = rarities?.conditions, progress.isAwaited, let current = progress.current
+      else { return .nothing }
+      return .condition(current.name)
+    }
+    return home?.obstacle(of: procedure) ?? .nothing
+  }
+}
+
+extension ReadyList {
+  /// What a member that could go on waits for here. Called under its lock.
+  fileprivate func obstacle(of procedure: Procedure) -> Obstacle {
+    switch position(of: procedure) {
+    case .free:
+      return .nothing
+    case .held:
+      return group.map(Obstacle.groupStart) ?? .nothing
+    case .suspended:
+      return .suspension
+    case .excluded(let request):
+      let holders = ExclusionTable.shared.withLock { $0.holders(before: request) }
+      return holders.isEmpty ? .nothing : .exclusion(holders)
+    case .noSlot(let limit, let running):
+      return .slot(limit: limit, running)
+    }
+  }
+}
+
+extension Obstacle {
+  /// What it waits for, for people; nil if it waits for nothing.
+  var summary: String? {
+    switch self {
+    case .nothing: nil
+    case .notEnqueued: "it is on no queue yet"
+    case .dependencies(let others): "it waits for \(others.namesForPeople)"
+    case .prerequisites(let condition, let others):
+      "condition '\(condition)' waits for \(others.namesForPeople)"
+    case .condition(let name): "condition '\(name)' has not answered"
+    case .exclusion(let holders):
+      "it waits for "
+        + holders.map { "'\($0.category)', held by '\($0.holder.name)'" }.joined(separator: ", ")
+    case .slot(let limit, let running):
+      "it waits for one of \(limit) slots, taken by \(running.namesForPeople)"
+    case .suspension: "its queue or group is suspended"
+    case .groupStart(let group): "its group '\(group.name)' has not begun"
+    case .children(let children): "it waits for its children \(children.namesForPeople)"
+    case .pendingEvent(let event): "an observer holds its \(event) event back"
+    }
+  }
+}
+
+extension [Procedure] {
+  /// The names of the first few.
+  fileprivate var namesForPeople: String {
+    let names = prefix(5).map { "'\($0.name)'" }.joined(separator: ", ")
+    return count > 5 ? names + " and \(count - 5) more" : names
+  }
+}

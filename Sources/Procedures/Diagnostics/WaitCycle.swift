@@ -1,0 +1,16 @@
+/// Procedures each of which waits for the next, and the last for the first.
+struct WaitCycle: Equatable, Sendable {
+  let members: [Procedure]
+
+  /// Wherever they begin.
+  static func == (left: Self, right: Self) -> Bool { Set(left.members) == Set(right.members) }
+
+  /// Nobody else will: cancels them all, each with the names of all, in order, before any goes on.
+  func end(on context: SchedulingContext) {
+    let names = members.map(\.name)
+    let error = ProcedureError.dependencyCycle(names)
+    if Procedure.cancel(members, errors: [error], reason: .failure(error)) {
+      context.diagnostics.report(.waitCycle(names))
+    }
+  }
+}

@@ -1,0 +1,118 @@
+internal import Primitives
+
+/// Looks for procedures that wait for each other, when a queue has come to rest.
+///
+/// A list that has members waiting and nothing for a worker to do says so; that is all it costs while
+/// there is progress. When nothing was said for a while, the waits are looked through once; on a
+/// queue that never comes to rest, after a hundred such whiles. What is found is reported, and its
+/// members are cancelled; but while something else still executes, which might undo a wait, only if
+/// they are found again a second later.
+final class WaitWatch: Sendable {
+  private enum Note {
+    static let none: UInt8 = 0
+    /// A look is scheduled.
+    static let once: UInt8 = 1
+    /// A look is scheduled, and something has happened since.
+    static let again: UInt8 = 2
+  }
+
+  private struct State: Sendable {
+    weak var root: ReadyList?
+    /// How many procedures the last look went through.
+    var size = 0
+    var timesPutOff = 0
+    /// What was found while something else executed, and is looked at again later.
+    var suspects: [WaitCycle] = []
+  }
+
+  private static let mostTimesPutOff = 100
+  private static let patience = Duration.seconds(1)
+
+  private let scheduler: any Scheduler
+  private let note = AtomicByte(Note.none)
+  private let state = Locked(State())
+
+  init(scheduler: any Scheduler) {
+    self.scheduler = scheduler
+  }
+
+  /// Sets the list that looks begin with. Without one there is nothing to look through.
+  func watch(_ root: ReadyList) {
+    state.withLock { $0.root = root }
+  }
+
+  /// Never looks: for measuring what looking costs.
+  func disable() {
+    note.store(Note.again)
+  }
+
+  /// Whether a note would change anything. One atomic load.
+  var wantsNote: Bool { note.load() != Note.again }
+
+  /// Members wait, and no worker can help them. Called with no lock held.
+  func noteStuck() {
+    if note.compareExchange(Note.none, Note.once) {
+      schedule(after: quiet)
+    } else {
+      _ = note.compareExchange(Note.once, Note.again)
+    }
+  }
+
+  /// Longer after a look at much, so that looking never costs more than some hundredth of the time.
+  private var quiet: Duration {
+    .milliseconds(10) + .microseconds(10) * state.withLock { $0.size }
+  }
+
+  private func schedule(after delay: Duration) {
+    scheduler.submitWhenQuiet(after: delay) { [self] in look() }
+  }
+
+  private func look() {
+    let isPutOff = state.withLock { state in
+      guard state.timesPutOff < Self.mostTimesPutOff,
+        note.compareExchange(Note.again, Note.once)
+      else {
+        state.timesPutOff = 0
+        return false
+      }
+      state.timesPutOff += 1
+      return true
+    }
+    if isPutOff { return schedule(after: quiet) }
+    lookThrough()
+    if !note.compareExchange(Note.once, Note.none) {
+      note.store(Note.once)
+      schedule(after: quiet)
+    }
+  }
+
+  /// Ends cycles: all of them if nothing else executes, otherwise those that were suspects before.
+  private func lookThrough(after suspects: [WaitCycle] = []) {
+    guard let root = state.withLock({ $0.root }) else { return }
+    let graph = WaitGraph(from: root)
+    state.withLock { $0.size = graph.count }
+    // The waits were read one after another. A cycle that is there twice was there in between.
+    let found = graph.cycles
+    let cycles = found.isEmpty ? [] : WaitGraph(from: root).cycles.filter(found.contains)
+    let certain = graph.isBusy ? cycles.filter(suspects.contains) : cycles
+    for cycle in certain { cycle.end(on: root.context) }
+    suspect(cycles.filter { !certain.contains($0) })
+  }
+
+  /// Looks at these again in a while.
+  private func suspect(_ cycles: [WaitCycle]) {
+    guard !cycles.isEmpty else { return }
+    let isScheduled = state.withLock { state in
+      defer { state.suspects += cycles.filter { !state.suspects.contains($0) } }
+      return !state.suspects.isEmpty
+    }
+    guard !isScheduled else { return }
+    scheduler.submitWhenQuiet(after: Self.patience) { [self] in
+      let suspects = state.withLock { state in
+        defer { state.suspects = [] }
+        return state.suspects
+      }
+      lookThrough(after: suspects)
+    }
+  }
+}

@@ -1,0 +1,38 @@
+/// What procedures exclude each other over: a type or a name, in a domain.
+public struct ExclusionCategory: Hashable, Sendable, CustomStringConvertible {
+  private enum Name: Hashable, Sendable {
+    case type(ObjectIdentifier)
+    case text(String)
+  }
+
+  private let name: Name
+  private let domain: ExclusionDomain
+
+  /// The type's name, or the text.
+  public let description: String
+
+  /// The category of a type. Types of the same name in different modules are different categories.
+  public init(_ type: (some Any).Type, in domain: ExclusionDomain = .process) {
+    name = .type(ObjectIdentifier(type))
+    description = String(describing: type)
+    self.domain = domain
+  }
+
+  /// The category of a name: equal names are the same category.
+  public init(named name: String, in domain: ExclusionDomain = .process) {
+    self.name = .text(name)
+    description = name
+    self.domain = domain
+  }
+
+  /// By type or name, and domain.
+  public static func == (left: Self, right: Self) -> Bool {
+    left.name == right.name && left.domain === right.domain
+  }
+
+  /// By type or name, and domain.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(name)
+    hasher.combine(ObjectIdentifier(domain))
+  }
+}

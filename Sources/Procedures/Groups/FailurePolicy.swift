@@ -1,0 +1,8 @@
+/// What becomes of the other children of a group when one fails.
+public enum FailurePolicy: Sendable {
+  /// They run as if nothing had happened. The default.
+  case keepGoing
+  /// They are cancelled with `ProcedureError.siblingFailed`, and so are those that are added later.
+  /// The group itself is not cancelled: it ends as failed.
+  case cancelRemaining
+}

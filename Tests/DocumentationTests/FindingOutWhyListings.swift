@@ -1,0 +1,67 @@
+import Procedures
+import TestSupport
+import Testing
+
+@Suite("Listings of the guide Finding out why something waits")
+struct FindingOutWhyListings {
+  private let output = Recorder<String>()
+
+  private func print(_ item: Any) { output.note("\(item)") }
+
+  @Test("ask the queue")
+  func snapshot() async {
+    let queue = ProcedureQueue(name: "work")
+    queue.isSuspended = true
+    let procedure = CountWords("to be")
+    queue.add(procedure)
+    // listing: why-snapshot
+    print(queue.snapshot())
+    // end
+    #expect(
+      output.events == [
+        """
+        'work' (1 unfinished, suspended)
+          'count the words' pending: its queue or group is suspended
+        """
+      ])
+    queue.isSuspended = false
+    _ = await procedure.waitUntilFinished()
+  }
+
+  @Test("be told")
+  func reports() async {
+    let queue = ProcedureQueue()
+    let output = output
+    @Sendable func print(_ line: String) { output.note(line) }
+    // listing: why-reports
+    queue.cancellationGracePeriod = .seconds(5)
+    queue.waitReportDelay = .seconds(30)
+    queue.diagnosticsHandler = { diagnostic in
+      print("\(diagnostic.code): \(diagnostic)")
+    }
+    // end
+    let group = GroupProcedure()
+    queue.isSuspended = true
+    queue.add(group)
+    group.finish()
+    queue.isSuspended = false
+    _ = await group.waitUntilFinished()
+    #expect(output.events.first?.hasPrefix("finishRefused: finish() on 'GroupProcedure'") == true)
+  }
+
+  @Test("what waits for itself")
+  func cycle() async {
+    let queue = ProcedureQueue()
+    // listing: why-cycle
+    let (write, check) = (CountWords("write"), CountWords("check"))
+    write.add(dependency: check)
+    check.add(dependency: write)
+    queue.add(write, check)
+    await queue.waitUntilAllFinished()
+    for case ProcedureError.dependencyCycle(let names) in write.errors {
+      print(names.joined(separator: " waits for "))
+    }
+    // end
+    #expect(output.events == ["count the words waits for count the words"])
+  }
+}

@@ -1,0 +1,135 @@
+import Procedures
+import TestSupport
+import Testing
+
+@Suite struct OverdueTests {
+  private let scheduler = ManualScheduler()
+  private let time = TestClock()
+  private let diagnostics = Recorder<ProcedureDiagnostic>()
+
+  private func makeQueue() -> ProcedureQueue {
+    let queue = ProcedureQueue(scheduler: scheduler, clock: time.clock)
+    queue.diagnosticsHandler = { [diagnostics] in diagnostics.note($0) }
+    return queue
+  }
+
+  @Test("C9: a cancelled procedure that lingers beyond the grace period is reported, once, by name")
+  func lingers() {
+    let queue = makeQueue()
+    queue.cancellationGracePeriod = .seconds(5)
+    let stubborn = TracedProcedure("stubborn", end: .whenTold)
+    let obedient = TracedProcedure("obedient", end: .whenToldOrCancelled)
+    queue.add(stubborn, obedient)
+    scheduler.run()
+    stubborn.cancel()
+    obedient.cancel()
+    scheduler.run()
+    time.advance(by: .seconds(4))
+    #expect(diagnostics.events.isEmpty)
+    time.advance(by: .seconds(60))
+    #expect(diagnostics.events.map(\.code) == [.lingering])
+    #expect(diagnostics.events.map(\.procedureName) == ["stubborn"])
+    #expect(diagnostics.events[0].age == .seconds(5))
+    #expect(
+      "\(diagnostics.events[0])"
+        == "'stubborn' was cancelled 5.0 seconds ago and has not finished: "
+        + "it executes; finish when it reads cancelled.")
+    #expect(stubborn.isExecuting)
+    stubborn.finish()
+    scheduler.run()
+    #expect(time.pendingCount == 0)
+  }
+
+  @Test("C9: in groups too, with what the group waits for; and for those cancelled before")
+  func groups() {
+    let queue = makeQueue()
+    queue.cancellationGracePeriod = .seconds(1)
+    let child = TracedProcedure("child", end: .whenTold)
+    let group = GroupProcedure(child)
+    group.name = "group"
+    queue.add(group)
+    scheduler.run()
+    group.cancel()
+    scheduler.run()
+    time.advance(by: .seconds(1))
+    #expect(Set(diagnostics.events.map(\.procedureName)) == ["child", "group"])
+    #expect(diagnostics.events.contains { "\($0)".hasSuffix("it waits for its children 'child'.") })
+    child.finish()
+    scheduler.run()
+
+    let early = TracedProcedure("early")
+    let events = Recorder<PendingEvent>()
+    early.addWillFinishBlockObserver { _, _, event in events.note(event) }
+    queue.isSuspended = true
+    queue.add(GroupProcedure(early))
+    early.cancel()
+    scheduler.run()
+    time.advance(by: .seconds(1))
+    #expect(diagnostics.events.last?.procedureName == "early")
+    #expect("\(diagnostics.events.last!)".contains("an observer holds its finish event back"))
+    for event in events.events { event.release() }
+    queue.isSuspended = false
+    scheduler.run()
+    #expect(queue.count == 0)
+  }
+
+  @Test("C9: off by default, and nothing is reported of one that finishes in time")
+  func off() {
+    let queue = makeQueue()
+    #expect(queue.cancellationGracePeriod == nil)
+    let stubborn = TracedProcedure("stubborn", end: .whenTold)
+    queue.add(stubborn)
+    scheduler.run()
+    stubborn.cancel()
+    scheduler.run()
+    time.advance(by: .seconds(1_000))
+    #expect(diagnostics.events.isEmpty && time.pendingCount == 0)
+    stubborn.finish()
+    scheduler.run()
+  }
+
+  @Test("an event that an observer holds back is reported, once")
+  func heldEvent() {
+    let queue = makeQueue()
+    queue.waitReportDelay = .seconds(2)
+    let procedure = TracedProcedure("held")
+    let events = Recorder<PendingEvent>()
+    procedure.addWillExecuteBlockObserver { _, event in events.note(event) }
+    queue.add(procedure)
+    scheduler.run()
+    time.advance(by: .seconds(10))
+    #expect(diagnostics.events.map(\.code) == [.eventHeld])
+    #expect(
+      "\(diagnostics.events[0])"
+        == "An observer of 'held' has held back its execute event for 2.0 seconds: "
+        + "release the pending event.")
+    for event in events.events { event.release() }
+    scheduler.run()
+    #expect(procedure.isFinished && time.pendingCount == 0)
+  }
+
+  @Test("a condition that does not answer is reported, once")
+  func unansweredCondition() async {
+    let queue = ProcedureQueue(clock: time.clock)
+    queue.diagnosticsHandler = { [diagnostics] in diagnostics.note($0) }
+    queue.waitReportDelay = .seconds(3)
+    let (asked, answer) = (Gate(), Gate())
+    let procedure = TracedProcedure("asks")
+    procedure.add(
+      condition: AsyncCondition {
+        asked.open()
+        await answer.wait()
+        return true
+      })
+    queue.add(procedure)
+    await asked.wait()
+    time.advance(by: .seconds(10))
+    #expect(diagnostics.events.map(\.code) == [.conditionUnanswered])
+    #expect(
+      "\(diagnostics.events[0])"
+        == "Condition 'AsyncCondition' of 'asks' has not answered for 3.0 seconds.")
+    answer.open()
+    _ = await procedure.waitUntilFinished()
+    #expect(time.pendingCount == 0)
+  }
+}

@@ -1,0 +1,101 @@
+import Procedures
+import TestSupport
+import Testing
+
+@Suite struct SnapshotTests {
+  private let scheduler = ManualScheduler()
+  private let domain = ExclusionDomain(name: "snapshots")
+
+  private func executing(_ name: String) -> TracedProcedure {
+    TracedProcedure(name, end: .whenTold)
+  }
+
+  @Test("a snapshot says what every unfinished procedure waits for")
+  func everyKind() async {
+    let queue = ProcedureQueue(
+      name: "work", maxConcurrentProcedureCount: 5, scheduler: scheduler)
+    let fetch = executing("fetch")
+    fetch.add(condition: MutuallyExclusive(named: "disk", in: domain))
+    let resize = executing("resize")
+    resize.add(dependency: fetch)
+    let report = executing("report")
+    report.add(condition: MutuallyExclusive(named: "disk", in: domain))
+    let answer = Gate()
+    let asks = executing("asks")
+    asks.add(
+      condition: AsyncCondition {
+        await answer.wait(); return true
+      })
+    let held = executing("held")
+    let events = Recorder<PendingEvent>()
+    held.addWillExecuteBlockObserver { _, event in events.note(event) }
+    let unqueued = executing("unqueued")
+    let remote = executing("remote")
+    remote.add(dependency: unqueued)
+    let child = executing("child")
+    let group = GroupProcedure(child)
+    group.name = "group"
+    let suspended = GroupProcedure(executing("waits"))
+    suspended.name = "suspended"
+    suspended.isSuspended = true
+    let last = executing("last")
+    let filler = executing("filler")
+    queue.add(fetch, resize, report)
+    scheduler.run()
+    queue.add(asks, held, remote, group, suspended, filler)
+    scheduler.run()
+    queue.add(last)
+    scheduler.run()
+    fetch.cancel()
+    let text = "\(queue.snapshot())"
+    #expect(
+      text == """
+        'work' (10 unfinished, at most 5 at once)
+          'fetch' executing, cancelled
+          'resize' pending: it waits for 'fetch'
+          'report' pending: it waits for 'disk', held by 'fetch'
+          'asks' pending: condition 'AsyncCondition' has not answered
+          'held' started: an observer holds its execute event back
+          'remote' pending: it waits for 'unqueued'
+          'group' executing: it waits for its children 'child'
+            'child' executing
+          'suspended' executing: it waits for its children 'waits'
+            'waits' pending: its queue or group is suspended
+          'filler' executing
+          'last' pending: it waits for one of 5 slots, taken by 'fetch', 'held', 'group', \
+        'suspended', 'filler'
+        elsewhere
+          'unqueued' initialized: it is on no queue yet
+        """)
+    answer.open()
+    queue.cancelAll()
+    for event in events.events { event.release() }
+    for procedure in [fetch, child, filler] { procedure.finish() }
+    scheduler.run()
+  }
+
+  @Test("a snapshot draws who waits for whom")
+  func mermaid() {
+    let queue = ProcedureQueue(scheduler: scheduler)
+    let first = executing("first \"one\"")
+    let second = executing("second")
+    let group = GroupProcedure(second)
+    group.name = "group"
+    second.add(dependency: first)
+    queue.add(first, group)
+    scheduler.run()
+    #expect(
+      queue.snapshot().mermaid == """
+        flowchart LR
+          p1["first #quot;one#quot;<br/>executing"]
+          subgraph p2["group<br/>executing"]
+            p3["second<br/>pending"]
+          end
+          p3 --> p1
+        """)
+    first.finish()
+    second.cancel()
+    scheduler.run()
+    #expect(queue.count == 0 && "\(queue.snapshot())" == "'ProcedureQueue' (0 unfinished)")
+  }
+}

@@ -1,0 +1,230 @@
+import Procedures
+import TestSupport
+import Testing
+
+@Suite struct WaitCycleTests {
+  private let scheduler = ManualScheduler()
+  private let domain = ExclusionDomain(name: "cycles")
+
+  private func makeQueue(limit: Int = .max) -> ProcedureQueue {
+    ProcedureQueue(maxConcurrentProcedureCount: limit, scheduler: scheduler)
+  }
+
+  private func make(_ name: String, after others: Procedure...) -> TracedProcedure {
+    let procedure = TracedProcedure(name)
+    procedure.add(dependencies: others)
+    return procedure
+  }
+
+  /// The names that each of `procedures` was cancelled with.
+  private func expectCycle(
+    _ names: [String], _ procedures: [Procedure], _ location: SourceLocation = #_sourceLocation
+  ) {
+    for procedure in procedures {
+      #expect(procedure.isFinished && procedure.isCancelled, sourceLocation: location)
+      guard case .dependencyCycle(let found)? = procedure.errors.first as? ProcedureError else {
+        Issue.record("\(procedure)", sourceLocation: location)
+        continue
+      }
+      #expect(found == names, sourceLocation: location)
+    }
+  }
+
+  @Test("Q7: a dependency cycle ends with an error that names its members in order")
+  func cycle() {
+    let queue = makeQueue()
+    let (a, b, c) = (make("a"), make("b"), make("c"))
+    a.add(dependency: b)
+    b.add(dependency: c)
+    c.add(dependency: a)
+    let bystander = make("bystander", after: b)
+    let dependency = make("dependency")
+    a.add(dependency: dependency)
+    let diagnostics = Recorder<ProcedureDiagnostic>()
+    queue.diagnosticsHandler = { diagnostics.note($0) }
+    queue.add(a, b, c, bystander, dependency)
+    scheduler.run()
+    expectCycle(["a", "b", "c"], [a, b, c])
+    #expect("\(bystander.outcome!)" == "succeeded" && queue.count == 0)
+    #expect(diagnostics.events.map(\.code) == [.waitCycle])
+    #expect("\(diagnostics.events[0])".contains("'a' → 'b' → 'c'"))
+  }
+
+  @Test("Q7: across queues, and added one by one")
+  func acrossQueues() {
+    let (first, second) = (makeQueue(), makeQueue())
+    let (a, b) = (make("a"), make("b"))
+    a.add(dependency: b)
+    first.add(a)
+    scheduler.run()
+    #expect(!a.isFinished)
+    b.add(dependency: a)
+    second.add(b)
+    scheduler.run()
+    expectCycle(["b", "a"], [a, b])
+  }
+
+  @Test("Q7: a dependency added while pending closes a cycle")
+  func lateDependency() {
+    let queue = makeQueue()
+    let gate = TracedProcedure("gate", end: .whenTold)
+    let (a, b) = (make("a", after: gate), make("b"))
+    b.add(dependency: a)
+    queue.add(a, b, gate)
+    scheduler.run()
+    a.add(dependency: b)
+    scheduler.run()
+    #expect(!a.isFinished)
+    gate.finish()
+    scheduler.run()
+    expectCycle(["a", "b"], [a, b])
+  }
+
+  @Test("Q7: a child that waits for its group, and a group that waits for its child")
+  func childAndGroup() {
+    let queue = makeQueue()
+    let child = make("child")
+    let group = GroupProcedure(GroupProcedure(child))
+    group.name = "group"
+    child.add(dependency: group)
+    queue.add(group)
+    scheduler.run()
+    #expect(group.isFinished && child.isFinished)
+    expectCycle(["group", "GroupProcedure", "child"], [child, group])
+
+    let other = make("other")
+    let late = GroupProcedure(other)
+    late.name = "late"
+    late.add(dependency: other)
+    queue.add(late)
+    scheduler.run()
+    expectCycle(["late", "other"], [other, late])
+  }
+
+  @Test("Q7: a child added to an executing group may wait for that group, too")
+  func lateChild() {
+    let queue = makeQueue()
+    let first = TracedProcedure("first", end: .whenTold)
+    let group = GroupProcedure(first)
+    group.name = "group"
+    queue.add(group)
+    scheduler.run()
+    let child = make("child", after: group)
+    group.add(child: child)
+    first.finish()
+    scheduler.run()
+    expectCycle(["group", "child"], [child, group])
+  }
+
+  @Test("Q7: a group holds the only slot, and its child waits for one that needs it")
+  func slot() {
+    let queue = makeQueue(limit: 1)
+    let outside = make("outside")
+    let child = make("child", after: outside)
+    let group = GroupProcedure(child)
+    group.name = "group"
+    queue.add(group, outside)
+    scheduler.run()
+    expectCycle(["group", "child", "outside"], [group, child, outside])
+  }
+
+  @Test("Q7: with a second slot there is no cycle")
+  func enoughSlots() {
+    let queue = makeQueue(limit: 2)
+    let outside = make("outside")
+    let group = GroupProcedure(make("child", after: outside))
+    queue.add(group, outside)
+    scheduler.run()
+    #expect("\(group.outcome!)" == "succeeded")
+  }
+
+  @Test("Q7: a child waits for one that waits for what its group holds")
+  func exclusion() {
+    let queue = makeQueue()
+    let outside = make("outside")
+    outside.add(condition: MutuallyExclusive(named: "disk", in: domain))
+    let child = make("child", after: outside)
+    let group = GroupProcedure(child)
+    group.name = "group"
+    group.add(condition: MutuallyExclusive(named: "disk", in: domain))
+    queue.add(group, outside)
+    scheduler.run()
+    expectCycle(["group", "child", "outside"], [group, child, outside])
+  }
+
+  @Test("Q7: what a condition brings may not wait for the procedure")
+  func prerequisite() {
+    let queue = makeQueue()
+    let procedure = make("procedure")
+    procedure.add(
+      condition: BlockCondition { true }.withPrerequisites { procedure in
+        let brought = TracedProcedure("brought")
+        brought.add(dependency: procedure)
+        return [brought]
+      })
+    queue.add(procedure)
+    scheduler.run()
+    #expect(procedure.isFinished && queue.count == 0)
+    #expect("\(procedure.errors)".contains("'procedure' → 'brought'"))
+  }
+
+  @Test("Q7: what may still end by itself, or by others, is left alone")
+  func noCycle() {
+    let queue = makeQueue()
+    let unqueued = make("unqueued")
+    let waiting = make("waiting", after: unqueued)
+    let suspended = GroupProcedure(make("child"))
+    suspended.isSuspended = true
+    let held = make("held")
+    let events = Recorder<PendingEvent>()
+    held.addWillExecuteBlockObserver { _, event in events.note(event) }
+    let chain = make("chain", after: waiting, suspended, held)
+    queue.add(waiting, suspended, held, chain)
+    scheduler.run(patience: .seconds(2))
+    #expect([waiting, suspended, held, chain].allSatisfy { !$0.isCancelled && !$0.isFinished })
+    suspended.isSuspended = false
+    for event in events.events { event.release() }
+    queue.add(unqueued)
+    scheduler.run()
+    #expect(queue.count == 0 && "\(chain.outcome!)" == "succeeded")
+  }
+
+  @Test("Q7: while something executes, a cycle is given time to be undone")
+  func patience() {
+    let queue = makeQueue()
+    let (a, b) = (make("a"), make("b"))
+    a.add(dependency: b)
+    b.add(dependency: a)
+    let running = TracedProcedure("running", end: .whenTold)
+    queue.add(a, b, running)
+    scheduler.run()
+    #expect(!a.isFinished)
+    a.remove(dependency: b)
+    scheduler.run(patience: .seconds(2))
+    #expect("\(b.outcome!)" == "succeeded")
+
+    let (c, d) = (make("c"), make("d"))
+    c.add(dependency: d)
+    d.add(dependency: c)
+    queue.add(c, d)
+    scheduler.run()
+    #expect(!c.isFinished)
+    scheduler.run(patience: .seconds(2))
+    expectCycle(["c", "d"], [c, d])
+    running.finish()
+    scheduler.run()
+    #expect(queue.count == 0)
+  }
+
+  @Test("Q7: on Dispatch, too: nobody waits for ever")
+  func onDispatch() async {
+    let queue = ProcedureQueue()
+    let procedures = (0..<1_000).map { make("\($0)") }
+    for (procedure, next) in zip(procedures, procedures.dropFirst() + procedures.prefix(1)) {
+      procedure.add(dependency: next)
+    }
+    queue.add(procedures)
+    await queue.waitUntilAllFinished()
+    #expect(procedures.allSatisfy { $0.isCancelled })
+  }
+}

@@ -1,0 +1,208 @@
+import Dispatch
+import Procedures
+import TestSupport
+import Testing
+
+@Suite struct ChildFailureTests {
+  private let scheduler = ManualScheduler()
+  private let trace = Recorder<String>()
+  private var queue: ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
+
+  /// Notes what it hears of children, and takes over what `decide` says.
+  private final class Hearing: GroupProcedure, @unchecked Sendable {
+    private let trace: Recorder<String>
+    private let decide: @Sendable (Hearing, Procedure, [any Error]) -> [any Error]
+
+    init(
+      _ children: [Procedure], _ trace: Recorder<String>,
+      decide: @escaping @Sendable (Hearing, Procedure, [any Error]) -> [any Error] = { $2 }
+    ) {
+      self.trace = trace
+      self.decide = decide
+      super.init(children: children)
+    }
+
+    override func child(
+      _ child: Procedure, willFinishWithErrors errors: [any Error]
+    ) -> [any Error] {
+      let state = child.isCancelled ? "cancelled" : "ended"
+      trace.note("\(child.name) \(state) \(errors)")
+      #expect(!child.isFinished)
+      return decide(self, child, errors)
+    }
+  }
+
+  private func failing(_ name: String) -> TracedProcedure {
+    TracedProcedure(name, trace: trace, failure: TestError(name))
+  }
+
+  @Test("G6: a child's failure or cancel touches neither siblings nor the group")
+  func keepGoing() {
+    let lasting = TracedProcedure("lasting", end: .whenTold)
+    let cancelled = TracedProcedure("cancelled", end: .whenToldOrCancelled)
+    let group = GroupProcedure(failing("a"), lasting, cancelled)
+    queue.add(group)
+    scheduler.run()
+    cancelled.cancel(withError: TestError("c"))
+    scheduler.run()
+    #expect(lasting.isExecuting && !lasting.isCancelled && !group.isCancelled)
+    lasting.finish()
+    scheduler.run()
+    #expect("\(group.outcome!)" == "failed: Child 'a': a; Child 'cancelled': c")
+  }
+
+  @Test("G6: cancelRemaining cancels the rest on the first failed child, and those added later")
+  func cancelRemaining() {
+    let executing = TracedProcedure("executing", trace: trace, end: .whenToldOrCancelled)
+    let inner = GroupProcedure(TracedProcedure("deep", trace: trace, end: .whenToldOrCancelled))
+    let last = TracedProcedure("last", trace: trace)
+    let failure = TracedProcedure("bad", trace: trace, end: .whenTold)
+    let group = GroupProcedure(executing, inner, failure, last)
+    last.add(dependency: executing)
+    group.failurePolicy = .cancelRemaining
+    let late = TracedProcedure("late", trace: trace)
+    failure.addDidFinishBlockObserver { [weak group] _, _ in group?.add(child: late) }
+    queue.add(group)
+    scheduler.run()
+    failure.finish(withError: TestError("bad"))
+    scheduler.run()
+    #expect("\(group.outcome!)" == "failed: Child 'bad': bad")
+    #expect([executing, last, inner].allSatisfy { $0.isCancelled && $0.isFinished })
+    #expect(late.isFinished && !trace.events.contains("last execute"))
+    #expect(
+      executing.errors.map { "\($0)" }
+        == ["'bad' of the same group failed, and the group cancels the rest then."])
+  }
+
+  @Test("G6: a child cancelled without errors is no failure; a cancelled group stays cancelled")
+  func cancelIsNoFailure() {
+    let (first, second) = (
+      TracedProcedure("1", end: .whenToldOrCancelled), TracedProcedure("2", end: .whenTold)
+    )
+    let group = GroupProcedure(first, second)
+    group.failurePolicy = .cancelRemaining
+    queue.add(group)
+    scheduler.run()
+    first.cancel()
+    scheduler.run()
+    #expect(first.isFinished && !second.isCancelled)
+    second.finish(withError: TestError("2"))
+    scheduler.run()
+    group.cancel()
+    #expect("\(group.outcome!)" == "failed: Child '2': 2")
+  }
+
+  @Test("G6: a group may be cancelled after it cancelled the rest of its children")
+  func cancelledAfterwards() {
+    let stubborn = TracedProcedure("stubborn", end: .whenTold)
+    let group = GroupProcedure(stubborn, failing("bad"))
+    group.failurePolicy = .cancelRemaining
+    queue.add(group)
+    scheduler.run()
+    #expect(stubborn.isCancelled && !group.isCancelled)
+    #expect(group.cancel(withErrors: [TestError("stop")]))
+    stubborn.finish()
+    scheduler.run()
+    #expect("\(group.outcome!)" == "cancelled: stop; Child 'bad': bad")
+  }
+
+  @Test("G7: the group hears of every child, however it ends, and takes over what it says")
+  func hearsEveryChild() {
+    let cancelled = TracedProcedure("cancelled", end: .whenToldOrCancelled)
+    let unsatisfied = TracedProcedure("unsatisfied")
+    unsatisfied.add(condition: BlockCondition { throw TestError("condition") })
+    let group = Hearing([BlockProcedure {}, failing("bad"), cancelled, unsatisfied], trace) {
+      $2.isEmpty ? [] : [TestError("instead of \($1.name)")]
+    }
+    queue.add(group)
+    scheduler.run()
+    cancelled.cancel()
+    scheduler.run()
+    #expect(
+      Set(trace.events).isSuperset(of: [
+        "BlockProcedure ended []", "bad ended [bad]", "cancelled cancelled []",
+        "unsatisfied cancelled [condition]",
+      ]))
+    #expect(
+      Set(group.errors.map { "\($0)" }) == [
+        "Child 'bad': instead of bad", "Child 'unsatisfied': instead of unsatisfied",
+      ])
+  }
+
+  @Test("G7: a failure that is dealt with is none; a child added in its place is in time")
+  func recovers() {
+    let bad = failing("bad")
+    let dependent = TracedProcedure("dependent", trace: trace)
+    dependent.add(dependency: bad)
+    let group = Hearing([bad, dependent], trace) { [trace] group, child, errors in
+      guard !errors.isEmpty else { return [] }
+      group.add(child: TracedProcedure("spare", trace: trace))
+      return []
+    }
+    group.failurePolicy = .cancelRemaining
+    queue.add(group)
+    scheduler.run()
+    #expect("\(group.outcome!)" == "succeeded")
+    #expect(trace.events.contains("spare execute"))
+    let heard = trace.events.firstIndex(of: "bad ended [bad]")!
+    #expect(heard < trace.events.firstIndex(of: "dependent execute")!)
+  }
+
+  @Test("G7: children of a cancelled group are heard too, and what it gave them is not taken over")
+  func cancelledGroup() {
+    let group = Hearing([TracedProcedure("1", end: .whenToldOrCancelled)], trace)
+    queue.add(group)
+    scheduler.run()
+    group.cancel(withErrors: [TestError("stop")])
+    scheduler.run()
+    #expect(trace.events == ["1 cancelled [Its group was cancelled: stop]"])
+    #expect("\(group.outcome!)" == "cancelled: stop")
+    let pending = Hearing([TracedProcedure("2")], trace)
+    let queue = queue
+    queue.isSuspended = true
+    queue.add(pending)
+    pending.cancel()
+    scheduler.run()
+    #expect(pending.isFinished && trace.events.last == "2 cancelled []")
+  }
+
+  @Test("T1, G7: what the group is asked never overlaps with itself, nor with its other overrides")
+  func neverOverlaps() async {
+    let inside = Counter()
+    let group = Hearing((0..<500).map { _ in BlockProcedure {} }, trace) { _, _, errors in
+      inside.increment()
+      inside.decrement()
+      return errors
+    }
+    group.addDidCancelBlockObserver { _, _ in
+      inside.increment()
+      inside.decrement()
+    }
+    let queue = ProcedureQueue()
+    queue.add(group)
+    group.children[250].addDidFinishBlockObserver { [weak group] _, _ in group?.cancel() }
+    _ = await group.waitUntilFinished()
+    #expect(inside.highest == 1)
+    #expect(trace.events.count == 500)
+  }
+
+  @Test("G7: an override that waits for another Dispatch queue is waited for, without a thread")
+  func synchronised() async {
+    let queue = ProcedureQueue()
+    let group = Hearing((0..<50).map { _ in BlockProcedure {} }, trace)
+    let other = DispatchQueue(label: "other")
+    group.addWillExecuteBlockObserver(synchronizedWith: other) { _, _ in }
+    group.addDidExecuteBlockObserver(synchronizedWith: other) { _ in }
+    #expect("\(await queue.run(group))" == "succeeded")
+    #expect(trace.events.count == 50)
+  }
+
+  @Test("G8: errors name the child that they came from, once, however deep")
+  func named() {
+    let deep = GroupProcedure(GroupProcedure(failing("deep")), Hearing([failing("heard")], trace))
+    queue.add(deep)
+    scheduler.run()
+    #expect(
+      Set(deep.errors.map { "\($0)" }) == ["Child 'deep': deep", "Child 'heard': heard"])
+  }
+}
