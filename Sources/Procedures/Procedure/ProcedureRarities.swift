@@ -13,8 +13,6 @@ final class ProcedureRarities: @unchecked Sendable {
   var conditions: ConditionProgress?
   var registrations: [CancellationRegistration] = []
   var timers: [(clock: TimerClock, key: SlabKey)] = []
-  /// Input and output.
-  var values: ProcedureValues?
 
   /// Leaves tokens and timers, when the procedure has finished.
   func disconnect() {

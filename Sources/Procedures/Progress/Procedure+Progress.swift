@@ -22,7 +22,7 @@ extension Procedure {
 
   /// What is known without looking at children.
   private var reportedFraction: Double? {
-    isFinished ? 1 : read { $0.rarities?.values?.fraction } ?? (childList == nil ? 0 : nil)
+    isFinished ? 1 : read { $0.extras?.values?.fraction } ?? (childList == nil ? 0 : nil)
   }
 
   /// Says how much of the work is done. From any thread, as often as you like.
@@ -53,7 +53,7 @@ extension Procedure {
   ///
   /// Set it before adding it to the group. Zero for what does not count.
   public final var progressWeight: Double {
-    get { read { $0.rarities?.values?.progressWeight } ?? 1 }
+    get { read { $0.extras?.values?.progressWeight } ?? 1 }
     set {
       if !(newValue >= 0 && newValue.isFinite) {
         stopBecauseOfMisuse(

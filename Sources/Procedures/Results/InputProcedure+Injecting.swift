@@ -27,7 +27,7 @@ extension InputProcedure {
   @discardableResult
   public func injectResult(from source: some OutputProcedure<Input?>) -> Self {
     hand(from: source) { source, output in
-      guard let output else { throw ProcedureError.requirementNotSatisfied(source) }
+      guard let output else { throw ProcedureError.requirementNotSatisfied(source.name) }
       return output
     }
   }
@@ -52,7 +52,7 @@ extension InputProcedure {
   /// The closure holds neither procedure, so that nothing keeps them alive but the dependency.
   private func hand<Source: OutputProcedure>(
     from source: Source,
-    _ transform: @escaping @Sendable (_ source: String, Source.Output) throws -> Input
+    _ transform: @escaping @Sendable (_ source: Source, Source.Output) throws -> Input
   ) -> Self {
     let handOver = HandOver { dependency, dependent in
       guard let source = dependency as? Source, let target = dependent as? Self,
@@ -61,7 +61,7 @@ extension InputProcedure {
       switch source.resultToHandOver {
       case .success(let output):
         do {
-          target.input = try transform(source.name, output)
+          target.input = try transform(source, output)
           return nil
         } catch {
           return error

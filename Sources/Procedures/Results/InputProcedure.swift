@@ -30,11 +30,8 @@ public protocol InputProcedure<Input>: Procedure {
 extension InputProcedure {
   /// What it was given, behind the procedure's lock.
   public var input: Input? {
-    get {
-      guard let stored = storedInput else { return nil }
-      return stored as? Input
-    }
-    set { storedInput = newValue.map { $0 as any Sendable } }
+    get { storedInput?.value(as: Input.self) }
+    set { storedInput = newValue.map { TypedValue($0) } }
   }
 
   /// The input, which must be there by now.

@@ -31,11 +31,8 @@ public protocol OutputProcedure<Output>: Procedure {
 extension OutputProcedure {
   /// What it made, behind the procedure's lock.
   public var output: Result<Output, any Error>? {
-    get {
-      guard let stored = storedOutput else { return nil }
-      return stored as? Result<Output, any Error>
-    }
-    set { storedOutput = newValue }
+    get { storedOutput?.value(as: Result<Output, any Error>.self) }
+    set { if finalOutput == nil { storedOutput = newValue.map { TypedValue($0) } } }
   }
 
   /// Ends the procedure with what it made, or with the error that kept it from that.
@@ -51,7 +48,7 @@ extension OutputProcedure {
       case .success: []
       case .failure(let error): [error]
       }
-    return finish(errors: errors, output: result) { output = result }
+    return finish(errors: errors, output: TypedValue(result)) { output = result }
   }
 
   /// Ends the procedure with what `body` returns or throws.
@@ -75,7 +72,6 @@ extension OutputProcedure {
   /// What is handed over when it has finished.
   var result: Result<Output, any Error>? {
     // A property of the conformer's own is set a moment later than the finish.
-    if let final = finalOutput as? Result<Output, any Error> { return final }
-    return output
+    finalOutput?.value(as: Result<Output, any Error>.self) ?? output
   }
 }

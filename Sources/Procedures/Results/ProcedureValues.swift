@@ -1,8 +1,8 @@
 /// What a procedure is given and what it makes, and how far it is. Guarded by the procedure's lock.
 final class ProcedureValues: @unchecked Sendable {
-  var input: (any Sendable)?
+  var input: StoredValue?
   /// A `Result` of the procedure's `Output`.
-  var output: (any Sendable)?
+  var output: StoredValue?
   /// The finish that counts brought the output.
   var isOutputFinal = false
   /// How much it said is done.
@@ -12,10 +12,26 @@ final class ProcedureValues: @unchecked Sendable {
   var progressNode: ProgressNode?
 }
 
+/// A value of a type that only its user knows. A class, which is quick to cast.
+class StoredValue: @unchecked Sendable {
+  /// The value, if it is of that type.
+  final func value<Value: Sendable>(as type: Value.Type) -> Value? {
+    (self as? TypedValue<Value>)?.value
+  }
+}
+
+final class TypedValue<Value: Sendable>: StoredValue, @unchecked Sendable {
+  let value: Value
+
+  init(_ value: Value) {
+    self.value = value
+  }
+}
+
 extension Procedure {
   /// What was stored as its input.
-  final var storedInput: (any Sendable)? {
-    get { read { $0.rarities?.values?.input } }
+  final var storedInput: StoredValue? {
+    get { read { $0.extras?.values?.input } }
     set {
       // What is replaced is released after the lock.
       let replaced = read { core in
@@ -30,10 +46,10 @@ extension Procedure {
   }
 
   /// What was stored as its output. Once that cannot change any more, a new value is ignored.
-  final var storedOutput: (any Sendable)? {
-    get { read { $0.rarities?.values?.output } }
+  final var storedOutput: StoredValue? {
+    get { read { $0.extras?.values?.output } }
     set {
-      let replaced: (any Sendable)? = read { core in
+      let replaced: StoredValue? = read { core in
         guard core.machine.state < .finished else { return nil }
         return core.withValues { values in
           guard !values.isOutputFinal else { return nil }
@@ -47,9 +63,9 @@ extension Procedure {
   }
 
   /// What `finish(withResult:)` was given, if that was the finish that counts.
-  final var finalOutput: (any Sendable)? {
+  final var finalOutput: StoredValue? {
     read { core in
-      guard let values = core.rarities?.values, values.isOutputFinal else { return nil }
+      guard let values = core.extras?.values, values.isOutputFinal else { return nil }
       return values.output
     }
   }
@@ -58,11 +74,11 @@ extension Procedure {
   ///
   /// - Parameter publish: called if it was accepted, before a turn can go on because of it.
   final func finish(
-    errors: [any Error], output: any Sendable, publish: () -> Void
+    errors: [any Error], output: StoredValue, publish: () -> Void
   ) -> Bool {
     struct Decision: Sendable {
       let finish: ProcedureStateMachine.Finish
-      var replaced: (any Sendable)?
+      var replaced: StoredValue?
     }
     let decision: Decision = update { core in
       let finish = core.machine.finish(errors: errors)
@@ -90,10 +106,10 @@ extension Procedure {
 
 extension ProcedureCore {
   mutating func withValues<Result>(_ body: (ProcedureValues) -> Result) -> Result {
-    withRarities { rarities in
-      if let values = rarities.values { return body(values) }
+    withExtras { extras in
+      if let values = extras.values { return body(values) }
       let values = ProcedureValues()
-      rarities.values = values
+      extras.values = values
       return body(values)
     }
   }

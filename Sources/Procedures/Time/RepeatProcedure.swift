@@ -159,8 +159,8 @@ nonisolated open class RepeatProcedure<Attempt: Procedure>: GroupProcedure, @unc
 
   // MARK: Values
 
-  private func give<Target: InputProcedure>(_ input: (any Sendable)?, to target: Target) {
-    if let input = input as? Target.Input { target.input = input }
+  private func give<Target: InputProcedure>(_ input: StoredValue?, to target: Target) {
+    if let input = input?.value(as: Target.Input.self) { target.input = input }
   }
 
   private func takeOutput(of attempt: Attempt) {
@@ -168,7 +168,7 @@ nonisolated open class RepeatProcedure<Attempt: Procedure>: GroupProcedure, @unc
   }
 
   private func take<Source: OutputProcedure>(from source: Source) {
-    if let result = source.result { storedOutput = result }
+    if let result = source.result { storedOutput = TypedValue(result) }
   }
 }
 
