@@ -11,7 +11,8 @@ extension ProcedureProtocol {
   ///
   /// `block` is called once, when `dependency` has finished, however it ended, on the worker that
   /// finished it, and before this procedure can start. It is not called if this procedure was
-  /// cancelled before. It is handed both procedures, so that it need not capture them, and is let go
+  /// cancelled before. It is no part of a turn: this procedure has not started, but may be told of a
+  /// cancel meanwhile. It is handed both procedures, so that it need not capture them, and is let go
   /// of then. After it neither keeps the other alive: a dependency that succeeded leaves
   /// `dependencies`; one that did not stays there, for conditions, until this procedure has finished.
   ///

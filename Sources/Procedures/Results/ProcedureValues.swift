@@ -98,8 +98,8 @@ extension Procedure {
     case .late:
       return false
     case .refused:
-      // Says so to the queue.
-      return finish(withErrors: errors)
+      read { $0.home }?.context.diagnostics.report(.finishRefused(self))
+      return false
     }
   }
 }
