@@ -9,8 +9,8 @@ struct WaitCycle: Equatable, Sendable {
   func end(on context: SchedulingContext) {
     let names = members.map(\.name)
     let error = ProcedureError.dependencyCycle(names)
-    if Procedure.cancel(members, errors: [error], reason: .failure(error)) {
-      context.diagnostics.report(.waitCycle(names))
-    }
+    // Told first, so that whoever waits for a member has been told when the wait is over.
+    context.diagnostics.report(.waitCycle(names))
+    Procedure.cancel(members, errors: [error], reason: .failure(error))
   }
 }
