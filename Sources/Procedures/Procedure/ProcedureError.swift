@@ -72,3 +72,15 @@ extension ProcedureError: CustomStringConvertible {
     }
   }
 }
+
+extension [any Error] {
+  /// Without the dependencies by way of which a cancel came: down a long chain, each error would hold
+  /// that of the one before.
+  var causes: [any Error] {
+    flatMap { error -> [any Error] in
+      guard case .dependencyCancelled(_, let causes)? = error as? ProcedureError, !causes.isEmpty
+      else { return [error] }
+      return causes
+    }
+  }
+}

@@ -80,9 +80,9 @@ extension OutputProcedure {
   var resultToHandOver: Result<Output, any Error> {
     switch outcome {
     case .failed(let errors):
-      return .failure(ProcedureError.dependencyFailed(name, errors))
+      return .failure(ProcedureError.dependencyFailed(name, errors.causes))
     case .cancelled(let errors):
-      return .failure(ProcedureError.dependencyCancelled(name, errors))
+      return .failure(ProcedureError.dependencyCancelled(name, errors.causes))
     case .succeeded, nil:
       switch result {
       case .success(let output): return .success(output)

@@ -215,6 +215,32 @@ import Testing
     #expect("\(target.outcome!)" == "succeeded" && "\(refusing.outcome!)" == "cancelled: no")
   }
 
+  @Test("R1: down a chain each error says who stopped it, and what began it, and no more")
+  func causes() {
+    for isFailure in [true, false] {
+      let queue = queue
+      let source = ResultProcedure<Int> { throw TestError("broken") }
+      source.name = "0"
+      let chain = (1...4).map { number in
+        let step = IdentityProcedure<Int>()
+        step.name = "\(number)"
+        return step
+      }
+      chain[0].injectResult(from: source)
+      for (next, last) in zip(chain.dropFirst(), chain) { next.injectResult(from: last) }
+      queue.add(source)
+      queue.add(chain)
+      if !isFailure { source.cancel() }
+      scheduler.run()
+      let cause =
+        isFailure
+        ? "Dependency '0' failed, and had to succeed: broken" : "Dependency '0' was cancelled."
+      #expect(
+        chain.map { "\($0.errors[0])" } == [cause]
+          + (1...3).map { "Dependency '\($0)' was cancelled: \(cause)" })
+    }
+  }
+
   @Test("D4: a condition still sees a dependency that failed and was injected from")
   func conditions() {
     let queue = queue
