@@ -29,8 +29,9 @@ extension Procedure {
   ///
   /// Each use is a sequence, and an observer, of its own, from the moment on at which it is made; a
   /// cancel or finish that has happened already is told all the same. The procedure does not wait
-  /// for whoever reads, so events may be history when they are read; they are kept until then. It
-  /// ends when the procedure has finished, when the procedure goes, and when the reading task is
+  /// for whoever reads, so events may be history when they are read; they are kept until then. As
+  /// with any observer of added procedures, children that are added to a group later start when the
+  /// group has told of them. It ends when the procedure has finished, when the procedure goes, and when the reading task is
   /// cancelled.
   public final var events: AsyncStream<ProcedureEvent> {
     let (stream, continuation) = AsyncStream.makeStream(of: ProcedureEvent.self)
