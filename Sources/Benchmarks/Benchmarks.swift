@@ -3,7 +3,9 @@
 struct Benchmarks {
   static func main() async {
     let filter = CommandLine.arguments.dropFirst().first ?? ""
-    let contests = [Contest.noOperation, .chain, .conditions, .exclusion, .watching]
+    let contests = [
+      Contest.noOperation, .chain, .conditions, .exclusion, .watching, .asynchronous, .injection,
+    ]
     for contest in contests where contest.name.contains(filter) {
       await contest.run(rounds: 9)
     }

@@ -34,14 +34,14 @@ public struct NoFailedDependencies: SynchronousCondition {
       case .succeeded, nil:
         continue
       case .failed(let errors):
-        return .failed(ProcedureError.dependencyFailed(dependency.name, errors))
+        return .failed(ProcedureError.dependencyFailed(dependency.name, errors.causes))
       case .cancelled(let errors):
         guard case .satisfied = result else { continue }
         switch onCancelled {
         case .pass: continue
         case .ignore: result = .ignored
         case .fail:
-          result = .failed(ProcedureError.dependencyCancelled(dependency.name, errors))
+          result = .failed(ProcedureError.dependencyCancelled(dependency.name, errors.causes))
         }
       }
     }

@@ -37,25 +37,32 @@ extension GroupProcedure {
   /// Takes over errors of a child, except those that the group itself gave it.
   final func takeOver(_ errors: [any Error], of child: Procedure) {
     guard !errors.isEmpty else { return }
-    let name = child.name
-    let named: [any Error] = errors.compactMap { error in
-      switch error as? ProcedureError {
-      case .parentCancelled, .siblingFailed: nil
-      case .child: error
-      default: ProcedureError.child(name, error)
-      }
-    }
+    let named = errors.named(after: child)
     guard let first = named.first else { return }
     let policy = childResults.withLock { results in
       results.errors += named
       return results.failurePolicy
     }
-    if case .cancelRemaining = policy { cancelRemaining(after: name, first) }
+    if case .cancelRemaining = policy { cancelRemaining(after: child.name, first) }
   }
 
   private func cancelRemaining(after name: String, _ error: any Error) {
     guard let childList else { return }
     Self.cancel(
       childList, errors: [ProcedureError.siblingFailed(name)], reason: .failure(error))
+  }
+}
+
+extension [any Error] {
+  /// As errors of the group of `child`, without those that the group gave it.
+  func named(after child: Procedure) -> [any Error] {
+    let name = child.name
+    return compactMap { error in
+      switch error as? ProcedureError {
+      case .parentCancelled, .siblingFailed: nil
+      case .child: error
+      default: ProcedureError.child(name, error)
+      }
+    }
   }
 }

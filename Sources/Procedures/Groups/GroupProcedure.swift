@@ -159,10 +159,14 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   /// Children are about to finish, and wait for what the group says to their errors.
   final override func hearChildren() {
     while let child = childResults.withLock({ $0.unheard.popFirst() }) {
-      takeOver(self.child(child, willFinishWithErrors: child.errors), of: child)
+      let errors = self.child(child, willFinishWithErrors: child.errors)
+      takeOver(errorsToTakeOver(errors, of: child), of: child)
       child.wasHeard()
     }
   }
+
+  /// What a ready-made group makes of what the override returned: nobody has to call super.
+  func errorsToTakeOver(_ errors: [any Error], of child: Procedure) -> [any Error] { errors }
 
   // MARK: Memory
 

@@ -25,9 +25,9 @@ enum DependencyDemand: Sendable {
         return nil
       case .failed(let errors):
         guard case .success = requirement else { return nil }
-        return ProcedureError.dependencyFailed(dependency.name, errors)
+        return ProcedureError.dependencyFailed(dependency.name, errors.causes)
       case .cancelled(let errors):
-        return ProcedureError.dependencyCancelled(dependency.name, errors)
+        return ProcedureError.dependencyCancelled(dependency.name, errors.causes)
       }
     case .handOver(let handOver):
       return handOver.body(dependency, dependent)

@@ -157,6 +157,7 @@ extension Procedure {
       source.cancel(reason)
       telling = update { $0.tell() }
     }
+    interrupt()
     if case .requestTurn(let list) = telling { list.requestTurn(of: self) }
     watchLingering()
   }

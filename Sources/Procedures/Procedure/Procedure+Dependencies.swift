@@ -113,6 +113,7 @@ extension Procedure {
     if let objection = demand.objection(to: dependency, of: self) {
       cancel(withError: objection)
     }
+    if demand.isDone(with: dependency) { letGo(of: dependency) }
     dependencyFinished(onWorkerOf: list)
   }
 

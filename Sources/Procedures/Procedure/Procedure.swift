@@ -72,6 +72,9 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// A group lets its children end it.
   func settleChildren() {}
 
+  /// It was cancelled: called once, on the thread that cancels, after the token has fired.
+  func interrupt() {}
+
   /// A group hears of children that are about to finish.
   func hearChildren() {}
 

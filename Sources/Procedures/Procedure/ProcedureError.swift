@@ -16,6 +16,11 @@ public enum ProcedureError: Error {
   case dependencyFailed(String, [any Error])
   /// The dependency named here was cancelled, with these errors, and must not have been.
   case dependencyCancelled(String, [any Error])
+  /// The procedure named here had no value where one was needed: no input when it executed, or no
+  /// output for a procedure that is to get it.
+  case requirementNotSatisfied(String)
+  /// The procedure named here let go of its finish handle without calling it.
+  case finishDropped(String)
   /// The condition named here was not satisfied, because of these errors, if any.
   case conditionFailed(String, [any Error])
   /// It waited for itself, by way of the others named here: each waits for the next, the last for the
@@ -49,6 +54,11 @@ extension ProcedureError: CustomStringConvertible {
       "Dependency '\(name)' failed, and had to succeed: \(errors.sentence)"
     case .dependencyCancelled(let name, let errors):
       "Dependency '\(name)' was cancelled" + (errors.isEmpty ? "." : ": \(errors.sentence)")
+    case .requirementNotSatisfied(let name):
+      "'\(name)' has no value where one is needed: set or inject its input before it executes, "
+        + "or finish it with an output."
+    case .finishDropped(let name):
+      "'\(name)' let go of its finish handle without calling it; call it on every path."
     case .conditionFailed(let name, let errors):
       "Condition '\(name)' was not satisfied" + (errors.isEmpty ? "." : ": \(errors.sentence)")
     case .dependencyCycle(let names):
@@ -59,6 +69,18 @@ extension ProcedureError: CustomStringConvertible {
     case .notEnqueued(let name):
       "Procedure '\(name)' is not on a queue, so it cannot add to one; "
         + "produce between enqueue and finish."
+    }
+  }
+}
+
+extension [any Error] {
+  /// Without the dependencies by way of which a cancel came: down a long chain, each error would hold
+  /// that of the one before.
+  var causes: [any Error] {
+    flatMap { error -> [any Error] in
+      guard case .dependencyCancelled(_, let causes)? = error as? ProcedureError, !causes.isEmpty
+      else { return [error] }
+      return causes
     }
   }
 }

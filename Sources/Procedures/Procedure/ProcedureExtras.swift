@@ -17,6 +17,8 @@ final class ProcedureExtras: @unchecked Sendable {
   private(set) var observers = SmallList<ObserverEntry>()
   var dependencies = SmallList<Dependency>()
   var dependents = DependentList()
+  /// Input, output and progress.
+  var values: ProcedureValues?
   private var storedRarities: ProcedureRarities?
 
   /// When to look for observers that were taken off.
@@ -56,9 +58,10 @@ final class ProcedureExtras: @unchecked Sendable {
   /// What is left of it when the procedure has finished; nil if none of that was used.
   func remainder() -> ProcedureExtras? {
     let (token, cancelReason) = (storedRarities?.token, storedRarities?.cancelReason)
-    guard name != nil || token != nil || cancelReason != nil else { return nil }
+    guard name != nil || token != nil || cancelReason != nil || values != nil else { return nil }
     let remainder = ProcedureExtras()
     remainder.name = name
+    remainder.values = values
     if token != nil || cancelReason != nil {
       remainder.rarities.token = token
       remainder.rarities.cancelReason = cancelReason

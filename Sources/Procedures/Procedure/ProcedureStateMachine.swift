@@ -208,6 +208,9 @@ struct ProcedureStateMachine: Sendable {
     return mustWait
   }
 
+  /// Whether no other dependency than the one that is about to be counted is missing.
+  var isLastDependency: Bool { unfinishedDependencies <= 1 }
+
   /// A dependency is done, or was removed.
   mutating func dependencyFinished() -> Readiness {
     precondition(

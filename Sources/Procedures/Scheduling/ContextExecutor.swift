@@ -1,7 +1,8 @@
-/// Runs Swift's tasks on the workers of a queue.
+/// Runs the jobs of tasks where the procedures of a queue run.
 ///
-/// A task that prefers it runs where procedures of the queue run: on its underlying Dispatch queue,
-/// or in simulation.
+/// The executor preference of every task that the framework starts: what such a task does between
+/// two suspensions is one submission to the queue's scheduler. So a body runs on the queue's
+/// underlying Dispatch queue, if it has one, and a simulation sees each step.
 final class ContextExecutor: TaskExecutor {
   private let scheduler: any Scheduler
 
@@ -9,10 +10,18 @@ final class ContextExecutor: TaskExecutor {
     self.scheduler = scheduler
   }
 
+  /// Has the job run by the scheduler. Keeps the executor alive until it has.
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     scheduler.submit(quality: nil) {
       unsafe job.runSynchronously(on: self.asUnownedTaskExecutor())
     }
+  }
+}
+
+extension Procedure {
+  /// Where tasks of this procedure run: that of the queue that it is on.
+  final var executor: ContextExecutor {
+    (read { $0.home }?.context ?? .detached).executor
   }
 }

@@ -103,7 +103,11 @@ final class ReadyList: Sendable {
   var hearsChildren: Bool { owner?.hearsChildren ?? false }
   var context: SchedulingContext { storage.withLock { $0.context } }
   var procedures: [Procedure] { storage.withLock { $0.machine.procedures } }
-  var children: [Procedure] { storage.withLock { $0.machine.children } }
+  var children: [Procedure] {
+    storage.withLock {
+      $0.machine.keepsFinishedChildren ? $0.machine.children : $0.machine.procedures
+    }
+  }
   var count: Int { storage.withLock { $0.machine.count } }
 
   var limit: Int {
@@ -184,6 +188,11 @@ final class ReadyList: Sendable {
   }
 
   // MARK: Groups
+
+  /// For a group that makes children without end. Before it has any.
+  func forgetFinishedChildren() {
+    storage.withLock { $0.machine.keepsFinishedChildren = false }
+  }
 
   /// The queue that the group is on is known: children run there too, from here on.
   ///

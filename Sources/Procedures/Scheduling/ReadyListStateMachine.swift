@@ -126,6 +126,8 @@ struct ReadyListStateMachine: Sendable {
   private(set) var treeCancel: TreeCancel?
   /// All members there ever were, if these are the children of a group.
   private(set) var children: [Procedure] = []
+  /// Whether `children` keeps those that have finished.
+  var keepsFinishedChildren = true
   private let isGroup: Bool
   var limit = Int.max
   var isSuspended = false
@@ -164,7 +166,7 @@ struct ReadyListStateMachine: Sendable {
       to: &lists[Int(list.index)])
     readyBuckets |= list.readyBit
     procedure.membership = .member(place: key.place)
-    if isGroup { children.append(procedure) }
+    if isGroup, keepsFinishedChildren { children.append(procedure) }
     return treeCancel.map(Insertion.acceptedToCancel) ?? .accepted
   }
 

@@ -5,6 +5,7 @@ internal import Primitives
 package final class SchedulingContext: Sendable {
   let scheduler: any Scheduler
   let clock: TimerClock
+  /// Where tasks of its procedures run.
   let executor: ContextExecutor
   let watch: WaitWatch
   let diagnostics = QueueDiagnostics()

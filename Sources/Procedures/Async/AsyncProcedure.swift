@@ -1,0 +1,31 @@
+/// Runs an `async` closure as a task, and finishes when it ends.
+///
+/// ```swift
+/// queue.add(AsyncProcedure { try await upload(file) })
+/// queue.add(AsyncProcedure { finish in upload(file) { error in finish(error) } })
+/// ```
+///
+/// See `AsyncResultProcedure`, which this is without a value.
+nonisolated open class AsyncProcedure: AsyncResultProcedure<Void>, @unchecked Sendable {}
+
+/// The name that asynchronous blocks have in ProcedureKit.
+public typealias AsyncBlockProcedure = AsyncProcedure
+
+/// Runs a closure on the main actor, and finishes when it ends.
+///
+/// ```swift
+/// let show = MainActorProcedure { label.text = "done" }
+/// show.add(dependency: upload)
+/// queue.add(upload, show)
+/// ```
+///
+/// The closure may be `async`; meanwhile the procedure holds its slot, and the main thread is free.
+/// Only the closure runs on the main actor: overrides and observers run where the queue says. For a
+/// value use `AsyncResultProcedure { @MainActor in … }`; to have everything of some procedures on
+/// the main thread, put them on `ProcedureQueue.main`.
+nonisolated open class MainActorProcedure: AsyncResultProcedure<Void>, @unchecked Sendable {
+  /// Makes a procedure that runs `body` on the main actor.
+  public init(_ body: @escaping @MainActor @Sendable () async throws -> Void) {
+    super.init(.task { _ in try await body() })
+  }
+}

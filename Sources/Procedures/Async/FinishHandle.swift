@@ -1,0 +1,47 @@
+/// Ends a procedure that was started asynchronously: called once, from any thread, with the result.
+///
+/// ```swift
+/// AsyncResultProcedure<Response> { finish in
+///   client.send(request) { result in finish(result) }
+/// }
+/// ```
+///
+/// It cannot be forgotten: when the last reference to it goes and it was not called, the procedure
+/// fails with `ProcedureError.finishDropped`; or just finishes, if it was cancelled, since much
+/// code that is cancelled never calls back. The first call counts, as with `finish(withErrors:)`.
+public final class FinishHandle<Output: Sendable>: Sendable {
+  private let procedure: AsyncResultProcedure<Output>
+
+  init(_ procedure: AsyncResultProcedure<Output>) {
+    self.procedure = procedure
+  }
+
+  deinit {
+    guard procedure.state < .finishing else { return }
+    procedure.finish(
+      withError: procedure.isCancelled ? nil : ProcedureError.finishDropped(procedure.name))
+  }
+
+  /// Ends the procedure with what it made, or with an error.
+  ///
+  /// A `CancellationError` after a cancel is the cancel, not a failure.
+  public func callAsFunction(_ result: Result<Output, any Error>) {
+    switch result {
+    case .success: procedure.finish(withResult: result)
+    case .failure(let error): procedure.finish(throwing: error)
+    }
+  }
+
+  /// Whether the procedure was cancelled: then end soon. One atomic load.
+  public var isCancelled: Bool { procedure.isCancelled }
+
+  /// Fires when the procedure is cancelled: to stop what was started, which then calls back.
+  public var cancellationToken: CancellationToken { procedure.cancellationToken }
+}
+
+extension FinishHandle where Output == Void {
+  /// Ends the procedure: with success, or with the error that a completion handler was given.
+  public func callAsFunction(_ error: (any Error)? = nil) {
+    self(error.map(Result.failure) ?? .success(()))
+  }
+}

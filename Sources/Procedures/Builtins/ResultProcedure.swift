@@ -1,0 +1,37 @@
+/// Runs a closure and finishes with what it returns, or fails with what it throws.
+///
+/// ```swift
+/// let count = ResultProcedure { try countWords(in: file) }
+/// queue.add(count)
+/// print(try await count.value)
+/// ```
+///
+/// The closure runs once, on the queue's worker, and is let go of when the procedure has finished.
+/// A `CancellationError` thrown after a cancel is the cancel, not a failure.
+nonisolated open class ResultProcedure<Output: Sendable>: Procedure, OutputProcedure,
+  @unchecked Sendable
+{
+  private final let block: OneShot<@Sendable (ResultProcedure<Output>) throws -> Output>
+
+  /// Makes a procedure of a closure.
+  public init(_ block: @escaping @Sendable () throws -> Output) {
+    self.block = OneShot { _ in try block() }
+    super.init()
+  }
+
+  /// Makes a procedure of a closure that is handed the procedure: to look at `isCancelled`.
+  public init(_ block: @escaping @Sendable (ResultProcedure<Output>) throws -> Output) {
+    self.block = OneShot(block)
+    super.init()
+  }
+
+  /// Runs the closure.
+  open override func execute() {
+    guard let block = block.take() else { return }
+    finish { try block(self) }
+  }
+
+  final override func releaseWork() {
+    _ = block.take()
+  }
+}

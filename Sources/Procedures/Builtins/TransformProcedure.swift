@@ -1,0 +1,43 @@
+/// Makes its output of its input with a closure.
+///
+/// ```swift
+/// let length = TransformProcedure<String, Int> { text in text.count }
+/// length.injectResult(from: download)
+/// ```
+///
+/// Without an input when it executes, it fails with `ProcedureError.requirementNotSatisfied`. The
+/// closure runs once, on the queue's worker, and is let go of when the procedure has finished. A
+/// `CancellationError` thrown after a cancel is the cancel, not a failure.
+nonisolated open class TransformProcedure<Input: Sendable, Output: Sendable>: Procedure,
+  InputProcedure, OutputProcedure, @unchecked Sendable
+{
+  private final let transform:
+    OneShot<@Sendable (TransformProcedure<Input, Output>, Input) throws -> Output>
+
+  /// Makes a procedure of a closure.
+  public init(_ transform: @escaping @Sendable (Input) throws -> Output) {
+    self.transform = OneShot { _, input in try transform(input) }
+    super.init()
+  }
+
+  /// Makes a procedure of a closure that is handed the procedure too: to look at `isCancelled`.
+  public init(
+    _ transform:
+      @escaping @Sendable (
+        _ procedure: TransformProcedure<Input, Output>, _ input: Input
+      ) throws -> Output
+  ) {
+    self.transform = OneShot(transform)
+    super.init()
+  }
+
+  /// Runs the closure.
+  open override func execute() {
+    guard let transform = transform.take() else { return }
+    finish { try transform(self, requireInput()) }
+  }
+
+  final override func releaseWork() {
+    _ = transform.take()
+  }
+}

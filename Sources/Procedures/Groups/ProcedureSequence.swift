@@ -1,0 +1,67 @@
+/// Procedures that run one step after the other, as `then` makes them.
+///
+/// A sequence of the procedures, in the order of the steps: for a queue, a group, or a
+/// `ProcedureBuilder`.
+///
+/// ```swift
+/// queue.add(fetch.then(parse, index).then(report))
+/// ```
+public struct ProcedureSequence: Sequence, Sendable {
+  private var procedures: [Procedure]
+  private var last: [Procedure]
+
+  init(_ first: Procedure) {
+    procedures = [first]
+    last = [first]
+  }
+
+  /// Adds a step: each of `next` waits until all of the step before have finished.
+  ///
+  /// - Parameters:
+  ///   - next: what runs then, side by side.
+  ///   - requirement: how the step before must have ended; nothing is asked unless you say so.
+  public func then(
+    _ next: Procedure..., requiring requirement: DependencyRequirement = .any
+  ) -> ProcedureSequence {
+    var sequence = self
+    sequence.append(next, requirement)
+    return sequence
+  }
+
+  mutating func append(_ next: [Procedure], _ requirement: DependencyRequirement) {
+    // An empty step changes nothing.
+    guard !next.isEmpty else { return }
+    for procedure in next {
+      for dependency in last { procedure.add(dependency: dependency, requiring: requirement) }
+    }
+    procedures += next
+    last = next
+  }
+
+  /// The procedures, in the order of the steps.
+  public func makeIterator() -> Array<Procedure>.Iterator { procedures.makeIterator() }
+}
+
+extension Procedure {
+  /// Has others run when this one has finished; chainable.
+  ///
+  /// ```swift
+  /// GroupProcedure {
+  ///   download.then(resize, index).then(upload)
+  /// }
+  /// ```
+  ///
+  /// Each of `next` depends on this procedure, as by `add(dependency:requiring:)`. Nothing is added
+  /// to a queue or group: what is returned is the sequence of all of them, to be added.
+  ///
+  /// - Parameters:
+  ///   - next: what runs then, side by side.
+  ///   - requirement: how this one must have ended; nothing is asked unless you say so.
+  public final func then(
+    _ next: Procedure..., requiring requirement: DependencyRequirement = .any
+  ) -> ProcedureSequence {
+    var sequence = ProcedureSequence(self)
+    sequence.append(next, requirement)
+    return sequence
+  }
+}

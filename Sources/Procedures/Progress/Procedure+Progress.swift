@@ -1,0 +1,125 @@
+extension Procedure {
+  /// How much of the work is done, from 0 to 1.
+  ///
+  /// 1 when it has finished, however that was. Before, what `report(fractionCompleted:)` was last
+  /// told; for a group that reports nothing, the mean of its children's, by their `progressWeight`.
+  /// Looking at a group costs a look at each of its children.
+  public final var fractionCompleted: Double {
+    // Iterative: groups may be nested thousands deep.
+    var sum = 0.0
+    var unvisited: [(procedure: Procedure, share: Double)] = [(self, 1)]
+    while let (procedure, share) = unvisited.popLast() {
+      if let fraction = procedure.reportedFraction {
+        sum += share * fraction
+      } else if let children = procedure.childList?.children {
+        let total = children.reduce(0) { $0 + $1.progressWeight }
+        guard total > 0 else { continue }
+        for child in children { unvisited.append((child, share * child.progressWeight / total)) }
+      }
+    }
+    return min(sum, 1)
+  }
+
+  /// What is known without looking at children.
+  private var reportedFraction: Double? {
+    isFinished ? 1 : read { $0.extras?.values?.fraction } ?? (childList == nil ? 0 : nil)
+  }
+
+  /// Says how much of the work is done. From any thread, as often as you like.
+  ///
+  /// ```swift
+  /// AsyncProcedure { procedure in
+  ///   for (index, page) in pages.enumerated() {
+  ///     try await render(page)
+  ///     procedure.report(fractionCompleted: Double(index + 1) / Double(pages.count))
+  ///   }
+  /// }
+  /// ```
+  ///
+  /// - Parameter fraction: from 0 to 1; what lies outside is taken as the nearer of them. It may
+  ///   become less. After the finish it is ignored.
+  public final func report(fractionCompleted fraction: Double) {
+    let fraction = fraction.isNaN ? 0 : min(max(fraction, 0), 1)
+    let node = read { core in
+      core.withValues { values in
+        values.fraction = fraction
+        return values.progressNode
+      }
+    }
+    node?.report(fraction)
+  }
+
+  /// How much this procedure counts in its group's fraction, beside its siblings; default 1.
+  ///
+  /// Set it before adding it to the group. Zero for what does not count.
+  public final var progressWeight: Double {
+    get { read { $0.extras?.values?.progressWeight } ?? 1 }
+    set {
+      if !(newValue >= 0 && newValue.isFinite) {
+        stopBecauseOfMisuse(
+          "progressWeight of '\(name)' must be zero or more, not \(newValue); it is the share of "
+            + "the procedure beside its siblings.")
+      }
+      read { core in core.withValues { $0.progressWeight = newValue } }
+    }
+  }
+
+  /// How much of the work is done, from now on: the present fraction, and each new one.
+  ///
+  /// ```swift
+  /// for await fraction in export.progressUpdates { bar.value = fraction }
+  /// ```
+  ///
+  /// Whoever reads slowly gets the latest, not all. It ends with 1 when the procedure has finished;
+  /// it also ends when the procedure goes, and when the reading task is cancelled. While a group is
+  /// watched, a change in it costs its depth, and children that are added start when it knows them.
+  public final var progressUpdates: ProgressUpdates { watchedNode().updates() }
+
+  // MARK: Watching
+
+  /// Has the procedure, and all below it, report to nodes from here on.
+  private func watchedNode() -> ProgressNode {
+    let (node, isNew) = node()
+    if isNew { Self.watch([(self, node)]) }
+    return node
+  }
+
+  private func node() -> (ProgressNode, isNew: Bool) {
+    read { core in
+      core.withValues { values in
+        if let node = values.progressNode { return (node, false) }
+        let node = ProgressNode(weight: values.progressWeight ?? 1, reported: values.fraction)
+        values.progressNode = node
+        return (node, true)
+      }
+    }
+  }
+
+  /// Iterative: groups may be nested thousands deep.
+  private static func watch(_ new: [(Procedure, ProgressNode)]) {
+    var unvisited = new
+    while let (procedure, node) = unvisited.popLast() {
+      if let group = procedure as? GroupProcedure {
+        // First the observer, then the children there are: none is missed, and one may come twice.
+        group.addDidAddProcedureBlockObserver { [weak node] group, added in
+          guard let node, added.isChild(of: group) else { return }
+          watch(added.join(node))
+        }
+        for child in group.children { unvisited += child.join(node) }
+      }
+      if procedure.isFinished { node.finish() }
+      procedure.addDidFinishBlockObserver { _, _ in node.finish() }
+    }
+  }
+
+  /// Becomes part of what is watched. The procedure with its node, if that has to be set up.
+  private func join(_ parent: ProgressNode) -> [(Procedure, ProgressNode)] {
+    let (node, isNew) = node()
+    node.join(parent)
+    return isNew ? [(self, node)] : []
+  }
+
+  private func isChild(of group: Procedure) -> Bool {
+    isFinished || listForTurns === group.childList
+  }
+}

@@ -1,0 +1,59 @@
+internal import Primitives
+
+/// How much of a procedure's work is done: the present fraction, and the latest after each change.
+///
+/// Whoever reads slowly gets the latest, not all. It ends when the procedure has finished, after a 1;
+/// when the procedure goes; and when the reading task is cancelled.
+public struct ProgressUpdates: AsyncSequence, Sendable {
+  /// A fraction, from 0 to 1.
+  public typealias Element = Double
+  /// It does not fail.
+  public typealias Failure = Never
+
+  let latest: LatestFraction
+  let changes: AsyncStream<Void>
+
+  /// Starts to read. One iterator at a time; two share the changes.
+  public func makeAsyncIterator() -> Iterator {
+    Iterator(latest: latest, changes: changes.makeAsyncIterator())
+  }
+
+  /// Reads the latest fraction, when there is a new one.
+  public struct Iterator: AsyncIteratorProtocol {
+    let latest: LatestFraction
+    var changes: AsyncStream<Void>.Iterator
+    private var last: Double?
+
+    init(latest: LatestFraction, changes: AsyncStream<Void>.Iterator) {
+      self.latest = latest
+      self.changes = changes
+    }
+
+    /// The next fraction that differs from the one before; nil at the end.
+    public mutating func next(isolation actor: isolated (any Actor)?) async -> Double? {
+      while await changes.next(isolation: actor) != nil {
+        let fraction = latest.fraction
+        guard fraction != last else { continue }
+        last = fraction
+        return fraction
+      }
+      return nil
+    }
+  }
+}
+
+/// The latest fraction, for one reader.
+///
+/// Set under the lock of the node, so that it never goes back to an older one.
+final class LatestFraction: Sendable {
+  private let state: Locked<Double>
+
+  init(_ fraction: Double) {
+    state = Locked(fraction)
+  }
+
+  var fraction: Double {
+    get { state.withLock { $0 } }
+    set { state.withLock { $0 = newValue } }
+  }
+}

@@ -1,0 +1,95 @@
+extension InputProcedure {
+  /// Makes the output of `source` the input of this procedure, which then depends on it.
+  ///
+  /// ```swift
+  /// resize.injectResult(from: download)
+  /// queue.add(download, resize)
+  /// ```
+  ///
+  /// The value is there before this procedure starts. `source` may be on a queue already, or have
+  /// finished. If `source` failed, this procedure is cancelled with
+  /// `ProcedureError.dependencyFailed`; if it was cancelled, with `.dependencyCancelled`, once it has
+  /// finished; if it has no output, with `.requirementNotSatisfied`.
+  ///
+  /// When the value has been handed over, neither keeps the other alive: `source` leaves
+  /// `dependencies`. After several injections the last hand-over counts.
+  ///
+  /// - Returns: this procedure.
+  @discardableResult
+  public func injectResult(from source: some OutputProcedure<Input>) -> Self {
+    injectResult(from: source) { output in output }
+  }
+
+  /// Makes the output of `source`, which may be nil, the input of this procedure.
+  ///
+  /// As `injectResult(from:)`; nil cancels this procedure with
+  /// `ProcedureError.requirementNotSatisfied`.
+  @discardableResult
+  public func injectResult(from source: some OutputProcedure<Input?>) -> Self {
+    hand(from: source) { source, output in
+      guard let output else { throw ProcedureError.requirementNotSatisfied(source.name) }
+      return output
+    }
+  }
+
+  /// Makes what `transform` makes of the output of `source` the input of this procedure.
+  ///
+  /// As `injectResult(from:)`. `transform` is called once, on the worker that finished `source`, if
+  /// it succeeded and this procedure was not cancelled.
+  ///
+  /// ```swift
+  /// decode.injectResult(from: request, via: { response in response.body })
+  /// ```
+  ///
+  /// - Parameter transform: if it throws, this procedure is cancelled with that error.
+  @discardableResult
+  public func injectResult<Source: OutputProcedure>(
+    from source: Source, via transform: @escaping @Sendable (Source.Output) throws -> Input
+  ) -> Self {
+    hand(from: source) { _, output in try transform(output) }
+  }
+
+  /// The closure holds neither procedure, so that nothing keeps them alive but the dependency.
+  private func hand<Source: OutputProcedure>(
+    from source: Source,
+    _ transform: @escaping @Sendable (_ source: Source, Source.Output) throws -> Input
+  ) -> Self {
+    let handOver = HandOver { dependency, dependent in
+      guard let source = dependency as? Source, let target = dependent as? Self,
+        !target.isCancelled
+      else { return nil }
+      switch source.resultToHandOver {
+      case .success(let output):
+        do {
+          target.input = try transform(source, output)
+          return nil
+        } catch {
+          return error
+        }
+      case .failure(let error):
+        return error
+      }
+    }
+    add(dependency: source, demanding: .handOver(handOver))
+    return self
+  }
+}
+
+extension OutputProcedure {
+  /// What it made, or why there is nothing to hand over; when it has finished.
+  var resultToHandOver: Result<Output, any Error> {
+    switch outcome {
+    case .failed(let errors):
+      return .failure(ProcedureError.dependencyFailed(name, errors.causes))
+    case .cancelled(let errors):
+      return .failure(ProcedureError.dependencyCancelled(name, errors.causes))
+    case .succeeded, nil:
+      switch result {
+      case .success(let output): return .success(output)
+      case .failure(let error):
+        return .failure(ProcedureError.dependencyFailed(name, [error]))
+      case nil: return .failure(ProcedureError.requirementNotSatisfied(name))
+      }
+    }
+  }
+}

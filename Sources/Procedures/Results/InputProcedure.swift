@@ -1,0 +1,44 @@
+/// A procedure that needs a value before it can execute.
+///
+/// Say what the value is; where it is kept comes with the protocol:
+///
+/// ```swift
+/// final class Resize: Procedure, InputProcedure, @unchecked Sendable {
+///   typealias Input = Image
+///
+///   override func execute() {
+///     guard let image = input else { return finish(withError: NoImage()) }
+///     …
+///   }
+/// }
+///
+/// resize.injectResult(from: download)
+/// ```
+///
+/// `any InputProcedure<Image>` is a procedure of which only that is known.
+public protocol InputProcedure<Input>: Procedure {
+  /// The type of what it needs.
+  associatedtype Input: Sendable
+
+  /// What it was given; nil until then. Set it, or have it injected, before the procedure executes.
+  ///
+  /// The one that comes with the protocol is behind the procedure's lock: it may be read and set
+  /// from any thread. A stored property of your own in its place must see to that itself.
+  var input: Input? { get set }
+}
+
+extension InputProcedure {
+  /// What it was given, behind the procedure's lock.
+  public var input: Input? {
+    get { storedInput?.value(as: Input.self) }
+    set { storedInput = newValue.map { TypedValue($0) } }
+  }
+
+  /// The input, which must be there by now.
+  ///
+  /// - Throws: `ProcedureError.requirementNotSatisfied`.
+  func requireInput() throws -> Input {
+    guard let input else { throw ProcedureError.requirementNotSatisfied(name) }
+    return input
+  }
+}

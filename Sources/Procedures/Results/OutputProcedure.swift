@@ -1,0 +1,77 @@
+/// A procedure that makes a value.
+///
+/// Say what the value is, and finish with it; where it is kept comes with the protocol:
+///
+/// ```swift
+/// final class Count: Procedure, OutputProcedure, @unchecked Sendable {
+///   typealias Output = Int
+///
+///   override func execute() {
+///     finish(withResult: .success(words.count))
+///   }
+/// }
+///
+/// queue.add(count)
+/// print(try await count.value)
+/// ```
+///
+/// `any OutputProcedure<Int>` is a procedure of which only that is known.
+public protocol OutputProcedure<Output>: Procedure {
+  /// The type of what it makes.
+  associatedtype Output: Sendable
+
+  /// What it made; nil until then, and if it was cancelled.
+  ///
+  /// The one that comes with the protocol is behind the procedure's lock: it may be read from any
+  /// thread. It no longer changes once `finish(withResult:)` was accepted, or the procedure has
+  /// finished. A stored property of your own in its place must see to its own lock.
+  var output: Result<Output, any Error>? { get set }
+}
+
+extension OutputProcedure {
+  /// What it made, behind the procedure's lock.
+  public var output: Result<Output, any Error>? {
+    get { storedOutput?.value(as: Result<Output, any Error>.self) }
+    set { if finalOutput == nil { storedOutput = newValue.map { TypedValue($0) } } }
+  }
+
+  /// Ends the procedure with what it made, or with the error that kept it from that.
+  ///
+  /// As `finish(withErrors:)`: the first finish counts, and the output is set together with it, or
+  /// not at all. On a group it is refused: set `output` there.
+  ///
+  /// - Returns: true if this was the finish that counts.
+  @discardableResult
+  public func finish(withResult result: Result<Output, any Error>) -> Bool {
+    let errors: [any Error] =
+      switch result {
+      case .success: []
+      case .failure(let error): [error]
+      }
+    return finish(errors: errors, output: TypedValue(result)) { output = result }
+  }
+
+  /// Ends the procedure with what `body` returns or throws.
+  func finish(_ body: () throws -> Output) {
+    do {
+      finish(withResult: .success(try body()))
+    } catch {
+      finish(throwing: error)
+    }
+  }
+
+  /// A `CancellationError` after a cancel is the cancel; anything else is a failure.
+  func finish(throwing error: any Error) {
+    if error is CancellationError, isCancelled {
+      finish()
+    } else {
+      finish(withResult: .failure(error))
+    }
+  }
+
+  /// What is handed over when it has finished.
+  var result: Result<Output, any Error>? {
+    // A property of the conformer's own is set a moment later than the finish.
+    finalOutput?.value(as: Result<Output, any Error>.self) ?? output
+  }
+}

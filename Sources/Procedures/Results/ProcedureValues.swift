@@ -1,0 +1,116 @@
+/// What a procedure is given and what it makes, and how far it is. Guarded by the procedure's lock.
+final class ProcedureValues: @unchecked Sendable {
+  var input: StoredValue?
+  /// A `Result` of the procedure's `Output`.
+  var output: StoredValue?
+  /// The finish that counts brought the output.
+  var isOutputFinal = false
+  /// How much it said is done.
+  var fraction: Double?
+  var progressWeight: Double?
+  /// While somebody watches its progress.
+  var progressNode: ProgressNode?
+}
+
+/// A value of a type that only its user knows. A class, which is quick to cast.
+class StoredValue: @unchecked Sendable {
+  /// The value, if it is of that type.
+  final func value<Value: Sendable>(as type: Value.Type) -> Value? {
+    (self as? TypedValue<Value>)?.value
+  }
+}
+
+final class TypedValue<Value: Sendable>: StoredValue, @unchecked Sendable {
+  let value: Value
+
+  init(_ value: Value) {
+    self.value = value
+  }
+}
+
+extension Procedure {
+  /// What was stored as its input.
+  final var storedInput: StoredValue? {
+    get { read { $0.extras?.values?.input } }
+    set {
+      // What is replaced is released after the lock.
+      let replaced = read { core in
+        core.withValues { values in
+          let replaced = values.input
+          values.input = newValue
+          return replaced
+        }
+      }
+      _ = replaced
+    }
+  }
+
+  /// What was stored as its output. Once that cannot change any more, a new value is ignored.
+  final var storedOutput: StoredValue? {
+    get { read { $0.extras?.values?.output } }
+    set {
+      let replaced: StoredValue? = read { core in
+        guard core.machine.state < .finished else { return nil }
+        return core.withValues { values in
+          guard !values.isOutputFinal else { return nil }
+          let replaced = values.output
+          values.output = newValue
+          return replaced
+        }
+      }
+      _ = replaced
+    }
+  }
+
+  /// What `finish(withResult:)` was given, if that was the finish that counts.
+  final var finalOutput: StoredValue? {
+    read { core in
+      guard let values = core.extras?.values, values.isOutputFinal else { return nil }
+      return values.output
+    }
+  }
+
+  /// Ends the procedure with an output: both in one critical section, or neither.
+  ///
+  /// - Parameter publish: called if it was accepted, before a turn can go on because of it.
+  final func finish(
+    errors: [any Error], output: StoredValue, publish: () -> Void
+  ) -> Bool {
+    struct Decision: Sendable {
+      let finish: ProcedureStateMachine.Finish
+      var replaced: StoredValue?
+    }
+    let decision: Decision = update { core in
+      let finish = core.machine.finish(errors: errors)
+      guard case .accepted = finish else { return Decision(finish: finish) }
+      return core.withValues { values in
+        let replaced = values.output
+        values.output = output
+        values.isOutputFinal = true
+        return Decision(finish: finish, replaced: replaced)
+      }
+    }
+    switch decision.finish {
+    case .accepted(let action):
+      publish()
+      if action == .requestTurn { listForTurns.requestTurn(of: self) }
+      return true
+    case .late:
+      return false
+    case .refused:
+      read { $0.home }?.context.diagnostics.report(.finishRefused(self))
+      return false
+    }
+  }
+}
+
+extension ProcedureCore {
+  mutating func withValues<Result>(_ body: (ProcedureValues) -> Result) -> Result {
+    withExtras { extras in
+      if let values = extras.values { return body(values) }
+      let values = ProcedureValues()
+      extras.values = values
+      return body(values)
+    }
+  }
+}

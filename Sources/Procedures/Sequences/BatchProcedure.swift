@@ -1,0 +1,90 @@
+internal import Primitives
+
+/// Transforms each element of an array with a procedure of its own, side by side.
+///
+/// ```swift
+/// let thumbnails = BatchProcedure { Resize(to: .thumbnail) }
+/// thumbnails.maxConcurrentChildCount = 4
+/// thumbnails.injectResult(from: photos)
+/// ```
+///
+/// A group: when it executes, a child is made for each element of the input. The output has their
+/// outputs, in the order of the input. If one of them fails, is cancelled or has no output, there is
+/// no output, and the group has the child's errors; the others go on, as in any group. Without an
+/// input when it executes, it is cancelled with `ProcedureError.requirementNotSatisfied`.
+nonisolated open class BatchProcedure<Transform: InputProcedure & OutputProcedure>: GroupProcedure,
+  InputProcedure, OutputProcedure, @unchecked Sendable
+{
+  /// An array of what a transform needs.
+  public typealias Input = [Transform.Input]
+  /// An array of what a transform makes.
+  public typealias Output = [Transform.Output]
+
+  private struct Progress: Sendable {
+    var outputs: [Transform.Output?] = []
+    var missing = 0
+  }
+
+  private final let makeTransform: OneShot<@Sendable () -> Transform>
+  private final let progress = Locked(Progress())
+
+  /// Makes a batch.
+  ///
+  /// - Parameter transform: makes the procedure for an element. Called once for each, in order, when
+  ///   the batch executes, and let go of then.
+  public init(_ transform: @escaping @Sendable () -> Transform) {
+    makeTransform = OneShot(transform)
+    super.init(children: [])
+  }
+
+  /// Makes the children. An override calls `super.execute()`.
+  open override func execute() {
+    if let input, let make = makeTransform.take() {
+      begin(input, make)
+    } else {
+      cancel(withError: ProcedureError.requirementNotSatisfied(name))
+    }
+    super.execute()
+  }
+
+  final override func releaseWork() {
+    _ = makeTransform.take()
+  }
+
+  private func begin(_ input: Input, _ make: @Sendable () -> Transform) {
+    guard !input.isEmpty else {
+      output = .success([])
+      return
+    }
+    progress.withLock { progress in
+      progress.outputs = Array(repeating: nil, count: input.count)
+      progress.missing = input.count
+    }
+    for (index, element) in input.enumerated() {
+      if isCancelled { break }
+      let transform = make()
+      transform.input = element
+      transform.addDidFinishBlockObserver { [weak self] transform, _ in
+        self?.take(transform, at: index)
+      }
+      add(child: transform)
+    }
+  }
+
+  /// The last one to come makes the output.
+  private func take(_ transform: Transform, at index: Int) {
+    guard case .succeeded? = transform.outcome, case .success(let element)? = transform.result
+    else { return }
+    let outputs: [Transform.Output]? = progress.withLock { progress in
+      progress.outputs[index] = element
+      progress.missing -= 1
+      guard progress.missing == 0 else { return nil }
+      defer { progress.outputs = [] }
+      return progress.outputs.compactMap(\.self)
+    }
+    if let outputs { output = .success(outputs) }
+  }
+}
+
+/// The short name.
+public typealias Batch = BatchProcedure

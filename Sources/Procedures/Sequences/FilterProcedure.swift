@@ -1,0 +1,22 @@
+/// Makes an array of the elements of another that a closure includes.
+///
+/// As `MapProcedure`: in the order of the source, which may be injected.
+nonisolated open class FilterProcedure<Element: Sendable>: TransformProcedure<[Element], [Element]>,
+  @unchecked Sendable
+{
+  /// Makes a procedure that filters `source`.
+  public init(
+    source: [Element]? = nil, includeElement: @escaping @Sendable (Element) throws -> Bool
+  ) {
+    super.init { procedure, elements in
+      try elements.filter { element in
+        try procedure.checkCancellation()
+        return try includeElement(element)
+      }
+    }
+    if let source { input = source }
+  }
+}
+
+/// The short name.
+public typealias Filter = FilterProcedure

@@ -1,0 +1,67 @@
+internal import Primitives
+
+/// Makes an array of the outputs of several procedures, in their order.
+///
+/// ```swift
+/// let pages = urls.map { url in Load(url) }
+/// let all = GatherProcedure(pages)   // or pages.gathered()
+/// queue.add(pages)
+/// queue.add(all)
+/// print(try await all.value)
+/// ```
+///
+/// It depends on all of them. The positions are those of the sources: if one of them fails, is
+/// cancelled, or has no output, there is no result at all, and this procedure is cancelled as by
+/// `injectResult(from:)`, as soon as that one has finished. When all values have been handed over, it
+/// keeps none of the sources alive.
+nonisolated open class GatherProcedure<Element: Sendable>: Procedure, OutputProcedure,
+  @unchecked Sendable
+{
+  /// An array of what the sources make.
+  public typealias Output = [Element]
+
+  private final let elements: Locked<[Element?]>
+
+  /// Makes a procedure that gathers what `sources` make.
+  public convenience init<Source: OutputProcedure>(_ sources: some Sequence<Source>)
+  where Source.Output == Element {
+    self.init(sources.map { $0 as any OutputProcedure<Element> })
+  }
+
+  /// Makes a procedure that gathers what sources of several types make.
+  public init(_ sources: [any OutputProcedure<Element>]) {
+    elements = Locked(Array(repeating: nil, count: sources.count))
+    super.init()
+    for (index, source) in sources.enumerated() { gather(from: source, at: index) }
+  }
+
+  private func gather(from source: some OutputProcedure<Element>, at index: Int) {
+    inject(dependency: source) { procedure, source, _ in
+      let element = try source.resultToHandOver.get()
+      procedure.elements.withLock { $0[index] = element }
+    }
+  }
+
+  /// Finishes with the array.
+  public final override func execute() {
+    // All are there, or it would have been cancelled.
+    finish(withResult: .success(elements.withLock { $0.compactMap(\.self) }))
+  }
+
+  final override func releaseWork() {
+    let released = elements.withLock { elements in
+      let released = elements
+      elements = []
+      return released
+    }
+    _ = released
+  }
+}
+
+/// The short name.
+public typealias Gather = GatherProcedure
+
+extension Sequence where Element: OutputProcedure {
+  /// A procedure that makes an array of what these make, in their order. See `GatherProcedure`.
+  public func gathered() -> GatherProcedure<Element.Output> { GatherProcedure(self) }
+}

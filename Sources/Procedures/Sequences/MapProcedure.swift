@@ -1,0 +1,67 @@
+/// Makes an array of what a closure makes of each element of another.
+///
+/// ```swift
+/// let lengths = MapProcedure(source: ["a", "bc"]) { text in text.count }
+/// let sizes = files.map { file in file.size }   // of the output of a procedure
+/// ```
+///
+/// In the order of the source. Without a source it is injected, or set as `input`; without any when
+/// it executes, it fails with `ProcedureError.requirementNotSatisfied`, and with what the closure
+/// throws. Between two elements it looks for a cancel, and ends with it.
+nonisolated open class MapProcedure<Element: Sendable, Mapped: Sendable>: TransformProcedure<
+  [Element], [Mapped]
+>, @unchecked Sendable
+{
+  /// Makes a procedure that maps each element of `source`.
+  public init(
+    source: [Element]? = nil, transform: @escaping @Sendable (Element) throws -> Mapped
+  ) {
+    super.init { procedure, elements in
+      try elements.map { element in
+        try procedure.checkCancellation()
+        return try transform(element)
+      }
+    }
+    if let source { input = source }
+  }
+}
+
+/// The short name.
+public typealias Map = MapProcedure
+
+/// Makes an array of all elements that a closure makes of each element of another.
+///
+/// As `MapProcedure`, except that the closure returns none, one or several elements for each.
+nonisolated open class FlatMapProcedure<Element: Sendable, Mapped: Sendable>: TransformProcedure<
+  [Element], [Mapped]
+>, @unchecked Sendable
+{
+  /// Makes a procedure that maps each element of `source` to several.
+  public init<Several: Sequence<Mapped> & SendableMetatype>(
+    source: [Element]? = nil, transform: @escaping @Sendable (Element) throws -> Several
+  ) {
+    super.init { procedure, elements in
+      try elements.flatMap { element in
+        try procedure.checkCancellation()
+        return try transform(element)
+      }
+    }
+    if let source { input = source }
+  }
+
+  /// Makes a procedure that maps each element of `source` to one, or to nil for none.
+  public init(
+    source: [Element]? = nil, transform: @escaping @Sendable (Element) throws -> Mapped?
+  ) {
+    super.init { procedure, elements in
+      try elements.compactMap { element in
+        try procedure.checkCancellation()
+        return try transform(element)
+      }
+    }
+    if let source { input = source }
+  }
+}
+
+/// The short name.
+public typealias FlatMap = FlatMapProcedure

@@ -1,0 +1,54 @@
+// Each makes a procedure that gets the output of this one by injection, and so depends on it. It is
+// to be added to a queue or group, as this one is.
+extension OutputProcedure where Output: Sequence, Output.Element: Sendable {
+  /// A procedure that maps each element of the output.
+  ///
+  /// ```swift
+  /// let sizes = files.map { file in try size(of: file) }
+  /// queue.add(files, sizes)
+  /// ```
+  public func map<Mapped: Sendable>(
+    transform: @escaping @Sendable (Output.Element) throws -> Mapped
+  ) -> MapProcedure<Output.Element, Mapped> {
+    MapProcedure(transform: transform).injectResult(from: self, via: { Array($0) })
+  }
+
+  /// A procedure that maps each element of the output to several.
+  public func flatMap<Several: Sequence & SendableMetatype>(
+    transform: @escaping @Sendable (Output.Element) throws -> Several
+  ) -> FlatMapProcedure<Output.Element, Several.Element> where Several.Element: Sendable {
+    FlatMapProcedure(transform: transform).injectResult(from: self, via: { Array($0) })
+  }
+
+  /// A procedure that maps each element of the output to one, or to nil for none.
+  public func flatMap<Mapped: Sendable>(
+    transform: @escaping @Sendable (Output.Element) throws -> Mapped?
+  ) -> FlatMapProcedure<Output.Element, Mapped> {
+    FlatMapProcedure(transform: transform).injectResult(from: self, via: { Array($0) })
+  }
+
+  /// A procedure that keeps the elements of the output that `includeElement` includes.
+  public func filter(
+    includeElement: @escaping @Sendable (Output.Element) throws -> Bool
+  ) -> FilterProcedure<Output.Element> {
+    FilterProcedure(includeElement: includeElement)
+      .injectResult(from: self, via: { Array($0) })
+  }
+
+  /// A procedure that combines all elements of the output, beginning with `initial`.
+  public func reduce<Value: Sendable>(
+    _ initial: Value,
+    nextPartialResult:
+      @escaping @Sendable (_ partial: Value, _ element: Output.Element) throws -> Value
+  ) -> ReduceProcedure<Output.Element, Value> {
+    ReduceProcedure(initial: initial, nextPartialResult: nextPartialResult)
+      .injectResult(from: self, via: { Array($0) })
+  }
+}
+
+extension Procedure {
+  /// - Throws: `CancellationError` if it was cancelled.
+  func checkCancellation() throws {
+    if isCancelled { throw CancellationError() }
+  }
+}

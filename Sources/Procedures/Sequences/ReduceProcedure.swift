@@ -1,0 +1,24 @@
+/// Makes one value of all elements of an array.
+///
+/// As `MapProcedure`: in the order of the source, which may be injected.
+nonisolated open class ReduceProcedure<Element: Sendable, Value: Sendable>: TransformProcedure<
+  [Element], Value
+>, @unchecked Sendable
+{
+  /// Makes a procedure that combines the elements of `source`, beginning with `initial`.
+  public init(
+    source: [Element]? = nil, initial: Value,
+    nextPartialResult: @escaping @Sendable (_ partial: Value, _ element: Element) throws -> Value
+  ) {
+    super.init { procedure, elements in
+      try elements.reduce(initial) { partial, element in
+        try procedure.checkCancellation()
+        return try nextPartialResult(partial, element)
+      }
+    }
+    if let source { input = source }
+  }
+}
+
+/// The short name.
+public typealias Reduce = ReduceProcedure

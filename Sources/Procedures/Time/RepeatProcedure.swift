@@ -1,0 +1,186 @@
+internal import Primitives
+
+/// Makes and runs procedures one after another, with a wait in between.
+///
+/// ```swift
+/// queue.add(RepeatProcedure(max: 10, wait: .constant(.seconds(60))) { Poll(server) })
+/// ```
+///
+/// A group: each attempt is a child, made when the one before has finished, however that ended. It
+/// goes on until the closure returns nil, there were `max` attempts, the wait strategy has no
+/// further interval, or the repeat is cancelled. All waits are on the queue's clock; the first
+/// stands before the second attempt. With `max: 0` nothing is attempted.
+///
+/// The errors of all attempts become those of the repeat, as in any group. Finished attempts are let
+/// go of: `children` are those that have not finished. If the attempts are output procedures, so is
+/// this: its output is that of the last attempt that had one. If they are input procedures, so is
+/// this: each attempt gets its input.
+///
+/// The closure is called in the turns of the repeat, one at a time, on the queue's workers, when an
+/// attempt is about to finish. After a cancel nothing is made.
+nonisolated open class RepeatProcedure<Attempt: Procedure>: GroupProcedure, @unchecked Sendable {
+  /// Says what is attempted next.
+  public typealias Payload = RepeatProcedurePayload<Attempt>
+
+  private struct Progress: Sendable {
+    var count = 0
+    var current: Attempt?
+    var previous: Attempt?
+  }
+
+  private final let maximum: Int
+  private final let progress = Locked(Progress())
+
+  // Touched only in turns.
+  private final var intervals: WaitIterator
+  private final var makeNext: (() -> Payload?)?
+
+  /// Makes a repeat.
+  ///
+  /// - Parameters:
+  ///   - max: how many attempts at most; nil for no limit.
+  ///   - wait: how long to wait between two.
+  ///   - body: makes an attempt; nil ends the repeat.
+  public init(
+    max: Int? = nil, wait: WaitStrategy = .immediate,
+    body: @escaping @Sendable () -> Attempt?
+  ) {
+    maximum = max ?? .max
+    intervals = wait.makeIterator()
+    makeNext = { body().map { Payload(procedure: $0) } }
+    super.init(children: [])
+    childList?.forgetFinishedChildren()
+  }
+
+  /// Makes a repeat of what `iterator` says, which may give each attempt a delay of its own.
+  ///
+  /// - Parameters:
+  ///   - max: how many attempts at most; nil for no limit.
+  ///   - wait: how long to wait before an attempt that says nothing of a delay.
+  ///   - iterator: its end ends the repeat.
+  public init(
+    max: Int? = nil, wait: WaitStrategy = .immediate,
+    iterator: some IteratorProtocol<RepeatProcedurePayload<Attempt>> & Sendable
+  ) {
+    var iterator = iterator
+    maximum = max ?? .max
+    intervals = wait.makeIterator()
+    makeNext = { iterator.next() }
+    super.init(children: [])
+    childList?.forgetFinishedChildren()
+  }
+
+  /// How many attempts have been made so far.
+  public final var count: Int { progress.withLock { $0.count } }
+
+  /// The attempt that was made last.
+  public final var current: Attempt? { progress.withLock { $0.current } }
+
+  /// The attempt before the last.
+  public final var previous: Attempt? { progress.withLock { $0.previous } }
+
+  /// Makes the first attempt. An override calls `super.execute()`.
+  open override func execute() {
+    makeAttempt(after: nil)
+    super.execute()
+  }
+
+  override func releaseWork() {
+    let released = makeNext.take()
+    _ = released
+  }
+
+  // MARK: The next attempt
+
+  final override func errorsToTakeOver(
+    _ errors: [any Error], of child: Procedure
+  ) -> [any Error] {
+    guard let attempt = child as? Attempt, attempt === current else { return errors }
+    if maximum != .max { report(fractionCompleted: Double(count) / Double(maximum)) }
+    return goOn(after: attempt, errors)
+  }
+
+  /// An attempt is about to finish. Makes the next one, if there is to be one.
+  ///
+  /// - Returns: the errors that the repeat takes over.
+  func goOn(after attempt: Attempt, _ errors: [any Error]) -> [any Error] {
+    makeAttempt(after: attempt)
+    return errors
+  }
+
+  /// What is made of what would be attempted next; nil for nothing.
+  func payload(after attempt: Attempt, instead payload: Payload) -> Payload? { payload }
+
+  /// Makes and adds the next attempt. False if there is none.
+  @discardableResult
+  final func makeAttempt(after last: Attempt?) -> Bool {
+    guard !isCancelled, count < maximum else { return false }
+    var interval = Duration.zero
+    if last != nil {
+      guard let next = intervals.next() else { return false }
+      interval = next
+    }
+    guard var payload = makeNext?() else { return false }
+    if let last {
+      guard let changed = self.payload(after: last, instead: payload) else { return false }
+      payload = changed
+      interval = payload.delay ?? interval
+    }
+    add(payload, after: last, interval)
+    return true
+  }
+
+  private func add(_ payload: Payload, after last: Attempt?, _ interval: Duration) {
+    let next = payload.procedure
+    payload.configure?(next)
+    if let target = next as? any InputProcedure { give(storedInput, to: target) }
+    // It starts when the one before has finished, with its observers, and the wait is over.
+    if let last, interval > .zero {
+      let delay = DelayProcedure(by: interval)
+      delay.add(dependency: last)
+      next.add(dependency: delay)
+      add(child: delay)
+    } else if let last {
+      next.add(dependency: last)
+    }
+    if next is any OutputProcedure {
+      next.addDidFinishBlockObserver { [weak self] attempt, _ in self?.takeOutput(of: attempt) }
+    }
+    let released = progress.withLock { progress in
+      let released = progress.previous
+      progress.count += 1
+      progress.previous = progress.current
+      progress.current = next
+      return released
+    }
+    _ = released
+    add(child: next)
+  }
+
+  // MARK: Values
+
+  private func give<Target: InputProcedure>(_ input: StoredValue?, to target: Target) {
+    if let input = input?.value(as: Target.Input.self) { target.input = input }
+  }
+
+  private func takeOutput(of attempt: Attempt) {
+    if let source = attempt as? any OutputProcedure { take(from: source) }
+  }
+
+  private func take<Source: OutputProcedure>(from source: Source) {
+    if let result = source.result { storedOutput = TypedValue(result) }
+  }
+}
+
+extension RepeatProcedure: InputProcedure where Attempt: InputProcedure {
+  /// What each attempt needs.
+  public typealias Input = Attempt.Input
+}
+
+extension RepeatProcedure: OutputProcedure where Attempt: OutputProcedure {
+  /// What an attempt makes.
+  public typealias Output = Attempt.Output
+}
+
+/// The short name.
+public typealias Repeat = RepeatProcedure

@@ -1,0 +1,44 @@
+/// A group around one procedure: to give it another name, limits or observers, or to subclass.
+///
+/// ```swift
+/// let attempt = ComposedProcedure(Fetch(url))
+/// attempt.timeout(after: .seconds(5))
+/// ```
+///
+/// It needs what its procedure needs, and makes what that makes: if that is an `InputProcedure` or
+/// an `OutputProcedure`, so is this. Cancelling it cancels its procedure, as in any group.
+nonisolated open class ComposedProcedure<Wrapped: Procedure>: GroupProcedure, @unchecked Sendable {
+  /// The procedure that is wrapped: the first child.
+  public final let procedure: Wrapped
+
+  /// Wraps a procedure, which may be on no queue and in no group.
+  public init(_ procedure: Wrapped) {
+    self.procedure = procedure
+    super.init(children: [procedure])
+  }
+}
+
+extension ComposedProcedure: InputProcedure where Wrapped: InputProcedure {
+  /// What the wrapped procedure needs.
+  public typealias Input = Wrapped.Input
+
+  /// The input of the wrapped procedure.
+  public final var input: Wrapped.Input? {
+    get { procedure.input }
+    set { procedure.input = newValue }
+  }
+}
+
+extension ComposedProcedure: OutputProcedure where Wrapped: OutputProcedure {
+  /// What the wrapped procedure makes.
+  public typealias Output = Wrapped.Output
+
+  /// The output of the wrapped procedure.
+  public final var output: Result<Wrapped.Output, any Error>? {
+    get { procedure.result }
+    set { procedure.output = newValue }
+  }
+}
+
+/// The short name.
+public typealias Composed = ComposedProcedure

@@ -1,0 +1,31 @@
+/// Runs a procedure if a gate is open when its turn comes.
+///
+/// ```swift
+/// queue.add(GatedProcedure(Sync()) { settings.isSyncEnabled })
+/// ```
+///
+/// The gate is a condition: it is asked once, after all dependencies have finished, on the queue's
+/// worker. If it is closed, the procedure is cancelled without errors, and so is what it wraps:
+/// neither executes. A gate that throws cancels with the error. It is not asked if the procedure was
+/// cancelled before, and is let go of when it has finished.
+nonisolated open class GatedProcedure<Wrapped: Procedure>: ComposedProcedure<Wrapped>,
+  @unchecked Sendable
+{
+  /// Wraps a procedure behind a gate.
+  public init(_ procedure: Wrapped, gate: @escaping @Sendable () throws -> Bool) {
+    super.init(procedure)
+    add(condition: GateCondition(isOpen: gate))
+  }
+}
+
+/// Lets a procedure run, or be cancelled without errors.
+private struct GateCondition: SynchronousCondition {
+  let isOpen: @Sendable () throws -> Bool
+
+  func evaluate(_ procedure: Procedure) throws -> ConditionResult {
+    try isOpen() ? .satisfied : .ignored
+  }
+}
+
+/// The short name.
+public typealias Gated = GatedProcedure

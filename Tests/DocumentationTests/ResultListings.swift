@@ -1,0 +1,127 @@
+import Procedures
+import TestSupport
+import Testing
+
+/// Stands for what is downloaded.
+private struct Page: Sendable {
+  let text: String
+  let language: String?
+}
+
+// listing: results-subclass
+final class LongestWord: Procedure, InputProcedure, OutputProcedure, @unchecked Sendable {
+  typealias Input = String
+  typealias Output = String
+
+  struct NoWord: Error {}
+
+  override func execute() {
+    let words = (input ?? "").split(separator: " ")
+    guard let longest = words.max(by: { $0.count < $1.count }) else {
+      finish(withResult: .failure(NoWord()))
+      return
+    }
+    finish(withResult: .success(String(longest)))
+  }
+}
+// end
+
+// listing: results-bind
+final class LengthOfLongestWord: GroupProcedure, InputProcedure, OutputProcedure,
+  @unchecked Sendable
+{
+  typealias Input = String
+  typealias Output = Int
+
+  init() {
+    let longest = LongestWord()
+    let length = TransformProcedure<String, Int> { $0.count }
+    length.injectResult(from: longest)
+    super.init(children: [longest, length])
+    bind(to: longest)  // the input of the group is that of its first child
+    bind(from: length)  // the output of its last child is that of the group
+  }
+}
+// end
+
+@Suite("Listings of the guide Results")
+struct ResultListings {
+  private let queue = ProcedureQueue()
+  private let output = Recorder<String>()
+
+  @Test("a value from one to the next")
+  func injecting() async throws {
+    let output = output
+    func print(_ item: Any) { output.note("\(item)") }
+    // listing: results-inject
+    let text = ResultProcedure { "to be or not to be" }
+    let count = TransformProcedure<String, Int> { text in text.split(separator: " ").count }
+    count.injectResult(from: text)
+    queue.add(text, count)
+    print(try await count.value)
+    // end
+    #expect(output.events == ["6"])
+  }
+
+  @Test("closures between the two")
+  func via() async throws {
+    let page = ResultProcedure { Page(text: "to be", language: "en") }
+    let (longest, names) = (LongestWord(), LongestWord())
+    let upload = CountWords("to be")
+    // listing: results-via
+    longest.injectResult(from: page) { page in page.text }
+    let language = TransformProcedure<Page, String?> { page in page.language }
+    language.injectResult(from: page)
+    names.injectResult(from: language)  // nil cancels `names`
+    upload.inject(dependency: page) { upload, page, errors in
+      upload.name = errors.isEmpty ? "upload" : "upload what there is"
+    }
+    // end
+    queue.add(page, longest, language, names, upload)
+    #expect(try await longest.value == "to")
+    #expect("\(await upload.waitUntilFinished())" == "succeeded" && upload.name == "upload")
+    await queue.waitUntilAllFinished()
+  }
+
+  @Test("a group with a value")
+  func binding() async throws {
+    let group = LengthOfLongestWord()
+    group.input = "brevity is the soul"
+    #expect(try await queue.value(of: group) == 7)
+  }
+
+  @Test("sequences")
+  func sequences() async throws {
+    let output = output
+    func print(_ item: Any) { output.note("\(item)") }
+    // listing: results-sequences
+    let words = ResultProcedure { ["to", "be", "or", "not"] }
+    let lengths = words.map { word in word.count }
+    let long = words.filter { word in word.count > 2 }
+    let total = lengths.reduce(0) { sum, length in sum + length }
+    queue.add(words, lengths, long, total)
+    print(try await long.value)
+    print(try await total.value)
+    // end
+    #expect(output.events == ["[\"not\"]", "9"])
+  }
+
+  @Test("gather and batch")
+  func gathering() async throws {
+    let output = output
+    func print(_ item: Any) { output.note("\(item)") }
+    // listing: results-gather
+    let pages = (1...3).map { number in ResultProcedure { "page \(number)" } }
+    let book = pages.gathered()
+    queue.add(pages)
+    queue.add(book)
+    print(try await book.value)
+
+    let longest = BatchProcedure { LongestWord() }
+    longest.maxConcurrentChildCount = 2
+    longest.input = ["to be", "or not"]
+    print(try await queue.value(of: longest))
+    // end
+    #expect(output.events == ["[\"page 1\", \"page 2\", \"page 3\"]", "[\"to\", \"not\"]"])
+  }
+}

@@ -1,0 +1,231 @@
+import Dispatch
+import Procedures
+import TestSupport
+import Testing
+
+@Suite struct AsyncProcedureTests {
+  private let scheduler = ManualScheduler()
+  private let queue = ProcedureQueue()
+
+  @Test("an asynchronous procedure finishes when its body ends, with what it returns or throws")
+  func outcomes() async throws {
+    let gate = Gate()
+    let plain = AsyncProcedure { await gate.wait() }
+    let result = AsyncResultProcedure {
+      await gate.wait()
+      return 1
+    }
+    let failing = AsyncResultProcedure<Int> { throw TestError("e") }
+    let length = AsyncTransformProcedure<String, Int> { text in
+      await gate.wait()
+      return text.count
+    }
+    length.injectResult(from: ResultProcedure { "four" }.added(to: queue))
+    queue.add(plain, result, failing, length)
+    await #expect(throws: TestError("e")) { try await failing.value }
+    #expect(!plain.isFinished && !result.isFinished && !length.isFinished)
+    gate.open()
+    #expect("\(await plain.waitUntilFinished())" == "succeeded")
+    #expect(try await result.value == 1)
+    #expect(try await length.value == 4)
+    #expect("\(failing.outcome!)" == "failed: e")
+  }
+
+  @Test("an asynchronous transform without an input fails, and says so")
+  func noInput() async {
+    let transform = AsyncTransformProcedure<Int, Int> { $0 }
+    let handle = AsyncTransformProcedure<Int, Int> { input, finish in finish(.success(input)) }
+    for procedure in [transform, handle] {
+      _ = await queue.run(procedure)
+      guard case .requirementNotSatisfied? = procedure.errors.first as? ProcedureError else {
+        Issue.record("\(procedure.errors)")
+        continue
+      }
+    }
+  }
+
+  @Test("C1: a cancel cancels the task before it returns; CancellationError is then the cancel")
+  func cancelled() async {
+    let started = Gate()
+    let ended = Gate()
+    let seen = Recorder<Bool>()
+    let procedure = AsyncProcedure {
+      await withTaskCancellationHandler {
+        started.open()
+        await ended.wait()
+      } onCancel: {
+        seen.note(true)
+      }
+      try Task.checkCancellation()
+    }
+    queue.add(procedure)
+    await started.wait()
+    procedure.cancel(withError: TestError("stop"))
+    #expect(seen.events == [true] && !procedure.isFinished)
+    ended.open()
+    #expect("\(await procedure.waitUntilFinished())" == "cancelled: stop")
+    #expect(procedure.output == nil)
+  }
+
+  @Test("CancellationError without a cancel is a failure; another error after one is added to it")
+  func errors() async {
+    let alone = AsyncProcedure { throw CancellationError() }
+    #expect("\(await queue.run(alone))" == "failed: CancellationError()")
+    let after = AsyncProcedure { procedure in
+      procedure.cancel(withError: TestError("stop"))
+      throw TestError("broken")
+    }
+    #expect("\(await queue.run(after))" == "cancelled: stop; broken")
+  }
+
+  @Test("C2: cancelled before it executes, the body never runs, and is let go of")
+  func cancelledBefore() {
+    let queue = ProcedureQueue(scheduler: scheduler)
+    let (runs, released) = (Counter(), Counter())
+    func make() -> [Procedure] {
+      let tracker = Tracker { released.increment() }
+      return [
+        AsyncProcedure {
+          runs.increment()
+          withExtendedLifetime(tracker) {}
+        },
+        AsyncProcedure { finish in
+          runs.increment()
+          withExtendedLifetime(tracker) {}
+          finish()
+        },
+      ]
+    }
+    let (cancelled, ran) = (make(), make())
+    queue.add(cancelled + ran)
+    for procedure in cancelled { procedure.cancel() }
+    scheduler.run()
+    #expect(runs.value == 2 && released.value == 2)
+    #expect((cancelled + ran).allSatisfy { $0.isFinished })
+    withExtendedLifetime((cancelled, ran)) {}
+  }
+
+  @Test("T3: the body runs on the queue's underlying queue, also after it was suspended")
+  func underlyingQueue() async {
+    let dispatchQueue = DispatchQueue(label: "bodies")
+    let queue = ProcedureQueue(underlyingQueue: dispatchQueue)
+    let procedure = AsyncProcedure {
+      dispatchPrecondition(condition: .onQueue(dispatchQueue))
+      await Task.yield()
+      dispatchPrecondition(condition: .onQueue(dispatchQueue))
+      await Task.detached {}.value
+      dispatchPrecondition(condition: .onQueue(dispatchQueue))
+    }
+    #expect("\(await queue.run(procedure))" == "succeeded")
+  }
+
+  @Test("a body that never suspends on a queue of one thread is still cancelled")
+  func busyBody() async {
+    let queue = ProcedureQueue.withThreadOfItsOwn()
+    let started = Gate()
+    let procedure = AsyncProcedure {
+      started.open()
+      while !Task.isCancelled {}
+    }
+    queue.add(procedure)
+    await started.wait()
+    procedure.cancel()
+    #expect("\(await procedure.waitUntilFinished())" == "cancelled")
+  }
+
+  @Test("Q2: a suspended body holds its slot, and no thread")
+  func slot() {
+    let queue = ProcedureQueue(maxConcurrentProcedureCount: 1, scheduler: scheduler)
+    let gate = Gate()
+    let procedure = AsyncProcedure { await gate.wait() }
+    let next = BlockProcedure {}
+    queue.add(procedure, next)
+    scheduler.run()
+    #expect(procedure.isExecuting && next.isPending)
+    gate.open()
+    scheduler.run()
+    #expect(procedure.isFinished && next.isFinished)
+  }
+
+  @Test("a closure that is isolated to the main actor runs there; so does MainActorProcedure's")
+  func mainActor() async throws {
+    let trace = Recorder<String>()
+    let show = MainActorProcedure {
+      MainActor.assertIsolated()
+      await Task.yield()
+      MainActor.assertIsolated()
+      trace.note("shown")
+    }
+    let value = AsyncResultProcedure { @MainActor in
+      MainActor.assertIsolated()
+      return 1
+    }
+    let failing = MainActorProcedure { throw TestError("e") }
+    queue.add(show, value, failing)
+    #expect("\(await show.waitUntilFinished())" == "succeeded" && trace.events == ["shown"])
+    #expect(try await value.value == 1)
+    #expect("\(await failing.waitUntilFinished())" == "failed: e")
+  }
+
+  @Test("a subclass keeps what it adds; it ends as its base does")
+  func subclass() async throws {
+    final class Load: AsyncResultProcedure<Int>, @unchecked Sendable {
+      let number: Int
+      init(_ number: Int) {
+        self.number = number
+        super.init { () async in number }
+      }
+    }
+    #expect(try await queue.value(of: Load(3)) == 3)
+  }
+
+  /// ```
+  /// thread 1 (execute)      thread 2
+  /// start the task          cancel
+  /// note it                   post, look for a task
+  ///   look for a cancel
+  /// ```
+  @Test("C1: a cancel against the start of the task: the task is always cancelled")
+  func cancelAgainstStart() async {
+    for _ in 0..<Rounds.few {
+      let procedure = AsyncProcedure {
+        let pending = CancellationTokenSource()
+        // Ends only when the task is cancelled.
+        _ = await pending.token.cancelled
+        withExtendedLifetime(pending) {}
+      }
+      await race({ queue.add(procedure) }, { procedure.cancel() })
+      #expect("\(await procedure.waitUntilFinished())" == "cancelled")
+    }
+  }
+
+  @Test("F4: procedure, task and closure go when it has finished")
+  func memory() async {
+    final class Tracked: AsyncResultProcedure<Void>, @unchecked Sendable {
+      let tracker: Tracker
+      init(_ tracker: Tracker, _ body: @escaping @Sendable () async -> Void) {
+        self.tracker = tracker
+        super.init(body)
+      }
+    }
+    let (closure, procedure) = (Gate(), Gate())
+    do {
+      let tracker = Tracker { closure.open() }
+      let tracked = Tracked(Tracker { procedure.open() }) {
+        await Task.yield()
+        withExtendedLifetime(tracker) {}
+      }
+      _ = await queue.run(tracked)
+    }
+    await closure.wait()
+    await procedure.wait()
+  }
+}
+
+extension Procedure {
+  /// Adds it, for use in the middle of an expression.
+  fileprivate func added(to queue: ProcedureQueue) -> Self {
+    queue.add(self)
+    return self
+  }
+}

@@ -1,0 +1,57 @@
+import Procedures
+import TestSupport
+import Testing
+
+@Suite struct ProcedureEventTests {
+  private let queue = ProcedureQueue()
+
+  private func name(_ event: ProcedureEvent) -> String {
+    switch event {
+    case .willExecute: "willExecute"
+    case .didExecute: "didExecute"
+    case .didCancel(let errors): "didCancel \(errors.count)"
+    case .willAdd(let added): "willAdd \(added.name)"
+    case .didAdd(let added): "didAdd \(added.name)"
+    case .willFinish(let errors): "willFinish \(errors.count)"
+    case .didFinish(let errors): "didFinish \(errors.count)"
+    }
+  }
+
+  private func collect(_ events: AsyncStream<ProcedureEvent>) async -> [String] {
+    await events.reduce(into: []) { names, event in names.append(name(event)) }
+  }
+
+  @Test("X1: events come in the order in which they happen, and end with the finish")
+  func order() async {
+    let procedure = TracedProcedure()
+    let group = GroupProcedure(procedure)
+    let events = (procedure.events, group.events)
+    group.add(child: TracedProcedure("late"))
+    queue.add(group)
+    #expect(
+      await collect(events.0) == ["willExecute", "didExecute", "willFinish 0", "didFinish 0"])
+    #expect(
+      await collect(events.1) == [
+        "willExecute", "willAdd late", "didAdd late", "didExecute", "willFinish 0", "didFinish 0",
+      ])
+  }
+
+  @Test("O1: a late sequence is told of the cancel and the finish")
+  func late() async {
+    let procedure = TracedProcedure()
+    procedure.cancel(withError: TestError("e"))
+    _ = await queue.run(procedure)
+    #expect(await collect(procedure.events) == ["didCancel 1", "didFinish 1"])
+  }
+
+  @Test("it ends when the reading task is cancelled, and when the procedure goes")
+  func ends() async {
+    let procedure = TracedProcedure(end: .whenTold)
+    let events = procedure.events
+    let reading = Task { await collect(events) }
+    reading.cancel()
+    #expect(await reading.value.isEmpty)
+    let orphaned = { TracedProcedure().events }()
+    #expect(await collect(orphaned).isEmpty)
+  }
+}

@@ -1,0 +1,161 @@
+import Procedures
+import TestSupport
+import Testing
+
+@Suite struct ProgressTests {
+  private let scheduler = ManualScheduler()
+  private var queue: ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
+
+  private func waiting(_ name: String = "p", weight: Double = 1) -> TracedProcedure {
+    let procedure = TracedProcedure(name, end: .whenToldOrCancelled)
+    procedure.progressWeight = weight
+    return procedure
+  }
+
+  private func collect(_ fractions: ProgressUpdates) async -> [Double] {
+    await fractions.reduce(into: []) { $0.append($1) }
+  }
+
+  @Test("a procedure is as far as it says, within 0 and 1; finished, it is at 1, however it ended")
+  func reported() {
+    let procedures = [waiting(), waiting(), TracedProcedure(failure: TestError("e"))]
+    queue.add(procedures)
+    scheduler.run()
+    #expect(procedures.map(\.fractionCompleted) == [0, 0, 1])
+    let pairs = [(0.25, 0.25), (0.1, 0.1), (-3, 0), (7, 1), (.nan, 0), (0.5, 0.5)]
+    for (said, expected) in pairs {
+      procedures[0].report(fractionCompleted: said)
+      #expect(procedures[0].fractionCompleted == expected)
+    }
+    procedures[0].finish()
+    procedures[1].cancel()
+    scheduler.run()
+    procedures[0].report(fractionCompleted: 0.2)
+    #expect(procedures.map(\.fractionCompleted) == [1, 1, 1])
+  }
+
+  @Test("a group weighs its children's, however deep; one that reports is believed")
+  func weighed() {
+    let (heavy, light, deep) = (waiting(weight: 2), waiting(), waiting())
+    let group = GroupProcedure(
+      heavy, light, GroupProcedure(GroupProcedure(deep), waiting(weight: 0)))
+    #expect(group.fractionCompleted == 0 && GroupProcedure().fractionCompleted == 0)
+    queue.add(group)
+    scheduler.run()
+    heavy.report(fractionCompleted: 0.5)
+    #expect(group.fractionCompleted == 0.25)
+    light.finish()
+    deep.report(fractionCompleted: 0.5)
+    scheduler.run()
+    #expect(group.fractionCompleted == 0.625)
+    group.report(fractionCompleted: 0.9)
+    #expect(group.fractionCompleted == 0.9)
+  }
+
+  @Test("a watched group tells of each change below, of late children too, and ends with 1")
+  func watched() async {
+    let (first, deep) = (waiting(), waiting())
+    let group = GroupProcedure(first, GroupProcedure(deep))
+    var fractions = group.progressUpdates.makeAsyncIterator()
+    #expect(await fractions.next() == 0)
+    queue.add(group)
+    scheduler.run()
+    first.report(fractionCompleted: 0.5)
+    #expect(await fractions.next() == 0.25)
+    deep.finish()
+    scheduler.run()
+    #expect(await fractions.next() == 0.75)
+    let late = waiting(weight: 2)
+    group.add(child: late)
+    scheduler.run()
+    #expect(await fractions.next() == 0.375 && late.isExecuting)
+    #expect(group.fractionCompleted == 0.375)
+    late.finish()
+    first.finish()
+    scheduler.run()
+    #expect(await fractions.next() == 1)
+    #expect(await fractions.next() == nil)
+  }
+
+  @Test("updates begin with the present, end with the finish, and with whoever goes")
+  func ends() async {
+    let queue = queue
+    let procedure = waiting()
+    queue.add(procedure)
+    scheduler.run()
+    procedure.report(fractionCompleted: 0.5)
+    var fractions = procedure.progressUpdates.makeAsyncIterator()
+    #expect(await fractions.next() == 0.5)
+    procedure.finish()
+    scheduler.run()
+    #expect(await fractions.next() == 1)
+    #expect(await fractions.next() == nil)
+    #expect(await collect(procedure.progressUpdates).last == 1)
+    let orphaned = { self.waiting().progressUpdates }()
+    #expect(await collect(orphaned) == [0])
+    let endless = waiting()
+    let updates = endless.progressUpdates
+    let reading = Task { await collect(updates) }
+    reading.cancel()
+    #expect(await reading.value.count <= 1)
+  }
+
+  @Test("a repeat with a limit counts its attempts")
+  func repeated() async {
+    let procedure = Repeat(max: 4) { TracedProcedure(end: .whenTold) }
+    queue.add(procedure)
+    scheduler.run()
+    for index in 1...4 {
+      procedure.current?.finish()
+      scheduler.run()
+      #expect(procedure.fractionCompleted == Double(index) / 4)
+    }
+  }
+
+  @Test("groups nested thousands deep are watched and looked at without recursion")
+  func deep() async {
+    let leaf = waiting()
+    var group = GroupProcedure(leaf)
+    for _ in 0..<5_000 { group = GroupProcedure(group) }
+    var fractions = group.progressUpdates.makeAsyncIterator()
+    queue.add(group)
+    scheduler.run()
+    #expect(await fractions.next() == 0)
+    leaf.report(fractionCompleted: 0.5)
+    #expect(await fractions.next() == 0.5)
+    #expect(group.fractionCompleted == 0.5)
+    leaf.finish()
+    scheduler.run()
+    #expect(await fractions.next() == 1)
+  }
+
+  @Test("a negative weight traps, naming the procedure")
+  func misuse() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let procedure = BlockProcedure {}
+      procedure.name = "upload"
+      procedure.progressWeight = -1
+    }
+    let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(message.contains("progressWeight of 'upload' must be zero or more, not -1.0"))
+  }
+
+  @Test("reports and children from several threads add up")
+  func shared() async {
+    let queue = ProcedureQueue()
+    for _ in 0..<Rounds.few {
+      let holder = waiting()
+      let group = GroupProcedure(holder)
+      let watching = Task { [updates = group.progressUpdates] in await collect(updates) }
+      queue.add(group)
+      let children = (0..<6).map { _ in waiting() }
+      await race(
+        { for child in children.prefix(3) { group.add(child: child) } },
+        { for child in children.suffix(3) { group.add(child: child) } },
+        { for child in children { child.report(fractionCompleted: 0.5) } })
+      group.cancel()
+      _ = await group.waitUntilFinished()
+      #expect(await watching.value.last == 1)
+    }
+  }
+}

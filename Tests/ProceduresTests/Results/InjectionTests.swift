@@ -1,0 +1,300 @@
+import Procedures
+import TestSupport
+import Testing
+
+@Suite struct InjectionTests {
+  private let scheduler = ManualScheduler()
+  private var queue: ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
+
+  /// Where the source stands when it is injected from.
+  private enum Moment: CaseIterable {
+    case initialized, enqueued, executing, finished
+  }
+
+  /// How the source ends.
+  private enum End: CaseIterable {
+    case value, failure, failureWithoutResult, cancelled, cancelledWithError, noOutput
+
+    var expected: String {
+      switch self {
+      case .value: "succeeded"
+      case .failure, .failureWithoutResult:
+        "cancelled: Dependency 'source' failed, and had to succeed: broken"
+      case .cancelled: "cancelled: Dependency 'source' was cancelled."
+      case .cancelledWithError: "cancelled: Dependency 'source' was cancelled: stop"
+      case .noOutput:
+        "cancelled: 'source' has no value where one is needed: set or inject its input before it "
+          + "executes, or finish it with an output."
+      }
+    }
+
+    func end(_ source: Source) {
+      switch self {
+      case .value: source.finish(withResult: .success(7))
+      case .failure: source.finish(withResult: .failure(TestError("broken")))
+      case .failureWithoutResult: source.finish(withError: TestError("broken"))
+      case .cancelled: source.cancel()
+      case .cancelledWithError: source.cancel(withError: TestError("stop"))
+      case .noOutput: source.finish()
+      }
+      source.finish()
+    }
+  }
+
+  /// Finishes when told, with what it is told.
+  private final class Source: Procedure, OutputProcedure, @unchecked Sendable {
+    typealias Output = Int
+
+    override init() {
+      super.init()
+      name = "source"
+    }
+
+    override func execute() {}
+  }
+
+  @Test("R1: whenever it is injected, and however the source ends: the value, or the reason")
+  func table() {
+    for end in End.allCases {
+      for moment in Moment.allCases {
+        let queue = queue
+        let source = Source()
+        let target = TransformProcedure<Int, String> { "\($0)" }
+        if moment != .initialized { queue.add(source) }
+        if moment == .executing || moment == .finished { scheduler.run() }
+        if moment == .finished {
+          end.end(source)
+          scheduler.run()
+        }
+        target.injectResult(from: source)
+        queue.add(target)
+        if moment == .initialized { queue.add(source) }
+        scheduler.run()
+        if moment != .finished {
+          #expect(target.isPending)
+          end.end(source)
+          scheduler.run()
+        }
+        #expect("\(target.outcome!)" == end.expected, "\(end) \(moment)")
+        #expect(target.input == (end == .value ? 7 : nil))
+        if end == .value { #expect(try! target.output?.get() == "7") }
+      }
+    }
+  }
+
+  @Test("R1: a cancelled source cancels the target once it has finished, not before")
+  func cancelledSource() {
+    let (queue, source) = (queue, Source())
+    let target = IdentityProcedure<Int>()
+    target.injectResult(from: source)
+    queue.add(source, target)
+    scheduler.run()
+    source.cancel()
+    scheduler.run()
+    #expect(source.isCancelled && !source.isFinished && !target.isCancelled)
+    source.finish()
+    scheduler.run()
+    #expect(target.isCancelled && target.isFinished)
+  }
+
+  @Test("R1: the value is there before willExecute, and after the source's didFinish observers")
+  func order() {
+    let queue = queue
+    let trace = Recorder<String>()
+    let source = ResultProcedure { 1 }
+    source.addDidFinishBlockObserver { _, _ in trace.note("didFinish") }
+    let target = TransformProcedure<Int, Int> { $0 + 1 }
+    target.addWillExecuteBlockObserver { target, _ in trace.note("input \(target.input ?? 0)") }
+    target.injectResult(from: source)
+    queue.add(target, source)
+    scheduler.run()
+    #expect(trace.events == ["didFinish", "input 1"])
+  }
+
+  @Test("R1: via maps the output; what it throws cancels the target")
+  func via() {
+    let queue = queue
+    let source = ResultProcedure { "12" }
+    let mapped = TransformProcedure<Int, Int> { $0 + 1 }
+    let refused = TransformProcedure<Int, Int> { $0 }
+    mapped.injectResult(from: source, via: { text in Int(text) ?? 0 })
+    refused.injectResult(from: source) { _ in throw TestError("not a number") }
+    queue.add(mapped, refused, source)
+    scheduler.run()
+    #expect(try! mapped.output?.get() == 13)
+    #expect("\(refused.outcome!)" == "cancelled: not a number")
+  }
+
+  @Test("R1: an optional output is unwrapped; nil cancels the target")
+  func optional() {
+    for value in [5, nil] as [Int?] {
+      let queue = queue
+      let source = ResultProcedure<Int?> { value }
+      source.name = "maybe"
+      let target = IdentityProcedure<Int>()
+      target.injectResult(from: source)
+      let asItIs = IdentityProcedure<Int?>()
+      asItIs.injectResult(from: source)
+      queue.add(target, asItIs, source)
+      scheduler.run()
+      #expect(target.input == value && target.isCancelled == (value == nil))
+      #expect(asItIs.input == .some(value) && asItIs.isFinished && !asItIs.isCancelled)
+      if value == nil, case .requirementNotSatisfied("maybe")? = target.errors[0] as? ProcedureError
+      {
+      } else {
+        #expect(value != nil)
+      }
+    }
+  }
+
+  @Test("R1: an output of nothing known but its type can be injected")
+  func existential() {
+    let queue = queue
+    let sources: [any OutputProcedure<Int>] = [ResultProcedure { 1 }, IdentityProcedure<Int>()]
+    let targets: [any InputProcedure<Int>] = [IdentityProcedure<Int>(), IdentityProcedure<Int>()]
+    for (source, target) in zip(sources, targets) {
+      target.injectResult(from: source)
+      queue.add(source, target)
+    }
+    scheduler.run()
+    #expect(targets.map { $0.input } == [1, nil])
+    #expect(targets[1].isCancelled)
+  }
+
+  @Test("R1: a value that the target had is replaced; of several sources the last to finish counts")
+  func several() {
+    let queue = queue
+    let (first, second) = (ResultProcedure { 1 }, ResultProcedure { 2 })
+    second.add(dependency: first)
+    let target = IdentityProcedure<Int>()
+    target.input = 9
+    target.injectResult(from: second).injectResult(from: first)
+    queue.add(target, first, second)
+    scheduler.run()
+    #expect(target.input == 2)
+  }
+
+  @Test("R1: a target that was cancelled before gets nothing, and its closure is not called")
+  func cancelledTarget() {
+    let (queue, source) = (queue, Source())
+    let calls = Counter()
+    let target = IdentityProcedure<Int>()
+    target.injectResult(from: source) { output in
+      calls.increment()
+      return output
+    }
+    queue.add(source, target)
+    scheduler.run()
+    target.cancel()
+    source.finish(withResult: .success(1))
+    scheduler.run()
+    #expect("\(target.outcome!)" == "cancelled" && target.input == nil && calls.value == 0)
+  }
+
+  @Test("R1: inject hands over both procedures, however the dependency ended; a throw cancels")
+  func inject() {
+    final class Target: Procedure, @unchecked Sendable {
+      var seen = ""
+      override func execute() { finish() }
+    }
+    let queue = queue
+    let fine = TracedProcedure("fine")
+    let broken = TracedProcedure("broken", failure: TestError("e"))
+    let stopped = TracedProcedure("stopped")
+    let target = Target()
+    for dependency in [fine, broken, stopped] {
+      target.inject(dependency: dependency) { target, dependency, errors in
+        target.seen += "\(dependency.name) \(errors.count) "
+      }
+    }
+    let refusing = Target().inject(dependency: fine) { _, _, _ in throw TestError("no") }
+    queue.add(target, refusing, fine, broken, stopped)
+    stopped.cancel()
+    scheduler.run()
+    #expect(Set(target.seen.split(separator: " ")) == ["fine", "broken", "stopped", "0", "1"])
+    #expect("\(target.outcome!)" == "succeeded" && "\(refusing.outcome!)" == "cancelled: no")
+  }
+
+  @Test("R1: down a chain each error says who stopped it, and what began it, and no more")
+  func causes() {
+    for isFailure in [true, false] {
+      let queue = queue
+      let source = ResultProcedure<Int> { throw TestError("broken") }
+      source.name = "0"
+      let chain = (1...4).map { number in
+        let step = IdentityProcedure<Int>()
+        step.name = "\(number)"
+        return step
+      }
+      chain[0].injectResult(from: source)
+      for (next, last) in zip(chain.dropFirst(), chain) { next.injectResult(from: last) }
+      queue.add(source)
+      queue.add(chain)
+      if !isFailure { source.cancel() }
+      scheduler.run()
+      let cause =
+        isFailure
+        ? "Dependency '0' failed, and had to succeed: broken" : "Dependency '0' was cancelled."
+      #expect(
+        chain.map { "\($0.errors[0])" } == [cause]
+          + (1...3).map { "Dependency '\($0)' was cancelled: \(cause)" })
+    }
+  }
+
+  @Test("D4: a condition still sees a dependency that failed and was injected from")
+  func conditions() {
+    let queue = queue
+    let broken = TracedProcedure("broken", failure: TestError("e"))
+    let target = BlockProcedure {}
+    target.inject(dependency: broken) { _, _, _ in }
+    target.add(condition: NoFailedDependencies())
+    queue.add(broken, target)
+    scheduler.run()
+    #expect(target.isCancelled && target.failed && target.dependencies.isEmpty)
+  }
+
+  @Test("R1: many sources of one target, and many targets of one source")
+  func many() {
+    let queue = queue
+    let sources = (0..<200).map { number in ResultProcedure { number } }
+    let sum = Recorder<Int>()
+    let target = BlockProcedure {}
+    for source in sources {
+      target.inject(dependency: source) { _, source, _ in sum.note(try! source.output!.get()) }
+    }
+    let targets = (0..<200).map { _ in IdentityProcedure<Int>().injectResult(from: sources[3]) }
+    queue.add(targets)
+    queue.add(target)
+    queue.add(sources)
+    scheduler.run()
+    #expect(sum.events.reduce(0, +) == 19_900 && target.dependencies.isEmpty)
+    #expect(targets.allSatisfy { $0.input == 3 })
+  }
+
+  /// ```
+  /// thread 1             thread 2
+  /// source.finish        target.injectResult
+  ///   set the output       note the dependency
+  ///   retire               wait for it, or find that it has finished
+  /// ```
+  @Test("R1: an injection against the source's finish loses nothing")
+  func injectionAgainstFinish() async {
+    let queue = ProcedureQueue()
+    for round in 0..<Rounds.few {
+      let source = Source()
+      let executing = Gate()
+      source.addDidExecuteBlockObserver { _ in executing.open() }
+      let target = IdentityProcedure<Int>()
+      queue.add(source)
+      await executing.wait()
+      await race(
+        { source.finish(withResult: .success(round)) },
+        {
+          target.injectResult(from: source)
+          queue.add(target)
+        })
+      #expect("\(await target.waitUntilFinished())" == "succeeded")
+      #expect(target.input == round)
+    }
+  }
+}

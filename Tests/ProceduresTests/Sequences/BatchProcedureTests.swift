@@ -1,0 +1,84 @@
+import Procedures
+import TestSupport
+import Testing
+
+@Suite struct BatchProcedureTests {
+  private let scheduler = ManualScheduler()
+  private let clock = TestClock()
+  private var queue: ProcedureQueue { ProcedureQueue(scheduler: scheduler, clock: clock.clock) }
+
+  @Test("each element has a procedure of its own; outputs keep the order of the input")
+  func positions() throws {
+    let queue = queue
+    let batch = BatchProcedure { TransformProcedure<Int, String> { "\($0)" } }
+    batch.injectResult(from: ResultProcedure { Array((0..<100).reversed()) }.onto(queue))
+    let empty = Batch { Identity<Int>() }
+    empty.input = []
+    let after = Identity<[String]>().injectResult(from: batch)
+    queue.add(batch, empty, after)
+    scheduler.run()
+    #expect(after.input == (0..<100).reversed().map { "\($0)" } && batch.children.count == 100)
+    #expect(try empty.output?.get() == [])
+  }
+
+  @Test("one that fails leaves no output, so positions always match; the others go on")
+  func failure() {
+    let done = Counter()
+    let batch = BatchProcedure {
+      TransformProcedure<Int, Int> { number in
+        if number == 2 { throw TestError("two") }
+        done.increment()
+        return number
+      }
+    }
+    batch.input = [1, 2, 3]
+    queue.add(batch)
+    scheduler.run()
+    #expect("\(batch.outcome!)".hasSuffix("two") && batch.output == nil && done.value == 2)
+  }
+
+  @Test("without an input it is cancelled, and says so; cancelled, it cancels its children")
+  func noInput() {
+    let queue = queue
+    let missing = Batch { Identity<Int>() }
+    let cancelled = Batch {
+      AsyncTransformProcedure<Int, Int> { number, finish in finish(.success(number)) }
+    }
+    cancelled.input = [1, 2]
+    cancelled.maxConcurrentChildCount = 1
+    cancelled.addDidExecuteBlockObserver { $0.cancel() }
+    queue.add(missing, cancelled)
+    scheduler.run()
+    guard case .requirementNotSatisfied? = missing.errors.first as? ProcedureError else {
+      Issue.record("\(missing.errors)")
+      return
+    }
+    #expect(missing.isCancelled && cancelled.isCancelled && cancelled.isFinished)
+    #expect(cancelled.output == nil)
+  }
+
+  @Test("F4: it goes, with its closure, when it has finished")
+  func memory() {
+    let released = Counter()
+    weak var batch: BatchProcedure<IdentityProcedure<Int>>?
+    do {
+      let tracker = Tracker { released.increment() }
+      let strong = Batch {
+        withExtendedLifetime(tracker) {}
+        return Identity<Int>()
+      }
+      strong.input = [1, 2]
+      batch = strong
+      queue.add(strong)
+      scheduler.run()
+    }
+    #expect(batch == nil && released.value == 1)
+  }
+}
+
+extension Procedure {
+  fileprivate func onto(_ queue: ProcedureQueue) -> Self {
+    queue.add(self)
+    return self
+  }
+}

@@ -1,0 +1,216 @@
+import Primitives
+import Procedures
+import TestSupport
+import Testing
+
+@Suite struct RepeatProcedureTests {
+  private let scheduler = ManualScheduler()
+  private let clock = TestClock()
+  private var queue: ProcedureQueue { ProcedureQueue(scheduler: scheduler, clock: clock.clock) }
+
+  /// Notes when it executes.
+  private final class Attempt: Procedure, InputProcedure, OutputProcedure, @unchecked Sendable {
+    typealias Input = Int
+    typealias Output = Int
+    let number: Int
+    private let times: Recorder<ContinuousClock.Instant>
+    private let now: @Sendable () -> ContinuousClock.Instant
+
+    init(_ times: Recorder<ContinuousClock.Instant>, _ clock: TestClock) {
+      self.times = times
+      number = times.events.count + 1
+      now = { clock.now }
+      super.init()
+    }
+
+    override func execute() {
+      times.note(now())
+      finish(withResult: .success(number * (input ?? 1)))
+    }
+  }
+
+  private func seconds(_ times: Recorder<ContinuousClock.Instant>) -> [Int] {
+    let events = times.events
+    return zip(events, events.dropFirst()).map { Int(($1 - $0).components.seconds) }
+  }
+
+  private func advance(_ seconds: Int) {
+    for _ in 0..<seconds {
+      clock.advance(by: .seconds(1))
+      scheduler.run()
+    }
+  }
+
+  @Test("Z4: the first interval stands before the second attempt; max is how many there are")
+  func intervals() {
+    let times = Recorder<ContinuousClock.Instant>()
+    let procedure = RepeatProcedure(
+      max: 4, wait: .incrementing(initial: .seconds(1), increment: .seconds(2))
+    ) { [clock] in Attempt(times, clock) }
+    queue.add(procedure)
+    #expect(procedure.count == 0)
+    scheduler.run()
+    #expect(procedure.count == 2 && times.events.count == 1)
+    advance(20)
+    #expect("\(procedure.outcome!)" == "succeeded" && procedure.count == 4)
+    #expect(seconds(times) == [1, 3, 5])
+    #expect(procedure.current?.number == 4 && procedure.previous?.number == 3)
+    #expect(clock.pendingCount == 0)
+  }
+
+  @Test("Z4: with max 0 or less nothing is made; with 1 one")
+  func limits() {
+    for (max, count) in [(-1, 0), (0, 0), (1, 1)] {
+      let made = Counter()
+      let procedure = Repeat(max: max) {
+        made.increment()
+        return BlockProcedure {}
+      }
+      queue.add(procedure)
+      scheduler.run()
+      #expect(made.value == count && procedure.count == count && procedure.isFinished)
+    }
+  }
+
+  @Test("Z4: the next attempt starts after the one before finished, with its observers")
+  func order() {
+    let trace = Recorder<String>()
+    let made = Counter()
+    let procedure = Repeat(max: 3) {
+      let attempt = TracedProcedure("\(made.increment())", trace: trace)
+      attempt.addDidFinishBlockObserver { attempt, _ in trace.note("\(attempt.name) told") }
+      return attempt
+    }
+    procedure.addDidFinishBlockObserver { _, _ in trace.note("repeat told") }
+    queue.add(procedure)
+    scheduler.run()
+    let events = trace.events.filter { $0.hasSuffix("execute") || $0.hasSuffix("told") }
+    #expect(
+      events == [
+        "1 execute", "1 told", "2 execute", "2 told", "3 execute", "3 told", "repeat told",
+      ])
+  }
+
+  @Test("it goes on after failures and cancelled attempts, whose errors it collects")
+  func failures() {
+    let queue = queue
+    let made = Counter()
+    let procedure = RepeatProcedure(max: 3) {
+      TracedProcedure("\(made.increment())", failure: TestError("e"))
+    }
+    procedure.addWillExecuteBlockObserver { procedure, _ in procedure.name = "repeat" }
+    queue.add(procedure)
+    scheduler.run()
+    #expect("\(procedure.outcome!)" == "failed: Child '1': e; Child '2': e; Child '3': e")
+  }
+
+  @Test("it ends when the closure returns nil, and when the wait strategy does")
+  func ends() {
+    let made = Counter()
+    let byBody = Repeat { made.increment() > 5 ? nil : BlockProcedure {} }
+    let intervals = [Duration.seconds(1), .seconds(1)]
+    let byWait = Repeat(wait: .iterator(intervals.makeIterator())) { BlockProcedure {} }
+    queue.add(byBody, byWait)
+    scheduler.run()
+    advance(5)
+    #expect(byBody.count == 5 && byBody.isFinished && byWait.count == 3 && byWait.isFinished)
+  }
+
+  @Test("an iterator gives each attempt its own delay and configuration")
+  func payloads() {
+    let times = Recorder<ContinuousClock.Instant>()
+    let configured = Counter()
+    let payloads = (0..<3).map { index in
+      RepeatProcedurePayload(procedure: Attempt(times, clock), delay: .seconds(index * 2)) { _ in
+        configured.increment()
+      }
+    }
+    let procedure = Repeat<Attempt>(
+      wait: .constant(.seconds(9)), iterator: payloads.makeIterator())
+    queue.add(procedure)
+    scheduler.run()
+    advance(10)
+    #expect(procedure.isFinished && seconds(times) == [2, 4] && configured.value == 3)
+  }
+
+  @Test("cancelled while it waits, or while it attempts, it makes no more and ends at once")
+  func cancelled() {
+    let queue = queue
+    let waiting = Repeat(wait: .constant(.seconds(5))) { TracedProcedure() }
+    let attempting = Repeat { TracedProcedure(end: .whenToldOrCancelled) }
+    queue.add(waiting, attempting)
+    scheduler.run()
+    for procedure in [waiting, attempting] { procedure.cancel() }
+    scheduler.run()
+    #expect("\(waiting.outcome!)" == "cancelled" && waiting.count == 2)
+    #expect("\(attempting.outcome!)" == "cancelled" && attempting.count == 1)
+    #expect(clock.pendingCount == 0 && queue.count == 0)
+  }
+
+  @Test("R1: each attempt gets the input; the output is that of the last attempt that had one")
+  func values() {
+    let queue = queue
+    let times = Recorder<ContinuousClock.Instant>()
+    let procedure = Repeat(max: 3) { [clock] in Attempt(times, clock) }
+    procedure.injectResult(from: ResultProcedure { 10 }.onto(queue))
+    let after = Identity<Int>().injectResult(from: procedure)
+    queue.add(procedure, after)
+    scheduler.run()
+    #expect(after.input == 30)
+  }
+
+  @Test("F4: finished attempts are let go of, and the closure when it has finished")
+  func memory() {
+    let queue = queue
+    let (live, closure) = (Counter(), Counter())
+    final class Tracked: Procedure, @unchecked Sendable {
+      let live: Counter
+      init(_ live: Counter) {
+        self.live = live
+        live.increment()
+      }
+      override func execute() { finish() }
+      deinit { live.decrement() }
+    }
+    let procedure: Repeat<Tracked>
+    do {
+      let tracker = Tracker { closure.increment() }
+      procedure = Repeat(max: 10_000) {
+        withExtendedLifetime(tracker) {}
+        return Tracked(live)
+      }
+    }
+    queue.add(procedure)
+    scheduler.run()
+    #expect(procedure.count == 10_000 && procedure.isFinished && procedure.children.isEmpty)
+    #expect(live.highest <= 4 && live.value == 2 && closure.value == 1)
+  }
+
+  @Test("Z4: a cancel against the attempts: nothing is left over, and it ends")
+  func cancelAgainstAttempts() async {
+    let queue = ProcedureQueue()
+    for _ in 0..<Rounds.few {
+      let live = Counter()
+      let procedure = Repeat {
+        let attempt = TracedProcedure()
+        live.increment()
+        attempt.addDidFinishBlockObserver { _, _ in live.decrement() }
+        return attempt
+      }
+      let started = Gate()
+      procedure.addDidExecuteBlockObserver { _ in started.open() }
+      queue.add(procedure)
+      await started.wait()
+      await race({ procedure.cancel() })
+      #expect("\(await procedure.waitUntilFinished())" == "cancelled")
+      #expect(live.value == 0)
+    }
+  }
+}
+
+extension Procedure {
+  fileprivate func onto(_ queue: ProcedureQueue) -> Self {
+    queue.add(self)
+    return self
+  }
+}

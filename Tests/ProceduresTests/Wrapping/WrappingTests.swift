@@ -1,0 +1,134 @@
+import Procedures
+import TestSupport
+import Testing
+
+@Suite struct WrappingTests {
+  private let scheduler = ManualScheduler()
+  private var queue: ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
+
+  @Test("composed: it runs its procedure, takes over its errors, and cancels it")
+  func composed() {
+    let queue = queue
+    let (fine, failing) = (TracedProcedure("fine"), TracedProcedure("e", failure: TestError("e")))
+    let endless = TracedProcedure(end: .whenToldOrCancelled)
+    let groups = [fine, failing, endless].map { Composed($0) }
+    queue.add(groups)
+    scheduler.run()
+    #expect(
+      "\(groups[0].outcome!)" == "succeeded" && "\(groups[1].outcome!)" == "failed: Child 'e': e")
+    groups[2].cancel()
+    scheduler.run()
+    #expect(endless.isCancelled && groups[2].isFinished && groups[2].procedure === endless)
+  }
+
+  @Test("R1: composed hands its input on, and makes what its procedure makes")
+  func values() {
+    let queue = queue
+    let source = ResultProcedure { "four" }
+    let length = ComposedProcedure(TransformProcedure<String, Int> { $0.count })
+    length.injectResult(from: source)
+    let target = IdentityProcedure<Int>().injectResult(from: length)
+    queue.add(source, length, target)
+    scheduler.run()
+    #expect(target.input == 4 && length.procedure.input == "four")
+  }
+
+  @Test("gated: closed, it is cancelled without errors, and nothing executes; open, it runs")
+  func gated() {
+    let queue = queue
+    let (opened, closed) = (TracedProcedure("opened"), TracedProcedure("closed"))
+    let gates = [GatedProcedure(opened) { true }, GatedProcedure(closed) { false }]
+    queue.add(gates)
+    scheduler.run()
+    #expect("\(gates[0].outcome!)" == "succeeded" && "\(gates[1].outcome!)" == "cancelled")
+    #expect(!gates[1].failed && "\(closed.outcome!)" == "cancelled")
+    #expect(opened.trace.events.first == "opened execute")
+    #expect(!closed.trace.events.contains("closed execute"))
+  }
+
+  @Test("gated: the gate is asked after the dependencies, once; a throw cancels with the error")
+  func gateOrder() {
+    let queue = queue
+    let asked = Counter()
+    let dependency = TracedProcedure(end: .whenTold)
+    let gated = Gated(ResultProcedure { 1 }) {
+      asked.increment()
+      return true
+    }
+    gated.add(dependency: dependency)
+    let broken = Gated(TracedProcedure()) { throw TestError("no key") }
+    let cancelled = Gated(TracedProcedure()) {
+      asked.increment()
+      return true
+    }
+    queue.add(gated, broken, cancelled, dependency)
+    cancelled.cancel()
+    scheduler.run()
+    #expect(asked.value == 0)
+    dependency.finish()
+    scheduler.run()
+    #expect(asked.value == 1 && "\(broken.outcome!)" == "cancelled: no key")
+    #expect(try! gated.output?.get() == 1)
+  }
+
+  @Test("F4: the gate is let go of, asked or not")
+  func gateLetsGo() {
+    let released = Counter()
+    func make() -> Procedure {
+      let tracker = Tracker { released.increment() }
+      return Gated(TracedProcedure()) {
+        withExtendedLifetime(tracker) {}
+        return true
+      }
+    }
+    let procedures = [make(), make()]
+    queue.add(procedures)
+    procedures[0].cancel()
+    scheduler.run()
+    #expect(released.value == 2)
+    withExtendedLifetime(procedures) {}
+  }
+
+  @Test("ignore errors: it succeeds however its procedure ends, which keeps its own outcome")
+  func ignoreErrors() {
+    let queue = queue
+    let failing = IgnoreErrors(TracedProcedure("e", failure: TestError("e")))
+    let cancelled = IgnoreErrorsProcedure(TracedProcedure(end: .whenToldOrCancelled))
+    let fine = IgnoreErrorsProcedure(ResultProcedure { 2 })
+    let itself = IgnoreErrors(TracedProcedure(end: .whenToldOrCancelled))
+    queue.add(failing, cancelled, fine, itself)
+    scheduler.run()
+    cancelled.procedure.cancel(withError: TestError("stop"))
+    itself.cancel(withError: TestError("stop"))
+    scheduler.run()
+    #expect("\(failing.outcome!)" == "succeeded" && "\(failing.procedure.outcome!)" == "failed: e")
+    #expect("\(cancelled.outcome!)" == "succeeded" && "\(itself.outcome!)" == "cancelled: stop")
+    #expect(try! fine.output?.get() == 2)
+  }
+
+  @Test("identity hands its input on")
+  func identity() {
+    let identity = Identity<Int>()
+    identity.input = 3
+    queue.add(identity)
+    scheduler.run()
+    #expect(try! identity.output?.get() == 3)
+  }
+
+  @Test("Z2: timeout(after:) cancels with timedOut, and the wrapped procedure as its child")
+  func timeout() {
+    let clock = TestClock()
+    let queue = ProcedureQueue(scheduler: scheduler, clock: clock.clock)
+    let endless = TracedProcedure(end: .whenToldOrCancelled)
+    let group = Composed(endless).timeout(after: .seconds(9)).timeout(after: .seconds(3))
+    queue.add(group)
+    scheduler.run()
+    clock.advance(by: .seconds(3))
+    scheduler.run()
+    guard case .timedOut(.seconds(3))? = group.errors.first as? ProcedureError else {
+      Issue.record("\(group.errors)")
+      return
+    }
+    #expect(endless.isCancelled && group.isFinished && clock.pendingCount == 0)
+  }
+}
