@@ -295,7 +295,8 @@ final class ReadyList: Sendable {
       remaining -= 1
       switch job.procedure.runTurn(job.kind, on: list, context) {
       case .idle:
-        next = remaining > 0 ? list.take(on: context) : nil
+        // What the turn made ready in this list was left for this worker to find, or to pass on.
+        next = remaining > 0 ? list.take(on: context) : list.askForWorker()
       case .retired(let waiters):
         let finishedGroup: GroupProcedure?
         (next, finishedGroup) = list.retire(
@@ -315,6 +316,11 @@ final class ReadyList: Sendable {
 
   private func take(on context: SchedulingContext) -> ReadyListStateMachine.Job? {
     update { storage, _ in storage.context === context ? takeJob(&storage) : nil }
+  }
+
+  /// Restores the machine's invariant 2, for a worker that takes no more.
+  private func askForWorker() -> ReadyListStateMachine.Job? {
+    update { _, _ in nil }
   }
 
   /// What a ready member excludes others from is granted in the same step as its slot. One that is
