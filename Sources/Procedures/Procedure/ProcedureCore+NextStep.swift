@@ -48,7 +48,7 @@ extension ProcedureCore {
 
   /// The list that its turn moves to: it is on a queue now, and this worker is on none.
   func homeElsewhere(than context: SchedulingContext) -> ReadyList? {
-    guard context === SchedulingContext.detached, let home, home.isOnQueue else { return nil }
+    guard context.isDetached, let home, home.isOnQueue else { return nil }
     return home
   }
 
