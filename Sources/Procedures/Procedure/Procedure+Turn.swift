@@ -66,7 +66,7 @@ extension Procedure {
       case .evaluate: if core.machine.evaluate() == .none { return nil }
       case .start: if core.machine.start() == .none { return nil }
       }
-      if let home = core.homeElsewhere(than: context) {
+      if let home = core.homeElsewhere(than: list, context) {
         return NextStep(step: .idle, movesTo: home)
       }
       // Go on with an event whose delivery had to wait for another queue.

@@ -342,4 +342,20 @@ import Testing
     #expect(released.value == 1)
     #expect("\(await kept.waitUntilFinished())" == "cancelled: Its group was cancelled.")
   }
+
+  @Test("C7, G1: cancelled, and then added to a group that is on no queue, it ends as a child of that")
+  func cancelledBeforeItsGroupIsEnqueued() {
+    let surroundings = DetachedSurroundings(scheduler: scheduler, clock: .continuous)
+    surroundings.replacingDispatch {
+      let (first, second) = (TracedProcedure("first"), TracedProcedure("second"))
+      // Its turn is on its way to a worker of nobody's when it becomes a child.
+      second.cancel()
+      let group = GroupProcedure(first, second)
+      scheduler.run()
+      #expect(second.isFinished && !first.isFinished)
+      queue.add(group)
+      scheduler.run()
+      #expect("\(first.outcome!)" == "succeeded" && "\(group.outcome!)" == "succeeded")
+    }
+  }
 }
