@@ -343,7 +343,8 @@ import Testing
     #expect("\(await kept.waitUntilFinished())" == "cancelled: Its group was cancelled.")
   }
 
-  @Test("C7, G1: cancelled, and then added to a group that is on no queue, it ends as a child of that")
+  @Test(
+    "C7, G1: cancelled, and then added to a group that is on no queue, it ends as a child of that")
   func cancelledBeforeItsGroupIsEnqueued() {
     let surroundings = DetachedSurroundings(scheduler: scheduler, clock: .continuous)
     surroundings.replacingDispatch {
