@@ -359,4 +359,26 @@ import Testing
       #expect("\(first.outcome!)" == "succeeded" && "\(group.outcome!)" == "succeeded")
     }
   }
+
+  @Test(
+    "G3, G5: all of a subtree that is added to a cancelled group reads cancelled before it is told")
+  func subtreeAddedToCancelled() {
+    let (leaf, sibling) = (TracedProcedure("leaf"), TracedProcedure("sibling"))
+    let middle = GroupProcedure(leaf)
+    let inner = GroupProcedure(middle, sibling)
+    let told = Recorder<[Bool]>()
+    for procedure in [inner, middle, leaf, sibling] as [Procedure] {
+      procedure.cancellationToken.onCancel {
+        told.note([inner, middle, leaf, sibling].map(\.isCancelled))
+      }
+    }
+    let group = GroupProcedure()
+    queue.add(group)
+    group.cancel()
+    group.add(child: inner)
+    #expect(told.events == Array(repeating: [true, true, true, true], count: 4))
+    scheduler.run()
+    #expect([inner, middle, leaf, sibling].allSatisfy { $0.isFinished })
+    #expect(leaf.trace.events.contains("leaf execute") == false)
+  }
 }
