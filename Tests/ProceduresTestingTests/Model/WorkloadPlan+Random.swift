@@ -69,7 +69,8 @@ extension WorkloadPlan {
   private mutating func connect(_ index: Int, using generator: inout SimulationGenerator) {
     let ancestors = Set(ancestors(of: index))
     for other in 0..<index where !ancestors.contains(other) {
-      guard Self.happens(onceIn: 5, using: &generator) else { continue }
+      guard Self.happens(onceIn: 5, using: &generator), mayBeAwaited(other, within: ancestors)
+      else { continue }
       let requirement: DependencyRequirement =
         [.any, .any, .notCancelled, .success].randomElement(using: &generator)!
       items[index].dependencies.append((other, requirement))
@@ -92,6 +93,16 @@ extension WorkloadPlan {
     }
     if Self.happens(onceIn: 8, using: &generator) {
       items[index].holdsFinish = Self.time(using: &generator)
+    }
+  }
+
+  /// What a group adds when it executes must not keep it from executing.
+  private func mayBeAwaited(_ other: Int, within ancestors: Set<Int>) -> Bool {
+    ([other] + self.ancestors(of: other)).allSatisfy { index in
+      guard case .inExecute = items[index].entrance, let parent = items[index].parent else {
+        return true
+      }
+      return ancestors.contains(parent)
     }
   }
 
