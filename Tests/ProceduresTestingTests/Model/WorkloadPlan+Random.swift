@@ -96,13 +96,12 @@ extension WorkloadPlan {
     }
   }
 
-  /// What a group adds when it executes must not keep it from executing.
+  /// What a group adds when it executes is on no queue before, and so nobody can see that the group
+  /// waits for somebody who waits for that: only those inside of it may.
   private func mayBeAwaited(_ other: Int, within ancestors: Set<Int>) -> Bool {
     ([other] + self.ancestors(of: other)).allSatisfy { index in
-      guard case .inExecute = items[index].entrance, let parent = items[index].parent else {
-        return true
-      }
-      return ancestors.contains(parent)
+      guard case .inExecute = items[index].entrance else { return true }
+      return ancestors.contains(index)
     }
   }
 
