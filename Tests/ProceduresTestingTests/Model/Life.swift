@@ -88,6 +88,8 @@ struct Life {
       try require(finishesThatCount < 2, "F1: two finishes count")
     case .lateObserverTold:
       try require(event.state == .finished, "O1: told of the finish before it")
+    case .sawUncancelledChild:
+      try require(false, "G3: told of a cancel before all of it reads cancelled")
     case .added, .queueSuspended, .queueResumed:
       break
     }

@@ -39,6 +39,18 @@ final class Workload: Sendable {
     }
   }
 
+  /// A group is told of its cancel, in whatever way.
+  func checkSubtree(_ index: Int) {
+    guard let group = procedures[index] as? GroupProcedure else { return }
+    var open = [group]
+    while let next = open.popLast() {
+      for child in next.children {
+        if !child.isCancelled, child.state < .executing { note(index, .sawUncancelledChild) }
+        if let group = child as? GroupProcedure, group.isCancelled { open.append(group) }
+      }
+    }
+  }
+
   // MARK: Making
 
   private func make(_ index: Int) -> Procedure {
@@ -80,6 +92,9 @@ final class Workload: Sendable {
     }
     for category in item.categories.sorted() {
       procedure.add(condition: MutuallyExclusive(named: "c\(category)", in: domain))
+    }
+    if item.isGroup {
+      procedure.cancellationToken.onCancel { [weak self] in self?.checkSubtree(index) }
     }
     if item.hasToken { procedure.cancel(when: sources[index].token) }
   }

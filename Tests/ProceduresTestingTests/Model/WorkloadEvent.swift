@@ -23,6 +23,8 @@ struct WorkloadEvent: Sendable, CustomStringConvertible {
     case queueSuspended
     case queueResumed
     case lateObserverTold
+    /// A group that was cancelled has seen a child which had not started, and was not.
+    case sawUncancelledChild
   }
 
   /// An item, or a queue.

@@ -88,6 +88,7 @@ final class WorkloadGroup: GroupProcedure, @unchecked Sendable {
 
   override func procedureDidCancel(withErrors errors: [any Error]) {
     workload.note(index, .didCancelOverride(errors.map { "\($0)" }))
+    workload.checkSubtree(index)
   }
 
   override func procedureWillFinish(withErrors errors: [any Error]) {
