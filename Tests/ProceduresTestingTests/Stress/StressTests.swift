@@ -128,7 +128,9 @@ import Testing
     @Test("F4, K8: a soak with flat memory")
     func soak() async {
       // In a process of its own: other tests allocate too.
-      await #expect(processExitsWith: .success) {
+      let result = await #expect(
+        processExitsWith: .success, observing: [\.standardErrorContent]
+      ) {
         let seconds = Double(ProcessInfo.processInfo.environment["SOAK_SECONDS"] ?? "") ?? 0.5
         let end = Date().addingTimeInterval(seconds)
         let root = CancellationTokenSource()
@@ -155,7 +157,15 @@ import Testing
         // The first quarter fills caches. After that nothing grows with the number of rounds.
         let early = levels[levels.count / 4..<levels.count / 2].max()!
         let late = levels[(levels.count * 3 / 4)...].min()!
-        if late > early + 256 * 1024 { fatalError("grew from \(early) to \(late): \(levels)") }
+        if late > early + 256 * 1024 {
+          let step = max(1, levels.count / 16)
+          let course = stride(from: 0, to: levels.count, by: step).map { levels[$0] }
+          fatalError("grew from \(early) to \(late) bytes in \(levels.count) rounds: \(course)")
+        }
+      }
+      let text = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) } ?? ""
+      if let line = text.split(separator: "\n").first(where: { $0.contains("grew from") }) {
+        Issue.record("\(line)")
       }
     }
   #endif
