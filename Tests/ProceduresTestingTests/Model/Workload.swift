@@ -45,8 +45,12 @@ final class Workload: Sendable {
     var open = [group]
     while let next = open.popLast() {
       for child in next.children {
-        if !child.isCancelled, child.state < .executing { note(index, .sawUncancelledChild) }
         if let group = child as? GroupProcedure, group.isCancelled { open.append(group) }
+        // Being added at this moment, it may be among the children before it is pending.
+        let state = child.state
+        if state == .pending || state == .started, !child.isCancelled {
+          note(index, .sawUncancelledChild)
+        }
       }
     }
   }
