@@ -199,6 +199,47 @@ import Testing
     #expect("\(error!)".contains("It does not always hold that: at most two run"))
   }
 
+  @Test("what perform has planned may throw, and fails the run then; its name is in the log")
+  func actions() {
+    let error = #expect(throws: SimulationError.self) {
+      try ProcedureSimulation.explore(seeds: 0..<10) { simulation in
+        let queue = simulation.makeQueue()
+        queue.add(DelayProcedure(by: .seconds(2)))
+        simulation.perform("the user looks", after: .seconds(1)) {
+          try simulation.expect(queue.count == 0, "still busy")
+        }
+      }
+    }
+    #expect("\(error!)".contains("still busy (ProceduresTestingTests/"))
+    #expect(error?.log.hasSuffix("1.000000000  the user looks\n") == true)
+  }
+
+  @Test("K10, Z2: deadlines of tokens and timeouts pass in virtual time")
+  func deadlines() throws {
+    let simulation = ProcedureSimulation(seed: 4)
+    let queue = simulation.makeQueue()
+    let (first, second) = (ManualProcedure(), ManualProcedure())
+    let source = CancellationTokenSource()
+    source.cancel(after: .seconds(60), clock: simulation.clock)
+    first.cancel(when: source.token)
+    second.add(observer: TimeoutObserver(by: .seconds(30)))
+    queue.add(first, second)
+    try simulation.run()
+    #expect("\(first.outcome!)".contains("deadline passed"))
+    #expect("\(second.outcome!)".contains("30.0 seconds"))
+    #expect(simulation.elapsed == .seconds(60))
+  }
+
+  @Test("Q6: a queue that its owner lets go of still runs what was added to it")
+  func queueIsLetGoOf() throws {
+    for seed in 0..<50 as Range<UInt64> {
+      let simulation = ProcedureSimulation(seed: seed)
+      let procedure = TracedProcedure()
+      try simulation.run { $0.makeQueue(maxConcurrentProcedureCount: 1).add(procedure) }
+      #expect(procedure.isFinished && simulation.log.contains("p did finish"))
+    }
+  }
+
   @Test("time stands still between runs, and passes as told")
   func runFor() throws {
     let simulation = ProcedureSimulation(seed: 3)
