@@ -381,4 +381,45 @@ import Testing
     #expect([inner, middle, leaf, sibling].allSatisfy { $0.isFinished })
     #expect(leaf.trace.events.contains("leaf execute") == false)
   }
+
+  /// Something happens while the group hears a child.
+  private final class Hearing: GroupProcedure, @unchecked Sendable {
+    let whileHearing: @Sendable () -> Void
+
+    init(_ child: Procedure, _ whileHearing: @escaping @Sendable () -> Void) {
+      self.whileHearing = whileHearing
+      super.init(children: [child])
+    }
+
+    override func child(
+      _ child: Procedure, willFinishWithErrors errors: [any Error]
+    ) -> [any Error] {
+      whileHearing()
+      return errors
+    }
+  }
+
+  /// ```
+  /// worker of the children          worker of the queue
+  /// child finishes, cancelled
+  ///   the group hears it
+  ///                                 the group's conditions are due: its turn is held, and so noted
+  ///   evaluates the conditions
+  /// ready, and the queue is told
+  /// ```
+  @Test(
+    "D1, G7: a group that hears a cancelled child when its conditions are due goes on after them")
+  func conditionsWhileHearing() {
+    let child = TracedProcedure("child")
+    let group = Hearing(child) { [scheduler] in scheduler.runOne() }
+    group.add(condition: BlockCondition { true })
+    let queue = queue
+    queue.isSuspended = true
+    queue.add(group)
+    scheduler.run()
+    child.cancel()
+    queue.isSuspended = false
+    scheduler.run()
+    #expect("\(group.outcome as ProcedureOutcome?)" == "Optional(succeeded)")
+  }
 }
