@@ -45,7 +45,10 @@ final class Workload: Sendable {
     var open = [group]
     while let next = open.popLast() {
       for child in next.children {
-        if let group = child as? GroupProcedure, group.isCancelled { open.append(group) }
+        // On threads a whole subtree may just be being added: then it is not marked as a whole yet.
+        if stage is SimulatedStage, let group = child as? GroupProcedure, group.isCancelled {
+          open.append(group)
+        }
         // Being added at this moment, it may be among the children before it is pending.
         let state = child.state
         if state == .pending || state == .started, !child.isCancelled {
