@@ -21,6 +21,7 @@ final class WorkloadProcedure: Procedure, @unchecked Sendable {
     case .failing:
       let error = TestError("failure of \(index)")
       workload.note(index, .finishReturned(finish(withError: error), ["\(error)"]))
+      workload.note(index, .finishReturned(finish(withError: TestError("late")), ["late"]))
     case .manual(let units, _):
       workload.finish(self, index, after: units)
     case .delay, .group:
