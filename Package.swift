@@ -19,6 +19,7 @@ let package = Package(
     .library(name: "Cancellation", targets: ["Cancellation"]),
     .library(name: "Procedures", targets: ["Procedures"]),
     .library(name: "ProceduresFoundation", targets: ["ProceduresFoundation"]),
+    .library(name: "ProceduresTesting", targets: ["ProceduresTesting"]),
     .executable(name: "runbook", targets: ["Runbook"]),
     .executable(name: "benchmarks", targets: ["Benchmarks"]),
   ],
@@ -30,14 +31,17 @@ let package = Package(
     .target(
       name: "ProceduresFoundation", dependencies: ["Procedures", "Cancellation", "Primitives"],
       swiftSettings: settings),
+    .target(
+      name: "ProceduresTesting", dependencies: ["Procedures", "Cancellation", "Primitives"],
+      swiftSettings: settings),
     .executableTarget(
       name: "Runbook", dependencies: ["Procedures", "ProceduresFoundation"],
       swiftSettings: settings),
     .executableTarget(
       name: "Benchmarks", dependencies: ["Procedures", "Cancellation"], swiftSettings: settings),
     .target(
-      name: "TestSupport", dependencies: ["Procedures", "Primitives"], path: "Tests/TestSupport",
-      swiftSettings: settings),
+      name: "TestSupport", dependencies: ["ProceduresTesting", "Procedures", "Primitives"],
+      path: "Tests/TestSupport", swiftSettings: settings),
     .testTarget(
       name: "PrimitivesTests", dependencies: ["Primitives", "TestSupport"],
       swiftSettings: settings),
@@ -52,12 +56,18 @@ let package = Package(
       dependencies: ["ProceduresFoundation", "Procedures", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
+      name: "ProceduresTestingTests",
+      dependencies: ["ProceduresTesting", "Procedures", "Primitives", "TestSupport"],
+      swiftSettings: settings),
+    .testTarget(
       name: "RunbookTests",
       dependencies: ["Runbook", "Procedures", "ProceduresFoundation"],
       swiftSettings: settings),
     .testTarget(
       name: "DocumentationTests",
-      dependencies: ["Runbook", "Procedures", "Cancellation", "Primitives", "TestSupport"],
+      dependencies: [
+        "Runbook", "ProceduresTesting", "Procedures", "Cancellation", "Primitives", "TestSupport",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "ModelTests", dependencies: ["Procedures", "Primitives", "TestSupport"],

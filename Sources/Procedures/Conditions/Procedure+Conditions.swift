@@ -51,7 +51,10 @@ extension Procedure {
   }
 
   /// Goes through the conditions until one must be waited for, or one is not satisfied.
-  final func evaluateConditions(onWorkerOf list: ReadyList) {
+  ///
+  /// - Parameter list: the list whose worker this is, which will look for more there; nil if it will
+  ///   look elsewhere.
+  final func evaluateConditions(onWorkerOf list: ReadyList?) {
     let attempt = read { $0.machine.beginEvaluating() }
     var answer: ConditionResult?
     var isPrepared = false
@@ -199,7 +202,7 @@ extension ProcedureCore {
   /// One step of the evaluation, after the answer of the step before.
   fileprivate mutating func nextCondition(
     of procedure: Procedure, in attempt: UInt32, after answer: ConditionResult?, isPrepared: Bool,
-    _ request: ExclusionRequest?, onWorkerOf list: ReadyList
+    _ request: ExclusionRequest?, onWorkerOf list: ReadyList?
   ) -> Procedure.NextCondition {
     guard machine.isEvaluating(attempt), let progress = rarities?.conditions, let home else {
       return .abandoned

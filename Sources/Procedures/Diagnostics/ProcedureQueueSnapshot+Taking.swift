@@ -4,13 +4,30 @@ extension ProcedureQueue {
   ///
   /// Asks each procedure in turn; nothing is stopped for it. O(procedures + what they wait for).
   public func snapshot() -> ProcedureQueueSnapshot {
+    ProcedureQueueSnapshot(of: procedures, on: description)
+  }
+}
+
+extension Procedure {
+  /// What everything around it waits for: the procedures of its queue, or it alone if it is on none.
+  package final func snapshotOfSurroundings() -> ProcedureQueueSnapshot {
+    var outermost = self
+    while let group = outermost.read({ $0.home })?.group { outermost = group }
+    let neighbours = outermost.read { $0.home }?.procedures ?? []
+    return ProcedureQueueSnapshot(
+      of: neighbours.isEmpty ? [self] : neighbours, on: "around '\(name)'")
+  }
+}
+
+extension ProcedureQueueSnapshot {
+  fileprivate init(of procedures: [Procedure], on queue: String) {
     var taking = SnapshotTaking()
     let entries = procedures.map { taking.entry(for: $0) }
     var others: [ProcedureQueueSnapshot.Entry] = []
     while let other = taking.nextOther() {
       others.append(taking.entry(for: other, isElsewhere: true))
     }
-    return ProcedureQueueSnapshot(queue: description, entries: entries, others: others)
+    self.init(queue: queue, entries: entries, others: others)
   }
 }
 

@@ -28,7 +28,7 @@ extension GroupProcedure {
     }
     guard let list else { return }
     guard list.context === context else { return list.requestTurn(of: self) }
-    switch runTurn(.turn, on: list, context) {
+    switch runTurn(.turn, on: list, context, looksForMore: false) {
     case .idle: break
     case .retired: preconditionFailure("Internal inconsistency: a group ended before its child")
     }

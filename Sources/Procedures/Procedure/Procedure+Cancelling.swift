@@ -123,10 +123,17 @@ extension Procedure {
     cancel.finishMarking()
   }
 
-  /// Goes on with a procedure that was marked when it was added to a cancelled group.
+  /// Goes on with a procedure that was marked when it was added to a cancelled group: what is below
+  /// it is marked too, before any of it is told.
   final func join(_ cancel: TreeCancel, isMarked: Bool) {
-    if isMarked { cancel.tell([self]) }
-    if let childList { Self.mark([childList], by: cancel) }
+    guard let childList else {
+      if isMarked { cancel.tell([self]) }
+      return
+    }
+    let following = TreeCancel(following: cancel)
+    if isMarked { following.tell([self]) }
+    Self.mark([childList], by: following)
+    following.finishMarking()
   }
 
   /// Iterative: groups may be nested thousands deep. A group that is being cancelled by someone

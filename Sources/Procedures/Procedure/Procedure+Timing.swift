@@ -2,7 +2,9 @@ internal import Primitives
 
 extension Procedure {
   /// The clock of the queue that it is on.
-  final var clock: TimerClock { read { $0.home }?.context.clock ?? .continuous }
+  final var clock: TimerClock {
+    read { $0.home }?.context.clock ?? SchedulingContext.detached.clock
+  }
 
   /// Calls `target` at `instant`, unless the procedure finishes before.
   final func schedule(

@@ -18,8 +18,11 @@ extension Procedure {
   ///     for the caller.
   ///   - list: whose worker this is.
   ///   - context: what the worker was submitted on.
+  ///   - looksForMore: whether the worker will look for more in that list. A child's, which runs a turn
+  ///     of its group in between, will not.
   final func runTurn(
-    _ kind: ReadyListStateMachine.Job.Kind, on list: ReadyList, _ context: SchedulingContext
+    _ kind: ReadyListStateMachine.Job.Kind, on list: ReadyList, _ context: SchedulingContext,
+    looksForMore: Bool = true
   ) -> TurnEnd {
     guard var next = beginTurn(kind, on: list, context) else { return .idle }
     while true {
@@ -31,7 +34,7 @@ extension Procedure {
       case .execute:
         execute()
       case .evaluateConditions:
-        evaluateConditions(onWorkerOf: list)
+        evaluateConditions(onWorkerOf: looksForMore ? list : nil)
       case .didCancel:
         abandonConditions()
         endBecauseOfCancel()
@@ -66,7 +69,7 @@ extension Procedure {
       case .evaluate(let attempt): if core.machine.evaluate(attempt) == .none { return nil }
       case .start(let attempt): if core.machine.start(attempt) == .none { return nil }
       }
-      if let home = core.homeElsewhere(than: context) {
+      if let home = core.homeElsewhere(than: list, context) {
         return NextStep(step: .idle, movesTo: home)
       }
       // Go on with an event whose delivery had to wait for another queue.

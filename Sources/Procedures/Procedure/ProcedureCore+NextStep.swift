@@ -14,7 +14,7 @@ struct NextStep: Sendable {
 extension ProcedureCore {
   /// Advances the machine and gathers what the step needs.
   mutating func nextStep(on list: ReadyList, _ context: SchedulingContext) -> NextStep {
-    if let home = homeElsewhere(than: context) { return NextStep(step: .idle, movesTo: home) }
+    if let home = homeElsewhere(than: list, context) { return NextStep(step: .idle, movesTo: home) }
     let step = machine.next(wants: wants)
     switch step {
     case .idle, .waitForPendingEvents, .waitForGroup, .evaluateConditions, .execute,
@@ -46,9 +46,10 @@ extension ProcedureCore {
     }
   }
 
-  /// The list that its turn moves to: it is on a queue now, and this worker is on none.
-  func homeElsewhere(than context: SchedulingContext) -> ReadyList? {
-    guard context === SchedulingContext.detached, let home, home.isOnQueue else { return nil }
+  /// The list that its turn moves to, if this worker is nobody's, and it has become a member of a
+  /// list since, or that is on a queue now.
+  func homeElsewhere(than list: ReadyList, _ context: SchedulingContext) -> ReadyList? {
+    guard context.isDetached, let home, home !== list || home.isOnQueue else { return nil }
     return home
   }
 

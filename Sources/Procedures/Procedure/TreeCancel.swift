@@ -17,9 +17,20 @@ final class TreeCancel: Sendable {
 
   private let progress = Locked(Progress())
 
+  /// The cancel of the group that a subtree was added to, if this is its way through the subtree.
+  private let earlier: TreeCancel?
+
   init(errors: [any Error], reason: CancellationReason) {
     self.errors = errors
     self.reason = reason
+    earlier = nil
+  }
+
+  /// Goes on with a subtree that was added to a group which had been cancelled.
+  init(following earlier: TreeCancel) {
+    errors = earlier.errors
+    reason = earlier.reason
+    self.earlier = earlier
   }
 
   /// Whether everything there is below has been marked.
@@ -31,7 +42,7 @@ final class TreeCancel: Sendable {
       if !progress.isMarked { progress.untold += marked }
       return progress.isMarked
     }
-    if isMarked { for procedure in marked { procedure.deliverCancel(reason) } }
+    if isMarked { deliver(marked) }
   }
 
   /// The walk is done: tells everybody, in the order in which they were marked.
@@ -41,6 +52,11 @@ final class TreeCancel: Sendable {
       defer { progress.untold = [] }
       return progress.untold
     }
-    for procedure in untold { procedure.deliverCancel(reason) }
+    deliver(untold)
+  }
+
+  private func deliver(_ marked: [Procedure]) {
+    if let earlier { return earlier.tell(marked) }
+    for procedure in marked { procedure.deliverCancel(reason) }
   }
 }

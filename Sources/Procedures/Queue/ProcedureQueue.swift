@@ -73,6 +73,11 @@ public final class ProcedureQueue: Sendable {
     list.context.watch.disable()
   }
 
+  /// Tells of each procedure that is about to be added, also when the queue's owner has let go of it.
+  package func record(_ recorder: @escaping @Sendable (Procedure) -> Void) {
+    list.setRecorder(recorder)
+  }
+
   deinit {
     // Nobody can resume it any more, and what was added to it is still to run.
     list.isSuspended = false

@@ -42,7 +42,11 @@ extension ProcedureQueueDelegate {
 
 /// A queue's delegate, and the queue to name to it; neither is kept alive.
 final class QueueDelegateReference: Sendable {
+  /// Is told of each procedure that is about to be added, before the delegate is.
+  typealias Recorder = @Sendable (Procedure) -> Void
+
   private struct References: Sendable {
+    var recorder: Recorder?
     weak var delegate: (any ProcedureQueueDelegate)?
     weak var queue: ProcedureQueue?
   }
@@ -52,16 +56,25 @@ final class QueueDelegateReference: Sendable {
   var delegate: (any ProcedureQueueDelegate)? { references.withLock { $0.delegate } }
 
   func set(
-    _ delegate: (any ProcedureQueueDelegate)?, of queue: ProcedureQueue, publish: () -> Void
+    _ delegate: (any ProcedureQueueDelegate)?, of queue: ProcedureQueue,
+    publish: (_ isWanted: Bool) -> Void
   ) {
     references.withLock { references in
-      references = References(delegate: delegate, queue: queue)
-      publish()
+      (references.delegate, references.queue) = (delegate, queue)
+      publish(delegate != nil || references.recorder != nil)
+    }
+  }
+
+  func set(_ recorder: @escaping Recorder, publish: (_ isWanted: Bool) -> Void) {
+    references.withLock { references in
+      references.recorder = recorder
+      publish(true)
     }
   }
 
   func tell(_ event: ProcedureEvents, of procedure: Procedure, errors: [any Error]) {
-    let (delegate, queue) = references.withLock { ($0.delegate, $0.queue) }
+    let (recorder, delegate, queue) = references.withLock { ($0.recorder, $0.delegate, $0.queue) }
+    if event == .willAdd { recorder?(procedure) }
     guard let delegate, let queue else { return }
     switch event {
     case .willAdd: delegate.procedureQueue(queue, willAdd: procedure)

@@ -13,7 +13,7 @@ internal import Primitives
 /// 1. Lock order: a procedure's, then that of its list, then that of the table of exclusions. Never
 ///    two procedures', nor two lists'.
 /// 2. A worker belongs to the context that it was submitted on, and runs nothing of another one.
-///    A list's context changes at most once, from `detached` to that of a queue.
+///    A list's context changes at most once, from a detached one to that of a queue.
 /// 3. Where a member is (waiting, ready, running) changes in the same critical section of the
 ///    procedure as the reason for it; only a start may be under way.
 final class ReadyList: Sendable {
@@ -81,7 +81,7 @@ final class ReadyList: Sendable {
   private let queueStatus: AtomicByte
 
   init(context: SchedulingContext, delegate: QueueDelegateReference? = nil) {
-    queueStatus = AtomicByte(context === SchedulingContext.detached ? 0 : 1)
+    queueStatus = AtomicByte(context.isDetached ? 0 : 1)
     storage = Locked(Storage(machine: ReadyListStateMachine(), context: context))
     self.delegate = delegate
     owner = nil
@@ -95,7 +95,7 @@ final class ReadyList: Sendable {
   }
 
   /// Where turns of procedures run that are on no queue.
-  static let detached = ReadyList(context: .detached)
+  static var detached: ReadyList { DetachedSurroundings.current.list }
 
   var group: GroupProcedure? { owner?.group }
 
@@ -133,7 +133,11 @@ final class ReadyList: Sendable {
   }
 
   func setDelegate(_ delegate: (any ProcedureQueueDelegate)?, of queue: ProcedureQueue) {
-    self.delegate?.set(delegate, of: queue) { delegateStatus.store(delegate == nil ? 0 : 1) }
+    self.delegate?.set(delegate, of: queue) { delegateStatus.store($0 ? 1 : 0) }
+  }
+
+  func setRecorder(_ recorder: @escaping QueueDelegateReference.Recorder) {
+    self.delegate?.set(recorder) { delegateStatus.store($0 ? 1 : 0) }
   }
 
   // MARK: Members
@@ -199,9 +203,7 @@ final class ReadyList: Sendable {
   /// - Returns: the lists of groups among the children, which are to adopt it as well.
   func adopt(_ context: SchedulingContext) -> [ReadyList] {
     let (lists, aftermath): ([ReadyList], Aftermath) = storage.withLock { storage in
-      guard storage.context === SchedulingContext.detached, storage.context !== context else {
-        return ([], Aftermath())
-      }
+      guard storage.context.isDetached, !context.isDetached else { return ([], Aftermath()) }
       storage.context = context
       queueStatus.store(1)
       // A worker that is on its way belongs to the old context, and will do nothing.

@@ -10,7 +10,11 @@ package final class SchedulingContext: Sendable {
   let watch: WaitWatch
   let diagnostics = QueueDiagnostics()
 
-  package init(scheduler: any Scheduler, clock: TimerClock) {
+  /// Whether it is that of procedures on no queue.
+  let isDetached: Bool
+
+  package init(scheduler: any Scheduler, clock: TimerClock, isDetached: Bool = false) {
+    self.isDetached = isDetached
     self.scheduler = scheduler
     self.clock = clock
     executor = ContextExecutor(scheduler: scheduler)
@@ -18,6 +22,5 @@ package final class SchedulingContext: Sendable {
   }
 
   /// Where turns of procedures run that are on no queue.
-  static let detached = SchedulingContext(
-    scheduler: DispatchScheduler(quality: .default), clock: .continuous)
+  static var detached: SchedulingContext { DetachedSurroundings.current.context }
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import Procedures
 import TestSupport
 import Testing
@@ -68,5 +69,28 @@ import Testing
     }
     #expect("\(await queue.run(procedure))" == "succeeded")
     #expect(counter.value == 10_000)
+  }
+
+  @Test("Q1, D1: a worker that stops after one step leaves nothing behind that only it knows of")
+  func workerThatStops() {
+    let scheduler = ManualScheduler(proceduresPerWorker: 1)
+    let queue = ProcedureQueue(scheduler: scheduler)
+    let procedure = TracedProcedure()
+    procedure.add(condition: BlockCondition { true })
+    queue.add(procedure)
+    scheduler.run()
+    #expect("\(procedure)" == "'p' (TracedProcedure, finished)")
+  }
+
+  @Test("D1: a procedure with a quality of its own goes on after its conditions")
+  func quality() {
+    let scheduler = ManualScheduler()
+    let queue = ProcedureQueue(scheduler: scheduler)
+    let procedure = TracedProcedure()
+    procedure.qualityOfService = .utility
+    procedure.add(condition: BlockCondition { true })
+    queue.add(procedure)
+    scheduler.run()
+    #expect(procedure.isFinished)
   }
 }

@@ -342,4 +342,84 @@ import Testing
     #expect(released.value == 1)
     #expect("\(await kept.waitUntilFinished())" == "cancelled: Its group was cancelled.")
   }
+
+  @Test(
+    "C7, G1: cancelled, and then added to a group that is on no queue, it ends as a child of that")
+  func cancelledBeforeItsGroupIsEnqueued() {
+    let surroundings = DetachedSurroundings(scheduler: scheduler, clock: .continuous)
+    surroundings.replacingDispatch {
+      let (first, second) = (TracedProcedure("first"), TracedProcedure("second"))
+      // Its turn is on its way to a worker of nobody's when it becomes a child.
+      second.cancel()
+      let group = GroupProcedure(first, second)
+      scheduler.run()
+      #expect(second.isFinished && !first.isFinished)
+      queue.add(group)
+      scheduler.run()
+      #expect("\(first.outcome!)" == "succeeded" && "\(group.outcome!)" == "succeeded")
+    }
+  }
+
+  @Test(
+    "G3, G5: all of a subtree that is added to a cancelled group reads cancelled before it is told")
+  func subtreeAddedToCancelled() {
+    let (leaf, sibling) = (TracedProcedure("leaf"), TracedProcedure("sibling"))
+    let middle = GroupProcedure(leaf)
+    let inner = GroupProcedure(middle, sibling)
+    let told = Recorder<[Bool]>()
+    for procedure in [inner, middle, leaf, sibling] as [Procedure] {
+      procedure.cancellationToken.onCancel {
+        told.note([inner, middle, leaf, sibling].map(\.isCancelled))
+      }
+    }
+    let group = GroupProcedure()
+    queue.add(group)
+    group.cancel()
+    group.add(child: inner)
+    #expect(told.events == Array(repeating: [true, true, true, true], count: 4))
+    scheduler.run()
+    #expect([inner, middle, leaf, sibling].allSatisfy { $0.isFinished })
+    #expect(leaf.trace.events.contains("leaf execute") == false)
+  }
+
+  /// Something happens while the group hears a child.
+  private final class Hearing: GroupProcedure, @unchecked Sendable {
+    let whileHearing: @Sendable () -> Void
+
+    init(_ child: Procedure, _ whileHearing: @escaping @Sendable () -> Void) {
+      self.whileHearing = whileHearing
+      super.init(children: [child])
+    }
+
+    override func child(
+      _ child: Procedure, willFinishWithErrors errors: [any Error]
+    ) -> [any Error] {
+      whileHearing()
+      return errors
+    }
+  }
+
+  /// ```
+  /// worker of the children          worker of the queue
+  /// child finishes, cancelled
+  ///   the group hears it
+  ///                                 the group's conditions are due: its turn is held, and so noted
+  ///   evaluates the conditions
+  /// ready, and the queue is told
+  /// ```
+  @Test(
+    "D1, G7: a group that hears a cancelled child when its conditions are due goes on after them")
+  func conditionsWhileHearing() {
+    let child = TracedProcedure("child")
+    let group = Hearing(child) { [scheduler] in scheduler.runOne() }
+    group.add(condition: BlockCondition { true })
+    let queue = queue
+    queue.isSuspended = true
+    queue.add(group)
+    scheduler.run()
+    child.cancel()
+    queue.isSuspended = false
+    scheduler.run()
+    #expect("\(group.outcome as ProcedureOutcome?)" == "Optional(succeeded)")
+  }
 }

@@ -1,27 +1,8 @@
-package import Cancellation
 internal import Primitives
 
-/// A clock whose time passes only when a test says so.
-///
-/// What falls due runs on the thread that advances, before `advance` returns, in order of deadline.
-package final class TestClock: Sendable {
-  private let service = VirtualTimers()
-
-  package init() {}
-
-  /// What to hand to a queue or a token.
-  package var clock: TimerClock { TimerClock(service: service) }
-
-  package var now: ContinuousClock.Instant { service.now }
-
-  /// How many timers are pending.
-  package var pendingCount: Int { service.pendingCount }
-
-  package func advance(by duration: Duration) { service.advance(by: duration) }
-}
-
-private final class VirtualTimers: TimerService {
-  private struct State {
+/// Timers that fire when somebody says what time it is.
+final class VirtualTimers: TimerService {
+  private struct State: Sendable {
     var wheel = TimerWheel<any TimerTarget>(nanosecondsPerTick: 1)
     var elapsed: UInt64 = 0
   }
@@ -29,14 +10,22 @@ private final class VirtualTimers: TimerService {
   private let state = Locked(State())
   private let epoch = ContinuousClock.now
 
-  var now: ContinuousClock.Instant {
-    epoch.advanced(by: .nanoseconds(Int64(state.withLock { $0.elapsed })))
-  }
+  var now: ContinuousClock.Instant { epoch.advanced(by: .nanoseconds(Int64(elapsed))) }
+
+  /// In nanoseconds since it was made.
+  var elapsed: UInt64 { state.withLock { $0.elapsed } }
+
+  /// When something is to be done next, though maybe only in the wheel.
+  var nextWake: UInt64? { state.withLock { $0.wheel.nextWake } }
 
   var pendingCount: Int { state.withLock { $0.wheel.count } }
 
+  func nanoseconds(until instant: ContinuousClock.Instant) -> UInt64 {
+    (instant - epoch).nanosecondsRoundedUp
+  }
+
   func schedule(_ target: any TimerTarget, at deadline: ContinuousClock.Instant) -> SlabKey {
-    let nanoseconds = (deadline - epoch).nanosecondsRoundedUp
+    let nanoseconds = nanoseconds(until: deadline)
     return state.withLock { $0.wheel.schedule(target, at: nanoseconds) }
   }
 
@@ -48,8 +37,7 @@ private final class VirtualTimers: TimerService {
   func deliver(_ work: @escaping @Sendable () -> Void) { work() }
 
   /// Stops at each wake-up, so that what fires may schedule more within the same stretch.
-  func advance(by duration: Duration) {
-    let end = state.withLock { $0.elapsed } + duration.nanosecondsRoundedUp
+  func advance(to end: UInt64) {
     while true {
       let due: [any TimerTarget]? = state.withLock { state in
         let next = min(state.wheel.nextWake ?? .max, end)

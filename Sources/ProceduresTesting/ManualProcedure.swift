@@ -1,0 +1,47 @@
+public import Procedures
+
+/// Executes until the test calls `finish()`, or, unless told otherwise, until it is cancelled.
+///
+/// ```swift
+/// let download = ManualProcedure(name: "download")
+/// upload.add(dependency: download)
+/// queue.add(download, upload)
+/// download.finish()
+/// ```
+///
+/// `finish()` counts from when it has started; called earlier it is refused. To finish it from the
+/// start on, use `executing(within:)` first, or run it in a `ProcedureSimulation`.
+nonisolated open class ManualProcedure: Procedure, @unchecked Sendable {
+  private let endsWhenCancelled: Bool
+
+  /// Makes a procedure that finishes when told.
+  ///
+  /// - Parameter endsWhenCancelled: whether a cancel finishes it too.
+  public init(name: String = "manual", endsWhenCancelled: Bool = true) {
+    self.endsWhenCancelled = endsWhenCancelled
+    super.init()
+    self.name = name
+  }
+
+  /// Does nothing.
+  public final override func execute() {}
+
+  /// Finishes, unless it was made not to.
+  public final override func procedureDidCancel(withErrors errors: [any Error]) {
+    if endsWhenCancelled, isExecuting { finish() }
+  }
+
+  /// Waits until it executes, or has ended without; throws `WaitTimedOut` if that takes longer.
+  ///
+  /// In real time.
+  public final func executing(within duration: Duration) async throws {
+    let deadline = ContinuousClock.now.advanced(by: duration)
+    while state < .executing, ContinuousClock.now < deadline, !Task.isCancelled {
+      try? await Task.sleep(for: .milliseconds(1))
+    }
+    if state < .executing {
+      throw WaitTimedOut(
+        "'\(name)' did not execute", within: duration, "\(snapshotOfSurroundings())")
+    }
+  }
+}

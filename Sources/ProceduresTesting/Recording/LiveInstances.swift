@@ -1,0 +1,71 @@
+internal import Primitives
+
+/// Counts which of the objects that a test made are still alive.
+///
+/// ```swift
+/// let live = LiveInstances()
+/// queue.add(live.track(Upload(file)))
+/// await queue.waitUntilAllFinished()
+/// try await live.allReleased(within: .seconds(1))
+/// ```
+///
+/// Objects are not kept alive by it. A worker may still hold what has just finished for a moment:
+/// wait, rather than looking once.
+public final class LiveInstances: Sendable {
+  private struct Entry: Sendable {
+    weak var object: (any AnyObject & Sendable)?
+    let label: String
+  }
+
+  private let entries = Locked<[Entry]>([])
+
+  /// Makes an empty count.
+  public init() {}
+
+  /// Counts `object` as long as it lives, and returns it.
+  ///
+  /// - Parameter label: what it is called in `labels`; by default as it describes itself.
+  @discardableResult
+  public func track<Object: AnyObject & Sendable>(
+    _ object: Object, as label: String? = nil
+  ) -> Object {
+    let entry = Entry(object: object, label: label ?? "\(object)")
+    entries.withLock { $0.append(entry) }
+    return object
+  }
+
+  /// How many of them are alive.
+  public var count: Int { labels.count }
+
+  /// What those that are alive are called, in the order in which they were tracked.
+  public var labels: [String] {
+    // A reference taken under the lock may be the last one, and must not be released there.
+    let entries = entries.withLock { $0 }
+    return entries.filter { $0.object != nil }.map(\.label)
+  }
+
+  /// Waits until none is alive, and throws a `LiveInstancesError` if that takes longer, in real time.
+  public func allReleased(within duration: Duration) async throws {
+    let deadline = ContinuousClock.now.advanced(by: duration)
+    while count > 0, ContinuousClock.now < deadline, !Task.isCancelled {
+      try? await Task.sleep(for: .milliseconds(1))
+    }
+    try expectNone()
+  }
+
+  /// Throws a `LiveInstancesError` that names those which are alive, if there are any.
+  public func expectNone() throws {
+    let labels = labels
+    if !labels.isEmpty { throw LiveInstancesError(labels) }
+  }
+}
+
+/// Objects are alive that should not be.
+public struct LiveInstancesError: Error, CustomStringConvertible {
+  /// Which ones.
+  public let description: String
+
+  init(_ labels: [String]) {
+    description = "\(labels.count) still alive: \(labels.joined(separator: ", "))"
+  }
+}

@@ -1,0 +1,100 @@
+internal import Primitives
+public import Procedures
+
+/// Notes what happens to procedures, in order, one line for each event.
+///
+/// ```swift
+/// let recording = RecordingObserver()
+/// upload.add(observer: recording)
+/// queue.add(upload)
+/// await queue.waitUntilAllFinished()
+/// try recording.expect([
+///   "upload will execute", "upload did execute", "upload will finish",
+///   "upload did finish: succeeded",
+/// ])
+/// ```
+///
+/// One may observe any number of procedures. It is called in their turns, after observers that were
+/// added before it.
+public final class RecordingObserver: ProcedureObserver {
+  private let lines = Locked<[String]>([])
+
+  /// The events that are noted.
+  public let events: ProcedureEvents
+
+  /// Makes an observer that notes these events; by default all but that it was attached.
+  public init(events: ProcedureEvents = ProcedureEvents.all.subtracting(.didAttach)) {
+    self.events = events
+  }
+
+  /// What has happened so far.
+  public var recorded: [String] { lines.withLock { $0 } }
+
+  /// How what has happened differs from `expected`; nil if it does not.
+  ///
+  /// Lines that begin with `-` were expected, and with `+` were seen instead.
+  public func difference(from expected: [String]) -> String? {
+    LineDifference(expected: expected, seen: recorded)?.text
+  }
+
+  /// Throws a `RecordingError` with the difference, if there is one.
+  public func expect(_ expected: [String]) throws {
+    if let difference = difference(from: expected) {
+      throw RecordingError(description: "Expected (-) and seen (+):\n\(difference)")
+    }
+  }
+
+  private func note(_ procedure: Procedure, _ event: String) {
+    let line = "\(procedure.name) \(event)"
+    lines.withLock { $0.append(line) }
+  }
+
+  /// Notes it.
+  public func didAttach(to procedure: Procedure) { note(procedure, "was attached") }
+
+  /// Notes it.
+  public func will(execute procedure: Procedure, pendingExecute: PendingEvent) {
+    note(procedure, "will execute")
+  }
+
+  /// Notes it.
+  public func did(execute procedure: Procedure) { note(procedure, "did execute") }
+
+  /// Notes it, with the errors of the cancel.
+  public func did(cancel procedure: Procedure, withErrors errors: [any Error]) {
+    note(procedure, "did cancel" + errors.suffix)
+  }
+
+  /// Notes it.
+  public func procedure(_ procedure: Procedure, willAdd newProcedure: Procedure) {
+    note(procedure, "will add \(newProcedure.name)")
+  }
+
+  /// Notes it.
+  public func procedure(_ procedure: Procedure, didAdd newProcedure: Procedure) {
+    note(procedure, "did add \(newProcedure.name)")
+  }
+
+  /// Notes it.
+  public func will(
+    finish procedure: Procedure, withErrors errors: [any Error], pendingFinish: PendingEvent
+  ) {
+    note(procedure, "will finish")
+  }
+
+  /// Notes it, with the outcome.
+  public func did(finish procedure: Procedure, withErrors errors: [any Error]) {
+    note(procedure, "did finish" + (procedure.outcome.map { ": \($0)" } ?? ""))
+  }
+}
+
+/// Other things have happened than were expected.
+public struct RecordingError: Error, CustomStringConvertible {
+  /// The difference, line by line.
+  public let description: String
+}
+
+extension [any Error] {
+  /// Nothing, or the errors after a colon.
+  var suffix: String { isEmpty ? "" : ": " + map { "\($0)" }.joined(separator: "; ") }
+}

@@ -1,0 +1,63 @@
+internal import Primitives
+
+/// Checks that things happen in the order that the test says, from any thread.
+///
+/// ```swift
+/// let steps = Steps()
+/// first.addDidFinishBlockObserver { _, _ in steps.expect(1) }
+/// second.addWillExecuteBlockObserver { _, _ in steps.expect(2) }
+/// queue.add(first, second)
+/// await queue.waitUntilAllFinished()
+/// try steps.finish(3)
+/// ```
+///
+/// `expect` only notes, so that it can be called where nothing can be thrown. `finish` is the last
+/// step, and throws if any came out of order, twice, or not at all.
+public final class Steps: Sendable {
+  private struct Step: Sendable {
+    let number: Int
+    let location: String
+  }
+
+  private let steps = Locked<[Step]>([])
+
+  /// Makes an empty record.
+  public init() {}
+
+  /// Notes that step `number` happens here.
+  public func expect(_ number: Int, file: StaticString = #fileID, line: UInt = #line) {
+    let step = Step(number: number, location: "\(file):\(line)")
+    steps.withLock { $0.append(step) }
+  }
+
+  /// The last step: throws a `StepsError` unless 1, 2 … `number` have happened, in this order.
+  public func finish(_ number: Int, file: StaticString = #fileID, line: UInt = #line) throws {
+    expect(number, file: file, line: line)
+    if let report = report(upTo: number) { throw StepsError(description: report) }
+  }
+
+  /// What is wrong with the steps so far, line by line; nil if they are in order.
+  public var report: String? { report(upTo: steps.withLock { $0.count }) }
+
+  private func report(upTo count: Int) -> String? {
+    let steps = steps.withLock { $0 }
+    guard steps.map(\.number) != Array(1...max(count, 1)), count > 0 || !steps.isEmpty else {
+      return nil
+    }
+    var lines = ["The steps were not 1 to \(count) in this order:"]
+    for (index, step) in steps.enumerated() {
+      let isRight = step.number == index + 1
+      lines.append("\(isRight ? " " : "!") \(step.number)  \(step.location)")
+    }
+    for number in 1...max(count, 1) where !steps.contains(where: { $0.number == number }) {
+      lines.append("- \(number)  did not happen")
+    }
+    return lines.joined(separator: "\n")
+  }
+}
+
+/// Steps did not come in the order that was expected.
+public struct StepsError: Error, CustomStringConvertible {
+  /// Each step that came, with its place, and those that did not.
+  public let description: String
+}

@@ -1,0 +1,161 @@
+public import Cancellation
+internal import Primitives
+public import Procedures
+
+/// Runs queues on one thread, in virtual time, in an order that a seed decides, and decides again.
+///
+/// ```swift
+/// try ProcedureSimulation.explore(seeds: 0..<10_000) { simulation in
+///   let queue = simulation.makeQueue(name: "sync", maxConcurrentProcedureCount: 2)
+///   let (download, upload) = (Download(), Upload())
+///   queue.add(download, upload)
+///   simulation.perform(after: .seconds(1)) { download.cancel() }
+///   try simulation.run()
+///   try simulation.expect(upload.isFinished, "the upload was lost")
+/// }
+/// ```
+///
+/// Whenever several things could happen next (turns of several procedures, timers that are due, what
+/// `perform` has planned) one is drawn. Something else may also come between two events of a
+/// procedure, as it would from another thread. The same seed gives the same run, to the byte of `log`.
+///
+/// ## Time
+/// It starts at zero and passes only when nothing is left to be done: an hour of delays takes no time
+/// at all. Work takes none either. Hand `clock` to tokens that have deadlines.
+///
+/// ## What belongs to it
+/// Queues that it made, groups on them, their conditions and tasks, and, inside the closures that it
+/// runs, procedures on no queue: make all of them there. Real time, threads and Dispatch queues of
+/// the code under test do not: what waits for those looks like something that never ends.
+///
+/// ## Thread safety
+/// Use it on one thread: that which calls `run()`, and on which everything happens.
+public final class ProcedureSimulation: Sendable {
+  struct Record: Sendable {
+    var log = SimulationLog()
+    /// Procedures that have been met and have not finished.
+    var unfinished: [ObjectIdentifier: Met] = [:]
+    var metCount = 0
+    var groups: [Met] = []
+    var queues: [QueueReference] = []
+    var invariants: [(name: String, holds: @Sendable () -> Bool)] = []
+    var failure: (any Error)?
+    var generator: SimulationGenerator
+    var depth = 0
+    var steps = 0
+  }
+
+  /// A procedure that is observed.
+  struct Met: Sendable {
+    weak var procedure: Procedure?
+    let name: String
+    /// Its number, in the order in which they were met.
+    let place: Int
+    /// How many of its children are observed.
+    var children = 0
+  }
+
+  struct QueueReference: Sendable {
+    weak var queue: ProcedureQueue?
+  }
+
+  /// What decides the order of events.
+  public let seed: UInt64
+
+  let world: SimulatedWorld
+  let record: Locked<Record>
+  private let surroundings: DetachedSurroundings
+
+  /// After so many steps a run is taken to be one that never ends.
+  public let mostSteps: Int
+
+  /// Makes an empty world.
+  ///
+  /// - Parameters:
+  ///   - seed: decides the order of events.
+  ///   - draws: the decisions themselves, from a `SimulationError`; after the last of them it is
+  ///     always the first of those that could happen. Nil to draw them from the seed.
+  ///   - mostSteps: after how many steps a run is taken to be one that never ends.
+  public init(seed: UInt64, draws: [Int]? = nil, mostSteps: Int = 100_000) {
+    self.seed = seed
+    self.mostSteps = mostSteps
+    world = SimulatedWorld(draws: SimulationDraws(seed: seed, script: draws))
+    record = Locked(Record(generator: SimulationGenerator(seed: ~seed)))
+    surroundings = DetachedSurroundings(scheduler: world, clock: TimerClock(service: world))
+  }
+
+  /// Its time, for tokens with deadlines.
+  public var clock: TimerClock { TimerClock(service: world) }
+
+  /// How much time has passed in it.
+  public var elapsed: Duration { .nanoseconds(Int64(world.elapsed)) }
+
+  /// What has happened so far: a line for each event, with the time in seconds.
+  ///
+  /// Procedures of the same name are told apart by numbers, in the order in which they came.
+  public var log: String { record.withLock { $0.log }.text }
+
+  /// The decisions so far.
+  public var draws: [Int] { world.draws }
+
+  /// Makes a queue whose procedures run in the simulation.
+  public func makeQueue(
+    name: String = "queue", maxConcurrentProcedureCount: Int = .max
+  ) -> ProcedureQueue {
+    let queue = ProcedureQueue(
+      name: name, maxConcurrentProcedureCount: maxConcurrentProcedureCount, scheduler: world,
+      clock: clock)
+    queue.record { [self] procedure in observe(procedure) }
+    record.withLock { $0.queues.append(QueueReference(queue: queue)) }
+    return queue
+  }
+
+  /// Plans something that a user, or another part of the program, does after a while.
+  ///
+  /// Of several that come at the same time the order is drawn. It may happen while a procedure is
+  /// between two events, as if on another thread. If it throws, the run fails with that error.
+  ///
+  /// - Parameter name: what it is called in the log; nothing is noted without one.
+  public func perform(
+    _ name: String? = nil, after delay: Duration = .zero,
+    _ action: @escaping @Sendable () throws -> Void
+  ) {
+    let event = SimulatedWorld.Event { [self] in
+      if let name { note(name) }
+      do { try action() } catch { fail(error) }
+    }
+    world.plan(event, after: delay)
+  }
+
+  /// Adds a line to the log.
+  public func note(_ line: String) {
+    let nanoseconds = world.elapsed
+    record.withLock { $0.log.note(.note, of: line, at: nanoseconds) }
+  }
+
+  /// A random number for the scenario itself, from the seed. Not one of the `draws`.
+  public func random(in range: ClosedRange<Int>) -> Int {
+    record.withLock { Int.random(in: range, using: &$0.generator) }
+  }
+
+  /// Notes what happens to a procedure that is on no queue. Those on queues are met by themselves.
+  public func observe(_ procedure: Procedure) {
+    let name = record.withLock { record -> String? in
+      if record.unfinished[ObjectIdentifier(procedure)]?.procedure === procedure { return nil }
+      let name = record.log.uniqueName(for: procedure.name)
+      record.metCount += 1
+      let met = Met(procedure: procedure, name: name, place: record.metCount)
+      record.unfinished[ObjectIdentifier(procedure)] = met
+      if procedure is GroupProcedure { record.groups.append(met) }
+      return name
+    }
+    guard let name else { return }
+    procedure.add(observer: SimulationObserver(of: name, in: self))
+    if procedure is GroupProcedure { meetChildren() }
+  }
+
+  /// Has `body` run with procedures on no queue in the simulation.
+  func within<Result>(_ body: () throws -> Result) rethrows -> Result {
+    try surroundings.replacingDispatch(body)
+  }
+}

@@ -1,0 +1,33 @@
+/// What went wrong in a simulation, and how to see it again.
+public struct SimulationError: Error, CustomStringConvertible {
+  /// The seed of the run.
+  public let seed: UInt64
+
+  /// The decisions of the run, in order: with these the same happens again.
+  public let draws: [Int]
+
+  /// What went wrong.
+  public let reason: any Error
+
+  /// What had happened until then, one line for each event.
+  public let log: String
+
+  /// What went wrong, how to see it again, and what had happened until then.
+  public var description: String {
+    // What follows the last decision that is not the first choice would be decided so anyway.
+    let last = draws.lastIndex { $0 != 0 }
+    let given = last.map { draws[...$0] } ?? []
+    let numbers = given.map(String.init).joined(separator: ", ")
+    return """
+      \(reason)
+
+      It happens with ProcedureSimulation(seed: \(seed), draws: [\(numbers)]):
+      \(log)
+      """
+  }
+}
+
+/// Why a simulation failed, if not by an error of the test's own.
+struct SimulationFailure: Error, CustomStringConvertible {
+  let description: String
+}

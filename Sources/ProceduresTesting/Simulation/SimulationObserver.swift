@@ -1,0 +1,39 @@
+internal import Procedures
+
+/// Notes what happens to one procedure of a simulation, and lets other things happen in between.
+final class SimulationObserver: ProcedureObserver {
+  private let simulation: ProcedureSimulation
+  private let name: String
+
+  init(of name: String, in simulation: ProcedureSimulation) {
+    self.name = name
+    self.simulation = simulation
+  }
+
+  /// Neither add events, which would change how a group adds, nor being attached, which takes a turn.
+  var events: ProcedureEvents {
+    [.willExecute, .didExecute, .didCancel, .willFinish, .didFinish]
+  }
+
+  func will(execute procedure: Procedure, pendingExecute: PendingEvent) {
+    simulation.happened(.willExecute, to: name)
+  }
+
+  func did(execute procedure: Procedure) {
+    simulation.happened(.didExecute, to: name)
+  }
+
+  func did(cancel procedure: Procedure, withErrors errors: [any Error]) {
+    simulation.happened(.didCancel(errors), to: name)
+  }
+
+  func will(
+    finish procedure: Procedure, withErrors errors: [any Error], pendingFinish: PendingEvent
+  ) {
+    simulation.happened(.willFinish, to: name)
+  }
+
+  func did(finish procedure: Procedure, withErrors errors: [any Error]) {
+    simulation.finished(procedure, name)
+  }
+}

@@ -1,0 +1,50 @@
+public import Cancellation
+internal import Primitives
+
+/// A clock whose time passes only when a test says so.
+///
+/// ```swift
+/// let clock = TestClock()
+/// let queue = ProcedureQueue(clock: clock.clock)
+/// queue.add(reminder)
+/// clock.advance(by: .seconds(60))
+/// ```
+///
+/// Hand `clock` to a queue, or to a token with a deadline. What falls due runs on the thread that
+/// advances, before `advance` returns, in order of deadline: a deadline's handlers therefore have been
+/// called when it returns, while a procedure that finishes does so on its queue's workers.
+///
+/// One thread at a time may advance it. Everything else may be called from any thread.
+public final class TestClock: Sendable {
+  private let service = VirtualTimers()
+
+  /// Makes a clock that stands still.
+  public init() {}
+
+  /// What to hand to a queue or a token.
+  public var clock: TimerClock { TimerClock(service: service) }
+
+  /// What time it is on this clock.
+  public var now: ContinuousClock.Instant { service.now }
+
+  /// How many timers are pending: deadlines, delays, timeouts.
+  public var pendingCount: Int { service.pendingCount }
+
+  /// Lets time pass. What falls due within it is called in order, each at its own time.
+  public func advance(by duration: Duration) {
+    service.advance(to: service.elapsed + duration.nanosecondsRoundedUp)
+  }
+
+  /// Lets time pass until `instant`; nothing happens if that is past.
+  public func advance(to instant: ContinuousClock.Instant) {
+    service.advance(to: service.nanoseconds(until: instant))
+  }
+
+  /// Lets time pass until no timer is pending, including those that are set on the way.
+  ///
+  /// What procedures do on their queue's workers may set more timers after it has returned. It does
+  /// not return if a timer is set each time one fires.
+  public func runUntilIdle() {
+    while let next = service.nextWake { service.advance(to: next) }
+  }
+}

@@ -1,0 +1,24 @@
+public import Procedures
+
+extension ProcedureQueue {
+  /// Waits until nothing unfinished is left, and throws `WaitTimedOut` if that takes longer.
+  ///
+  /// In real time, whatever the queue's clock. The error contains `snapshot()`.
+  public func allFinished(within duration: Duration) async throws {
+    let isInTime = await RealTimeWait.finishes(within: duration) {
+      await self.waitUntilAllFinished()
+    }
+    if !isInTime { throw timedOut(duration) }
+  }
+
+  /// The same, blocking the calling thread: for tests that are not `async`.
+  @available(*, noasync, message: "await allFinished(within:) instead")
+  public func waitUntilAllFinished(within duration: Duration) throws {
+    let isInTime = RealTimeWait.blocks(forAtMost: duration) { await self.waitUntilAllFinished() }
+    if !isInTime { throw timedOut(duration) }
+  }
+
+  private func timedOut(_ duration: Duration) -> WaitTimedOut {
+    WaitTimedOut("Not everything on '\(name)' finished", within: duration, "\(snapshot())")
+  }
+}

@@ -1,0 +1,51 @@
+import Procedures
+import ProceduresTesting
+import TestSupport
+import Testing
+
+@Suite struct TestClockTests {
+  private let clock = TestClock()
+
+  private func deadline(after duration: Duration) -> CancellationTokenSource {
+    let source = CancellationTokenSource()
+    source.cancel(after: duration, clock: clock.clock)
+    return source
+  }
+
+  @Test("Z3: time passes by as much as is said, and what falls due is done in order")
+  func advanceBy() {
+    let order = Recorder<String>()
+    let (second, first) = (deadline(after: .seconds(2)), deadline(after: .seconds(1)))
+    for (name, source) in [("second", second), ("first", first)] {
+      source.token.onCancel { order.note(name) }
+    }
+    let start = clock.now
+    #expect(clock.pendingCount == 2)
+    clock.advance(by: .milliseconds(1999))
+    #expect(order.events == ["first"] && clock.pendingCount == 1)
+    clock.advance(by: .milliseconds(1))
+    #expect(order.events == ["first", "second"])
+    #expect(clock.now - start == .seconds(2))
+  }
+
+  @Test("Z3: time passes until an instant, and never goes back")
+  func advanceTo() {
+    let source = deadline(after: .seconds(5))
+    let instant = clock.now.advanced(by: .seconds(5))
+    clock.advance(to: instant)
+    #expect(source.isCancelled && clock.now == instant)
+    clock.advance(to: instant.advanced(by: .seconds(-1)))
+    #expect(clock.now == instant)
+  }
+
+  @Test("Z3: time passes until nothing is pending, also what is set on the way")
+  func runUntilIdle() {
+    let start = clock.now
+    let first = deadline(after: .seconds(60))
+    let later = CancellationTokenSource()
+    first.token.onCancel { [clock] in later.cancel(after: .seconds(3600), clock: clock.clock) }
+    clock.runUntilIdle()
+    #expect(later.isCancelled && clock.pendingCount == 0)
+    #expect(clock.now - start == .seconds(3660))
+  }
+}
