@@ -2,7 +2,7 @@ import Dispatch
 import Procedures
 import Testing
 
-// Written from API.md, as somebody who only has that.
+// Uses everything public once, as somebody would who only knows the names.
 final class Work: Procedure, @unchecked Sendable {
   override func execute() { finish() }
   override func procedureDidCancel(withErrors: [any Error]) {}
@@ -10,7 +10,9 @@ final class Work: Procedure, @unchecked Sendable {
   override func procedureDidFinish(withErrors: [any Error]) {}
 }
 final class Group: GroupProcedure, @unchecked Sendable {
-  override func child(_ child: Procedure, willFinishWithErrors errors: [any Error]) -> [any Error] { errors }
+  override func child(_ child: Procedure, willFinishWithErrors errors: [any Error]) -> [any Error] {
+    errors
+  }
 }
 struct Cond: Condition {
   func evaluate(_ procedure: Procedure) async throws -> ConditionResult { .satisfied }
@@ -34,7 +36,7 @@ final class InOut: Procedure, InputProcedure, OutputProcedure, @unchecked Sendab
 enum Cat {}
 
 @Suite struct SurfaceTests {
-  @Test func surface() async throws {
+  @Test("the public names are there, and go together") func surface() async throws {
     let queue = ProcedureQueue(
       name: "q", maxConcurrentProcedureCount: 3, qualityOfService: .utility,
       underlyingQueue: nil, clock: .continuous)
@@ -45,7 +47,9 @@ enum Cat {}
     p.addWillExecuteBlockObserver { procedure, pendingExecute in }
     p.addDidExecuteBlockObserver { procedure in }
     p.addDidCancelBlockObserver { procedure, errors in }
-    p.addWillFinishBlockObserver(synchronizedWith: DispatchQueue.global()) { procedure, errors, pendingFinish in }
+    p.addWillFinishBlockObserver(synchronizedWith: DispatchQueue.global()) {
+      procedure, errors, pendingFinish in
+    }
     p.addDidFinishBlockObserver { procedure, errors in }
     p.addWillAddProcedureBlockObserver { procedure, added in }
     p.addDidAddProcedureBlockObserver { procedure, added in }
