@@ -109,7 +109,7 @@ enum Cat {}
     let rep2 = Repeat(max: 3, wait: .exponential(power: 2, period: .zero)) { Work() }
     queue.add(retry, rep, rep2)
     for await event in rep.events { _ = event }
-    let x = try await withProcedureQueue { queue in
+    let x = await withProcedureQueue { queue in
       queue.add(Work())
       return 3
     }

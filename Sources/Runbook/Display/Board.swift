@@ -56,8 +56,10 @@ struct Board {
   // MARK: Looks
 
   /// One line for each running step, and a progress bar.
+  ///
+  /// - Parameter fraction: how much of the plan is done.
   func liveLines(
-    at now: ContinuousClock.Instant, width: Int, height: Int, style: Style
+    at now: ContinuousClock.Instant, fraction: Double, width: Int, height: Int, style: Style
   ) -> [String] {
     let room = max(1, height - 3)
     let shown = running.count > room ? Array(running.prefix(room - 1)) : running
@@ -68,8 +70,7 @@ struct Board {
     }
     let took = now - start
     let text = " \(endedCount)/\(names.count) steps, \(running.count) running, \(took.text)"
-    let bar = Self.bar(
-      endedCount, of: names.count, width: min(40, width - text.count - 1), style: style)
+    let bar = Self.bar(fraction, width: min(40, width - text.count - 1), style: style)
     return lines + [bar + text]
   }
 
@@ -91,9 +92,9 @@ struct Board {
     }
   }
 
-  static func bar(_ done: Int, of all: Int, width: Int, style: Style) -> String {
-    guard width >= 4, all > 0 else { return "" }
-    let filled = width * done / all
+  static func bar(_ fraction: Double, width: Int, style: Style) -> String {
+    guard width >= 4 else { return "" }
+    let filled = Int(Double(width) * min(max(fraction, 0), 1))
     return style.green(String(repeating: "█", count: filled))
       + style.faint(String(repeating: "░", count: width - filled))
   }

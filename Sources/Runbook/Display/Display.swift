@@ -14,6 +14,7 @@ final class Display: @unchecked Sendable {
   private var failures: [String] = []
   private var timer: (any DispatchSourceTimer)?
   private var liveLineCount = 0
+  private var fraction: @Sendable () -> Double = { 0 }
 
   init(_ names: [String], terminal: Terminal, isQuiet: Bool) {
     self.terminal = terminal
@@ -31,6 +32,11 @@ final class Display: @unchecked Sendable {
     queue.sync { self.timer = timer }
     terminal.write("\u{1B}[?25l")
     timer.activate()
+  }
+
+  /// Sets what says how much of the plan is done; asked whenever the live lines are drawn.
+  func showProgress(_ fraction: @escaping @Sendable () -> Double) {
+    queue.async { self.fraction = fraction }
   }
 
   func started(_ name: String) {
@@ -101,7 +107,8 @@ final class Display: @unchecked Sendable {
     var text = lines.map { $0 + "\n" }.joined()
     if timer != nil {
       let (width, height) = terminal.size
-      let live = board.liveLines(at: .now, width: width, height: height, style: style)
+      let live = board.liveLines(
+        at: .now, fraction: fraction(), width: width, height: height, style: style)
       text = erasure + text + live.map { $0 + "\n" }.joined()
       liveLineCount = live.count
     }

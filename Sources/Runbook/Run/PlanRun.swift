@@ -36,6 +36,11 @@ struct PlanRun {
     }
     await interrupts.start()
     if let timeout = options.timeout { cancellation.cancel(after: timeout) }
+    let roots = groups + steps.filter { $0.step.group == nil }
+    display.showProgress {
+      let all = roots.reduce(0) { $0 + $1.progressWeight }
+      return roots.reduce(0) { $0 + $1.fractionCompleted * $1.progressWeight } / max(all, 1)
+    }
     for group in groups { queue.add(group, cancelledBy: cancellation.token) }
     for step in steps where step.step.group == nil {
       queue.add(step, cancelledBy: cancellation.token)
@@ -75,6 +80,8 @@ struct PlanRun {
     groups = plan.groups.map { name in
       let group = GroupProcedure(children: members[name] ?? [])
       group.name = name
+      // Each step counts alike, in a group or outside.
+      group.progressWeight = Double(members[name]?.count ?? 0)
       return group
     }
   }

@@ -56,7 +56,8 @@ struct BoardTests {
     board.started("b", at: start)
     board.started("c", at: start + .seconds(1))
     board.stopping("c")
-    let lines = board.liveLines(at: start + .seconds(2), width: 60, height: 24, style: plain)
+    let lines = board.liveLines(
+      at: start + .seconds(2), fraction: 0.25, width: 60, height: 24, style: plain)
     #expect(
       lines == [
         "⠋ b                                 2.00 s",
@@ -71,7 +72,8 @@ struct BoardTests {
     for width in [1, 10, 40, 80, 200] {
       var board = Board(names, start: start)
       for name in names { board.started(name, at: start) }
-      let lines = board.liveLines(at: start + .seconds(5), width: width, height: 10, style: plain)
+      let lines = board.liveLines(
+        at: start + .seconds(5), fraction: 0.5, width: width, height: 10, style: plain)
       #expect(lines.count <= 9)
       if width >= 40 { #expect(lines.allSatisfy { $0.count <= width }) }
     }
