@@ -79,7 +79,7 @@ enum Cat {}
     t.injectResult(from: r)
     queue.add(r, t)
     #expect(try await t.value == "4")
-    let a = AsyncProcedure { try await Task.sleep(for: .zero) }
+    let a = AsyncProcedure { await Task.yield() }
     let ar = AsyncResultProcedure<Int> { 3 }
     let at = AsyncTransformProcedure<Int, Int> { $0 + 1 }
     at.injectResult(from: ar)
