@@ -30,19 +30,13 @@ public struct NoFailedDependencies: SynchronousCondition {
   public func evaluate(_ procedure: Procedure) -> ConditionResult {
     var result = ConditionResult.satisfied
     for dependency in procedure.dependencies {
-      switch dependency.outcome {
-      case .succeeded, nil:
-        continue
-      case .failed(let errors):
-        return .failed(ProcedureError.dependencyFailed(dependency.name, errors.causes))
-      case .cancelled(let errors):
-        guard case .satisfied = result else { continue }
-        switch onCancelled {
-        case .pass: continue
-        case .ignore: result = .ignored
-        case .fail:
-          result = .failed(ProcedureError.dependencyCancelled(dependency.name, errors.causes))
-        }
+      guard let shortfall = dependency.shortfall else { continue }
+      if case .dependencyFailed = shortfall { return .failed(shortfall) }
+      guard case .satisfied = result else { continue }
+      switch onCancelled {
+      case .pass: continue
+      case .ignore: result = .ignored
+      case .fail: result = .failed(shortfall)
       }
     }
     return result

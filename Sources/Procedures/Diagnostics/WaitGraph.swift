@@ -5,7 +5,6 @@
 /// the slots it needs, one is enough. Those that remain wait for ever, and among them are cycles.
 struct WaitGraph {
   private enum Wait {
-    case nobody
     case all([Int])
     case any([Int])
   }
@@ -40,20 +39,16 @@ struct WaitGraph {
   }
 
   private mutating func wait(of procedure: Procedure) -> Wait {
-    switch procedure.obstacle {
+    let obstacle = procedure.obstacle
+    let awaited = obstacle.awaited.map { add($0) }
+    switch obstacle {
+    case .slot:
+      return .any(awaited)
     case .nothing, .condition:
       isBusy = true
-      return .nobody
-    case .notEnqueued, .suspension, .pendingEvent:
-      return .nobody
-    case .dependencies(let others), .prerequisites(_, let others), .children(let others):
-      return .all(others.map { add($0) })
-    case .exclusion(let holders):
-      return .all(holders.map { add($0.holder) })
-    case .groupStart(let group):
-      return .all([add(group)])
-    case .slot(_, let running):
-      return .any(running.map { add($0) })
+      return .all([])
+    default:
+      return .all(awaited)
     }
   }
 
@@ -89,7 +84,6 @@ struct WaitGraph {
 
   private func awaited(by index: Int) -> [Int] {
     switch waits[index] {
-    case .nobody: []
     case .all(let others), .any(let others): others
     }
   }

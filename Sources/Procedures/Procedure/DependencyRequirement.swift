@@ -19,18 +19,22 @@ enum DependencyDemand: Sendable {
     case .requirement(.any):
       return nil
     case .requirement(let requirement):
-      guard let outcome = dependency.outcome else { return nil }
-      switch outcome {
-      case .succeeded:
-        return nil
-      case .failed(let errors):
-        guard case .success = requirement else { return nil }
-        return ProcedureError.dependencyFailed(dependency.name, errors.causes)
-      case .cancelled(let errors):
-        return ProcedureError.dependencyCancelled(dependency.name, errors.causes)
-      }
+      let shortfall = dependency.shortfall
+      if case .dependencyFailed? = shortfall, case .notCancelled = requirement { return nil }
+      return shortfall
     case .handOver(let handOver):
       return handOver.body(dependency, dependent)
+    }
+  }
+}
+
+extension Procedure {
+  /// Why one that needs this to have succeeded cannot run; nil if it did, or has not finished.
+  final var shortfall: ProcedureError? {
+    switch outcome {
+    case .succeeded, nil: nil
+    case .failed(let errors): .dependencyFailed(name, errors.causes)
+    case .cancelled(let errors): .dependencyCancelled(name, errors.causes)
     }
   }
 }

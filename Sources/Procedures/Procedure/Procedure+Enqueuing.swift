@@ -36,14 +36,13 @@ extension Procedure {
       switch insertion {
       case .accepted:
         core.isMember = true
-        if list.hearsChildren { core.machine.mustBeHeard() }
       case .acceptedToCancel(let cancel):
         core.isMember = true
-        if list.hearsChildren { core.machine.mustBeHeard() }
         entry.isMarked = core.mark(self, errors: cancel.errors, reason: cancel.reason)
       case .refused:
         core.isMember = false
       }
+      if core.isMember, list.hearsChildren { core.machine.mustBeHeard() }
       return entry
     }
     guard let entry else {

@@ -78,18 +78,11 @@ extension InputProcedure {
 extension OutputProcedure {
   /// What it made, or why there is nothing to hand over; when it has finished.
   var resultToHandOver: Result<Output, any Error> {
-    switch outcome {
-    case .failed(let errors):
-      return .failure(ProcedureError.dependencyFailed(name, errors.causes))
-    case .cancelled(let errors):
-      return .failure(ProcedureError.dependencyCancelled(name, errors.causes))
-    case .succeeded, nil:
-      switch result {
-      case .success(let output): return .success(output)
-      case .failure(let error):
-        return .failure(ProcedureError.dependencyFailed(name, [error]))
-      case nil: return .failure(ProcedureError.requirementNotSatisfied(name))
-      }
+    if let shortfall { return .failure(shortfall) }
+    switch result {
+    case .success(let output): return .success(output)
+    case .failure(let error): return .failure(ProcedureError.dependencyFailed(name, [error]))
+    case nil: return .failure(ProcedureError.requirementNotSatisfied(name))
     }
   }
 }

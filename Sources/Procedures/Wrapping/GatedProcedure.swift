@@ -14,16 +14,7 @@ nonisolated open class GatedProcedure<Wrapped: Procedure>: ComposedProcedure<Wra
   /// Wraps a procedure behind a gate.
   public init(_ procedure: Wrapped, gate: @escaping @Sendable () throws -> Bool) {
     super.init(procedure)
-    add(condition: GateCondition(isOpen: gate))
-  }
-}
-
-/// Lets a procedure run, or be cancelled without errors.
-private struct GateCondition: SynchronousCondition {
-  let isOpen: @Sendable () throws -> Bool
-
-  func evaluate(_ procedure: Procedure) throws -> ConditionResult {
-    try isOpen() ? .satisfied : .ignored
+    add(condition: BlockCondition(gate))
   }
 }
 
