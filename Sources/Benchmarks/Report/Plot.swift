@@ -1,0 +1,5 @@
+/// placeholder
+struct Plot {
+  init(_ results: [ContestResult]) {}
+  var svg: String { "" }
+}
