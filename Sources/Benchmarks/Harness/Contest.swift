@@ -4,16 +4,18 @@
 /// of them alike, and in an order in which nobody always comes after the same one.
 struct Contest: Sendable {
   let name: String
+  /// What an item is, where the figures are not about pieces of work.
+  var item = "item"
   var unit = Unit.nanoseconds
   /// What an entry yields in each round: one figure, or several of one distribution, by name.
   var figures = [""]
-  /// How many items an entry does in a round. An entry with a size of its own repeats until it has
-  /// done at least as many.
-  let count: Int
   /// For a contest whose rounds are long: at most so many.
   var mostRounds = Int.max
   /// Whether the sizes of its entries make a panel of the plot.
   var isPlotted = false
+  /// How many items an entry does in a round. An entry with a size of its own repeats until it has
+  /// done at least as many.
+  let count: Int
   let entries: [Entry]
 }
 
@@ -43,9 +45,10 @@ extension Contest {
       }
     }
     return ContestResult(
-      contest: self, rounds: rounds,
-      items: entries.map { work(of: $0, divisor: divisor).items },
-      samples: samples, referenceLoop: Summary(referenceLoop))
+      contest: self,
+      measured: Samples(
+        rounds: rounds, items: entries.map { work(of: $0, divisor: divisor).items },
+        values: samples, referenceLoop: Summary(referenceLoop)))
   }
 
   /// How many items an entry does at once, and how often.

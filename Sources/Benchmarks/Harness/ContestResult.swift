@@ -3,12 +3,7 @@
 /// Two entries are compared round by round: what slowed a round slowed both of them.
 struct ContestResult {
   let contest: Contest
-  let rounds: Int
-  /// How many items each entry did at once.
-  let items: [Int]
-  /// By entry, figure and round.
-  let samples: [[[Double]]]
-  let referenceLoop: Summary
+  let measured: Samples
 
   /// All rows, in the order of the entries, figure by figure.
   var rows: [Row] {
@@ -24,7 +19,7 @@ struct ContestResult {
         $0.name == name.entry && $0.size == name.size
       })
     else { return nil }
-    return samples[entry][figure]
+    return measured.values[entry][figure]
   }
 
   /// In each round, the best of a contestant's entries of that figure and size.
@@ -34,18 +29,18 @@ struct ContestResult {
       .filter {
         contest.entries[$0].contestant == contestant && contest.entries[$0].size == name.size
       }
-      .map { samples[$0][figure] }
+      .map { measured.values[$0][figure] }
       .min { Summary($0).median < Summary($1).median }
   }
 
   private func row(_ entry: Int, _ figure: Int) -> Row {
     let reference = reference(for: entry, figure)
-    let pairs = zip(samples[entry][figure], samples[reference][figure])
+    let pairs = zip(measured.values[entry][figure], measured.values[reference][figure])
     let one = contest.entries[entry]
     return Row(
       name: RowName(contest.name, one.name, size: one.size, figure: contest.figures[figure]),
-      contestant: one.contestant, unit: contest.unit, items: items[entry], share: one.share,
-      summary: Summary(samples[entry][figure]), ratio: Summary(pairs.map { $0 / $1 }).median,
+      contestant: one.contestant, unit: contest.unit, items: measured.items[entry], share: one.share,
+      summary: Summary(measured.values[entry][figure]), ratio: Summary(pairs.map { $0 / $1 }).median,
       isReference: entry == reference)
   }
 
@@ -56,6 +51,6 @@ struct ContestResult {
         contest.entries[$0].contestant != .procedures
           && contest.entries[$0].size == contest.entries[entry].size
       }
-      .min { Summary(samples[$0][figure]).median < Summary(samples[$1][figure]).median } ?? 0
+      .min { Summary(measured.values[$0][figure]).median < Summary(measured.values[$1][figure]).median } ?? 0
   }
 }

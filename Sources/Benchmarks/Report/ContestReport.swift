@@ -2,6 +2,7 @@
 struct ContestReport: Codable {
   let name: String
   let unit: Unit
+  let item: String
   let rounds: Int
   let rows: [Row]
   let referenceLoop: Summary
@@ -9,9 +10,10 @@ struct ContestReport: Codable {
   init(_ result: ContestResult) {
     name = result.contest.name
     unit = result.contest.unit
-    rounds = result.rounds
+    item = result.contest.item
+    rounds = result.measured.rounds
     rows = result.rows
-    referenceLoop = result.referenceLoop
+    referenceLoop = result.measured.referenceLoop
   }
 
   /// Whether somebody else had the processors meanwhile. Bytes are what they are on any machine.
@@ -22,10 +24,10 @@ struct ContestReport: Codable {
   /// What all entries that do not say otherwise did in a round.
   var mostItems: Int { rows.map(\.items).max() ?? 0 }
 
-  /// For example `100,000 items, 11 rounds, ns an item`.
+  /// For example `100,000 items, 11 rounds, ns for each item`.
   var title: String {
-    let items = rows.contains { $0.name.size != nil } ? "" : "\(mostItems.grouped) items, "
-    return "\(items)\(rounds) rounds, \(unit.label)"
+    let items = rows.contains { $0.name.size != nil } ? "" : "\(mostItems.grouped) \(item)s, "
+    return "\(items)\(rounds) rounds, \(unit.rawValue) for each \(item)"
   }
 
   /// What is to be said below the rows.
