@@ -17,6 +17,10 @@ struct Benchmarks {
       put(Help.text + "\n")
       return
     }
+    if let name = options.worker {
+      put(try await Worker.work(on: name, options))
+      return
+    }
     let contests = try chosen(options)
     if options.isList {
       put(contests.map { $0.name + "\n" }.joined())
@@ -29,7 +33,7 @@ struct Benchmarks {
     for path in [options.jsonPath, options.plotPath].compactMap({ $0 }) {
       try ReportFile.checkWritable(path)
     }
-    let (report, results) = await measure(contests, options)
+    let (report, results) = try measure(contests, options)
     if let stored { put(format(options).comparison(Comparison(report, with: stored))) }
     if let path = options.jsonPath { try ReportFile.write(report, toPath: path) }
     if let path = options.plotPath {
@@ -52,7 +56,7 @@ struct Benchmarks {
   /// Prints each contest as soon as it is decided.
   private static func measure(
     _ contests: [Contest], _ options: Options
-  ) async -> (Report, [ContestResult]) {
+  ) throws(UsageError) -> (Report, [ContestResult]) {
     let format = format(options)
     var report = Report(
       machine: .current, commit: options.commit ?? Commit.current, isQuick: options.isQuick)
@@ -62,7 +66,7 @@ struct Benchmarks {
     #endif
     put(format.heading(report))
     for contest in contests {
-      let result = await contest.run(rounds: options.rounds, divisor: options.divisor)
+      let result = try Worker.run(contest, options)
       results.append(result)
       report.contests.append(ContestReport(result))
       put(format.section(ContestReport(result)))
@@ -77,7 +81,9 @@ struct Benchmarks {
   }
 
   /// Without a buffer, so that a long run can be followed through a pipe too.
-  private static func put(_ text: String) {
-    try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+  private static func put(_ text: String) { put(Data(text.utf8)) }
+
+  private static func put(_ data: Data) {
+    try? FileHandle.standardOutput.write(contentsOf: data)
   }
 }

@@ -8,6 +8,8 @@ struct Options: Equatable {
   var plotPath: String?
   /// What to write down as the commit; nil: ask git.
   var commit: String?
+  /// In the process that runs one case for the command: its name. Not for users.
+  var worker: String?
   var isMarkdown = false
   var isQuick = false
   var isList = false
@@ -46,6 +48,7 @@ struct Options: Equatable {
       case "--compare": comparePath = try value("a file that --json has written")
       case "--plot": plotPath = try value("a file to write")
       case "--commit": commit = try value("a name")
+      case "--worker": worker = try value("the name of a case")
       case "--rounds":
         let text = try value("a whole number above 0")
         guard let number = Int(text), number > 0 else {

@@ -1,9 +1,9 @@
 import Procedures
 
-private let width = 1_000
+private let width = 100
 
 extension Contest {
-  /// The same in groups of a thousand, cancelled group by group.
+  /// The same in groups of a hundred, cancelled group by group.
   static let cancelGroups = Contest(
     name: "cancel, in groups", count: 100_000,
     entries: [

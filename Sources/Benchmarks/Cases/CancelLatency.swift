@@ -12,10 +12,18 @@ extension Contest {
     count: 20,
     entries: [
       .measured("groups of executing procedures", tally: nodes) { count in
-        await latencies(count) { tree { Waiting() } } isReady: { areExecuting($0) }
+        await latencies(count) {
+          tree { Waiting() }
+        } isReady: {
+          areExecuting($0)
+        }
       },
       .measured("groups that are pending", tally: 0) { count in
-        await latencies(count, isSuspended: true) { tree { NoOperation() } } isReady: { _ in true }
+        await latencies(count, isSuspended: true) {
+          tree { NoOperation() }
+        } isReady: { _ in
+          true
+        }
       },
       .measured("1,000 groups, one in the other, executing", tally: 1) { count in
         await latencies(count) {

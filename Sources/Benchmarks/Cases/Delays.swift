@@ -40,7 +40,9 @@ extension Contest {
         .timed("DispatchSourceTimer", .dispatch, share: 10, tally: 0) { count in
           let others = PendingTimers.dispatchTimers(pending / 10)
           let duration = ContinuousClock().measure {
-            for index in 0..<count { PendingTimers.dispatchTimer(seconds: 500 + index % 100).cancel() }
+            for index in 0..<count {
+              PendingTimers.dispatchTimer(seconds: 500 + index % 100).cancel()
+            }
           }
           for other in others { other.cancel() }
           return duration

@@ -25,7 +25,7 @@ extension Contest {
   /// - Parameters:
   ///   - rounds: how many figures each entry gets.
   ///   - divisor: by how much to divide the number of items, for a quick look.
-  func run(rounds: Int, divisor: Int = 1) async -> ContestResult {
+  func run(rounds: Int, divisor: Int = 1) async -> Samples {
     let rounds = min(rounds, mostRounds)
     for entry in entries {
       Tally.begin()
@@ -44,11 +44,9 @@ extension Contest {
         for (figure, value) in found.enumerated() { samples[index][figure].append(value) }
       }
     }
-    return ContestResult(
-      contest: self,
-      measured: Samples(
-        rounds: rounds, items: entries.map { work(of: $0, divisor: divisor).items },
-        values: samples, referenceLoop: Summary(referenceLoop)))
+    return Samples(
+      rounds: rounds, items: entries.map { work(of: $0, divisor: divisor).items },
+      values: samples, referenceLoop: Summary(referenceLoop))
   }
 
   /// How many items an entry does at once, and how often.

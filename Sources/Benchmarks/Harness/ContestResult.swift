@@ -39,8 +39,10 @@ struct ContestResult {
     let one = contest.entries[entry]
     return Row(
       name: RowName(contest.name, one.name, size: one.size, figure: contest.figures[figure]),
-      contestant: one.contestant, unit: contest.unit, items: measured.items[entry], share: one.share,
-      summary: Summary(measured.values[entry][figure]), ratio: Summary(pairs.map { $0 / $1 }).median,
+      contestant: one.contestant, unit: contest.unit, items: measured.items[entry],
+      share: one.share,
+      summary: Summary(measured.values[entry][figure]),
+      ratio: Summary(pairs.map { $0 / $1 }).median,
       isReference: entry == reference)
   }
 
@@ -51,6 +53,8 @@ struct ContestResult {
         contest.entries[$0].contestant != .procedures
           && contest.entries[$0].size == contest.entries[entry].size
       }
-      .min { Summary(measured.values[$0][figure]).median < Summary(measured.values[$1][figure]).median } ?? 0
+      .min {
+        Summary(measured.values[$0][figure]).median < Summary(measured.values[$1][figure]).median
+      } ?? 0
   }
 }

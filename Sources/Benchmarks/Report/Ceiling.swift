@@ -6,6 +6,16 @@ struct Ceiling: Sendable {
   let ceiling: Double
   /// nil where it is a multiple of what is not measured here.
   let aim: Double?
+
+  init(
+    _ what: String, _ quantity: Quantity, _ unit: CostUnit, _ ceiling: Double, aim: Double? = nil
+  ) {
+    self.what = what
+    self.quantity = quantity
+    self.unit = unit
+    self.ceiling = ceiling
+    self.aim = aim
+  }
 }
 
 /// What the figures of a line of the cost table are.
