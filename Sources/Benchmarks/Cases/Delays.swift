@@ -3,14 +3,14 @@ import Procedures
 
 extension Contest {
   /// Made, scheduled and cancelled before it is time, while 100,000 others are pending.
-  static let delays = delays(among: 100_000, rounds: .max)
+  static let delays = delays(among: 100_000, rounds: 7)
 
   /// The same among a million.
-  static let delaysAmongMillion = delays(among: 1_000_000, rounds: 5)
+  static let delaysAmongMillion = delays(among: 1_000_000, rounds: 3)
 
   private static func delays(among pending: Int, rounds: Int) -> Contest {
     Contest(
-      name: "delays, \(pending.grouped) pending", mostRounds: rounds, count: 50_000,
+      name: "delays, \(pending.grouped) pending", mostRounds: rounds, count: 20_000,
       entries: [
         .timed("DelayProcedure", tally: 0) { count in
           let others = await PendingTimers.delays(pending)

@@ -4,7 +4,7 @@ import Procedures
 extension Contest {
   /// What malloc holds for whatever waits for its time.
   static let bytesOfTime = Contest(
-    name: "live bytes, pending time", unit: .bytes, mostRounds: 3, count: 100_000,
+    name: "live bytes, pending time", unit: .bytes, mostRounds: 3, count: 20_000,
     entries: [
       .measured("DelayProcedure", tally: 0) { count in
         var queue: ProcedureQueue?

@@ -3,7 +3,7 @@ import Cancellation
 extension Contest {
   /// What malloc holds for sources and handlers.
   static let bytesOfTokens = Contest(
-    name: "live bytes, tokens", unit: .bytes, mostRounds: 3, count: 100_000,
+    name: "live bytes, tokens", unit: .bytes, mostRounds: 3, count: 20_000,
     entries: [
       .measured("source", tally: 0) { count in
         await bytes(count) { CancellationTokenSource() }

@@ -4,7 +4,7 @@ import Procedures
 extension Contest {
   /// What malloc holds for each piece of work that waits.
   static let bytesOfWork = Contest(
-    name: "live bytes, pending work", unit: .bytes, mostRounds: 3, count: 100_000,
+    name: "live bytes, pending work", unit: .bytes, mostRounds: 3, count: 20_000,
     entries: [
       .measured("procedure", tally: 0) { count in await pendingBytes(count) { NoOperation() } },
       .measured("BlockProcedure", tally: 0) { count in

@@ -7,7 +7,7 @@ private let sizes = [10, 100, 1_000, 10_000, 100_000, 1_000_000]
 extension Contest {
   /// The no-op in all numbers, each with a queue of its own: what few cost, and many.
   static let scale = Contest(
-    name: "scale, no-op", mostRounds: 5, isPlotted: true, count: 20_000,
+    name: "scale, no-op", mostRounds: 3, isPlotted: true, count: 20_000,
     entries: sizes.flatMap { size in
       [
         Entry("procedure", size: size) { count in await OwnQueue.run(count) { NoOperation() } },
@@ -25,7 +25,7 @@ extension Contest {
 
   /// The chain in all numbers.
   static let scaleOfChain = Contest(
-    name: "scale, chain", mostRounds: 5, isPlotted: true, count: 20_000,
+    name: "scale, chain", mostRounds: 3, isPlotted: true, count: 20_000,
     entries: sizes.flatMap { size in
       [
         Entry("procedure after procedure", size: size) { await Chain.runProcedures($0) },

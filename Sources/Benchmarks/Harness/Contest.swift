@@ -16,6 +16,8 @@ struct Contest: Sendable {
   /// How many items an entry does in a round. An entry with a size of its own repeats until it has
   /// done at least as many.
   let count: Int
+  /// What the warm-up does of an entry with a size of its own.
+  var mostWarmUpItems: Int { entries.contains { $0.size != nil } ? 10_000 : .max }
   let entries: [Entry]
 }
 
@@ -29,7 +31,9 @@ extension Contest {
     let rounds = min(rounds, mostRounds)
     for entry in entries {
       Tally.begin()
-      let work = work(of: entry, divisor: divisor)
+      // Large numbers are not done once more for that.
+      var work = work(of: entry, divisor: divisor)
+      work.items = min(work.items, mostWarmUpItems)
       _ = await figures(of: entry, work)
       Tally.end(expecting: work.repeats * work.items * entry.tally, for: "\(name): \(entry.name)")
     }
