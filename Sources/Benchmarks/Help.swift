@@ -14,16 +14,16 @@ enum Help {
           --compare FILE   print each row beside that of a file that --json wrote
           --plot FILE      write an SVG of the cost against the number of procedures; needs the
                            cases whose names begin with 'scale'
-          --rounds N       measure each entry N times (default: 11; long cases fewer)
+          --rounds N       measure each entry N times (default: 9; long cases fewer)
           --quick          3 rounds with a tenth of the items, to try things out
           --commit NAME    what to write down as the commit (default: ask git)
       -h, --help           print this
 
-    How it measures. A case is one piece of work, an entry one way of doing it. Each entry first
-    does its work once unmeasured, and each item of it is counted: if one is missing, the program
-    stops. Then come the rounds. In each, every entry is measured once, in an order that changes so
-    that nobody always comes after the same one. What is too slow does a part of the items, and says
-    so.
+    How it measures. A case is one piece of work, an entry one way of doing it. Each case runs in a
+    process of its own, so that none finds what another left behind. In it each entry first does its
+    work once unmeasured, and each item of it is counted: if one is missing, the program stops. Then
+    come the rounds. In each, every entry is measured once, in an order that changes so that nobody
+    always comes after the same one. What is too slow does a part of the items, and says so.
 
     What it prints, for each row:
 
@@ -43,6 +43,7 @@ enum Help {
     cost (aim). --compare marks with MORE and less the rows that differ by more than 5 %, by more than
     the two spreads together, and by more than the speed of the machine differs.
 
-    Exit status: 0, whatever the figures are; 2 for a bad command line or file.
+    Exit status: 0, whatever the figures are; 2 for a bad command line or file, or when a case did
+    not end well.
     """
 }

@@ -2,7 +2,7 @@
 struct Options: Equatable {
   /// Only contests whose names contain it; nil for all.
   var filter: String?
-  var rounds = 11
+  var rounds = 9
   var jsonPath: String?
   var comparePath: String?
   var plotPath: String?

@@ -4,7 +4,7 @@ import Procedures
 extension Contest {
   /// A closure instead of a subclass.
   static let block = Contest(
-    name: "block", count: 100_000,
+    name: "block", count: 50_000,
     entries: [
       Entry("BlockProcedure") { count in
         await OwnQueue.run(count) { BlockProcedure { Tally.note() } }

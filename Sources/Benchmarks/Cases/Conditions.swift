@@ -3,7 +3,7 @@ import Procedures
 extension Contest {
   /// What it costs to be asked before running. The others know no conditions.
   static let conditions = Contest(
-    name: "conditions", count: 100_000,
+    name: "conditions", count: 50_000,
     entries: [
       Entry("procedure") { count in await OwnQueue.run((0..<count).map { _ in NoOperation() }) },
       Entry("one synchronous condition", tally: 2) { count in

@@ -4,7 +4,7 @@ extension Contest {
   /// What it costs that queues at rest are looked through, while there is progress: nothing, or the
   /// two of a pair would differ.
   static let watching = Contest(
-    name: "watching for waits", count: 100_000,
+    name: "watching for waits", count: 50_000,
     entries: [true, false].flatMap { isWatched in
       let label = isWatched ? "watched" : "not watched"
       return [
