@@ -20,18 +20,12 @@ struct Arrivals: ~Copyable, Sendable {
     case closed
   }
 
-  /// Emptied by taking out one after another, which counts no references.
-  typealias Batch = ContiguousArray<Arrival?>
-
   struct Content: Sendable {
-    var batch = Batch()
+    var batch = ArrivalBatch()
     var isOpen: Bool
     /// Whether there is one that needs a worker, and somebody was told, or expected.
     var isLookDue = false
   }
-
-  /// A larger batch gives its memory back.
-  private static let retainedCapacity = 1024
 
   private let content: Locked<Content>
   private let isAnyThere = AtomicByte(0)
@@ -47,9 +41,9 @@ struct Arrivals: ~Copyable, Sendable {
   func append(_ arrival: Arrival, isExpected: borrowing AtomicByte) -> Answer {
     content.withLock { content in
       guard content.isOpen else { return .closed }
+      if content.batch.isEmpty { isAnyThere.store(1) }
       content.batch.append(arrival)
-      if content.batch.count == 1 { isAnyThere.store(1) }
-      guard arrival.standing.readiness != .waiting, !content.isLookDue else { return .accepted }
+      guard arrival.standing.readiness == .start, !content.isLookDue else { return .accepted }
       content.isLookDue = true
       return isExpected.load() != 0 ? .accepted : .acceptedUnexpected
     }
@@ -60,18 +54,43 @@ struct Arrivals: ~Copyable, Sendable {
     content.withLock { $0.isOpen = false }
   }
 
-  /// Hands over all of them, in the order in which they came.
-  ///
-  /// - Parameter batch: empty; where they are put, and where the next ones will not be.
-  func forEach(through batch: inout Batch, _ body: (Arrival) -> Void) {
+  /// Hands over all of them, in exchange for an empty batch.
+  func takeAll(into batch: inout ArrivalBatch) {
     content.withLock { content in
       swap(&content.batch, &batch)
       content.isLookDue = false
       isAnyThere.store(0)
     }
-    for index in batch.indices {
-      if let arrival = batch[index].take() { body(arrival) }
+  }
+}
+
+/// Procedures in the order in which they arrived. First all are put in, then one after another is
+/// taken out, without their references being counted.
+struct ArrivalBatch: Sendable {
+  /// A larger one gives its memory back when it is empty.
+  private static let retainedCapacity = 1024
+
+  private var arrivals = ContiguousArray<Arrivals.Arrival?>()
+  private var taken = 0
+  /// How many of those that are left could start.
+  private(set) var readyCount = 0
+
+  var count: Int { arrivals.count - taken }
+  var isEmpty: Bool { arrivals.isEmpty }
+
+  mutating func append(_ arrival: Arrivals.Arrival) {
+    arrivals.append(arrival)
+    if arrival.standing.readiness == .start { readyCount += 1 }
+  }
+
+  mutating func popFirst() -> Arrivals.Arrival? {
+    guard taken < arrivals.count, let arrival = arrivals[taken].take() else { return nil }
+    taken += 1
+    if arrival.standing.readiness == .start { readyCount -= 1 }
+    if taken == arrivals.count {
+      arrivals.removeAll(keepingCapacity: taken <= Self.retainedCapacity)
+      taken = 0
     }
-    batch.removeAll(keepingCapacity: batch.count <= Self.retainedCapacity)
+    return arrival
   }
 }

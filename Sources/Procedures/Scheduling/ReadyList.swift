@@ -26,8 +26,6 @@ final class ReadyList: Sendable {
   private struct Storage: Sendable {
     var machine: ReadyListStateMachine
     var context: SchedulingContext
-    /// Those that have arrived, on their way to the machine.
-    var arrived = Arrivals.Batch()
     var emptyWaiters: [EmptyWaiter]?
     var lastWaiter: UInt64 = 0
   }
@@ -327,12 +325,13 @@ final class ReadyList: Sendable {
   // MARK: Workers
 
   private func work(on context: SchedulingContext) {
-    let job = update { storage, _ -> ReadyListStateMachine.Job? in
-      guard storage.context === context else { return nil }
+    let job = take(on: context) { storage in
       storage.machine.workerArrived()
       isWorkerComing.store(0)
-      lookAtArrivals(&storage)
-      return takeJob(&storage)
+      // Behind the lock of the arrivals, not only after a look at their flag: who has just been told
+      // that a worker was coming is there, and who comes later is told that none is.
+      storage.machine.admitArrivals()
+      storage.machine.receive(from: arrivals)
     }
     if let job { run(job, on: context, limit: context.scheduler.proceduresPerWorker) }
   }
@@ -388,8 +387,17 @@ final class ReadyList: Sendable {
     return nil
   }
 
-  private func take(on context: SchedulingContext) -> ReadyListStateMachine.Job? {
-    update { storage, _ in storage.context === context ? takeJob(&storage) : nil }
+  private func take(
+    on context: SchedulingContext, after event: (inout Storage) -> Void = { _ in }
+  ) -> ReadyListStateMachine.Job? {
+    let (job, aftermath) = storage.withLock { storage -> (ReadyListStateMachine.Job?, Aftermath) in
+      guard storage.context === context else { return (nil, self.aftermath(of: &storage)) }
+      event(&storage)
+      let job = takeJob(&storage)
+      return (job, self.aftermath(of: &storage))
+    }
+    aftermath.carryOut()
+    return job
   }
 
   /// This worker goes: another is asked for if there is work.
@@ -400,8 +408,7 @@ final class ReadyList: Sendable {
   /// What a ready member excludes others from is granted in the same step as its slot. One that is
   /// not granted it steps aside.
   private func takeJob(_ storage: inout Storage) -> ReadyListStateMachine.Job? {
-    // Arrivals are no more urgent than this, and came later than those that are ready.
-    if !storage.machine.hasReady(atLeast: .normal) { lookAtArrivals(&storage) }
+    receiveArrivals(&storage)
     while let taken = storage.machine.take() {
       switch taken {
       case .job(let job):
@@ -432,7 +439,7 @@ final class ReadyList: Sendable {
     }
     let end = storage.withLock { storage in
       let (closes, request) = storage.machine.retire(procedure)
-      if storage.machine.count == 0 { lookAtArrivals(&storage) }
+      receiveArrivals(&storage)
       let emptyWaiters = storage.machine.count == 0 ? storage.emptyWaiters.take() : nil
       var offers: [ExclusionRequest]?
       if let request {
@@ -491,16 +498,18 @@ final class ReadyList: Sendable {
   /// Runs `body` under the lock, with everybody who was added in the machine.
   private func locked<Result: Sendable>(_ body: (inout Storage) -> Result) -> Result {
     storage.withLock { storage in
-      lookAtArrivals(&storage)
+      while true {
+        storage.machine.admitArrivals()
+        if arrivals.isEmpty { break }
+        storage.machine.receive(from: arrivals)
+      }
       return body(&storage)
     }
   }
 
-  private func lookAtArrivals(_ storage: inout Storage) {
-    if arrivals.isEmpty { return }
-    arrivals.forEach(through: &storage.arrived) { arrival in
-      _ = storage.machine.insert(arrival.procedure, arrival.standing)
-    }
+  /// Lets the machine know of those who were added, if those before have been seen to.
+  private func receiveArrivals(_ storage: inout Storage) {
+    if !storage.machine.hasArrivals, !arrivals.isEmpty { storage.machine.receive(from: arrivals) }
   }
 
   /// Restores the machine's invariant 2 at the end of a critical section.
@@ -508,6 +517,7 @@ final class ReadyList: Sendable {
     of storage: inout Storage, offering offers: [ExclusionRequest]? = nil
   ) -> Aftermath {
     let foreign = offers.map { accept($0, &storage) }
+    receiveArrivals(&storage)
     let needsWorker = storage.machine.requestWorker()
     if needsWorker { isWorkerComing.store(1) }
     let isStuck = storage.machine.isStuck && storage.context.watch.wantsNote

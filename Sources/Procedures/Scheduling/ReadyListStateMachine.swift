@@ -123,6 +123,10 @@ struct ReadyListStateMachine: Sendable {
   }
 
   private var members = Slab<Member>()
+  /// Those that were added, and are no members yet: as if they stood at the end of the waiting ones
+  /// and of the ready ones of normal priority. Every event but `take` and `retire` needs
+  /// `admitArrivals` before it.
+  private var arrivals = ArrivalBatch()
   private var lists = ContiguousArray(repeating: SlabList(), count: List.count)
   /// A bit for each bucket of ready members that is not empty.
   private var readyBuckets: UInt16 = 0
@@ -146,7 +150,7 @@ struct ReadyListStateMachine: Sendable {
     phase = isGroup ? .held : .running
   }
 
-  var count: Int { members.count }
+  var count: Int { members.count + arrivals.count }
   var procedures: [Procedure] { members.elementsByAge().map(\.procedure) }
 
   /// The lists of those members that are groups.
@@ -168,6 +172,13 @@ struct ReadyListStateMachine: Sendable {
       case .evaluate: .evaluable
       case .start: .ready(standing.priority)
       }
+    insert(procedure, standing, into: list)
+    if isGroup, keepsFinishedChildren { children.append(procedure) }
+    return treeCancel.map(Insertion.acceptedToCancel) ?? .accepted
+  }
+
+  @inline(__always)
+  private mutating func insert(_ procedure: Procedure, _ standing: Standing, into list: List) {
     let key = members.append(
       Member(
         procedure: procedure, priority: standing.priority, quality: standing.quality, list: list,
@@ -175,8 +186,36 @@ struct ReadyListStateMachine: Sendable {
       to: &lists[Int(list.index)])
     readyBuckets |= list.readyBit
     procedure.membership = .member(place: key.place)
-    if isGroup, keepsFinishedChildren { children.append(procedure) }
-    return treeCancel.map(Insertion.acceptedToCancel) ?? .accepted
+  }
+
+  /// Takes over those that have arrived, once nobody is left of those before.
+  mutating func receive(from newArrivals: borrowing Arrivals) {
+    newArrivals.takeAll(into: &arrivals)
+  }
+
+  /// Whether somebody has arrived who is no member yet.
+  var hasArrivals: Bool { !arrivals.isEmpty }
+
+  /// Makes everybody who has arrived a member.
+  mutating func admitArrivals() {
+    while let arrival = arrivals.popFirst() { _ = insert(arrival.procedure, arrival.standing) }
+  }
+
+  /// Starts the first who has arrived ready, without a detour over the list of the ready ones.
+  private mutating func takeReadyArrival() -> Job? {
+    guard slotsInUse < limit else { return nil }
+    while let arrival = arrivals.popFirst() {
+      guard arrival.standing.readiness == .start else {
+        _ = insert(arrival.procedure, arrival.standing)
+        continue
+      }
+      insert(arrival.procedure, arrival.standing, into: .running)
+      slotsInUse += 1
+      return Job(
+        procedure: arrival.procedure, kind: .start(arrival.standing.attempt),
+        quality: arrival.standing.quality)
+    }
+    return nil
   }
 
   /// A waiting member has come further. One that has left already is ignored.
@@ -308,6 +347,8 @@ struct ReadyListStateMachine: Sendable {
           procedure: members[place].procedure, kind: .evaluate(members[place].attempt),
           quality: members[place].quality))
     }
+    // Arrivals are no more urgent than normal, and came later than those that are ready.
+    if !hasReady(atLeast: .normal), let job = takeReadyArrival() { return .job(job) }
     guard let place = firstReady else { return nil }
     if members[place].isExclusive, let request = exclusions[place] { return .mustAsk(request) }
     return .job(start(place))
@@ -393,7 +434,7 @@ struct ReadyListStateMachine: Sendable {
 
   /// Whether there are members that wait, and nothing that a worker could do about it.
   @inline(__always)
-  var isStuck: Bool { members.count > slotsInUse && !isWorkerRequested }
+  var isStuck: Bool { (members.count > slotsInUse || hasArrivals) && !isWorkerRequested }
 
   @inline(__always)
   private mutating func start(_ place: UInt32) -> Job {
@@ -425,7 +466,8 @@ struct ReadyListStateMachine: Sendable {
   private var canTake: Bool {
     if !turns.isEmpty { return true }
     guard isOpen else { return false }
-    return (readyBuckets != 0 && slotsInUse < limit) || first(of: .evaluable) != nil
+    return ((readyBuckets != 0 || arrivals.readyCount > 0) && slotsInUse < limit)
+      || first(of: .evaluable) != nil
       || first(of: .granted) != nil
   }
 
