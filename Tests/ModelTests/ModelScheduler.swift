@@ -56,7 +56,7 @@
 
     /// The threads given, and as many workers; when all have come to rest the queue must be empty.
     func scenario(
-      workers: Int = 1, _ threads: (@Sendable () -> Void)..., check: @escaping () throws -> Void
+      workers: Int = 1, threads: [@Sendable () -> Void], check: @escaping () throws -> Void
     ) -> Explorer.Scenario {
       .init(threads: threads, workers: Array(repeating: scheduler, count: workers)) { [self] in
         scheduler.run()
