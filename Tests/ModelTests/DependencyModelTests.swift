@@ -75,22 +75,23 @@
       })
     }
 
-    @Test("Q2: a dependency added against the start on a serial queue holds no slot")
-    func addAgainstStart() throws {
+    @Test(
+      "Q2: who must wait for a dependency after all does not take the slot that it stood in line for"
+    )
+    func addToReady() throws {
       try explore(
         limit: 1,
         onQueue: { model in
-          let (dependency, blocker) = (PlainProcedure(), PlainProcedure())
+          let (first, dependency) = (PlainProcedure.lasting(), PlainProcedure())
           let procedure = PlainProcedure()
-          procedure.add(dependency: blocker)
-          model.queue.add(procedure)
+          model.start(first, procedure)
           return model.scenario(threads: [
             {
               procedure.add(dependency: dependency)
-              procedure.remove(dependency: blocker)
+              first.finish()
             }, { model.queue.add(dependency) },
           ]) {
-            try checkLives(dependency, procedure)
+            try checkLives(first, dependency, procedure)
           }
         })
     }
