@@ -15,8 +15,12 @@
       /// More threads, one for each time that a scheduler is named: they run its workers, and wait
       /// when there are none. The run ends when all of them wait.
       var workers: [ModelScheduler] = []
+      /// What each thread runs in: calls its argument. Not explored.
+      var surroundings: Surroundings = { $0() }
       /// Called when all threads have ended; throws if something is wrong.
       var check: () throws -> Void
+
+      typealias Surroundings = @Sendable (() -> Void) -> Void
 
       init(
         threads: [@Sendable () -> Void], workers: [ModelScheduler] = [],

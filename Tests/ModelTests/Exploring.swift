@@ -30,13 +30,14 @@
     fileprivate func inside(
       _ surroundings: DetachedSurroundings, _ detached: ModelScheduler
     ) -> Explorer.Scenario {
-      .init(
-        threads: threads.map { thread in { surroundings.replacingDispatch(thread) } },
-        workers: workers + [detached]
-      ) { [check] in
+      var scenario = self
+      scenario.workers.append(detached)
+      scenario.surroundings = { surroundings.replacingDispatch($0) }
+      scenario.check = {
         detached.run()
         try surroundings.replacingDispatch(check)
       }
+      return scenario
     }
   }
 #endif

@@ -20,6 +20,9 @@
     private var status = Status.ended
     private var run: ModelRun?
     private var body: (() -> Void)?
+    private var surroundings: Explorer.Scenario.Surroundings = { $0() }
+    /// False in its surroundings, where it does not stop.
+    private var isExplored = false
     private var isDismissed = false
 
     init(number: Int) {
@@ -34,10 +37,20 @@
       }
     }
 
-    /// False if there is none. What the body holds is let go of before others go on.
+    /// False if there is none.
+    private func callBody() -> Bool {
+      guard let body = body.take() else { return false }
+      surroundings {
+        isExplored = true
+        body()
+        isExplored = false
+      }
+      return true
+    }
+
+    /// Calls the body, lets go of it, and then lets others go on. False if there is none.
     private func runBody() -> Bool {
-      guard body?() != nil else { return false }
-      body = nil
+      guard callBody() else { return false }
       status = .ended
       // Before the next schedule begins.
       let run = run.take()
@@ -45,14 +58,21 @@
       return true
     }
 
-    func begin(_ body: @escaping () -> Void, in run: ModelRun) {
+    func begin(
+      _ body: @escaping () -> Void, inside surroundings: @escaping Explorer.Scenario.Surroundings,
+      in run: ModelRun
+    ) {
       status = .ready
       isDismissed = false
       self.run = run
+      self.surroundings = surroundings
       self.body = body
     }
 
-    func beginWorking(for scheduler: ModelScheduler, in run: ModelRun) {
+    func beginWorking(
+      for scheduler: ModelScheduler, inside surroundings: @escaping Explorer.Scenario.Surroundings,
+      in run: ModelRun
+    ) {
       begin(
         { [self] in
           while !isDismissed {
@@ -61,7 +81,7 @@
             status = .wantsWork(scheduler)
             self.run?.handOver(from: self)
           }
-        }, in: run)
+        }, inside: surroundings, in: run)
       status = .wantsWork(scheduler)
     }
 
@@ -107,11 +127,13 @@
     // MARK: As the library sees it
 
     func step() {
+      guard isExplored else { return }
       status = .ready
       run?.handOver(from: self)
     }
 
     func acquire(_ lock: ModelLock) {
+      guard isExplored else { return }
       status = .wants(lock)
       run?.handOver(from: self)
       lock.holder = self
@@ -119,7 +141,7 @@
     }
 
     func release(_ lock: ModelLock) {
-      lock.holder = nil
+      if isExplored { lock.holder = nil }
     }
   }
 

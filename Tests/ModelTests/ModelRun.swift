@@ -24,9 +24,11 @@
     /// Returns when all threads have ended, or none can go on.
     func carryOut(_ scenario: Explorer.Scenario, on pool: FiberPool) -> (any Error)? {
       fibers = pool.take(scenario.threads.count + scenario.workers.count)
-      for (fiber, body) in zip(fibers, scenario.threads) { fiber.begin(body, in: self) }
+      for (fiber, body) in zip(fibers, scenario.threads) {
+        fiber.begin(body, inside: scenario.surroundings, in: self)
+      }
       for (fiber, scheduler) in zip(fibers.dropFirst(scenario.threads.count), scenario.workers) {
-        fiber.beginWorking(for: scheduler, in: self)
+        fiber.beginWorking(for: scheduler, inside: scenario.surroundings, in: self)
       }
       handOver(from: nil)
       ended.wait()
