@@ -10,7 +10,7 @@ public struct Fifo<Element> {
   public var count: Int { storedCount }
 
   /// An emptied ring larger than this gives its memory back.
-  @usableFromInline static var retainedCapacity: Int { 64 }
+  @inlinable static var retainedCapacity: Int { 64 }
 
   /// Makes an empty queue. Allocates nothing.
   @inlinable
@@ -42,12 +42,13 @@ public struct Fifo<Element> {
     return element
   }
 
-  @usableFromInline
+  @inlinable
   mutating func grow() {
+    let capacity = max(8, ring.count * 2)
     var larger = ContiguousArray<Element?>()
-    larger.reserveCapacity(max(8, ring.count * 2))
-    for offset in 0..<count { larger.append(ring[(head + offset) & (ring.count - 1)]) }
-    while larger.count < max(8, ring.count * 2) { larger.append(nil) }
+    larger.reserveCapacity(capacity)
+    for offset in 0..<count { larger.append(ring[(head + offset) & (ring.count - 1)].take()) }
+    while larger.count < capacity { larger.append(nil) }
     ring = larger
     head = 0
   }

@@ -11,9 +11,7 @@ extension ProcedureQueue {
 extension Procedure {
   /// What everything around it waits for: the procedures of its queue, or it alone if it is on none.
   package final func snapshotOfSurroundings() -> ProcedureQueueSnapshot {
-    var outermost = self
-    while let group = outermost.read({ $0.home })?.group { outermost = group }
-    let neighbours = outermost.read { $0.home }?.procedures ?? []
+    let neighbours = read { $0.home }?.outermost.procedures ?? []
     return ProcedureQueueSnapshot(
       of: neighbours.isEmpty ? [self] : neighbours, on: "around '\(name)'")
   }

@@ -17,7 +17,6 @@ final class WaitWatch: Sendable {
   }
 
   private struct State: Sendable {
-    weak var root: ReadyList?
     /// How many procedures the last look went through.
     var size = 0
     var timesPutOff = 0
@@ -29,16 +28,12 @@ final class WaitWatch: Sendable {
   private static let patience = Duration.seconds(1)
 
   private let scheduler: any Scheduler
-  private let note = AtomicByte(Note.none)
+  private let note: AtomicByte
   private let state = Locked(State())
 
-  init(scheduler: any Scheduler) {
+  init(scheduler: any Scheduler, isEnabled: Bool) {
     self.scheduler = scheduler
-  }
-
-  /// Sets the list that looks begin with. Without one there is nothing to look through.
-  func watch(_ root: ReadyList) {
-    state.withLock { $0.root = root }
+    note = AtomicByte(isEnabled ? Note.none : Note.again)
   }
 
   /// Never looks: for measuring what looking costs.
@@ -49,10 +44,13 @@ final class WaitWatch: Sendable {
   /// Whether a note would change anything. One atomic load.
   var wantsNote: Bool { note.load() != Note.again }
 
-  /// Members wait, and no worker can help them. Called with no lock held.
-  func noteStuck() {
+  /// Members of `list` wait, and no worker can help them. Called with no lock held.
+  ///
+  /// The list of the queue is kept until the look is over. A weak reference to it would make every
+  /// count of its references slow.
+  func noteStuck(in list: ReadyList) {
     if note.compareExchange(Note.none, Note.once) {
-      schedule(after: quiet)
+      schedule(from: list.outermost, after: quiet)
     } else {
       _ = note.compareExchange(Note.once, Note.again)
     }
@@ -63,11 +61,11 @@ final class WaitWatch: Sendable {
     .milliseconds(10) + .microseconds(10) * state.withLock { $0.size }
   }
 
-  private func schedule(after delay: Duration) {
-    scheduler.submitWhenQuiet(after: delay) { [self] in look() }
+  private func schedule(from root: ReadyList, after delay: Duration) {
+    scheduler.submitWhenQuiet(after: delay) { [self] in look(from: root) }
   }
 
-  private func look() {
+  private func look(from root: ReadyList) {
     let isPutOff = state.withLock { state in
       guard state.timesPutOff < Self.mostTimesPutOff,
         note.compareExchange(Note.again, Note.once)
@@ -78,17 +76,16 @@ final class WaitWatch: Sendable {
       state.timesPutOff += 1
       return true
     }
-    if isPutOff { return schedule(after: quiet) }
-    lookThrough()
+    if isPutOff { return schedule(from: root, after: quiet) }
+    lookThrough(root)
     if !note.compareExchange(Note.once, Note.none) {
       note.store(Note.once)
-      schedule(after: quiet)
+      schedule(from: root, after: quiet)
     }
   }
 
   /// Ends cycles: all of them if nothing else executes, otherwise those that were suspects before.
-  private func lookThrough(after suspects: [WaitCycle] = []) {
-    guard let root = state.withLock({ $0.root }) else { return }
+  private func lookThrough(_ root: ReadyList, after suspects: [WaitCycle] = []) {
     let graph = WaitGraph(from: root)
     state.withLock { $0.size = graph.count }
     // The waits were read one after another. A cycle that is there twice was there in between.
@@ -96,11 +93,11 @@ final class WaitWatch: Sendable {
     let cycles = found.isEmpty ? [] : WaitGraph(from: root).cycles.filter(found.contains)
     let certain = graph.isBusy ? cycles.filter(suspects.contains) : cycles
     for cycle in certain { cycle.end(on: root.context) }
-    suspect(cycles.filter { !certain.contains($0) })
+    suspect(cycles.filter { !certain.contains($0) }, in: root)
   }
 
   /// Looks at these again in a while.
-  private func suspect(_ cycles: [WaitCycle]) {
+  private func suspect(_ cycles: [WaitCycle], in root: ReadyList) {
     guard !cycles.isEmpty else { return }
     let isScheduled = state.withLock { state in
       defer { state.suspects += cycles.filter { !state.suspects.contains($0) } }
@@ -112,7 +109,7 @@ final class WaitWatch: Sendable {
         defer { state.suspects = [] }
         return state.suspects
       }
-      lookThrough(after: suspects)
+      lookThrough(root, after: suspects)
     }
   }
 }

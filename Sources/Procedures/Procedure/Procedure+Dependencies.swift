@@ -56,7 +56,8 @@ extension Procedure {
     case .wait(let index, let aftermath, let evaluation):
       aftermath?.carryOut()
       evaluation?.cancel()
-      listForTurns.context.watch.noteStuck()
+      let list = listForTurns
+      list.context.watch.noteStuck(in: list)
       wait(for: dependency, demand, at: index)
     }
   }

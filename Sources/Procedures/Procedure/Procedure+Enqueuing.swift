@@ -11,26 +11,22 @@ extension Procedure {
   ///   start.
   /// - Returns: false if the list's group has closed; the procedure is then cancelled, and finishes.
   final func enqueue(in list: ReadyList, isHeldBack: Bool = false) -> Bool {
-    struct Entry: Sendable {
-      let insertion: ReadyListStateMachine.Insertion
-      let context: SchedulingContext
-      let aftermath: ReadyList.Aftermath
-      let action: ProcedureStateMachine.TurnAction
-      let dependencies: SmallList<ProcedureExtras.Dependency>
-      var isMarked = false
-    }
-    let entry: Entry? = update { core in
-      let dependencies = core.extras?.dependencies ?? SmallList()
+    let childList = childList
+    var action: ProcedureStateMachine.TurnAction?
+    var insertion = ReadyListStateMachine.Insertion.accepted
+    var dependencies: SmallList<ProcedureExtras.Dependency>?
+    var isMarked = false
+    let aftermath = update { core in
+      dependencies = core.extras?.dependencies
       // A group must not start before its children know where they run.
-      let waits = dependencies.count + (isHeldBack ? 1 : 0) + (childList == nil ? 0 : 1)
-      guard let action = core.machine.enqueue(waitingFor: waits) else { return nil }
+      let waits = (dependencies?.count ?? 0) + (isHeldBack ? 1 : 0) + (childList == nil ? 0 : 1)
+      action = core.machine.enqueue(waitingFor: waits)
+      guard action != nil else { return ReadyList.Aftermath() }
       let standing = ReadyListStateMachine.Standing(
         priority: core.priority, quality: core.quality == .unspecified ? nil : core.quality,
         readiness: core.machine.becomeReady(), attempt: core.machine.attempt)
-      let (insertion, context, aftermath) = list.insert(self, standing)
-      var entry = Entry(
-        insertion: insertion, context: context, aftermath: aftermath, action: action,
-        dependencies: dependencies)
+      let aftermath: ReadyList.Aftermath
+      (insertion, aftermath) = list.insert(self, standing)
       // A refused one is no member, but its turns run where they would have.
       core.home = list
       switch insertion {
@@ -38,48 +34,42 @@ extension Procedure {
         core.isMember = true
       case .acceptedToCancel(let cancel):
         core.isMember = true
-        entry.isMarked = core.mark(self, errors: cancel.errors, reason: cancel.reason)
+        isMarked = core.mark(self, errors: cancel.errors, reason: cancel.reason)
       case .refused:
         core.isMember = false
       }
       if core.isMember, list.hearsChildren { core.machine.mustBeHeard() }
-      return entry
+      return aftermath
     }
-    guard let entry else {
+    guard let action else {
       stopBecauseOfMisuse(
         "Procedure '\(name)' was added to a queue or group twice; make a new one for each run.")
     }
-    entry.aftermath.carryOut()
-    if entry.action == .requestTurn {
+    aftermath.carryOut()
+    if action == .requestTurn {
       // It was cancelled before.
       listForTurns.requestTurn(of: self)
       watchLingering()
     }
-    switch entry.insertion {
+    switch insertion {
     case .refused:
       cancel(withErrors: [ProcedureError.groupFinished(list.group?.name ?? "")])
       return false
     case .acceptedToCancel(let cancel):
-      join(cancel, isMarked: entry.isMarked)
+      join(cancel, isMarked: isMarked)
     case .accepted:
       break
     }
-    if childList != nil {
-      adopt(entry.context)
+    if let childList {
+      childList.adoptEverywhere(list.context)
       dependencyFinished()
     }
-    for index in entry.dependencies.indices {
-      let dependency = entry.dependencies[index]
+    guard let dependencies else { return true }
+    for index in dependencies.indices {
+      let dependency = dependencies[index]
       wait(for: dependency.procedure, dependency.demand, at: index)
     }
     return true
-  }
-
-  /// A group's children run where the group does. Iterative: groups may be nested thousands deep.
-  private func adopt(_ context: SchedulingContext) {
-    guard let childList else { return }
-    var unadopted = [childList]
-    while let next = unadopted.popLast() { unadopted += next.adopt(context) }
   }
 
   /// The group that it was a child of went away.

@@ -5,7 +5,7 @@ enum TurnEnd: Sendable {
   /// Nothing is left to do for now, or the turn goes on elsewhere.
   case idle
   /// The procedure has finished.
-  case retired(waiters: [FinishWaiter])
+  case retired(waiters: [FinishWaiter]?)
 }
 
 extension Procedure {
@@ -29,7 +29,7 @@ extension Procedure {
       switch next.step {
       case .idle, .waitForPendingEvents, .waitForGroup:
         if case .waitForPendingEvents = next.step { watchHold() }
-        next.movesTo?.requestTurn(of: self)
+        if case .movesTo(let home) = next.detail { home.requestTurn(of: self) }
         return .idle
       case .execute:
         execute()
@@ -50,7 +50,7 @@ extension Procedure {
       case .hearChildren:
         hearChildren()
       case .retire:
-        return .retired(waiters: retire(from: list, with: next.extras))
+        return .retired(waiters: retire(from: list, with: next))
       case .attachObservers, .addProduced, .willExecute, .didExecute:
         break
       }
@@ -70,11 +70,11 @@ extension Procedure {
       case .start(let attempt): if core.machine.start(attempt) == .none { return nil }
       }
       if let home = core.homeElsewhere(than: list, context) {
-        return NextStep(step: .idle, movesTo: home)
+        return NextStep(.idle, .movesTo(home))
       }
       // Go on with an event whose delivery had to wait for another queue.
       if let delivery = core.rarities?.suspendedDelivery.take() {
-        return NextStep(step: .attachObservers, delivery: delivery)
+        return NextStep(.attachObservers, .delivery(delivery))
       }
       return core.nextStep(on: list, context)
     }
@@ -106,12 +106,12 @@ extension Procedure {
   /// The last step: lets go of everything, and tells dependents.
   ///
   /// - Returns: who waits for the procedure. They are told when it has left its list.
-  private func retire(from list: ReadyList, with extras: ProcedureExtras?) -> [FinishWaiter] {
+  private func retire(from list: ReadyList, with last: NextStep) -> [FinishWaiter]? {
     if failed, read({ $0.isMember }), !list.hearsChildren, let group = list.group {
       group.takeOver(errors, of: self)
     }
     releaseWork()
-    guard let extras else { return [] }
+    guard case .extras(let extras) = last.detail else { return nil }
     for entry in extras.observers { entry.remove() }
     let rarities = extras.existingRarities
     rarities?.disconnect()
@@ -121,9 +121,10 @@ extension Procedure {
     for dependency in extras.dependencies {
       if let key = dependency.key { _ = dependency.procedure.removeDependent(key) }
     }
+    extras.dependencies = SmallList()
     while let dependent = extras.dependents.popFirst() {
       dependent.procedure.dependencyFinished(self, dependent.demand, onWorkerOf: list)
     }
-    return rarities.map { $0.waiters.elements(of: $0.waiterList) } ?? []
+    return rarities.map { $0.waiters.elements(of: $0.waiterList) }
   }
 }

@@ -55,12 +55,6 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
     core = Locked(ProcedureCore(isGroup: Self.isGroup))
   }
 
-  deinit {
-    guard let extras = core.withLock({ $0.extras.take() }) else { return }
-    extras.existingRarities?.disconnect()
-    if !extras.dependencies.isEmpty { extras.releaseDependencies() }
-  }
-
   /// Whether it ends by itself, when its children have.
   class var isGroup: Bool { false }
 

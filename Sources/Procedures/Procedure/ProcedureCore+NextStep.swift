@@ -1,48 +1,81 @@
 internal import Primitives
 /// What to do now, with what is needed to do it: taken in one critical section.
+///
+/// One reference at most: it is made and thrown away several times in each life.
 struct NextStep: Sendable {
+  enum Detail: Sendable {
+    case none
+    /// Where the turn goes on: it is still held.
+    case movesTo(ReadyList)
+    case delivery(ObserverDelivery)
+    /// What the override of this step is told, if no observer is.
+    case errors([any Error])
+    /// At the last step: all that the procedure lets go of.
+    case extras(ProcedureExtras)
+  }
+
   let step: ProcedureStateMachine.Step
-  /// Where the turn goes on: it is still held.
-  var movesTo: ReadyList?
-  var delivery: ObserverDelivery?
+  var detail = Detail.none
+
+  var delivery: ObserverDelivery? {
+    if case .delivery(let delivery) = detail { delivery } else { nil }
+  }
+
   /// What the override of this step is told.
-  var errors: [any Error] = []
-  /// At the last step: all that the procedure lets go of.
-  var extras: ProcedureExtras?
+  var errors: [any Error] {
+    switch detail {
+    case .errors(let errors): errors
+    case .delivery(let delivery): step == .didCancel ? delivery.cancelErrors : delivery.errors
+    case .none, .movesTo, .extras: []
+    }
+  }
+
+  init(_ step: ProcedureStateMachine.Step, _ detail: Detail = .none) {
+    self.step = step
+    self.detail = detail
+  }
+
+  init(
+    _ step: ProcedureStateMachine.Step, _ delivery: ObserverDelivery?, errors: [any Error]? = nil
+  ) {
+    self.step = step
+    if let delivery {
+      detail = .delivery(delivery)
+    } else if let errors {
+      detail = .errors(errors)
+    }
+  }
 }
 
 extension ProcedureCore {
   /// Advances the machine and gathers what the step needs.
   mutating func nextStep(on list: ReadyList, _ context: SchedulingContext) -> NextStep {
-    if let home = homeElsewhere(than: list, context) { return NextStep(step: .idle, movesTo: home) }
+    if let home = homeElsewhere(than: list, context) { return NextStep(.idle, .movesTo(home)) }
     let step = machine.next(wants: wants)
     switch step {
     case .idle, .waitForPendingEvents, .waitForGroup, .evaluateConditions, .execute,
       .settleChildren, .askGroup, .hearChildren:
-      return NextStep(step: step)
+      return NextStep(step)
     case .attachObservers:
-      return NextStep(step: step, delivery: deliveryToNewObservers())
+      return NextStep(step, deliveryToNewObservers())
     case .willExecute:
-      return NextStep(step: step, delivery: delivery(of: .willExecute))
+      return NextStep(step, delivery(of: .willExecute))
     case .didExecute:
-      return NextStep(step: step, delivery: delivery(of: .didExecute))
+      return NextStep(step, delivery(of: .didExecute))
     case .didCancel:
       let errors = machine.cancelErrors
-      return NextStep(
-        step: step, delivery: delivery(of: .didCancel, cancelErrors: errors), errors: errors)
+      return NextStep(step, delivery(of: .didCancel, cancelErrors: errors), errors: errors)
     case .willFinish:
-      return NextStep(
-        step: step, delivery: finishDelivery(.willFinish, on: list), errors: machine.errors)
+      return finishStep(step, .willFinish, on: list)
     case .didFinish:
-      return NextStep(
-        step: step, delivery: finishDelivery(.didFinish, on: list), errors: machine.errors)
+      return finishStep(step, .didFinish, on: list)
     case .addProduced:
-      return NextStep(step: step, delivery: deliveryOfProduced())
+      return NextStep(step, deliveryOfProduced())
     case .retire:
       home = nil
-      guard let contents = extras else { return NextStep(step: step) }
+      guard let contents = extras else { return NextStep(step) }
       extras = contents.remainder()
-      return NextStep(step: step, extras: contents)
+      return NextStep(step, .extras(contents))
     }
   }
 
@@ -65,13 +98,19 @@ extension ProcedureCore {
   }
 
   /// Finish events also go to the queue's delegate, after the observers.
-  private func finishDelivery(
-    _ event: ProcedureEvents, on list: ReadyList
-  ) -> ObserverDelivery? {
-    guard list.hasDelegate, let delegate = list.delegate else {
-      return wants.contains(event) ? delivery(of: event, errors: machine.errors) : nil
+  private func finishStep(
+    _ step: ProcedureStateMachine.Step, _ event: ProcedureEvents, on list: ReadyList
+  ) -> NextStep {
+    if list.hasDelegate, let delegate = list.delegate {
+      let sequel = ObserverDelivery.Sequel.tellDelegate(delegate, event)
+      return NextStep(
+        step, delivery(of: event, errors: machine.errorsIfAny ?? [], sequel: sequel))
     }
-    return delivery(of: event, errors: machine.errors, sequel: .tellDelegate(delegate, event))
+    if wants.contains(event) {
+      return NextStep(step, delivery(of: event, errors: machine.errorsIfAny ?? []))
+    }
+    if let errors = machine.errorsIfAny { return NextStep(step, .errors(errors)) }
+    return NextStep(step)
   }
 
   /// New observers are told that they are attached, and then of a cancel or finish they missed.

@@ -24,6 +24,12 @@ final class ProcedureExtras: @unchecked Sendable {
   /// When to look for observers that were taken off.
   private var pruneAt = 16
 
+  /// The procedure has gone, or finished.
+  deinit {
+    storedRarities?.disconnect()
+    if !dependencies.isEmpty { releaseDependencies() }
+  }
+
   /// Adds an observer. Those that were taken off leave here, amortised O(1).
   func append(_ entry: ObserverEntry) {
     if observers.count >= pruneAt {
@@ -70,7 +76,7 @@ final class ProcedureExtras: @unchecked Sendable {
   }
 
   /// Lets go of the dependencies without recursion: a chain may be 200,000 long.
-  func releaseDependencies() {
+  private func releaseDependencies() {
     var released = dependencies.map(\.procedure)
     dependencies = SmallList()
     while var procedure = released.popLast() {

@@ -167,12 +167,14 @@ struct ProcedureStateMachine: Sendable {
   /// How often it had to go back to waiting.
   private(set) var attempt: UInt32 = 0
   private var cancelErrorCount: UInt32 = 0
-  private(set) var errors: [any Error] = []
+  /// Nil for none: references to an empty array would be counted as well.
+  private(set) var errorsIfAny: [any Error]?
 
   init(isGroup: Bool = false) {
     children = isGroup ? .running : .notAGroup
   }
 
+  var errors: [any Error] { errorsIfAny ?? [] }
   var isCancelled: Bool { cancellation != .none }
   var isGroup: Bool { children != .notAGroup }
   var cancelErrors: [any Error] { Array(errors.prefix(Int(cancelErrorCount))) }
@@ -182,7 +184,7 @@ struct ProcedureStateMachine: Sendable {
 
   /// What is published of it after each event: state, cancelled flag and failed flag.
   var status: ProcedureStatus {
-    ProcedureStatus(state: state, isCancelled: isCancelled, isFailed: !errors.isEmpty)
+    ProcedureStatus(state: state, isCancelled: isCancelled, isFailed: errorsIfAny != nil)
   }
 
   // MARK: Before the start
@@ -321,7 +323,7 @@ struct ProcedureStateMachine: Sendable {
     guard !isEnding else { return false }
     cancellation = .marked
     if !newErrors.isEmpty {
-      errors = newErrors
+      errorsIfAny = newErrors
       cancelErrorCount = UInt32(newErrors.count)
     }
     return true
@@ -356,9 +358,10 @@ struct ProcedureStateMachine: Sendable {
     return acceptFinish(newErrors)
   }
 
+  @inline(__always)
   private mutating func acceptFinish(_ newErrors: [any Error]) -> TurnAction {
     isFinishRequested = true
-    if !newErrors.isEmpty { errors += newErrors }
+    if !newErrors.isEmpty { errorsIfAny = errors + newErrors }
     // An unstarted one may not be on any queue yet: enqueuing it asks for the turn.
     return state == .initialized ? .none : requestTurn()
   }
@@ -437,6 +440,7 @@ struct ProcedureStateMachine: Sendable {
   // MARK: The turn
 
   /// Takes the turn if it is free.
+  @inline(__always)
   private mutating func requestTurn() -> TurnAction {
     if isTurnHeld { return .none }
     isTurnHeld = true
@@ -477,6 +481,7 @@ struct ProcedureStateMachine: Sendable {
     }
   }
 
+  @inline(__always)
   private mutating func nextWhilePending(_ wants: ProcedureEvents) -> Step {
     switch cancellation {
     case .posted: return deliverCancel()
@@ -491,6 +496,7 @@ struct ProcedureStateMachine: Sendable {
     }
   }
 
+  @inline(__always)
   private mutating func nextWhileStarted() -> Step {
     if takeProduced() { return .addProduced }
     switch cancellation {
@@ -505,6 +511,7 @@ struct ProcedureStateMachine: Sendable {
     }
   }
 
+  @inline(__always)
   private mutating func nextWhileExecuting() -> Step {
     if takeProduced() { return .addProduced }
     switch cancellation {
@@ -516,6 +523,7 @@ struct ProcedureStateMachine: Sendable {
     return giveUpTurn()
   }
 
+  @inline(__always)
   private mutating func nextWhileFinishing() -> Step {
     switch hearing {
     case .due:
@@ -536,6 +544,7 @@ struct ProcedureStateMachine: Sendable {
   }
 
   /// A group's children come first.
+  @inline(__always)
   private mutating func beginFinishing() -> Step {
     switch children {
     case .running:
@@ -549,12 +558,14 @@ struct ProcedureStateMachine: Sendable {
     }
   }
 
+  @inline(__always)
   private mutating func takeProduced() -> Bool {
     guard inbox.contains(.produced) else { return false }
     inbox.remove(.produced)
     return true
   }
 
+  @inline(__always)
   private mutating func giveUpTurn() -> Step {
     isTurnHeld = false
     return .idle

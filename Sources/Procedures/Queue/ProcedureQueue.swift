@@ -65,7 +65,6 @@ public final class ProcedureQueue: Sendable {
     list = ReadyList(
       context: SchedulingContext(scheduler: scheduler, clock: clock), delegate: delegateReference)
     self.maxConcurrentProcedureCount = maxConcurrentProcedureCount
-    list.context.watch.watch(list)
   }
 
   /// Has nobody look for procedures that wait for each other: for measuring what that costs.

@@ -26,43 +26,62 @@ final class ReadyList: Sendable {
   private struct Storage: Sendable {
     var machine: ReadyListStateMachine
     var context: SchedulingContext
-    var emptyWaiters: [EmptyWaiter] = []
+    /// Those that have arrived, on their way to the machine.
+    var arrived = Arrivals.Batch()
+    var emptyWaiters: [EmptyWaiter]?
     var lastWaiter: UInt64 = 0
   }
 
-  /// What a critical section leaves to be done when all locks have been let go of.
+  /// What a critical section leaves to be done when all locks have been let go of. Mostly nothing.
   struct Aftermath: Sendable {
-    /// The list that needs a worker, and the context to submit it on.
-    fileprivate var worker: (list: ReadyList, context: SchedulingContext)?
-    /// The context in which members wait that no worker can help.
-    fileprivate var stuck: SchedulingContext?
-    /// What was freed, for procedures of other lists.
-    fileprivate var offers: [ExclusionRequest] = []
+    fileprivate final class Work: Sendable {
+      let list: ReadyList
+      /// The context on which the list needs a worker.
+      let workerContext: SchedulingContext?
+      /// Told that members wait that no worker can help.
+      let watch: WaitWatch?
+      /// What was freed, for procedures of other lists.
+      let offers: [ExclusionRequest]
+
+      init(
+        on list: ReadyList, workerContext: SchedulingContext?, watch: WaitWatch?,
+        offers: [ExclusionRequest]
+      ) {
+        self.list = list
+        self.workerContext = workerContext
+        self.watch = watch
+        self.offers = offers
+      }
+    }
+
+    fileprivate var work: Work?
 
     /// Joins what an earlier step in the same critical section of a procedure left to be done.
     func following(_ earlier: Aftermath?) -> Aftermath {
-      guard let earlier else { return self }
+      guard let earlier = earlier?.work else { return self }
+      guard let work else { return Aftermath(work: earlier) }
       return Aftermath(
-        worker: earlier.worker ?? worker, stuck: stuck, offers: earlier.offers + offers)
+        work: Work(
+          on: work.list, workerContext: earlier.workerContext ?? work.workerContext,
+          watch: work.watch, offers: earlier.offers + work.offers))
     }
 
     func carryOut() {
-      if let worker {
-        worker.context.scheduler.submit(quality: nil) { worker.list.work(on: worker.context) }
+      guard let work else { return }
+      let list = work.list
+      if let context = work.workerContext {
+        context.scheduler.submit(quality: nil) { list.work(on: context) }
       }
-      stuck?.watch.noteStuck()
-      if !offers.isEmpty { ReadyList.pass(on: offers) }
+      work.watch?.noteStuck(in: list)
+      if !work.offers.isEmpty { ReadyList.pass(on: work.offers) }
     }
   }
 
-  /// What the end of a procedure leaves to be done.
-  private struct End: Sendable {
-    var aftermath = Aftermath()
-    var emptyWaiters: [EmptyWaiter] = []
-    var hasClosed = false
-  }
+  private let storage: Contended<Storage>
+  private let arrivals: Arrivals
 
-  private let storage: Locked<Storage>
+  /// Whether a worker was asked for that will look at arrivals. Changes in critical sections only.
+  private let isWorkerComing = AtomicByte(0)
 
   /// Whether the queue has a delegate. One atomic load.
   var hasDelegate: Bool { delegateStatus.load() != 0 }
@@ -82,14 +101,16 @@ final class ReadyList: Sendable {
 
   init(context: SchedulingContext, delegate: QueueDelegateReference? = nil) {
     queueStatus = AtomicByte(context.isDetached ? 0 : 1)
-    storage = Locked(Storage(machine: ReadyListStateMachine(), context: context))
+    storage = Contended(Storage(machine: ReadyListStateMachine(), context: context))
+    arrivals = Arrivals(isOpen: true)
     self.delegate = delegate
     owner = nil
   }
 
   init(childrenOf group: GroupReference) {
     queueStatus = AtomicByte(0)
-    storage = Locked(Storage(machine: ReadyListStateMachine(isGroup: true), context: .detached))
+    storage = Contended(Storage(machine: ReadyListStateMachine(isGroup: true), context: .detached))
+    arrivals = Arrivals(isOpen: false)
     delegate = nil
     owner = group
   }
@@ -99,37 +120,44 @@ final class ReadyList: Sendable {
 
   var group: GroupProcedure? { owner?.group }
 
+  /// The list of the queue that it is on, however deep; of the outermost group if it is on none.
+  var outermost: ReadyList {
+    var list = self
+    while let home = list.group?.read({ $0.home }) { list = home }
+    return list
+  }
+
   /// Whether the group decides about the errors of its children.
   var hearsChildren: Bool { owner?.hearsChildren ?? false }
-  var context: SchedulingContext { storage.withLock { $0.context } }
-  var procedures: [Procedure] { storage.withLock { $0.machine.procedures } }
+  var context: SchedulingContext { locked { $0.context } }
+  var procedures: [Procedure] { locked { $0.machine.procedures } }
   var children: [Procedure] {
-    storage.withLock {
+    locked {
       $0.machine.keepsFinishedChildren ? $0.machine.children : $0.machine.procedures
     }
   }
-  var count: Int { storage.withLock { $0.machine.count } }
+  var count: Int { locked { $0.machine.count } }
 
   var limit: Int {
-    get { storage.withLock { $0.machine.limit } }
+    get { locked { $0.machine.limit } }
     set { update { storage, _ in storage.machine.limit = newValue } }
   }
 
   var isSuspended: Bool {
-    get { storage.withLock { $0.machine.isSuspended } }
+    get { locked { $0.machine.isSuspended } }
     set {
       update { storage, offers in
         storage.machine.isSuspended = newValue
         guard newValue else { return }
-        for request in storage.machine.revokeGrants() {
-          offers += ExclusionTable.shared.withLock { $0.decline(request) }
+        offers = storage.machine.revokeGrants().flatMap { request in
+          ExclusionTable.shared.withLock { $0.decline(request) }
         }
       }
     }
   }
 
   func position(of procedure: Procedure) -> ReadyListStateMachine.Position {
-    storage.withLock { $0.machine.position(of: procedure) }
+    locked { $0.machine.position(of: procedure) }
   }
 
   func setDelegate(_ delegate: (any ProcedureQueueDelegate)?, of queue: ProcedureQueue) {
@@ -145,10 +173,18 @@ final class ReadyList: Sendable {
   /// Adds a member. Called under the procedure's lock; what is returned is for afterwards.
   func insert(
     _ procedure: Procedure, _ standing: ReadyListStateMachine.Standing
-  ) -> (ReadyListStateMachine.Insertion, context: SchedulingContext, Aftermath) {
-    storage.withLock { storage in
+  ) -> (ReadyListStateMachine.Insertion, Aftermath) {
+    if owner == nil, standing.mayArriveLate {
+      let answer = arrivals.append(
+        Arrivals.Arrival(procedure: procedure, standing: standing), isExpected: isWorkerComing)
+      if answer == .accepted { return (.accepted, Aftermath()) }
+      if answer == .acceptedUnexpected {
+        return locked { storage in (.accepted, aftermath(of: &storage)) }
+      }
+    }
+    return locked { storage in
       let insertion = storage.machine.insert(procedure, standing)
-      return (insertion, storage.context, aftermath(of: &storage))
+      return (insertion, aftermath(of: &storage))
     }
   }
 
@@ -160,7 +196,7 @@ final class ReadyList: Sendable {
     _ procedure: Procedure, to readiness: ProcedureStateMachine.Readiness, in attempt: UInt32,
     asking request: ExclusionRequest?, asks: Bool
   ) -> Aftermath {
-    storage.withLock { storage in
+    locked { storage in
       storage.machine.advance(procedure, to: readiness, in: attempt, asking: request)
       return asks ? aftermath(of: &storage) : Aftermath()
     }
@@ -168,11 +204,11 @@ final class ReadyList: Sendable {
 
   /// Called under the procedure's lock.
   func makeWaiting(_ procedure: Procedure) -> Aftermath {
-    storage.withLock { storage in
+    locked { storage in
       let offers = storage.machine.makeWaiting(procedure).map { request in
         ExclusionTable.shared.withLock { $0.leave(request) }
       }
-      return aftermath(of: &storage, offering: offers ?? [])
+      return aftermath(of: &storage, offering: offers)
     }
   }
 
@@ -180,7 +216,7 @@ final class ReadyList: Sendable {
   ///
   /// If it has been offered what it waits for, the offer is on its way here, and is declined.
   func withdraw(_ procedure: Procedure) {
-    storage.withLock { storage in
+    locked { storage in
       guard let request = storage.machine.withdraw(procedure) else { return }
       ExclusionTable.shared.withLock { $0.withdraw(request) }
     }
@@ -195,19 +231,26 @@ final class ReadyList: Sendable {
 
   /// For a group that makes children without end. Before it has any.
   func forgetFinishedChildren() {
-    storage.withLock { $0.machine.keepsFinishedChildren = false }
+    locked { $0.machine.keepsFinishedChildren = false }
   }
 
   /// The queue that the group is on is known: children run there too, from here on.
   ///
+  /// Iterative: groups may be nested thousands deep.
+  func adoptEverywhere(_ context: SchedulingContext) {
+    var unadopted = [self]
+    while let next = unadopted.popLast() { unadopted += next.adopt(context) }
+  }
+
   /// - Returns: the lists of groups among the children, which are to adopt it as well.
-  func adopt(_ context: SchedulingContext) -> [ReadyList] {
-    let (lists, aftermath): ([ReadyList], Aftermath) = storage.withLock { storage in
+  private func adopt(_ context: SchedulingContext) -> [ReadyList] {
+    let (lists, aftermath): ([ReadyList], Aftermath) = locked { storage in
       guard storage.context.isDetached, !context.isDetached else { return ([], Aftermath()) }
       storage.context = context
       queueStatus.store(1)
       // A worker that is on its way belongs to the old context, and will do nothing.
       storage.machine.workerArrived()
+      isWorkerComing.store(0)
       return (storage.machine.childLists, self.aftermath(of: &storage))
     }
     aftermath.carryOut()
@@ -223,52 +266,53 @@ final class ReadyList: Sendable {
     update { storage, _ in storage.machine.settle() }
   }
 
-  /// Marks the group as cancelled and returns the children that may not be.
+  /// Marks the group, or queue, as cancelled and returns the members that may not be.
   func cancel(_ cancel: TreeCancel) -> [Procedure] {
+    arrivals.close()
     // Below a cancel that has been everywhere, and with what was added since, all are marked.
-    if let earlier = storage.withLock({ $0.machine.treeCancel }), earlier.isMarked { return [] }
-    return storage.withLock { storage in
+    if let earlier = locked({ $0.machine.treeCancel }), earlier.isMarked { return [] }
+    return locked { storage in
       storage.machine.cancel(cancel)
       return storage.machine.procedures
     }
   }
 
   func abandon() -> (unfinished: [Procedure], finished: [Procedure]) {
-    storage.withLock { $0.machine.abandon() }
+    locked { $0.machine.abandon() }
   }
 
   // MARK: Waiting until all have left
 
   func waitUntilEmpty() {
     let semaphore = DispatchSemaphore(value: 0)
-    let mustWait = storage.withLock { storage in
+    let mustWait = locked { storage in
       guard storage.machine.count > 0 else { return false }
-      storage.emptyWaiters.append(.thread(semaphore))
+      storage.emptyWaiters = (storage.emptyWaiters ?? []) + [.thread(semaphore)]
       return true
     }
     if mustWait { semaphore.wait() }
   }
 
   func waitUntilEmpty() async {
-    let waiter = storage.withLock { storage in
+    let waiter = locked { storage in
       storage.lastWaiter += 1
       return storage.lastWaiter
     }
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let mustWait = storage.withLock { storage in
+        let mustWait = locked { storage in
           guard storage.machine.count > 0, !Task.isCancelled else { return false }
-          storage.emptyWaiters.append(.task(waiter, continuation))
+          storage.emptyWaiters = (storage.emptyWaiters ?? []) + [.task(waiter, continuation)]
           return true
         }
         if !mustWait { continuation.resume() }
       }
     } onCancel: {
-      let found = storage.withLock { storage -> EmptyWaiter? in
-        let index = storage.emptyWaiters.firstIndex {
+      let found = locked { storage -> EmptyWaiter? in
+        let index = storage.emptyWaiters?.firstIndex {
           if case .task(waiter, _) = $0 { true } else { false }
         }
-        return index.map { storage.emptyWaiters.remove(at: $0) }
+        return index.flatMap { storage.emptyWaiters?.remove(at: $0) }
       }
       if case .task(_, let continuation) = found { continuation.resume() }
     }
@@ -280,6 +324,8 @@ final class ReadyList: Sendable {
     let job = update { storage, _ -> ReadyListStateMachine.Job? in
       guard storage.context === context else { return nil }
       storage.machine.workerArrived()
+      isWorkerComing.store(0)
+      lookAtArrivals(&storage)
       return takeJob(&storage)
     }
     if let job { run(job, on: context, limit: context.scheduler.proceduresPerWorker) }
@@ -290,40 +336,50 @@ final class ReadyList: Sendable {
     _ first: ReadyListStateMachine.Job, on context: SchedulingContext, limit: Int,
     isHandedOver: Bool = false
   ) {
-    var list = self
-    var next: ReadyListStateMachine.Job? = first
     var remaining = limit
+    var finishedGroup = drain(first, on: context, &remaining, isHandedOver: isHandedOver)
+    // A group whose last child was run goes on here: its children's list has nothing else to do.
+    while let group = finishedGroup {
+      let list = group.listForTurns
+      guard list.context === context else { return list.requestTurn(of: group) }
+      remaining = max(remaining, 1)
+      let turn = ReadyListStateMachine.Job(procedure: group, kind: .turn, quality: nil)
+      finishedGroup = list.drain(turn, on: context, &remaining)
+    }
+  }
+
+  /// Runs `first` and then whatever else there is in this list.
+  ///
+  /// - Returns: the group whose last child this was, if its turn is held for the caller.
+  private func drain(
+    _ first: ReadyListStateMachine.Job, on context: SchedulingContext, _ remaining: inout Int,
+    isHandedOver: Bool = false
+  ) -> GroupProcedure? {
+    var next: ReadyListStateMachine.Job? = first
     var isHandedOver = isHandedOver
     while let job = next {
       if let quality = job.quality, !isHandedOver {
         // A procedure with a quality of its own gets a worker of that quality.
-        context.scheduler.submit(quality: quality) { [list] in
-          list.run(job, on: context, limit: 1, isHandedOver: true)
+        context.scheduler.submit(quality: quality) { [self] in
+          run(job, on: context, limit: 1, isHandedOver: true)
         }
-        next = list.take(on: context)
+        next = take(on: context)
         continue
       }
       isHandedOver = false
       remaining -= 1
-      switch job.procedure.runTurn(job.kind, on: list, context) {
+      switch job.procedure.runTurn(job.kind, on: self, context) {
       case .idle:
         // What was evaluated may be ready now, and nobody else has been asked for on its behalf.
-        next = remaining > 0 ? list.take(on: context) : list.leaveToOthers()
+        next = remaining > 0 ? take(on: context) : leaveToOthers()
       case .retired(let waiters):
         let finishedGroup: GroupProcedure?
-        (next, finishedGroup) = list.retire(
+        (next, finishedGroup) = retire(
           job.procedure, waiters, on: context, takesNext: remaining > 0)
-        // A group whose last child this was goes on here: its list has nothing else to do.
-        guard let finishedGroup else { continue }
-        list = finishedGroup.listForTurns
-        if list.context === context {
-          next = ReadyListStateMachine.Job(procedure: finishedGroup, kind: .turn, quality: nil)
-          remaining = max(remaining, 1)
-        } else {
-          list.requestTurn(of: finishedGroup)
-        }
+        if let finishedGroup { return finishedGroup }
       }
     }
+    return nil
   }
 
   private func take(on context: SchedulingContext) -> ReadyListStateMachine.Job? {
@@ -338,6 +394,8 @@ final class ReadyList: Sendable {
   /// What a ready member excludes others from is granted in the same step as its slot. One that is
   /// not granted it steps aside.
   private func takeJob(_ storage: inout Storage) -> ReadyListStateMachine.Job? {
+    // Arrivals are no more urgent than this, and came later than those that are ready.
+    if !storage.machine.hasReady(atLeast: .normal) { lookAtArrivals(&storage) }
     while let taken = storage.machine.take() {
       switch taken {
       case .job(let job):
@@ -357,33 +415,37 @@ final class ReadyList: Sendable {
   /// may be a dependent that has just become ready. A chain therefore runs on one worker, in
   /// first-in-first-out order.
   private func retire(
-    _ procedure: Procedure, _ waiters: [FinishWaiter], on context: SchedulingContext,
+    _ procedure: Procedure, _ waiters: [FinishWaiter]?, on context: SchedulingContext,
     takesNext: Bool
   ) -> (next: ReadyListStateMachine.Job?, finishedGroup: GroupProcedure?) {
-    let (job, end) = storage.withLock { storage in
-      var end = End()
+    struct End: Sendable {
+      let job: ReadyListStateMachine.Job?
+      let aftermath: Aftermath
+      let emptyWaiters: [EmptyWaiter]?
+      let hasClosed: Bool
+    }
+    let end = storage.withLock { storage in
       let (closes, request) = storage.machine.retire(procedure)
-      end.hasClosed = closes
-      if storage.machine.count == 0, !storage.emptyWaiters.isEmpty {
-        swap(&end.emptyWaiters, &storage.emptyWaiters)
-      }
-      var offers: [ExclusionRequest] = []
+      if storage.machine.count == 0 { lookAtArrivals(&storage) }
+      let emptyWaiters = storage.machine.count == 0 ? storage.emptyWaiters.take() : nil
+      var offers: [ExclusionRequest]?
       if let request {
         let freed = ExclusionTable.shared.withLock { $0.leave(request) }
         offers = accept(freed, &storage)
       }
-      let takes = takesNext && !end.hasClosed && storage.context === context
+      let takes = takesNext && !closes && storage.context === context
       let job = takes ? takeJob(&storage) : nil
-      end.aftermath = aftermath(of: &storage, offering: offers)
-      return (job, end)
+      return End(
+        job: job, aftermath: aftermath(of: &storage, offering: offers), emptyWaiters: emptyWaiters,
+        hasClosed: closes)
     }
     end.aftermath.carryOut()
-    for waiter in end.emptyWaiters { waiter.resume() }
-    for waiter in waiters { waiter.resume() }
+    if let emptyWaiters = end.emptyWaiters { for waiter in emptyWaiters { waiter.resume() } }
+    if let waiters { for waiter in waiters { waiter.resume() } }
     guard end.hasClosed, let group = owner?.group, group.childrenFinished() else {
-      return (job, nil)
+      return (end.job, nil)
     }
-    return (job, group)
+    return (end.job, group)
   }
 
   // MARK: Exclusions
@@ -409,37 +471,53 @@ final class ReadyList: Sendable {
   private static func pass(on offers: [ExclusionRequest]) {
     var open = offers
     while let offer = open.popLast() {
-      var aftermath = offer.list.storage.withLock { storage in
+      let (foreign, aftermath) = offer.list.locked { storage in
         let foreign = offer.list.accept([offer], &storage)
-        return offer.list.aftermath(of: &storage, offering: foreign)
+        return (foreign, offer.list.aftermath(of: &storage))
       }
-      swap(&open, &aftermath.offers)
-      open += aftermath.offers
-      aftermath.offers = []
+      open += foreign
       aftermath.carryOut()
     }
   }
 
   // MARK: Critical sections
 
+  /// Runs `body` under the lock, with everybody who was added in the machine.
+  private func locked<Result: Sendable>(_ body: (inout Storage) -> Result) -> Result {
+    storage.withLock { storage in
+      lookAtArrivals(&storage)
+      return body(&storage)
+    }
+  }
+
+  private func lookAtArrivals(_ storage: inout Storage) {
+    if arrivals.isEmpty { return }
+    arrivals.forEach(through: &storage.arrived) { arrival in
+      _ = storage.machine.insert(arrival.procedure, arrival.standing)
+    }
+  }
+
   /// Restores the machine's invariant 2 at the end of a critical section.
   private func aftermath(
-    of storage: inout Storage, offering offers: [ExclusionRequest] = []
+    of storage: inout Storage, offering offers: [ExclusionRequest]? = nil
   ) -> Aftermath {
-    let foreign = offers.isEmpty ? [] : accept(offers, &storage)
+    let foreign = offers.map { accept($0, &storage) }
     let needsWorker = storage.machine.requestWorker()
+    if needsWorker { isWorkerComing.store(1) }
+    let isStuck = storage.machine.isStuck && storage.context.watch.wantsNote
+    guard needsWorker || isStuck || foreign != nil else { return Aftermath() }
     return Aftermath(
-      worker: needsWorker ? (self, storage.context) : nil,
-      stuck: storage.machine.isStuck && storage.context.watch.wantsNote ? storage.context : nil,
-      offers: foreign)
+      work: Aftermath.Work(
+        on: self, workerContext: needsWorker ? storage.context : nil,
+        watch: isStuck ? storage.context.watch : nil, offers: foreign ?? []))
   }
 
   /// A critical section after which a worker is asked for if there is work.
   private func update<Result: Sendable>(
-    _ body: (inout Storage, _ offers: inout [ExclusionRequest]) -> Result
+    _ body: (inout Storage, _ offers: inout [ExclusionRequest]?) -> Result
   ) -> Result {
-    let (result, aftermath) = storage.withLock { storage in
-      var offers: [ExclusionRequest] = []
+    let (result, aftermath) = locked { storage in
+      var offers: [ExclusionRequest]?
       let result = body(&storage, &offers)
       return (result, self.aftermath(of: &storage, offering: offers))
     }

@@ -53,6 +53,15 @@ struct ReadyListStateMachine: Sendable {
     let readiness: ProcedureStateMachine.Readiness
     /// The attempt in which it has come that far.
     var attempt: UInt32 = 0
+
+    /// Whether nothing changes if it joins a list of its own, and that one's members all join later.
+    var mayArriveLate: Bool {
+      switch readiness {
+      case .waiting: true
+      case .start: priority == .normal
+      case .evaluate: false
+      }
+    }
   }
 
   struct Job: Sendable {
@@ -218,6 +227,7 @@ struct ReadyListStateMachine: Sendable {
     return (closeIfSettled(), request)
   }
 
+  @inline(__always)
   private mutating func takeExclusion(at place: UInt32) -> ExclusionRequest? {
     guard members[place].isExclusive else { return nil }
     members[place].isExclusive = false
@@ -236,6 +246,7 @@ struct ReadyListStateMachine: Sendable {
     unmarkIfEmpty(source)
   }
 
+  @inline(__always)
   private mutating func unmarkIfEmpty(_ list: List) {
     if list.readyBit != 0, lists[Int(list.index)].isEmpty { readyBuckets &= ~list.readyBit }
   }
@@ -255,6 +266,7 @@ struct ReadyListStateMachine: Sendable {
     return closeIfSettled()
   }
 
+  @inline(__always)
   private mutating func closeIfSettled() -> Bool {
     guard count == 0, phase == .settling else { return false }
     phase = .closed
@@ -350,6 +362,12 @@ struct ReadyListStateMachine: Sendable {
 
   // MARK: Looking
 
+  /// Whether a member waits for nothing but a slot that is at least so urgent.
+  @inline(__always)
+  func hasReady(atLeast priority: ProcedurePriority) -> Bool {
+    readyBuckets >= List.ready(priority).readyBit
+  }
+
   /// Where a member that is not waiting stands.
   enum Position: Sendable {
     /// It runs, or is about to.
@@ -374,8 +392,10 @@ struct ReadyListStateMachine: Sendable {
   }
 
   /// Whether there are members that wait, and nothing that a worker could do about it.
+  @inline(__always)
   var isStuck: Bool { members.count > slotsInUse && !isWorkerRequested }
 
+  @inline(__always)
   private mutating func start(_ place: UInt32) -> Job {
     move(place, to: .running)
     return Job(
@@ -383,21 +403,25 @@ struct ReadyListStateMachine: Sendable {
       quality: members[place].quality)
   }
 
+  @inline(__always)
   private func first(of list: List) -> UInt32? {
     let list = lists[Int(list.index)]
     return list.isEmpty ? nil : members.firstPlace(of: list)
   }
 
   /// Whether members may start, and be evaluated, at all.
+  @inline(__always)
   private var isOpen: Bool {
     !isSuspended && treeCancel == nil && (phase == .running || phase == .settling)
   }
 
+  @inline(__always)
   private var firstReady: UInt32? {
     guard readyBuckets != 0, slotsInUse < limit else { return nil }
     return first(of: List(index: 5 + Int8(15 - readyBuckets.leadingZeroBitCount)))
   }
 
+  @inline(__always)
   private var canTake: Bool {
     if !turns.isEmpty { return true }
     guard isOpen else { return false }

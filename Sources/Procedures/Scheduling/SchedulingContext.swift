@@ -18,7 +18,7 @@ package final class SchedulingContext: Sendable {
     self.scheduler = scheduler
     self.clock = clock
     executor = ContextExecutor(scheduler: scheduler)
-    watch = WaitWatch(scheduler: scheduler)
+    watch = WaitWatch(scheduler: scheduler, isEnabled: !isDetached)
   }
 
   /// Where turns of procedures run that are on no queue.

@@ -1,0 +1,124 @@
+internal import Dispatch
+public import Synchronization
+
+/// A value that only one thread at a time can reach, for short work that many threads want to do.
+///
+/// What `Locked` is, but whoever asks first when it is let go of gets it, not who waited longest: on
+/// Linux `Mutex` hands itself over to a thread that may be asleep, and once two threads want it for
+/// each of many short steps, every step becomes a switch of threads. Here a thread that comes while
+/// another holds it looks again for a while, and then sleeps until it is woken.
+///
+/// No user code, no continuation and no closure's release may run inside `withLock`. `-DMODEL` makes
+/// each acquisition a scheduling point of the schedule explorer.
+@safe public struct Contended<Value>: ~Copyable, @unchecked Sendable {
+  @usableFromInline let gate = Gate()
+  @usableFromInline let value: UnsafeMutablePointer<Value>
+
+  #if MODEL
+    @usableFromInline let identity = ModelLock()
+  #endif
+
+  /// Makes a lock around `value`.
+  @inlinable
+  public init(_ value: consuming sending Value) {
+    unsafe self.value = UnsafeMutablePointer<Value>.allocate(capacity: 1)
+    unsafe self.value.initialize(to: value)
+  }
+
+  deinit {
+    unsafe value.deinitialize(count: 1)
+    unsafe value.deallocate()
+  }
+
+  /// Runs `body` with exclusive access to the value.
+  @inlinable
+  public borrowing func withLock<Result, Failure: Error>(
+    _ body: (inout Value) throws(Failure) -> sending Result
+  ) throws(Failure) -> sending Result {
+    #if MODEL
+      identity.acquire()
+      defer { identity.release() }
+    #endif
+    gate.enter()
+    defer { gate.leave() }
+    return try unsafe body(&value.pointee)
+  }
+}
+
+/// One thread at a time is inside.
+///
+/// | bits       | meaning                                                    |
+/// |------------|------------------------------------------------------------|
+/// | `occupied` | somebody is inside                                         |
+/// | `woken`    | one of those who sleep has been woken, and will look again |
+/// | the others | how many sleep, or are about to                            |
+///
+/// Invariant: when it is left while somebody sleeps and nobody is woken, one is woken. So a wake-up is
+/// neither lost nor wasted, and at most one is under way.
+@usableFromInline
+struct Gate: ~Copyable, Sendable {
+  @usableFromInline static let occupied: UInt32 = 1
+  private static let woken: UInt32 = 2
+  private static let sleeper: UInt32 = 4
+  /// How often to look before falling asleep: some microseconds, and longer than anybody is inside.
+  private static let patience = 500
+
+  @usableFromInline let state = Atomic<UInt32>(0)
+  private let alarm = DispatchSemaphore(value: 0)
+
+  @usableFromInline
+  init() {}
+
+  @inlinable @inline(__always)
+  borrowing func enter() {
+    let (isInside, _) = state.weakCompareExchange(
+      expected: 0, desired: Self.occupied, successOrdering: .acquiring, failureOrdering: .relaxed)
+    if !isInside { enterSlowly() }
+  }
+
+  @inlinable @inline(__always)
+  borrowing func leave() {
+    let before = state.bitwiseAnd(~Self.occupied, ordering: .releasing).oldValue
+    if before != Self.occupied { wake() }
+  }
+
+  @usableFromInline @inline(never)
+  borrowing func enterSlowly() {
+    for _ in 0..<Self.patience where enterIfFree() { return }
+    state.wrappingAdd(Self.sleeper, ordering: .relaxed)
+    while !enterIfFree(leaving: Self.sleeper) {
+      alarm.wait()
+      state.bitwiseAnd(~Self.woken, ordering: .relaxed)
+    }
+  }
+
+  /// - Parameter registration: what to take off the count in the same step.
+  private borrowing func enterIfFree(leaving registration: UInt32 = 0) -> Bool {
+    var current = state.load(ordering: .relaxed)
+    while current & Self.occupied == 0 {
+      let (isInside, found) = state.weakCompareExchange(
+        expected: current, desired: (current | Self.occupied) - registration,
+        successOrdering: .acquiring, failureOrdering: .relaxed)
+      if isInside { return true }
+      current = found
+    }
+    return false
+  }
+
+  /// It was left while somebody slept, or was about to.
+  @usableFromInline @inline(never)
+  borrowing func wake() {
+    var current = state.load(ordering: .relaxed)
+    // Whoever is inside by now will wake somebody when he leaves.
+    while current >= Self.sleeper, current & (Self.woken | Self.occupied) == 0 {
+      let (isOurs, found) = state.weakCompareExchange(
+        expected: current, desired: current | Self.woken, successOrdering: .relaxed,
+        failureOrdering: .relaxed)
+      if isOurs {
+        alarm.signal()
+        return
+      }
+      current = found
+    }
+  }
+}
