@@ -127,9 +127,9 @@
     func twoWorkers() throws {
       try explore(onQueue: { model in
         let running = PlainCounter()
-        let procedures = (0..<3).map { _ in exclusive("a", running: running) }
-        model.queue.add(procedures[0], procedures[1])
-        return model.scenario(workers: 2, threads: [{ model.queue.add(procedures[2]) }]) {
+        let procedures = (0..<2).map { _ in exclusive("a", running: running) }
+        model.queue.add(procedures[0])
+        return model.scenario(workers: 2, threads: [{ model.queue.add(procedures[1]) }]) {
           try check(procedures, running)
         }
       })
