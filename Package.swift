@@ -64,6 +64,8 @@ let package = Package(
       dependencies: ["Runbook", "Procedures", "ProceduresFoundation"],
       swiftSettings: settings),
     .testTarget(
+      name: "BenchmarksTests", dependencies: ["Benchmarks"], swiftSettings: settings),
+    .testTarget(
       name: "DocumentationTests",
       dependencies: [
         "Runbook", "ProceduresTesting", "Procedures", "Cancellation", "Primitives", "TestSupport",

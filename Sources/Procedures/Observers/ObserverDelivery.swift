@@ -19,8 +19,8 @@ final class ObserverDelivery: @unchecked Sendable {
 
   private let entries: SmallList<ObserverEntry>
   private let events: ProcedureEvents
-  private var index = 0
-  private var remaining: ProcedureEvents
+  @safe @exclusivity(unchecked) private var index = 0
+  @safe @exclusivity(unchecked) private var remaining: ProcedureEvents
   let errors: [any Error]
   let cancelErrors: [any Error]
   let added: Procedure?

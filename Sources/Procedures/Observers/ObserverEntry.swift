@@ -17,7 +17,7 @@ final class ObserverEntry: @unchecked Sendable {
   let queue: DispatchQueue?
 
   /// Whether events reach it. Written before the entry is shared, or by who holds the turn.
-  var isAttached = false
+  @safe @exclusivity(unchecked) var isAttached = false
 
   init(_ observer: any ProcedureObserver) {
     body = Locked(.observer(observer))

@@ -46,7 +46,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   private final let core: Locked<ProcedureCore>
 
   /// Guarded by the lock of the list that it is in, not by its own.
-  final var membership = Membership.none
+  @safe @exclusivity(unchecked) final var membership = Membership.none
 
   /// Makes a procedure that is on no queue yet.
   public init() {

@@ -12,17 +12,17 @@ final class ProcedureExtras: @unchecked Sendable {
     var key: DependentList.Key?
   }
 
-  var name: String?
-  var wants: ProcedureEvents = []
-  private(set) var observers = SmallList<ObserverEntry>()
-  var dependencies = SmallList<Dependency>()
-  var dependents = DependentList()
+  @safe @exclusivity(unchecked) var name: String?
+  @safe @exclusivity(unchecked) var wants: ProcedureEvents = []
+  @safe @exclusivity(unchecked) private(set) var observers = SmallList<ObserverEntry>()
+  @safe @exclusivity(unchecked) var dependencies = SmallList<Dependency>()
+  @safe @exclusivity(unchecked) var dependents = DependentList()
   /// Input, output and progress.
-  var values: ProcedureValues?
-  private var storedRarities: ProcedureRarities?
+  @safe @exclusivity(unchecked) var values: ProcedureValues?
+  @safe @exclusivity(unchecked) private var storedRarities: ProcedureRarities?
 
   /// When to look for observers that were taken off.
-  private var pruneAt = 16
+  @safe @exclusivity(unchecked) private var pruneAt = 16
 
   /// The procedure has gone, or finished.
   deinit {

@@ -15,7 +15,7 @@ struct Arrivals: ~Copyable, Sendable {
 
   enum Answer: Sendable {
     case accepted
-    /// It is the first, and nobody is expected: somebody must look.
+    /// It is the first that needs a worker, and nobody is expected: somebody must look.
     case acceptedUnexpected
     case closed
   }
@@ -26,6 +26,8 @@ struct Arrivals: ~Copyable, Sendable {
   struct Content: Sendable {
     var batch = Batch()
     var isOpen: Bool
+    /// Whether there is one that needs a worker, and somebody was told, or expected.
+    var isLookDue = false
   }
 
   /// A larger batch gives its memory back.
@@ -46,8 +48,9 @@ struct Arrivals: ~Copyable, Sendable {
     content.withLock { content in
       guard content.isOpen else { return .closed }
       content.batch.append(arrival)
-      guard content.batch.count == 1 else { return .accepted }
-      isAnyThere.store(1)
+      if content.batch.count == 1 { isAnyThere.store(1) }
+      guard arrival.standing.readiness != .waiting, !content.isLookDue else { return .accepted }
+      content.isLookDue = true
       return isExpected.load() != 0 ? .accepted : .acceptedUnexpected
     }
   }
@@ -63,6 +66,7 @@ struct Arrivals: ~Copyable, Sendable {
   func forEach(through batch: inout Batch, _ body: (Arrival) -> Void) {
     content.withLock { content in
       swap(&content.batch, &batch)
+      content.isLookDue = false
       isAnyThere.store(0)
     }
     for index in batch.indices {

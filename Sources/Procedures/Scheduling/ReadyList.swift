@@ -79,6 +79,8 @@ final class ReadyList: Sendable {
 
   private let storage: Contended<Storage>
   private let arrivals: Arrivals
+  /// Of the queue, if this is its list.
+  private let watch: WaitWatch?
 
   /// Whether a worker was asked for that will look at arrivals. Changes in critical sections only.
   private let isWorkerComing = AtomicByte(0)
@@ -103,6 +105,7 @@ final class ReadyList: Sendable {
     queueStatus = AtomicByte(context.isDetached ? 0 : 1)
     storage = Contended(Storage(machine: ReadyListStateMachine(), context: context))
     arrivals = Arrivals(isOpen: true)
+    watch = context.watch
     self.delegate = delegate
     owner = nil
   }
@@ -111,6 +114,7 @@ final class ReadyList: Sendable {
     queueStatus = AtomicByte(0)
     storage = Contended(Storage(machine: ReadyListStateMachine(isGroup: true), context: .detached))
     arrivals = Arrivals(isOpen: false)
+    watch = nil
     delegate = nil
     owner = group
   }
@@ -177,7 +181,9 @@ final class ReadyList: Sendable {
     if owner == nil, standing.mayArriveLate {
       let answer = arrivals.append(
         Arrivals.Arrival(procedure: procedure, standing: standing), isExpected: isWorkerComing)
-      if answer == .accepted { return (.accepted, Aftermath()) }
+      if answer == .accepted {
+        return (.accepted, standing.readiness == .waiting ? aftermathOfWaiting() : Aftermath())
+      }
       if answer == .acceptedUnexpected {
         return locked { storage in (.accepted, aftermath(of: &storage)) }
       }
@@ -510,6 +516,12 @@ final class ReadyList: Sendable {
       work: Aftermath.Work(
         on: self, workerContext: needsWorker ? storage.context : nil,
         watch: isStuck ? storage.context.watch : nil, offers: foreign ?? []))
+  }
+
+  /// One that waits has been added, outside of any critical section.
+  private func aftermathOfWaiting() -> Aftermath {
+    guard isWorkerComing.load() == 0, let watch, watch.wantsNote else { return Aftermath() }
+    return Aftermath(work: Aftermath.Work(on: self, workerContext: nil, watch: watch, offers: []))
   }
 
   /// A critical section after which a worker is asked for if there is work.

@@ -1,31 +1,8 @@
-internal import Dispatch
 internal import Synchronization
 
-/// What a token source is compared with: an array of closures without a lock, as a subject has it.
-final class ClosuresArraySource {
-  private var handlers: [(@Sendable () -> Void)?] = []
-  private(set) var isCancelled = false
-
-  func register(_ handler: @escaping @Sendable () -> Void) -> Int {
-    handlers.append(handler)
-    return handlers.count - 1
-  }
-
-  func unregister(_ index: Int) {
-    handlers[index] = nil
-    while case .some(.none) = handlers.last { handlers.removeLast() }
-  }
-
-  func cancel() {
-    isCancelled = true
-    let called = handlers
-    handlers = []
-    for handler in called { handler?() }
-  }
-}
-
-/// The same with a lock around flag and array, polled under the lock: the plain thread-safe source.
-final class LockedArraySource: Sendable {
+/// A flag and a dictionary of closures under a lock, polled under it too: the plain thread-safe
+/// source.
+final class LockedSource: Sendable {
   private struct State {
     var handlers: [Int: @Sendable () -> Void] = [:]
     var next = 0
