@@ -72,8 +72,9 @@ let package = Package(
       ],
       swiftSettings: settings),
     .testTarget(
-      name: "ModelTests", dependencies: ["Procedures", "Primitives", "TestSupport"],
-      swiftSettings: settings),
+      name: "ModelTests",
+      dependencies: ["Procedures", "Cancellation", "Primitives", "TestSupport"],
+      exclude: ["SeededBugs"], swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -117,6 +117,21 @@ import Testing
     #expect("\(children[0].token.reason!)" == "task cancelled")
   }
 
+  @Test("K6, K9: a combination or map that is not cancelled leaves those linked to it alone")
+  func linkedToCombination() {
+    let (first, second) = (CancellationTokenSource(), CancellationTokenSource())
+    let both = CancellationTokenSource(linkedTo: first.token && second.token)
+    first.complete()
+    second.cancel()
+    #expect(!both.isCancelled)
+    let third = CancellationTokenSource()
+    let mapped = CancellationTokenSource(linkedTo: third.token.map { false })
+    third.cancel()
+    #expect(!mapped.isCancelled)
+    both.cancel()
+    #expect(both.isCancelled)
+  }
+
   @Test("K6: a diamond is marked once and each handler called once")
   func diamond() {
     let root = CancellationTokenSource()

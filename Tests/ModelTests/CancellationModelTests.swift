@@ -3,9 +3,11 @@
   import Testing
 
   @Suite(.serialized) struct CancellationModelTests {
+    // MARK: Handlers
+
     @Test("K3: two registrations against two cancels: each handler runs once, one cancel wins")
     func registerAgainstCancel() throws {
-      let schedules = try Explorer().explore {
+      try explore {
         let source = CancellationTokenSource()
         let (calls, wins) = (PlainCounter(), PlainCounter())
         let cancel: @Sendable () -> Void = { if source.cancel(.requested) { wins.value += 1 } }
@@ -15,12 +17,11 @@
           try require(wins.value == 1, "\(wins.value) cancels won")
         }
       }
-      #expect(schedules > 50)
     }
 
     @Test("K5: unregister against cancel: it says true exactly if the handler never runs")
     func unregisterAgainstCancel() throws {
-      _ = try Explorer().explore {
+      try explore {
         let source = CancellationTokenSource()
         let calls = PlainCounter()
         let removals = PlainCounter()
@@ -35,25 +36,93 @@
       }
     }
 
-    @Test("K6: link against cancel: the child ends cancelled")
-    func linkAgainstCancel() throws {
-      _ = try Explorer().explore {
-        let parent = CancellationTokenSource()
-        let children = PlainLog<CancellationTokenSource>()
+    @Test(
+      "K3, K5: register and unregister of several against cancel: each runs or is removed, once")
+    func registerAndUnregisterAgainstCancel() throws {
+      try explore {
+        let source = CancellationTokenSource()
+        let calls = (0..<3).map { _ in PlainCounter() }
+        let removals = (0..<3).map { _ in PlainCounter() }
+        let registrations = (0..<2).map { index in
+          source.token.onCancel { calls[index].value += 1 }
+        }
+        let threads = (0..<2).map { index in
+          { @Sendable in if registrations[index].unregister() { removals[index].value += 1 } }
+        }
         return .init(
-          threads: [
-            { parent.cancel() },
-            { children.events.append(CancellationTokenSource(linkedTo: parent.token)) },
+          threads: threads + [
+            { source.token.onCancel { calls[2].value += 1 } }, { source.cancel() },
           ]
         ) {
-          try require(children.events[0].isCancelled, "a linked child was missed")
+          for (index, (call, removal)) in zip(calls, removals).enumerated() {
+            try require(
+              call.value + removal.value == 1,
+              "\(index) ran \(call.value), removed \(removal.value)")
+          }
+        }
+      }
+    }
+
+    @Test("K7: a handler that takes off a later one, against another that does, and the cancel")
+    func unregisterInsideHandler() throws {
+      try explore {
+        let source = CancellationTokenSource()
+        let (calls, removals) = (PlainCounter(), PlainCounter())
+        let registrations = PlainLog<CancellationRegistration>()
+        let unregister: @Sendable () -> Void = {
+          if registrations.events[0].unregister() { removals.value += 1 }
+        }
+        source.token.onCancel(unregister)
+        registrations.events = [source.token.onCancel { calls.value += 1 }]
+        return .init(threads: [{ source.cancel() }, unregister, { source.cancel() }]) {
+          try require(
+            calls.value + removals.value == 1, "ran \(calls.value), removed \(removals.value)")
+        }
+      }
+    }
+
+    @Test("K1, K4: a cancel against the source's release: one end, the same for everybody")
+    func cancelAgainstCompletion() throws {
+      try explore {
+        let source = CancellationTokenSource()
+        let token = source.token
+        let ends = PlainLog<Bool>()
+        token.onComplete { ends.events.append($0) }
+        return .init(
+          threads: [
+            { source.cancel() }, { source.complete() },
+            { token.onComplete { ends.events.append($0) } },
+          ]
+        ) {
+          try require(ends.events.count == 2, "told \(ends.events)")
+          try require(ends.events.allSatisfy { $0 == token.isCancelled }, "told \(ends.events)")
+        }
+      }
+    }
+
+    // MARK: Trees
+
+    @Test("K6: links against cancel: each child ends cancelled, and says so once")
+    func linkAgainstCancel() throws {
+      try explore {
+        let parent = CancellationTokenSource()
+        let children = PlainLog<CancellationTokenSource>()
+        let calls = PlainCounter()
+        let link: @Sendable () -> Void = {
+          let child = CancellationTokenSource(linkedTo: parent.token)
+          child.token.onCancel { calls.value += 1 }
+          children.events.append(child)
+        }
+        return .init(threads: [{ parent.cancel() }, link, link]) {
+          try require(children.events.allSatisfy(\.isCancelled), "a linked child was missed")
+          try require(calls.value == 2, "\(calls.value) of 2 handlers were called")
         }
       }
     }
 
     @Test("K6: no handler of a tree runs before the whole tree reads cancelled")
     func treeIsMarkedFirst() throws {
-      _ = try Explorer().explore {
+      try explore {
         let root = CancellationTokenSource()
         let middle = CancellationTokenSource(linkedTo: root.token)
         let leaf = CancellationTokenSource(linkedTo: middle.token)
@@ -73,17 +142,147 @@
       }
     }
 
+    @Test("K6: nor one of a child that is linked meanwhile, while two cancels meet")
+    func lateChildOfTree() throws {
+      try explore {
+        let root = CancellationTokenSource()
+        let middle = CancellationTokenSource(linkedTo: root.token)
+        let leaf = CancellationTokenSource(linkedTo: middle.token)
+        let late = PlainLog<CancellationTokenSource>()
+        let (calls, partial) = (PlainCounter(), PlainCounter())
+        return .init(
+          threads: [
+            { root.cancel() }, { middle.cancel() },
+            {
+              let child = CancellationTokenSource(linkedTo: middle.token)
+              late.events.append(child)
+              child.token.onCancel {
+                calls.value += 1
+                if !(middle.isCancelled && leaf.isCancelled) { partial.value += 1 }
+              }
+            },
+          ]
+        ) {
+          try require(partial.value == 0, "a handler ran in a half-cancelled tree")
+          try require(calls.value == 1, "the late child was told \(calls.value) times")
+        }
+      }
+    }
+
     @Test("K1, K6: a child that goes away against its parent's cancel: settled once, no crash")
     func releaseAgainstCancel() throws {
-      _ = try Explorer().explore {
+      try explore {
         let parent = CancellationTokenSource()
         let holder = PlainLog<CancellationTokenSource>()
         holder.events = [CancellationTokenSource(linkedTo: parent.token)]
+        let late = PlainLog<CancellationTokenSource>()
         let token = holder.events[0].token
         let calls = PlainLog<Bool>()
         token.onComplete { calls.events.append($0) }
-        return .init(threads: [{ parent.cancel() }, { holder.events = [] }]) {
+        return .init(
+          threads: [
+            { parent.cancel() }, { holder.events = [] },
+            { late.events.append(CancellationTokenSource(linkedTo: parent.token)) },
+          ]
+        ) {
           try require(calls.events == [token.isCancelled], "told \(calls.events)")
+          try require(late.events[0].isCancelled, "a linked child was missed")
+        }
+      }
+    }
+
+    @Test(
+      "K6: a parent in the middle goes away, against the cancel of the root: its child stays in")
+    func middleGoesAway() throws {
+      try explore {
+        let root = CancellationTokenSource()
+        let holder = PlainLog<CancellationTokenSource>()
+        holder.events = [CancellationTokenSource(linkedTo: root.token)]
+        let middle = holder.events[0].token
+        let leaf = CancellationTokenSource(linkedTo: middle)
+        let calls = PlainCounter()
+        leaf.token.onCancel { calls.value += 1 }
+        let late = PlainLog<CancellationTokenSource>()
+        return .init(
+          threads: [
+            { root.cancel() }, { holder.events = [] },
+            { late.events.append(CancellationTokenSource(linkedTo: middle)) },
+          ]
+        ) {
+          try require(leaf.isCancelled, "the leaf was missed")
+          try require(calls.value == 1, "the leaf was told \(calls.value) times")
+          try require(late.events[0].isCancelled || !middle.isCancelled, "a link was missed")
+        }
+      }
+    }
+
+    @Test(
+      "K6: a parent in the middle goes away: its child reads cancelled when the root's handler runs"
+    )
+    func middleGoesAwayBeforeHandlers() throws {
+      try explore {
+        let root = CancellationTokenSource()
+        let holder = PlainLog<CancellationTokenSource>()
+        holder.events = [CancellationTokenSource(linkedTo: root.token)]
+        let leaf = CancellationTokenSource(linkedTo: holder.events[0].token)
+        let partial = PlainCounter()
+        root.token.onCancel { if !leaf.isCancelled { partial.value += 1 } }
+        return .init(threads: [{ root.cancel() }, { holder.events = [] }]) {
+          try require(leaf.isCancelled, "the leaf was missed")
+          try require(partial.value == 0, "a handler ran in a half-cancelled tree")
+        }
+      }
+    }
+
+    @Test("K6: two parents in the middle go away at once: their child stays in the tree")
+    func twoParentsGoAway() throws {
+      try explore {
+        let root = CancellationTokenSource()
+        let holders = [PlainLog<CancellationTokenSource>(), PlainLog<CancellationTokenSource>()]
+        let upper = CancellationTokenSource(linkedTo: root.token)
+        holders[0].events = [upper]
+        holders[1].events = [CancellationTokenSource(linkedTo: upper.token)]
+        let leaf = CancellationTokenSource(linkedTo: holders[1].events[0].token)
+        return .init(threads: holders.map { holder in { holder.events = [] } }) {
+          try require(!leaf.isCancelled, "cancelled by nobody")
+          root.cancel()
+          try require(leaf.isCancelled, "the leaf was missed")
+        }
+      }
+    }
+
+    // MARK: Combinations
+
+    @Test("K9: a || b against the ends of both, and a registration: cancelled, and told once")
+    func either() throws {
+      try explore {
+        let (left, right) = (CancellationTokenSource(), CancellationTokenSource())
+        let either = left.token || right.token
+        let calls = PlainCounter()
+        return .init(
+          threads: [
+            { left.cancel() }, { right.complete() }, { either.onCancel { calls.value += 1 } },
+          ]
+        ) {
+          try require(either.isCancelled, "not decided")
+          try require(calls.value == 1, "told \(calls.value) times")
+        }
+      }
+    }
+
+    @Test("K9: a && b against the ends of both, and a registration: one end, and told once")
+    func both() throws {
+      try explore {
+        let (left, right) = (CancellationTokenSource(), CancellationTokenSource())
+        let both = left.token && right.token
+        let calls = PlainLog<Bool>()
+        return .init(
+          threads: [
+            { left.cancel() }, { right.cancel() }, { both.onComplete { calls.events.append($0) } },
+          ]
+        ) {
+          try require(both.isCancelled, "not decided")
+          try require(calls.events == [true], "told \(calls.events)")
         }
       }
     }

@@ -1,6 +1,6 @@
 #if MODEL
-  import Dispatch
   import Primitives
+  import TestSupport
 
   /// Runs a scenario under every schedule of its threads, up to a number of preemptions.
   ///
@@ -12,137 +12,98 @@
     /// What one run of a scenario consists of: made anew for each schedule.
     struct Scenario {
       var threads: [@Sendable () -> Void]
+      /// More threads, one for each time that a scheduler is named: they run its workers, and wait
+      /// when there are none. The run ends when all of them wait.
+      var workers: [ModelScheduler] = []
+      /// What each thread runs in: calls its argument. Not explored.
+      var surroundings: Surroundings = { $0() }
       /// Called when all threads have ended; throws if something is wrong.
       var check: () throws -> Void
+
+      typealias Surroundings = @Sendable (() -> Void) -> Void
+
+      init(
+        threads: [@Sendable () -> Void], workers: [ModelScheduler] = [],
+        check: @escaping () throws -> Void
+      ) {
+        self.threads = threads
+        self.workers = workers
+        self.check = check
+      }
     }
 
     struct Failure: Error, CustomStringConvertible {
       let error: any Error
+      /// Which thread took each step.
       let schedule: [Int]
 
-      var description: String { "\(error), under the schedule \(schedule)" }
+      /// The schedule as how many steps each thread took in a row: `0×12 2×3 0×1`.
+      var description: String {
+        var stretches: [(thread: Int, steps: Int)] = []
+        for thread in schedule {
+          if let last = stretches.last, last.thread == thread {
+            stretches[stretches.count - 1].steps += 1
+          } else {
+            stretches.append((thread, 1))
+          }
+        }
+        let text = stretches.map { "\($0.thread)×\($0.steps)" }.joined(separator: " ")
+        return "\(error), under the schedule \(text)"
+      }
     }
 
     struct Deadlock: Error {}
 
-    private struct Decision {
-      var choice: Int
-      let options: Int
-    }
+    /// The same decisions led elsewhere: something in the scenario is not the explorer's to decide.
+    struct Unrepeatable: Error {}
 
-    var preemptions = 2
+    /// Two, and three with STRESS set.
+    var preemptions = Rounds.isStress ? 3 : 2
 
     /// Explores; returns the number of schedules, or throws the first failure.
+    @discardableResult
     func explore(_ make: () -> Scenario) throws -> Int {
-      var path: [Decision] = []
+      let path = DecisionPath()
+      let fibers = FiberPool()
       var schedules = 0
-      while true {
+      repeat {
         let scenario = make()
-        let schedule = try run(scenario, path: &path)
+        let run = ModelRun(path, preemptions: preemptions)
+        let error = run.carryOut(scenario, on: fibers)
         schedules += 1
         do {
+          if let error { throw error }
           try scenario.check()
         } catch {
-          throw Failure(error: error, schedule: schedule)
+          throw Failure(error: error, schedule: run.schedule)
         }
-        while let last = path.last, last.choice + 1 == last.options { path.removeLast() }
-        guard !path.isEmpty else { return schedules }
-        path[path.count - 1].choice += 1
-      }
-    }
-
-    private func run(_ scenario: Scenario, path: inout [Decision]) throws -> [Int] {
-      let threads = scenario.threads.map(Fiber.init)
-      for thread in threads { thread.start() }
-      var current: Fiber?
-      var (step, preemptionsLeft) = (0, preemptions)
-      var schedule: [Int] = []
-      while true {
-        let runnable = threads.indices.filter { threads[$0].isRunnable }
-        guard !runnable.isEmpty else {
-          if threads.allSatisfy(\.hasEnded) { return schedule }
-          throw Failure(error: Deadlock(), schedule: schedule)
-        }
-        var options = runnable
-        if let current, let index = options.firstIndex(where: { threads[$0] === current }) {
-          options.swapAt(0, index)
-          if preemptionsLeft == 0 { options = [options[0]] }
-        }
-        if step == path.count { path.append(Decision(choice: 0, options: options.count)) }
-        let next = options[path[step].choice]
-        if let current, current.isRunnable, threads[next] !== current { preemptionsLeft -= 1 }
-        step += 1
-        schedule.append(next)
-        current = threads[next]
-        threads[next].resumeUntilNextPoint()
-      }
+      } while path.advance()
+      fibers.end()
+      return schedules
     }
   }
 
-  /// A thread of the explorer. Plain state suffices: only one of them, or the explorer, runs.
-  private final class Fiber: ModelThread, @unchecked Sendable {
-    private enum Status {
-      case ready
-      case wants(ModelLock)
-      case ended
+  /// The decisions of one schedule, from which the next one follows.
+  final class DecisionPath {
+    private var decisions: [(choice: Int, options: Int)] = []
+    private var step = 0
+
+    /// What was decided here; the first option if nobody was here before. Nil if not the same thing
+    /// is to be decided.
+    func choose(among options: Int) -> Int? {
+      defer { step += 1 }
+      if step == decisions.count { decisions.append((0, options)) }
+      guard decisions[step].options == options else { return nil }
+      return decisions[step].choice
     }
 
-    private let body: @Sendable () -> Void
-    private let queue = DispatchQueue(label: "model")
-    private let go = DispatchSemaphore(value: 0)
-    private let paused = DispatchSemaphore(value: 0)
-    private var status = Status.ready
-
-    init(_ body: @escaping @Sendable () -> Void) {
-      self.body = body
-    }
-
-    var isRunnable: Bool {
-      switch status {
-      case .ready: true
-      case .wants(let lock): lock.holder == nil
-      case .ended: false
-      }
-    }
-
-    var hasEnded: Bool { if case .ended = status { true } else { false } }
-
-    func start() {
-      queue.setSpecific(key: ModelSchedule.key, value: self)
-      queue.async { [self] in
-        go.wait()
-        body()
-        status = .ended
-        // The queue holds the thread that holds the queue.
-        queue.setSpecific(key: ModelSchedule.key, value: nil)
-        paused.signal()
-      }
-    }
-
-    func resumeUntilNextPoint() {
-      go.signal()
-      paused.wait()
-    }
-
-    func step() {
-      status = .ready
-      pause()
-    }
-
-    func acquire(_ lock: ModelLock) {
-      status = .wants(lock)
-      pause()
-      lock.holder = self
-      status = .ready
-    }
-
-    func release(_ lock: ModelLock) {
-      lock.holder = nil
-    }
-
-    private func pause() {
-      paused.signal()
-      go.wait()
+    /// Goes on to the next schedule. False if there is none.
+    func advance() -> Bool {
+      step = 0
+      while let last = decisions.last, last.choice + 1 == last.options { decisions.removeLast() }
+      guard !decisions.isEmpty else { return false }
+      decisions[decisions.count - 1].choice += 1
+      return true
     }
   }
 #endif

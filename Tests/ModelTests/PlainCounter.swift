@@ -1,7 +1,10 @@
 #if MODEL
   /// Counts without a lock: in a model only one thread runs at a time.
   final class PlainCounter: @unchecked Sendable {
-    var value = 0
+    private(set) var highest = 0
+    var value = 0 {
+      didSet { highest = max(highest, value) }
+    }
   }
 
   /// Notes without a lock.

@@ -1,277 +1,137 @@
 #if MODEL
+  import Cancellation
   import Procedures
-  import TestSupport
   import Testing
 
-  /// The worker of the queue is one of the threads; what it has not done when the others have ended
-  /// is done before the check.
+  /// The life of one procedure, whose queue's worker is one of the threads.
   @Suite(.serialized) struct ProcedureModelTests {
-    /// Notes its own events without a lock.
-    private final class Plain: Procedure, @unchecked Sendable {
-      let log: PlainLog<String>
-      let finishesItself: Bool
-      init(_ log: PlainLog<String> = PlainLog(), finishesItself: Bool = true) {
-        self.log = log
-        self.finishesItself = finishesItself
-      }
-      override func execute() {
-        log.events.append("execute")
-        if finishesItself { finish() }
-      }
-      override func procedureDidCancel(withErrors errors: [any Error]) {
-        log.events.append("didCancel")
-        if isExecuting { finish() }
-      }
-      override func procedureWillFinish(withErrors errors: [any Error]) {
-        log.events.append("willFinish")
-      }
-      override func procedureDidFinish(withErrors errors: [any Error]) {
-        log.events.append("didFinish")
-      }
+    @Test("C5, F3: cancels against start and finish")
+    func cancelAgainstStart() throws {
+      try explore(onQueue: { model in
+        let procedure = PlainProcedure()
+        model.queue.add(procedure)
+        let wins = PlainCounter()
+        let cancel: @Sendable () -> Void = {
+          if procedure.cancel(withErrors: []) { wins.value += 1 }
+        }
+        return model.scenario(threads: [cancel, cancel]) {
+          try procedure.checkLife()
+          try require(wins.value == (procedure.isCancelled ? 1 : 0), "\(wins.value) cancels won")
+        }
+      })
     }
 
-    private func checkLife(_ procedure: Plain) throws {
-      let events = procedure.log.events
-      try require(procedure.isFinished, "not finished: \(events)")
-      try require(events.filter { $0 == "didFinish" }.count == 1, "\(events)")
-      try require(events.suffix(2) == ["willFinish", "didFinish"], "\(events)")
-      try require(procedure.isCancelled == events.contains("didCancel"), "\(events)")
-    }
-
-    @Test("C5, F3: cancel against start and finish")
+    @Test("C5, F1: a cancel against two finishes from outside, while it executes")
     func cancelAgainstFinish() throws {
-      let schedules = try Explorer().explore {
-        let scheduler = ManualScheduler()
-        let queue = ProcedureQueue(scheduler: scheduler)
-        let procedure = Plain()
-        queue.add(procedure)
-        return .init(threads: [{ scheduler.run() }, { procedure.cancel() }]) {
-          scheduler.run()
-          try checkLife(procedure)
-          try require(queue.count == 0, "still on the queue")
+      try explore(onQueue: { model in
+        let procedure = PlainProcedure.lasting()
+        model.start(procedure)
+        let wins = PlainCounter()
+        let finish: @Sendable () -> Void = { if procedure.finish() { wins.value += 1 } }
+        return model.scenario(threads: [{ procedure.cancel() }, finish, finish]) {
+          try procedure.checkLife()
+          try require(wins.value <= 1, "\(wins.value) finishes won")
+          try require(wins.value == 1 || procedure.isCancelled, "nobody finished it")
         }
-      }
-      #expect(schedules > 50)
+      })
     }
 
-    @Test("C5, F1: cancel against finish from outside, while it executes")
-    func cancelAgainstOutsideFinish() throws {
-      _ = try Explorer().explore {
-        let scheduler = ManualScheduler()
-        let queue = ProcedureQueue(scheduler: scheduler)
-        let procedure = Plain(finishesItself: false)
-        queue.add(procedure)
-        scheduler.run()
-        return .init(
-          threads: [{ procedure.cancel() }, { procedure.finish() }, { scheduler.run() }]
-        ) {
-          scheduler.run()
-          try checkLife(procedure)
-        }
-      }
-    }
-
-    @Test("O1: an observer against the finish is told exactly once")
-    func observerAgainstFinish() throws {
-      _ = try Explorer().explore {
-        let scheduler = ManualScheduler()
-        let queue = ProcedureQueue(scheduler: scheduler)
-        let procedure = Plain(finishesItself: false)
-        queue.add(procedure)
-        scheduler.run()
+    @Test("C1, K12: the first use of the token against cancel and finish: it fires if cancelled")
+    func tokenAgainstCancel() throws {
+      try explore(onQueue: { model in
+        let procedure = PlainProcedure.lasting()
+        model.start(procedure)
         let calls = PlainCounter()
-        return .init(
-          threads: [
-            { procedure.finish() },
-            { procedure.addDidCancelBlockObserver { _, _ in calls.value += 1 } },
-            { procedure.cancel() },
-          ]
-        ) {
-          scheduler.run()
-          try checkLife(procedure)
+        return model.scenario(threads: [
+          { procedure.cancel() }, { procedure.finish() },
+          { procedure.cancellationToken.onCancel { calls.value += 1 } },
+        ]) {
+          try procedure.checkLife()
+          try require(calls.value == (procedure.isCancelled ? 1 : 0), "fired \(calls.value) times")
+        }
+      })
+    }
+
+    @Test("K12: a token that cancels it, against that token's cancel and its finish")
+    func cancelWhen() throws {
+      try explore(onQueue: { model in
+        let procedure = PlainProcedure.lasting()
+        model.start(procedure)
+        let source = CancellationTokenSource()
+        return model.scenario(threads: [
+          { source.cancel() }, { procedure.cancel(when: source.token) },
+        ]) {
+          try require(procedure.isCancelled, "the token's cancel was missed")
+          try procedure.checkLife()
+        }
+      })
+    }
+
+    // MARK: Observers
+
+    @Test("O1: an observer against cancel and finish is told of the cancel exactly once")
+    func observerAgainstCancel() throws {
+      try explore(onQueue: { model in
+        let procedure = PlainProcedure.lasting()
+        model.start(procedure)
+        let calls = PlainCounter()
+        return model.scenario(threads: [
+          { procedure.finish() },
+          { procedure.addDidCancelBlockObserver { _, _ in calls.value += 1 } },
+          { procedure.cancel() },
+        ]) {
+          try procedure.checkLife()
           try require(calls.value == (procedure.isCancelled ? 1 : 0), "called \(calls.value) times")
         }
-      }
+      })
     }
 
-    @Test("dependencies: enqueue of a dependent against the dependency's finish")
-    func enqueueAgainstFinish() throws {
-      _ = try Explorer().explore {
-        let scheduler = ManualScheduler()
-        let queue = ProcedureQueue(scheduler: scheduler)
-        let (dependency, dependent) = (Plain(), Plain())
-        dependent.add(dependency: dependency)
-        queue.add(dependency)
-        return .init(threads: [{ queue.add(dependent) }, { scheduler.run() }]) {
-          scheduler.run()
-          try checkLife(dependency)
-          try checkLife(dependent)
+    @Test("O1: two observers against the finish are told of it exactly once each")
+    func observersAgainstFinish() throws {
+      try explore(onQueue: { model in
+        let procedure = PlainProcedure.lasting()
+        model.start(procedure)
+        let calls = PlainCounter()
+        let observe: @Sendable () -> Void = {
+          procedure.addDidFinishBlockObserver { _, _ in calls.value += 1 }
         }
-      }
+        return model.scenario(threads: [{ procedure.finish() }, observe, observe]) {
+          try procedure.checkLife()
+          try require(calls.value == 2, "called \(calls.value) times")
+        }
+      })
     }
 
-    @Test("dependencies: cancel and removal against the dependency's finish")
-    func dependencyAgainstFinish() throws {
-      _ = try Explorer().explore {
-        let scheduler = ManualScheduler()
-        let queue = ProcedureQueue(scheduler: scheduler)
-        let (dependency, dependent) = (Plain(), Plain())
-        dependent.add(dependency: dependency)
-        queue.add(dependency, dependent)
-        return .init(
-          threads: [
-            { scheduler.run() }, { dependent.cancel() },
-            { dependent.remove(dependency: dependency) },
-          ]
-        ) {
-          scheduler.run()
-          try checkLife(dependency)
-          try checkLife(dependent)
-          try require(queue.count == 0, "still on the queue")
+    @Test("O3: an execute that is held back, let go of against a cancel")
+    func heldExecuteAgainstCancel() throws {
+      try explore(onQueue: { model in
+        let procedure = PlainProcedure()
+        let held = PlainLog<PendingEvent>()
+        procedure.addWillExecuteBlockObserver { _, event in held.events.append(event) }
+        model.start(procedure)
+        return model.scenario(threads: [{ held.events = [] }, { procedure.cancel() }]) {
+          try procedure.checkLife()
         }
-      }
+      })
     }
 
-    @Test("G2: add(child:) against the group's finish: accepted and waited for, or refused")
-    func addAgainstGroupFinish() throws {
-      _ = try Explorer().explore {
-        let scheduler = ManualScheduler()
-        let queue = ProcedureQueue(scheduler: scheduler)
-        let first = Plain(finishesItself: false)
-        let group = GroupProcedure(first)
-        queue.add(group)
-        scheduler.run()
-        let late = Plain()
-        let accepted = PlainLog<Bool>()
-        return .init(
-          threads: [
-            { first.finish() }, { accepted.events.append(group.add(child: late)) },
-            { scheduler.run() },
-          ]
-        ) {
-          scheduler.run()
-          try require(group.isFinished && late.isFinished, "somebody did not finish")
-          try require(late.isCancelled != accepted.events[0], "refused, but not ended as such")
+    @Test("O3: a finish that is held back, let go of against a cancel and an observer")
+    func heldFinishAgainstCancel() throws {
+      try explore(onQueue: { model in
+        let procedure = PlainProcedure()
+        let held = PlainLog<PendingEvent>()
+        procedure.addWillFinishBlockObserver { _, _, event in held.events.append(event) }
+        model.start(procedure)
+        let calls = PlainCounter()
+        return model.scenario(threads: [
+          { held.events = [] }, { procedure.cancel() },
+          { procedure.addDidFinishBlockObserver { _, _ in calls.value += 1 } },
+        ]) {
+          try procedure.checkLife()
+          try require(!procedure.isCancelled, "cancelled after willFinish")
+          try require(calls.value == 1, "called \(calls.value) times")
         }
-      }
-    }
-
-    @Test("G3: cancel of a group against add and finish of children")
-    func cancelAgainstChildren() throws {
-      _ = try Explorer().explore {
-        let scheduler = ManualScheduler()
-        let queue = ProcedureQueue(scheduler: scheduler)
-        let first = Plain(finishesItself: false)
-        let group = GroupProcedure(first)
-        queue.add(group)
-        scheduler.run()
-        let late = Plain(finishesItself: false)
-        return .init(
-          threads: [{ group.cancel() }, { group.add(child: late) }, { scheduler.run() }]
-        ) {
-          scheduler.run()
-          try require(group.isFinished && late.isFinished, "somebody did not finish")
-          try require(late.isCancelled && first.isCancelled, "a child was missed")
-          try checkLife(first)
-        }
-      }
-    }
-
-    @Test("G3: nothing of a tree is told before all of it is marked, children added meanwhile too")
-    func treeIsMarkedFirst() throws {
-      _ = try Explorer().explore {
-        let leaf = Plain(finishesItself: false)
-        let inner = GroupProcedure(leaf)
-        let outer = GroupProcedure(inner)
-        let late = Plain()
-        let early = PlainCounter()
-        late.cancellationToken.onCancel {
-          if !(outer.isCancelled && inner.isCancelled && leaf.isCancelled) { early.value += 1 }
-        }
-        let scheduler = ManualScheduler()
-        ProcedureQueue(scheduler: scheduler).add(outer)
-        scheduler.run()
-        return .init(threads: [{ outer.cancel() }, { outer.add(child: late) }]) {
-          scheduler.run()
-          try require(early.value == 0, "told before the tree was marked")
-          try require(outer.isFinished && late.isFinished, "somebody did not finish")
-          try require(late.isCancelled, "the late child was missed")
-        }
-      }
-    }
-
-    @Test("G2, F3: a child that is added, against the end of the last one, and cancelled")
-    func addAndCancelAgainstGroupFinish() throws {
-      _ = try Explorer().explore {
-        let scheduler = ManualScheduler()
-        let queue = ProcedureQueue(scheduler: scheduler)
-        let first = Plain(finishesItself: false)
-        let group = GroupProcedure(first)
-        queue.add(group)
-        scheduler.run()
-        first.finish()
-        let late = Plain(finishesItself: false)
-        let accepted = PlainLog<Bool>()
-        return .init(
-          threads: [{ scheduler.run() }, { accepted.events.append(group.add(child: late)) }]
-        ) {
-          if accepted.events[0] { late.cancel() }
-          scheduler.run()
-          try require(group.isFinished, "the group did not finish")
-          try require(late.isCancelled, "not ended")
-          if accepted.events[0] { try checkLife(late) }
-        }
-      }
-    }
-
-    @Test("Q2: a dependency added against the start on a serial queue holds no slot")
-    func dependencyAgainstStart() throws {
-      _ = try Explorer().explore {
-        let scheduler = ManualScheduler()
-        let queue = ProcedureQueue(maxConcurrentProcedureCount: 1, scheduler: scheduler)
-        let (procedure, dependency, blocker) = (Plain(), Plain(), Plain())
-        procedure.add(dependency: blocker)
-        return .init(
-          threads: [
-            {
-              queue.add(procedure)
-              scheduler.run()
-            },
-            {
-              procedure.add(dependency: dependency)
-              procedure.remove(dependency: blocker)
-            },
-          ]
-        ) {
-          queue.add(dependency)
-          scheduler.run()
-          try checkLife(dependency)
-          try checkLife(procedure)
-        }
-      }
-    }
-
-    @Test("Q3: add and suspend against a worker: nothing is lost")
-    func suspendAgainstAdd() throws {
-      _ = try Explorer().explore {
-        let scheduler = ManualScheduler()
-        let queue = ProcedureQueue(maxConcurrentProcedureCount: 1, scheduler: scheduler)
-        let (first, second) = (Plain(), Plain())
-        queue.add(first)
-        return .init(
-          threads: [
-            { scheduler.run() }, { queue.add(second) },
-            {
-              queue.isSuspended = true
-              queue.isSuspended = false
-            },
-          ]
-        ) {
-          scheduler.run()
-          try checkLife(first)
-          try checkLife(second)
-        }
-      }
+      })
     }
   }
 #endif

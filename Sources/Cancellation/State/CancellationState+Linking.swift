@@ -76,18 +76,43 @@ extension CancellationState {
     }
   }
 
-  /// The source in the middle of a tree went away without a cancel: its children stay in the tree,
+  /// The source in the middle of a tree goes away without a cancel: its children stay in the tree,
   /// linked to its parents.
-  func bequeath(_ orphans: [CancellationEntry], to parents: [CancellationLinks.Parent]) {
-    for case .child(let orphan) in orphans {
-      let others = orphan.machine.withLock { machine -> Set<CancellationState>? in
-        guard machine.isPending, let links = machine.links else { return nil }
-        links.parents.removeAll { $0.state === self }
-        return Set(links.parents.map(\.state))
+  ///
+  /// It is pending all the while, and each child is linked further up before it leaves here: so a
+  /// cancel from above reaches it at any time, and parents may go away at the same time.
+  func passOnChildren() {
+    while let (children, parents) = machine.withLock({ $0.childrenToPassOn }) {
+      for (_, child) in children {
+        let linked = child.parents
+        for parent in parents where !linked.contains(parent) { child.link(to: parent) }
       }
-      guard let others else { continue }
-      for parent in parents where !others.contains(parent.state) { orphan.link(to: parent.state) }
+      let haveLeft = machine.withLock { machine in
+        // A parent that has gone meanwhile took no children, and has linked us further up before.
+        guard machine.parents == parents else { return false }
+        for (key, _) in children { _ = machine.removeDependent(key) }
+        return true
+      }
+      if haveLeft { for (_, child) in children { child.forget(self) } }
     }
+  }
+
+  /// A token without a source, which was not cancelled, means nothing to those linked to it.
+  func letGo(of orphans: [CancellationEntry]) {
+    for case .child(let orphan) in orphans { orphan.forget(self) }
+  }
+
+  private var parents: Set<CancellationState> { machine.withLock { $0.parents } }
+
+  /// The parent, which has no place for it any more, is not kept alive.
+  private func forget(_ parent: CancellationState) {
+    let forgotten = machine.withLock { machine -> [CancellationLinks.Parent] in
+      guard let links = machine.links else { return [] }
+      let forgotten = links.parents.filter { $0.state === parent }
+      links.parents.removeAll { $0.state === parent }
+      return forgotten
+    }
+    _ = forgotten
   }
 
   /// Takes what this state would release in its `deinit`, to be released without recursion.

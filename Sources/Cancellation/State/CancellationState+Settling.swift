@@ -21,10 +21,12 @@ extension CancellationState {
       callHandlers(startingWith: first, more: more, outcome)
       return true
     case .hasDependents:
+      if case .notCancelled = outcome { passOnChildren() }
       var walk = SettlingWalk()
       let isFirst = walk.markTree(self, outcome, ifDeadline: generation)
       walk.callHandlers()
-      return isFirst
+      // A child may have been linked since they were passed on.
+      return isFirst || (!outcome.isCancelled && settle(outcome))
     }
   }
 
@@ -89,7 +91,7 @@ private struct SettlingWalk {
         state.status.store(outcome.settledStatus)
         return (outcome, machine.links.take(), machine.takeOrphans())
       }
-      state.bequeath(orphans, to: links?.parents ?? [])
+      state.letGo(of: orphans)
       links?.leave()
       callHandlers(of: state, outcome)
     }
@@ -131,7 +133,9 @@ extension CancellationState {
     _ outcome: CancellationOutcome, by marking: TreeMarking, ifDeadline generation: UInt64?
   ) -> Bool {
     machine.withLock { machine in
-      guard machine.concerns(generation), machine.mark(outcome, by: marking) else { return false }
+      guard machine.concerns(generation),
+        outcome.isCancelled || machine.childrenToPassOn == nil, machine.mark(outcome, by: marking)
+      else { return false }
       status.store(outcome.markedStatus)
       return true
     }

@@ -179,6 +179,24 @@ struct CancellationStateMachine: Sendable {
     return taken
   }
 
+  /// Whom a cancel of this token comes from, beside its source.
+  var parents: Set<CancellationState> { Set(links?.parents.map(\.state) ?? []) }
+
+  /// The children that its source leaves to its parents when it goes. Nil if there are none, or it
+  /// has no source.
+  var childrenToPassOn: (children: [(SlabKey, CancellationState)], to: Set<CancellationState>)? {
+    guard isPending, rule == .linked, links?.ownsItselfWhileObserved != true else { return nil }
+    var children: [(SlabKey, CancellationState)] = []
+    var place = entries.firstPlace(of: dependents)
+    while place != Slab<CancellationEntry>.nowhere {
+      if case .child(let child) = entries[place] {
+        children.append((entries.key(at: place), child))
+      }
+      place = entries.place(after: place)
+    }
+    return children.isEmpty ? nil : (children, parents)
+  }
+
   /// The linked children of a token that was not cancelled.
   mutating func takeOrphans() -> [CancellationEntry] {
     guard case .settled = phase else {

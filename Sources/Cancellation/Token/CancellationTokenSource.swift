@@ -36,7 +36,7 @@ public final class CancellationTokenSource: Sendable, Cancelable {
   ///
   /// If one already is, the source is born cancelled. The link costs one place in each parent and
   /// goes by itself when the source is settled or released. Cancelling the source does not affect
-  /// its parents. A parent that completes not cancelled leaves the source pending, and in the tree:
+  /// its parents. A parent whose source goes without a cancel leaves this one in the tree:
   /// the source is then linked to the parents of that parent.
   public convenience init(linkedTo parents: CancellationToken...) {
     self.init(linkedTo: parents)

@@ -141,8 +141,13 @@ public final class ProcedureQueue: Sendable {
   }
 
   /// Cancels every procedure that has not finished. Those added later are not affected.
+  ///
+  /// All of them read cancelled before anything of any of them is told: none starts because another
+  /// one has made room.
   public func cancelAll(withErrors errors: [any Error] = []) {
-    for procedure in list.procedures { procedure.cancel(withErrors: errors) }
+    Procedure.cancel(
+      list.procedures, errors: errors,
+      reason: errors.first.map(CancellationReason.failure) ?? .requested)
   }
 
   // MARK: Looking

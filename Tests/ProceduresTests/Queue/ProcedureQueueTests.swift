@@ -138,6 +138,21 @@ import Testing
     #expect("\(later.outcome!)" == "succeeded")
   }
 
+  @Test("Q5: what cancelAll cancels reads cancelled before any of it is told, and makes no room")
+  func cancelAllMarksFirst() {
+    let queue = ProcedureQueue(maxConcurrentProcedureCount: 1, scheduler: scheduler)
+    let running = TracedProcedure("running", end: .whenToldOrCancelled)
+    let waiting = TracedProcedure("waiting")
+    let seen = Recorder<Bool>()
+    running.cancellationToken.onCancel { seen.note(waiting.isCancelled) }
+    queue.add(running, waiting)
+    scheduler.run()
+    queue.cancelAll()
+    scheduler.run()
+    #expect(seen.events == [true])
+    #expect(waiting.isFinished && !waiting.trace.events.contains("waiting execute"))
+  }
+
   @Test("Q5: procedures and count are snapshots of the unfinished, in the order of adding")
   func snapshots() {
     let queue = ProcedureQueue(scheduler: scheduler)

@@ -1,0 +1,120 @@
+#if MODEL
+  import Procedures
+  import TestSupport
+  import Testing
+
+  @Suite(.serialized) struct DependencyModelTests {
+    @Test("X2, F3: enqueue of two dependents against the dependency's finish, on two workers")
+    func enqueueAgainstFinish() throws {
+      try explore(onQueue: { model in
+        let dependency = PlainProcedure()
+        let dependents = [PlainProcedure(), PlainProcedure()]
+        let early = PlainCounter()
+        for dependent in dependents {
+          dependent.add(dependency: dependency)
+          dependent.addWillExecuteBlockObserver { _, _ in
+            if !dependency.isFinished { early.value += 1 }
+          }
+        }
+        model.queue.add(dependency)
+        return model.scenario(threads: [
+          { model.queue.add(dependents[0]) }, { model.queue.add(dependents[1]) },
+        ]) {
+          try checkLives(dependency, dependents[0], dependents[1])
+          try require(early.value == 0, "a dependent started early")
+        }
+      })
+    }
+
+    @Test("C2, F3: cancel and removal against the dependency's finish")
+    func cancelAndRemoveAgainstFinish() throws {
+      try explore(onQueue: { model in
+        let (dependency, dependent) = (PlainProcedure(), PlainProcedure())
+        dependent.add(dependency: dependency)
+        model.queue.add(dependency, dependent)
+        return model.scenario(threads: [
+          { dependent.cancel() }, { dependent.remove(dependency: dependency) },
+        ]) {
+          try checkLives(dependency, dependent)
+        }
+      })
+    }
+
+    /// The procedure waits for another one all the while, so that it may be added to.
+    @Test("X2, F3: a dependency that is added, against its finish and that of another one")
+    func addAgainstFinish() throws {
+      try explore(onQueue: { model in
+        let (dependency, blocker) = (PlainProcedure.lasting(), PlainProcedure.lasting())
+        let dependent = PlainProcedure()
+        dependent.add(dependency: blocker)
+        model.start(blocker, dependency, dependent)
+        return model.scenario(threads: [
+          { dependency.finish() },
+          {
+            dependent.add(dependency: dependency)
+            blocker.finish()
+          },
+        ]) {
+          try checkLives(dependency, blocker, dependent)
+        }
+      })
+    }
+
+    @Test("C8: a required dependency that fails, against a cancel of who requires it")
+    func requirementAgainstCancel() throws {
+      try explore(onQueue: { model in
+        let (dependency, dependent) = (PlainProcedure.lasting(), PlainProcedure())
+        dependent.add(dependency: dependency, requiring: .success)
+        model.start(dependency, dependent)
+        return model.scenario(threads: [
+          { dependency.finish(withError: TestError()) }, { dependent.cancel() },
+        ]) {
+          try checkLives(dependency, dependent)
+          try require(dependent.isCancelled && !dependent.hasExecuted, "\(dependent)")
+        }
+      })
+    }
+
+    @Test(
+      "Q2: who must wait for a dependency after all does not take the slot that it stood in line for"
+    )
+    func addToReady() throws {
+      try explore(
+        limit: 1,
+        onQueue: { model in
+          let (first, dependency) = (PlainProcedure.lasting(), PlainProcedure())
+          let procedure = PlainProcedure()
+          model.start(first, procedure)
+          return model.scenario(threads: [
+            {
+              procedure.add(dependency: dependency)
+              first.finish()
+            }, { model.queue.add(dependency) },
+          ]) {
+            try checkLives(first, dependency, procedure)
+          }
+        })
+    }
+
+    @Test("Q2: the last dependency removed, and another one added, against the start")
+    func removeAgainstAdd() throws {
+      try explore(
+        limit: 1,
+        onQueue: { model in
+          let (dependency, blocker) = (PlainProcedure(), PlainProcedure())
+          let procedure = PlainProcedure()
+          procedure.add(dependency: blocker)
+          return model.scenario(threads: [
+            { model.queue.add(procedure) },
+            {
+              procedure.add(dependency: dependency)
+              procedure.remove(dependency: blocker)
+              model.queue.add(dependency)
+            },
+          ]) {
+            try checkLives(dependency, procedure)
+          }
+        })
+    }
+  }
+#endif

@@ -1,0 +1,43 @@
+#if MODEL
+  import Cancellation
+  import Procedures
+  import Testing
+
+  /// Explores the scenario of the current test, and says how much there was.
+  func explore(_ make: () -> Explorer.Scenario) throws {
+    var threads = 0
+    let schedules = try Explorer().explore {
+      let detached = ModelScheduler()
+      let surroundings = DetachedSurroundings(scheduler: detached, clock: .continuous)
+      let scenario = surroundings.replacingDispatch(make)
+      threads = scenario.threads.count + scenario.workers.count
+      return scenario.inside(surroundings, detached)
+    }
+    print("model: \(threads) threads, \(schedules) schedules: \(Test.current?.displayName ?? "")")
+    #expect(schedules > 50, "the threads hardly meet")
+  }
+
+  /// Explores a scenario that begins with a queue.
+  func explore(
+    limit: Int = .max, proceduresPerWorker: Int = .max,
+    onQueue make: (ModelQueue) -> Explorer.Scenario
+  ) throws {
+    try explore { make(ModelQueue(limit: limit, proceduresPerWorker: proceduresPerWorker)) }
+  }
+
+  extension Explorer.Scenario {
+    /// With a thread more, for procedures that are on no queue.
+    fileprivate func inside(
+      _ surroundings: DetachedSurroundings, _ detached: ModelScheduler
+    ) -> Explorer.Scenario {
+      var scenario = self
+      scenario.workers.append(detached)
+      scenario.surroundings = { surroundings.replacingDispatch($0) }
+      scenario.check = {
+        detached.run()
+        try surroundings.replacingDispatch(check)
+      }
+      return scenario
+    }
+  }
+#endif

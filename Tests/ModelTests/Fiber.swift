@@ -1,0 +1,161 @@
+#if MODEL
+  import Dispatch
+  import Primitives
+
+  /// A thread of the explorer, used for one schedule after another.
+  ///
+  /// Plain state suffices: only one of them, or the explorer, runs.
+  final class Fiber: ModelThread, @unchecked Sendable {
+    private enum Status {
+      case ready
+      case wants(ModelLock)
+      case wantsWork(ModelScheduler)
+      case ended
+    }
+
+    let number: Int
+    private let queue: DispatchQueue
+    private let go = DispatchSemaphore(value: 0)
+    private let dismissed = DispatchSemaphore(value: 0)
+    private var status = Status.ended
+    private var run: ModelRun?
+    private var body: (() -> Void)?
+    private var surroundings: Explorer.Scenario.Surroundings = { $0() }
+    /// False in its surroundings, where it does not stop.
+    private var isExplored = false
+    private var isDismissed = false
+
+    init(number: Int) {
+      self.number = number
+      queue = DispatchQueue(label: "model \(number)")
+      queue.setSpecific(key: ModelSchedule.key, value: self)
+      queue.async { [self] in
+        go.wait()
+        while runBody() { go.wait() }
+        // The queue holds the thread that holds the queue.
+        queue.setSpecific(key: ModelSchedule.key, value: nil)
+      }
+    }
+
+    /// False if there is none.
+    private func callBody() -> Bool {
+      guard let body = body.take() else { return false }
+      surroundings {
+        isExplored = true
+        body()
+        isExplored = false
+      }
+      return true
+    }
+
+    /// Calls the body, lets go of it, and then lets others go on. False if there is none.
+    private func runBody() -> Bool {
+      guard callBody() else { return false }
+      status = .ended
+      // Before the next schedule begins.
+      let run = run.take()
+      if isDismissed { dismissed.signal() } else { run?.handOver(from: self) }
+      return true
+    }
+
+    func begin(
+      _ body: @escaping () -> Void, inside surroundings: @escaping Explorer.Scenario.Surroundings,
+      in run: ModelRun
+    ) {
+      status = .ready
+      isDismissed = false
+      self.run = run
+      self.surroundings = surroundings
+      self.body = body
+    }
+
+    func beginWorking(
+      for scheduler: ModelScheduler, inside surroundings: @escaping Explorer.Scenario.Surroundings,
+      in run: ModelRun
+    ) {
+      begin(
+        { [self] in
+          while !isDismissed {
+            status = .ready
+            scheduler.runOne()
+            status = .wantsWork(scheduler)
+            self.run?.handOver(from: self)
+          }
+        }, inside: surroundings, in: run)
+      status = .wantsWork(scheduler)
+    }
+
+    /// The schedule is over: if it waits for work, it ends, unseen.
+    func dismiss() {
+      guard case .wantsWork = status else { return }
+      isDismissed = true
+      resume()
+      dismissed.wait()
+    }
+
+    /// There is no further schedule.
+    func end() {
+      body = nil
+      resume()
+    }
+
+    // MARK: As the run sees it
+
+    var isRunnable: Bool {
+      switch status {
+      case .ready: true
+      case .wants(let lock): lock.holder == nil
+      case .wantsWork(let scheduler): scheduler.hasWork
+      case .ended: false
+      }
+    }
+
+    var hasEnded: Bool { if case .ended = status { true } else { false } }
+
+    /// Whether it has nothing left to do.
+    var isAtRest: Bool {
+      switch status {
+      case .ended: true
+      case .wantsWork(let scheduler): !scheduler.hasWork
+      case .ready, .wants: false
+      }
+    }
+
+    func resume() { go.signal() }
+    func wait() { go.wait() }
+
+    // MARK: As the library sees it
+
+    func step() {
+      guard isExplored else { return }
+      status = .ready
+      run?.handOver(from: self)
+    }
+
+    func acquire(_ lock: ModelLock) {
+      guard isExplored else { return }
+      status = .wants(lock)
+      run?.handOver(from: self)
+      lock.holder = self
+      status = .ready
+    }
+
+    func release(_ lock: ModelLock) {
+      if isExplored { lock.holder = nil }
+    }
+  }
+
+  /// The threads of one exploration. After a failure they are left where they are.
+  final class FiberPool {
+    private var fibers: [Fiber] = []
+
+    func take(_ count: Int) -> ArraySlice<Fiber> {
+      while fibers.count < count { fibers.append(Fiber(number: fibers.count)) }
+      return fibers.prefix(count)
+    }
+
+    func end() {
+      for fiber in fibers { fiber.end() }
+    }
+  }
+#endif

@@ -1,0 +1,211 @@
+#if MODEL
+  import Procedures
+  import TestSupport
+  import Testing
+
+  @Suite(.serialized) struct GroupModelTests {
+    @Test("G2: two children that are added, against the end of the last one")
+    func addAgainstFinish() throws {
+      try explore(onQueue: { model in
+        let first = PlainProcedure.lasting()
+        let group = GroupProcedure(first)
+        model.start(group)
+        let late = [PlainProcedure(), PlainProcedure()]
+        let accepted = PlainLog<PlainProcedure>()
+        let add: @Sendable (PlainProcedure) -> Void = { child in
+          if group.add(child: child) { accepted.events.append(child) }
+        }
+        return model.scenario(threads: [{ first.finish() }, { add(late[0]) }, { add(late[1]) }]) {
+          try require(group.isFinished, "the group did not finish")
+          for child in late {
+            try child.checkLife()
+            try require(
+              child.isCancelled != accepted.events.contains(child),
+              "refused, but not ended as such")
+          }
+        }
+      })
+    }
+
+    @Test("G3: cancel of a group against add and finish of children")
+    func cancelAgainstChildren() throws {
+      try explore(onQueue: { model in
+        let first = PlainProcedure.lasting()
+        let group = GroupProcedure(first)
+        model.start(group)
+        let late = PlainProcedure.lasting()
+        return model.scenario(threads: [{ group.cancel() }, { group.add(child: late) }]) {
+          try require(group.isFinished, "the group did not finish")
+          try require(late.isCancelled && first.isCancelled, "a child was missed")
+          try checkLives(first, late)
+          try require(!late.hasExecuted || group.isCancelled, "a refused child executed")
+        }
+      })
+    }
+
+    @Test("G3, G4: cancel of a group against its start, and a child that is added")
+    func cancelAgainstStart() throws {
+      try explore(onQueue: { model in
+        let (first, late) = (PlainProcedure.lasting(), PlainProcedure.lasting())
+        let group = GroupProcedure(first)
+        model.queue.add(group)
+        return model.scenario(threads: [{ group.cancel() }, { group.add(child: late) }]) {
+          try require(group.isFinished, "the group did not finish")
+          try require(late.isCancelled && first.isCancelled, "a child was missed")
+          try checkLives(first, late)
+        }
+      })
+    }
+
+    @Test("G3: nothing of a tree is told before all of it is marked, children added meanwhile too")
+    func treeIsMarkedFirst() throws {
+      try explore(onQueue: { model in
+        let leaf = PlainProcedure.lasting()
+        let inner = GroupProcedure(leaf)
+        let outer = GroupProcedure(inner)
+        let late = [PlainProcedure(), PlainProcedure()]
+        let early = PlainCounter()
+        for child in late {
+          child.cancellationToken.onCancel {
+            if !(outer.isCancelled && inner.isCancelled && leaf.isCancelled) { early.value += 1 }
+          }
+        }
+        model.start(outer)
+        return model.scenario(
+          workers: 0,
+          threads: [
+            { outer.cancel() }, { outer.add(child: late[0]) },
+            { inner.add(child: late[1]) },
+          ]
+        ) {
+          try require(early.value == 0, "told before the tree was marked")
+          try require(outer.isFinished, "the group did not finish")
+          try checkLives(leaf, late[0], late[1])
+          try require(late.allSatisfy(\.isCancelled), "a late child was missed")
+        }
+      })
+    }
+
+    @Test("G2, F3: a child that is added, against the end of the last one, and cancelled")
+    func addAndCancelAgainstFinish() throws {
+      try explore(onQueue: { model in
+        let (first, late) = (PlainProcedure.lasting(), PlainProcedure.lasting())
+        let group = GroupProcedure(first)
+        model.start(group)
+        first.finish()
+        return model.scenario(threads: [
+          {
+            group.add(child: late)
+            late.cancel()
+          }
+        ]) {
+          try require(group.isFinished, "the group did not finish")
+          try late.checkLife()
+        }
+      })
+    }
+
+    @Test("G1: a child that is added, against the group's way to the queue")
+    func addAgainstEnqueue() throws {
+      try explore(onQueue: { model in
+        let (inner, outer) = (GroupProcedure(), GroupProcedure())
+        let leaf = PlainProcedure()
+        outer.add(child: inner)
+        return model.scenario(threads: [
+          { model.queue.add(outer) }, { inner.add(child: leaf) },
+        ]) {
+          try leaf.checkLife()
+          try require(outer.isFinished && inner.isFinished, "a group did not finish")
+        }
+      })
+    }
+
+    @Test("G6: a child that fails and has the rest cancelled, against one that is added")
+    func failureAgainstAdd() throws {
+      try explore(onQueue: { model in
+        let (first, second) = (PlainProcedure.lasting(), PlainProcedure.lasting())
+        let group = GroupProcedure(first, second)
+        group.failurePolicy = .cancelRemaining
+        model.start(group)
+        let late = PlainProcedure.lasting()
+        return model.scenario(threads: [
+          { first.finish(withError: TestError()) }, { group.add(child: late) },
+        ]) {
+          try require(group.isFinished && group.failed, "the group did not finish")
+          try checkLives(first, second, late)
+          try require(second.isCancelled && late.isCancelled, "a child was missed")
+        }
+      })
+    }
+
+    @Test("G9, C3: a suspended group against cancel, resume and a child that is added")
+    func suspendedAgainstCancel() throws {
+      try explore(onQueue: { model in
+        let first = PlainProcedure.lasting()
+        let group = GroupProcedure(first)
+        group.isSuspended = true
+        model.start(group)
+        return model.scenario(threads: [{ group.cancel() }, { group.isSuspended = false }]) {
+          try require(group.isFinished && group.isCancelled, "the group did not finish")
+          try first.checkLife()
+        }
+      })
+    }
+
+    /// Hears its children; notes whether two of its turns overlap.
+    private final class Hearing: GroupProcedure, @unchecked Sendable {
+      let hearings = PlainCounter()
+      let inside = PlainCounter()
+
+      override func child(
+        _ child: Procedure, willFinishWithErrors errors: [any Error]
+      ) -> [any Error] {
+        inside.value += 1
+        hearings.value += 1
+        // A step in which another thread may come in.
+        if child.isFinished { inside.value += 1 }
+        inside.value -= 1
+        return []
+      }
+    }
+
+    @Test(
+      "G7, T1: children that end on two workers are heard one at a time, before they have finished")
+    func hearing() throws {
+      try explore(onQueue: { model in
+        let children = [PlainProcedure.lasting(), PlainProcedure.lasting()]
+        let group = Hearing(children: children)
+        model.start(group)
+        children[0].finish()
+        return model.scenario(workers: 2, threads: [{ children[1].finish() }]) {
+          try checkLives(children[0], children[1])
+          try require(group.isFinished, "the group did not finish")
+          try require(group.hearings.value == 2, "heard \(group.hearings.value) of 2")
+          try require(group.inside.highest == 1, "heard two at a time, or too late")
+        }
+      })
+    }
+
+    @Test("G9: two workers, a limit of one, and a child that is added: one at a time, none lost")
+    func limit() throws {
+      try explore(onQueue: { model in
+        let running = PlainCounter()
+        let children = (0..<3).map { _ in PlainProcedure(running: running) }
+        let group = GroupProcedure(children[0], children[1])
+        group.maxConcurrentChildCount = 1
+        let accepted = PlainLog<Bool>()
+        model.queue.add(group)
+        return model.scenario(
+          workers: 2,
+          threads: [
+            { accepted.events.append(group.add(child: children[2])) }
+          ]
+        ) {
+          try checkLives(children[0], children[1], children[2])
+          try require(running.highest == 1, "\(running.highest) ran at once")
+          try require(children[2].isCancelled != accepted.events[0], "refused, but not ended")
+        }
+      })
+    }
+  }
+#endif
