@@ -35,9 +35,10 @@ enum Help {
 
     When it is too noisy to judge. Before each measurement a fixed loop of arithmetic runs on all
     cores for about a millisecond. It always takes the same time, unless something else has the
-    processor. Where the spread of the loop is above 5 %, the case says that it is too noisy. A row
-    with a spread above 15 % is marked as noisy. Then the cost table at the end judges only what both
-    quartiles agree on, and calls the rest too noisy: run it again on a quiet machine.
+    processor. Where one in ten of these loops takes longer than their median by more than 5 %, the
+    case says that it is too noisy, and the cost table judges nothing of it. A row with a spread
+    above 15 % is marked as noisy; of such the cost table judges only what both quartiles agree on.
+    Run it again on a quiet machine.
 
     The cost table holds some of the figures against what they may cost at most (ceiling) and should
     cost (aim). --compare marks with MORE and less the rows that differ by more than 5 %, by more than

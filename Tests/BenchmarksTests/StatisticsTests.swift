@@ -43,18 +43,19 @@ import Testing
     #expect((-1_000).grouped == "-1,000")
   }
 
-  @Test("the median decides; with noise both quartiles must be on its side")
+  @Test("the median decides; with noise both quartiles must be on its side, or nothing is decided")
   func verdict() {
     let ceiling = Ceiling("it", .value(RowName("a", "b")), .times, 1, aim: 0.5)
-    func verdict(_ samples: [Double], isNoisy: Bool) -> Cost.Verdict {
-      Cost(ceiling, Summary(samples), isNoisy: isNoisy).verdict
+    func verdict(_ samples: [Double], _ noise: Noise?) -> Cost.Verdict {
+      Cost(ceiling, Summary(samples), noise: noise).verdict
     }
-    #expect(verdict([0.8, 0.9, 1.2], isNoisy: false) == .met)
-    #expect(verdict([0.8, 0.9, 1.2], isNoisy: true) == .tooNoisy)
-    #expect(verdict([0.7, 0.8, 0.9], isNoisy: true) == .met)
-    #expect(verdict([0.8, 1.1, 1.2], isNoisy: false) == .notMet)
-    #expect(verdict([0.8, 1.1, 1.2], isNoisy: true) == .tooNoisy)
-    #expect(verdict([1.1, 1.2, 1.3], isNoisy: true) == .notMet)
-    #expect(Cost(ceiling, Summary([0.5]), isNoisy: false).reachesAim)
+    #expect(verdict([0.8, 0.9, 1.2], nil) == .met)
+    #expect(verdict([0.8, 0.9, 1.2], .rows) == .tooNoisy)
+    #expect(verdict([0.7, 0.8, 0.9], .rows) == .met)
+    #expect(verdict([0.8, 1.1, 1.2], nil) == .notMet)
+    #expect(verdict([0.8, 1.1, 1.2], .rows) == .tooNoisy)
+    #expect(verdict([1.1, 1.2, 1.3], .rows) == .notMet)
+    #expect(verdict([0.5, 0.5, 0.5], .machine) == .tooNoisy)
+    #expect(Cost(ceiling, Summary([0.5]), noise: nil).reachesAim)
   }
 }

@@ -4,9 +4,13 @@ struct Summary: Codable, Equatable {
   let minimum: Double
   let lowerQuartile: Double
   let upperQuartile: Double
+  let upperDecile: Double
 
   /// The distance of the quartiles as a part of the median: half of the samples lie that close.
   var spread: Double { median == 0 ? 0 : (upperQuartile - lowerQuartile) / median }
+
+  /// How much more than the median one in ten is at least, as a part of it.
+  var tail: Double { median == 0 ? 0 : (upperDecile - median) / median }
 
   init(_ samples: [Double]) {
     let sorted = samples.sorted()
@@ -14,6 +18,7 @@ struct Summary: Codable, Equatable {
     minimum = sorted.first ?? 0
     lowerQuartile = sorted.quantile(0.25)
     upperQuartile = sorted.quantile(0.75)
+    upperDecile = sorted.quantile(0.9)
   }
 }
 

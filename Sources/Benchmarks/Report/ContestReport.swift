@@ -18,7 +18,7 @@ struct ContestReport: Codable {
 
   /// Whether somebody else had the processors meanwhile. Bytes are what they are on any machine.
   var isDisturbed: Bool {
-    unit == .nanoseconds && referenceLoop.spread > Noise.mostReferenceSpread
+    unit == .nanoseconds && referenceLoop.tail > Noise.mostReferenceTail
   }
 
   /// What all entries that do not say otherwise did in a round.
@@ -33,7 +33,8 @@ struct ContestReport: Codable {
   /// What is to be said below the rows.
   var remark: String? {
     guard isDisturbed else { return nil }
-    return "too noisy to judge: the reference loop varied by \(referenceLoop.spread.percent)"
+    return
+      "too noisy to judge: one in ten reference loops took \(referenceLoop.tail.percent) longer"
   }
 }
 

@@ -18,31 +18,39 @@ struct Cost: Codable {
   /// nil if a contest that it needs was not run.
   init?(_ ceiling: Ceiling, in results: [ContestResult]) {
     guard let samples = ceiling.quantity.samples(in: results) else { return nil }
-    let contests = Set(ceiling.quantity.names.map(\.contest))
-    let isNoisy = results.contains { result in
-      let report = ContestReport(result)
-      return contests.contains(report.name)
-        && (report.isDisturbed
-          || report.rows.contains { ceiling.quantity.names.contains($0.name) && $0.isNoisy })
-    }
-    self.init(ceiling, Summary(samples), isNoisy: isNoisy)
+    let names = ceiling.quantity.names
+    let reports = results.map { ContestReport($0) }
+      .filter { report in names.contains { $0.contest == report.name } }
+    let noise: Noise? =
+      if reports.contains(where: \.isDisturbed) {
+        .machine
+      } else if reports.flatMap(\.rows).contains(where: { names.contains($0.name) && $0.isNoisy }) {
+        .rows
+      } else {
+        nil
+      }
+    self.init(ceiling, Summary(samples), noise: noise)
   }
 
-  init(_ ceiling: Ceiling, _ summary: Summary, isNoisy: Bool) {
+  init(_ ceiling: Ceiling, _ summary: Summary, noise: Noise?) {
     what = ceiling.what
     unit = ceiling.unit
     self.ceiling = ceiling.ceiling
     aim = ceiling.aim
     self.summary = summary
-    verdict = Self.verdict(summary, ceiling: ceiling.ceiling, isNoisy: isNoisy)
+    verdict = Self.verdict(summary, ceiling: ceiling.ceiling, noise)
     reachesAim = ceiling.aim.map { summary.median <= $0 } ?? false
   }
 
-  /// The median decides. With noise both quartiles must lie on its side.
-  private static func verdict(_ summary: Summary, ceiling: Double, isNoisy: Bool) -> Verdict {
+  /// The median decides. When rows are noisy both quartiles must lie on its side, and on a disturbed
+  /// machine nothing is decided.
+  private static func verdict(_ summary: Summary, ceiling: Double, _ noise: Noise?) -> Verdict {
     let isMet = summary.median <= ceiling
     let decisive = isMet ? summary.upperQuartile <= ceiling : summary.lowerQuartile > ceiling
-    if isNoisy, !decisive { return .tooNoisy }
-    return isMet ? .met : .notMet
+    return switch noise {
+    case .machine: .tooNoisy
+    case .rows where !decisive: .tooNoisy
+    case .rows, nil: isMet ? .met : .notMet
+    }
   }
 }

@@ -23,12 +23,7 @@ struct MarkdownReport: ReportFormat {
   }
 
   func closing(_ report: Report) -> String {
-    let spreads = report.referenceSpreads
-    var lines = [
-      "",
-      "The reference loop varied by \(spreads.median.percent) in the median contest, "
-        + "by \(spreads.worst.percent) in the worst.",
-    ]
+    var lines = ["", report.machineRemark]
     guard !report.costs.isEmpty else { return lines.joined(separator: "\n") + "\n" }
     lines += [
       "", "### Cost table", "",

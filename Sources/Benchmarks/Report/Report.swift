@@ -12,9 +12,12 @@ struct Report: Codable {
 
   var rows: [Row] { contests.flatMap(\.rows) }
 
-  /// How much the machine's speed varied, over the contests: the median one and the worst.
-  var referenceSpreads: (median: Double, worst: Double) {
-    let spreads = contests.map(\.referenceLoop.spread).sorted()
-    return (spreads.quantile(0.5), spreads.last ?? 0)
+  /// What is to be said about the machine, over all contests.
+  var machineRemark: String {
+    let timed = contests.filter { $0.unit == .nanoseconds }
+    let disturbed = timed.count(where: \.isDisturbed)
+    return disturbed == 0
+      ? "The reference loop was steady in all cases."
+      : "The machine was too noisy to judge in \(disturbed) of \(timed.count) cases."
   }
 }

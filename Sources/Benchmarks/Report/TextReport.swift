@@ -29,12 +29,7 @@ struct TextReport: ReportFormat {
   }
 
   func closing(_ report: Report) -> String {
-    let spreads = report.referenceSpreads
-    var lines = [
-      "",
-      "reference loop: varied by \(spreads.median.percent) in the median contest, "
-        + "by \(spreads.worst.percent) in the worst",
-    ]
+    var lines = ["", report.machineRemark]
     guard !report.costs.isEmpty else { return lines.joined(separator: "\n") + "\n" }
     lines += ["", "cost table"]
     let width = report.costs.map(\.what.count).max() ?? 0
