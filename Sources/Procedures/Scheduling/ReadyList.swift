@@ -517,7 +517,6 @@ final class ReadyList: Sendable {
     of storage: inout Storage, offering offers: [ExclusionRequest]? = nil
   ) -> Aftermath {
     let foreign = offers.map { accept($0, &storage) }
-    receiveArrivals(&storage)
     let needsWorker = storage.machine.requestWorker()
     if needsWorker { isWorkerComing.store(1) }
     let isStuck = storage.machine.isStuck && storage.context.watch.wantsNote
