@@ -34,7 +34,7 @@ enum Help {
                     first entry where there are none: the median of the rounds' ratios
 
     When it is too noisy to judge. Before each measurement a fixed loop of arithmetic runs on all
-    cores for about a millisecond. It always takes the same time, unless something else has the
+    cores for some milliseconds. It always takes the same time, unless something else has the
     processor. Where one in ten of these loops takes longer than their median by more than 5 %, the
     case says that it is too noisy, and the cost table judges nothing of it. A row with a spread
     above 15 % is marked as noisy; of such the cost table judges only what both quartiles agree on.

@@ -15,7 +15,9 @@ extension Cost {
 
   var aimText: String { aim.map(unit.text) ?? "–" }
 
-  var verdictText: String { verdict.rawValue + (reachesAim ? ", aim reached" : "") }
+  var verdictText: String {
+    verdict.rawValue + (verdict == .met && reachesAim ? ", aim reached" : "")
+  }
 }
 
 extension RowName {
