@@ -1,5 +1,5 @@
 public import Dispatch
-internal import Primitives
+public import Primitives
 
 /// A piece of work that can be queued, ordered, observed and, above all, cancelled.
 ///
@@ -42,7 +42,7 @@ internal import Primitives
 /// and observers in the order in which they were added.
 nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// What can be read without the lock; published under it.
-  private final let status: AtomicByte
+  @usableFromInline final let status: AtomicByte
   private final let core: Locked<ProcedureCore>
 
   /// Guarded by the lock of the list that it is in, not by its own.
@@ -128,7 +128,8 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   public final var isFinished: Bool { state == .finished }
 
   /// Whether it was cancelled. One atomic load: safe to poll in a tight loop.
-  public final var isCancelled: Bool { ProcedureStatus(byte: status.load()).isCancelled }
+  @inlinable
+  public final var isCancelled: Bool { ProcedureStatus.isCancelled(status.load()) }
 
   /// Whether there are errors, so far.
   public final var failed: Bool { ProcedureStatus(byte: status.load()).isFailed }

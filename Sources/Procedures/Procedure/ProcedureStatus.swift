@@ -1,8 +1,9 @@
 /// What is read of a procedure without its lock: one byte, published at each change.
+@usableFromInline
 struct ProcedureStatus {
   let byte: UInt8
 
-  private static let cancelled: UInt8 = 1 << 3
+  @inlinable static var cancelled: UInt8 { 1 << 3 }
   private static let failed: UInt8 = 1 << 4
 
   init(state: ProcedureState, isCancelled: Bool, isFailed: Bool) {
@@ -14,7 +15,11 @@ struct ProcedureStatus {
     self.byte = byte
   }
 
-  var isCancelled: Bool { byte & Self.cancelled != 0 }
+  /// Inlined into the loops that poll it.
+  @inlinable
+  static func isCancelled(_ byte: UInt8) -> Bool { byte & cancelled != 0 }
+
+  var isCancelled: Bool { Self.isCancelled(byte) }
   var isFailed: Bool { byte & Self.failed != 0 }
 
   var state: ProcedureState {

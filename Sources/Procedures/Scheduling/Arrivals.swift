@@ -27,11 +27,11 @@ struct Arrivals: ~Copyable, Sendable {
     var isLookDue = false
   }
 
-  private let content: Locked<Content>
+  private let content: Contended<Content>
   private let isAnyThere = AtomicByte(0)
 
   init(isOpen: Bool) {
-    content = Locked(Content(isOpen: isOpen))
+    content = Contended(Content(isOpen: isOpen))
   }
 
   /// Whether nobody is there. One atomic load.
