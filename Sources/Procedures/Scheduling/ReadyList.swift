@@ -187,7 +187,10 @@ final class ReadyList: Sendable {
   }
 
   /// Has the turn run that the caller took for `procedure`.
+  ///
+  /// Not of one that is on no queue and is being released: its turn would come after it.
   func requestTurn(of procedure: Procedure) {
+    if owner == nil, !isOnQueue, isBeingReleased(procedure) { return }
     update { storage, _ in storage.machine.requestTurn(of: procedure) }
   }
 
@@ -233,7 +236,7 @@ final class ReadyList: Sendable {
     }
   }
 
-  func abandon() -> (unfinished: [Procedure], finished: [Procedure]) {
+  func abandon() -> ReadyListStateMachine.Remains {
     storage.withLock { $0.machine.abandon() }
   }
 
