@@ -61,7 +61,7 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "RunbookTests",
-      dependencies: ["Runbook", "Procedures", "ProceduresFoundation"],
+      dependencies: ["Runbook", "Procedures", "ProceduresFoundation", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
       name: "BenchmarksTests", dependencies: ["Benchmarks"], swiftSettings: settings),

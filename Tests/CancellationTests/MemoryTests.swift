@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// K8: what is short-lived leaves a long-lived token by itself. Each in a process of its own, whose
-/// live bytes are malloc's own figure, which ThreadSanitizer replaces. A hundred thousand times, a
+/// live bytes are malloc's own figure, which ThreadSanitizer replaces. Twenty thousand times, a
 /// million with `STRESS=1`.
 @Suite struct MemoryTests {
   #if canImport(Glibc) && !TSAN
@@ -138,7 +138,7 @@ import Testing
     let source = CancellationTokenSource()
     for _ in 0..<1_000 { body(source.token) }
     let growth = LiveBytes.growth {
-      for _ in 0..<(Rounds.isStress ? 1_000_000 : 100_000) { body(source.token) }
+      for _ in 0..<Rounds.size(1_000_000, otherwise: 20_000) { body(source.token) }
     }
     precondition(abs(growth) < 64 * 1_024, "live bytes changed by \(growth)")
     precondition(!source.token.isCompleted)

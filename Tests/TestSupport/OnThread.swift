@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Foundation
 
 /// Runs long synchronous work on a thread of its own, so that it takes none from the test runner.
 package func onThreadOfItsOwn<Result: Sendable>(
@@ -6,5 +7,16 @@ package func onThreadOfItsOwn<Result: Sendable>(
 ) async -> Result {
   await withCheckedContinuation { continuation in
     DispatchQueue(label: "long work").async { continuation.resume(returning: body()) }
+  }
+}
+
+/// As `onThreadOfItsOwn`, on a stack of half a megabyte: what recurses 20,000 deep overflows it.
+package func onSmallStack<Result: Sendable>(
+  _ body: @escaping @Sendable () -> Result
+) async -> Result {
+  await withCheckedContinuation { continuation in
+    let thread = Thread { continuation.resume(returning: body()) }
+    thread.stackSize = 512 * 1024
+    thread.start()
   }
 }

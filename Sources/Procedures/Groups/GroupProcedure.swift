@@ -175,7 +175,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   /// Of a group that never ran, children that somebody still refers to are cancelled: nobody else
   /// would end them.
   private func release() {
-    var (unfinished, released) = list.abandon()
+    var (unfinished, released, awaitingTurn) = list.abandon()
     while true {
       if var child = unfinished.popLast() {
         child.leaveHome()
@@ -191,10 +191,12 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
         let children = group.list.abandon()
         unfinished += children.unfinished
         released += children.finished
+        awaitingTurn += children.awaitingTurn
       } else {
-        return
+        break
       }
     }
+    for procedure in awaitingTurn { procedure.listForTurns.requestTurn(of: procedure) }
   }
 }
 

@@ -1,6 +1,5 @@
 extension Procedure {
-  /// Cancels without errors. See `cancel(withErrors:)`. Not to be called in a `deinit`: what follows
-  /// runs later, and needs the procedure.
+  /// Cancels without errors. See `cancel(withErrors:)`.
   public final func cancel() {
     cancel(withErrors: [])
   }
@@ -11,7 +10,8 @@ extension Procedure {
   /// thread. `procedureDidCancel(withErrors:)` and the DidCancel observers follow in the next turn.
   /// A procedure that has not executed finishes by itself, also in a suspended or full queue; one
   /// that has must finish itself. A group cancels its children: all of them read cancelled before
-  /// anything of any of them is told.
+  /// anything of any of them is told. In the `deinit` of a procedure that was never added, the token's
+  /// handlers are called and children are cancelled; what would follow in a turn does not come.
   ///
   /// - Parameter errors: become part of `errors` at once.
   /// - Returns: true if this was the cancel that counts. False if it was cancelled, or told to

@@ -227,7 +227,10 @@ final class ReadyList: Sendable {
   }
 
   /// Has the turn run that the caller took for `procedure`.
+  ///
+  /// Not of one that is on no queue and is being released: its turn would come after it.
   func requestTurn(of procedure: Procedure) {
+    if owner == nil, !isOnQueue, isBeingReleased(procedure) { return }
     update { storage, _ in storage.machine.requestTurn(of: procedure) }
   }
 
@@ -281,7 +284,7 @@ final class ReadyList: Sendable {
     }
   }
 
-  func abandon() -> (unfinished: [Procedure], finished: [Procedure]) {
+  func abandon() -> ReadyListStateMachine.Remains {
     locked { $0.machine.abandon() }
   }
 

@@ -317,14 +317,20 @@ struct ReadyListStateMachine: Sendable {
     if treeCancel == nil { treeCancel = cancel }
   }
 
-  /// The group goes away: its members, if it never ran, belong to nobody now.
-  mutating func abandon() -> (unfinished: [Procedure], finished: [Procedure]) {
+  /// What is left in the list of a group that goes away: members, and whose turns were asked for.
+  typealias Remains = (unfinished: [Procedure], finished: [Procedure], awaitingTurn: [Procedure])
+
+  /// The group goes away: its members, if it never ran, belong to nobody now, and turns that have not
+  /// run must run elsewhere.
+  mutating func abandon() -> Remains {
     let unfinished = procedures
     let finished = children.filter { if case .none = $0.membership { true } else { false } }
     for procedure in unfinished { procedure.membership = .none }
+    var awaitingTurn: [Procedure] = []
+    while let procedure = turns.popFirst() { awaitingTurn.append(procedure) }
     self = ReadyListStateMachine(isGroup: true)
     phase = .closed
-    return (unfinished, finished)
+    return (unfinished, finished, awaitingTurn)
   }
 
   // MARK: Work

@@ -1,11 +1,14 @@
 #if os(macOS) || os(Linux)
   import Foundation
   import Procedures
+  import TestSupport
   import Testing
 
   @testable import ProceduresFoundation
 
-  @Suite("A process procedure", .timeLimit(.minutes(1)))
+  /// The time limits are for what would hang, not for slow machines; programs that are to be ended
+  /// sleep longer than that.
+  @Suite("A process procedure", .timeLimit(.minutes(5)))
   struct ProcessProcedureTests {
     private let queue = ProcedureQueue(name: "processes")
 
@@ -54,7 +57,7 @@
 
     @Test("cancelled while it runs, it finishes cancelled when the program is gone")
     func cancel() async throws {
-      let procedure = ProcessProcedure("/bin/sh", arguments: ["-c", "sleep 60; :"])
+      let procedure = sleeper()
       let outcome = await run(procedure) { $0.cancel(withErrors: [Mark()]) }
       guard case .cancelled(let errors) = outcome else {
         return #expect(Bool(false), "\(outcome)")
@@ -66,7 +69,7 @@
     @Test("a token cancels it as well")
     func token() async {
       let source = CancellationTokenSource()
-      let procedure = shell("sleep 60; :")
+      let procedure = sleeper()
       procedure.cancel(when: source.token)
       let outcome = await run(procedure) { _ in source.cancel() }
       guard case .cancelled = outcome else { return #expect(Bool(false), "\(outcome)") }
@@ -74,12 +77,16 @@
 
     @Test("a timeout ends the program, and is the error")
     func timeout() async throws {
-      let procedure = shell("sleep 60; :")
-      procedure.add(observer: TimeoutObserver(by: .milliseconds(50)))
-      guard case .cancelled(let errors) = await queue.run(procedure),
+      let clock = TestClock()
+      let procedure = sleeper()
+      procedure.add(observer: TimeoutObserver(by: .seconds(1)))
+      let outcome = await run(procedure, on: ProcedureQueue(clock: clock.clock)) { _ in
+        clock.advance(by: .seconds(1))
+      }
+      guard case .cancelled(let errors) = outcome,
         case ProcedureError.timedOut(let limit)? = errors.first
-      else { return #expect(Bool(false), "\(procedure.errors)") }
-      #expect(limit == .milliseconds(50))
+      else { return #expect(Bool(false), "\(outcome)") }
+      #expect(limit == .seconds(1))
       #expect(procedure.result?.exit == .signal(15))
     }
 
@@ -93,12 +100,11 @@
       #expect(procedure.result == nil)
     }
 
-    @Test("killed, it finishes without waiting for the grace period", .timeLimit(.minutes(1)))
+    @Test("killed, it finishes without waiting for the grace period")
     func kill() async {
-      var configuration = ProcessConfiguration(
-        program: "/bin/sh", arguments: ["-c", "trap '' TERM; sleep 600; sleep 600"])
-      configuration.terminationGracePeriod = .seconds(600)
-      let procedure = ProcessProcedure(configuration)
+      let procedure = sleeper("trap '' TERM; echo; sleep 600; sleep 600") {
+        $0.terminationGracePeriod = .seconds(600)
+      }
       let outcome = await run(procedure) { procedure in
         procedure.cancel()
         procedure.kill()
@@ -110,7 +116,7 @@
     @Test("cancel at any moment around the start leaves no process and no unfinished procedure")
     func cancelRaces() async throws {
       for round in 0..<200 {
-        let procedure = shell("sleep 60; :")
+        let procedure = shell("sleep 600; :")
         let seen = Seen<Int32?>(nil)
         procedure.addDidCancelBlockObserver { procedure, _ in
           seen.set(procedure.processIdentifier)
@@ -137,6 +143,20 @@
 
     private struct Mark: Error {}
 
+    /// A program that says when it is there.
+    private final class Sleeper: ProcessProcedure, @unchecked Sendable {
+      let isThere: Gate
+
+      override init(_ configuration: ProcessConfiguration) {
+        let isThere = Gate()
+        self.isThere = isThere
+        var configuration = configuration
+        configuration.standardOutput = .streamed { _ in isThere.open() }
+        super.init(configuration)
+        addDidFinishBlockObserver { _, _ in isThere.open() }
+      }
+    }
+
     private final class Seen<Value: Sendable>: @unchecked Sendable {
       private let lock = NSLock()
       private var stored: Value
@@ -149,19 +169,30 @@
       ProcessProcedure("/bin/sh", arguments: ["-c", script])
     }
 
+    /// Says that it is there, and sleeps for longer than a test may take.
+    private func sleeper(
+      _ script: String = "echo; sleep 600; :",
+      configure: (inout ProcessConfiguration) -> Void = { _ in }
+    ) -> Sleeper {
+      var configuration = ProcessConfiguration(program: "/bin/sh", arguments: ["-c", script])
+      configure(&configuration)
+      return Sleeper(configuration)
+    }
+
     private func processError(_ procedure: ProcessProcedure) async -> ProcessError? {
       guard case .failed(let errors) = await queue.run(procedure) else { return nil }
       return errors.first as? ProcessError
     }
 
-    /// Runs a procedure and acts on it once its program is there.
+    /// Runs a procedure and acts on it once its program has written something.
     private func run(
-      _ procedure: ProcessProcedure, act: @escaping @Sendable (ProcessProcedure) -> Void
+      _ sleeper: Sleeper, on queue: ProcedureQueue? = nil,
+      act: @escaping @Sendable (ProcessProcedure) -> Void
     ) async -> ProcedureOutcome {
-      queue.add(procedure)
-      while procedure.processIdentifier == nil, !procedure.isFinished { await Task.yield() }
-      act(procedure)
-      return await procedure.waitUntilFinished()
+      (queue ?? self.queue).add(sleeper)
+      await sleeper.isThere.wait()
+      act(sleeper)
+      return await sleeper.waitUntilFinished()
     }
   }
 #endif

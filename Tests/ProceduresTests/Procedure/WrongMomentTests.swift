@@ -230,32 +230,6 @@ import Testing
     queue.waitUntilAllFinished()
     #expect(procedure.isCancelled && added.isCancelled && added.isFinished && queue.count == 0)
   }
-
-  /// Calls what may be called of a procedure when it goes.
-  private final class Leaving: Procedure, @unchecked Sendable {
-    let answers: Recorder<Bool>
-    init(_ answers: Recorder<Bool>) {
-      self.answers = answers
-      super.init()
-    }
-    override func execute() { finish() }
-    deinit {
-      answers.note(finish())
-      answers.note(isFinished && cancel(withErrors: []))
-      answers.note(cancellationToken.isCancelled)
-      remove(dependency: TracedProcedure())
-    }
-  }
-
-  @Test("from deinit: finish is late or refused, and nothing else happens either")
-  func fromDeinit() {
-    let answers = Recorder<Bool>()
-    _ = Leaving(answers)
-    let scheduler = ManualScheduler()
-    ProcedureQueue(scheduler: scheduler).add(Leaving(answers))
-    scheduler.run()
-    #expect(answers.events == Array(repeating: false, count: 6))
-  }
 }
 
 extension WrongMomentTests.Moment: Comparable {

@@ -3,8 +3,9 @@ import Procedures
 import TestSupport
 import Testing
 
-/// Deep and wide graphs: no stack overflow, no quadratic time.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct ShapeTests {
+/// Deep and wide graphs: no stack overflow, no quadratic time. A quarter of the size by default, which
+/// overflows a stack as well; with STRESS set, the full size.
+@Suite(.serialized, .timeLimit(.minutes(10))) struct ShapeTests {
   /// When a shape is cancelled.
   enum Moment: CaseIterable, Sendable {
     case never
@@ -13,11 +14,11 @@ import Testing
     case whileRunning
   }
 
-  /// The full size, except where the ordinary suite tries one more moment of the same shape.
-  private static func size(_ full: Int, _ moment: Moment) -> Int {
+  /// Less where the ordinary suite tries one more moment of the same shape.
+  private static func size(_ full: Int, _ moment: Moment = .never) -> Int {
     switch moment {
-    case .never, .whilePending: full
-    case .beforeEnqueue, .whileRunning: Rounds.isStress ? full : full / 10
+    case .never, .whilePending: Rounds.size(full, otherwise: full / 4)
+    case .beforeEnqueue, .whileRunning: Rounds.size(full, otherwise: full / 10)
     }
   }
 
@@ -28,7 +29,7 @@ import Testing
   /// Not the quality of the test runner's own threads: this is long work.
   private func makeQueue() -> ProcedureQueue { ProcedureQueue(qualityOfService: .utility) }
 
-  @Test("a chain of 200,000, run or cancelled at any moment", arguments: Moment.allCases)
+  @Test("a long chain, run or cancelled at any moment", arguments: Moment.allCases)
   func chain(cancelled moment: Moment) async {
     await run(cancelled: moment) {
       var nodes: [Procedure] = []
@@ -41,11 +42,11 @@ import Testing
     }
   }
 
-  @Test("a chain of 200,000 that was never added is released without recursion")
+  @Test("a long chain that was never added is released without recursion")
   func chainReleased() async {
-    let count = await onThreadOfItsOwn {
+    let count = await onSmallStack {
       var last: Procedure = Node()
-      for _ in 0..<200_000 {
+      for _ in 0..<Self.size(200_000) {
         let node = Node()
         node.add(dependency: last)
         last = node
@@ -62,7 +63,7 @@ import Testing
 
   @Test("groups nested 5,000 deep that were never added are released without recursion")
   func nestedReleased() async {
-    let count = await onThreadOfItsOwn { Self.nestedGroups().children.count }
+    let count = await onSmallStack { Self.nestedGroups().children.count }
     #expect(count == 2)
   }
 
@@ -72,24 +73,24 @@ import Testing
     return group
   }
 
-  @Test("a group of 100,000 children, run or cancelled at any moment", arguments: Moment.allCases)
+  @Test("a wide group, run or cancelled at any moment", arguments: Moment.allCases)
   func wide(cancelled moment: Moment) async {
     await run(cancelled: moment) {
       [GroupProcedure(children: (0..<Self.size(100_000, moment)).map { _ in Node() })]
     }
   }
 
-  @Test("a group of 100,000 children that was never added is released in linear time")
+  @Test("a wide group that was never added is released in linear time")
   func wideReleased() async {
     let count = await onThreadOfItsOwn {
-      GroupProcedure(children: (0..<100_000).map { _ in Node() }).children.count
+      GroupProcedure(children: (0..<Self.size(100_000)).map { _ in Node() }).children.count
     }
-    #expect(count == 100_000)
+    #expect(count == Self.size(100_000))
   }
 
   @Test("groups nested 5,000 deep, cancelled from the inside out, are cancelled in linear time")
   func insideOut() async {
-    let areCancelled = await onThreadOfItsOwn {
+    let areCancelled = await onSmallStack {
       var groups = [GroupProcedure()]
       for _ in 0..<5_000 { groups.append(GroupProcedure(groups[groups.count - 1])) }
       for group in groups { group.cancel() }
@@ -98,12 +99,12 @@ import Testing
     #expect(areCancelled)
   }
 
-  @Test("100,000 dependents of one, and one dependent of 100,000")
+  @Test("many dependents of one, and one dependent of many")
   func fanOutFanIn() async {
     let queue = makeQueue()
     let middle = await onThreadOfItsOwn {
       let (first, last) = (Node(), Node())
-      let middle = (0..<100_000).map { _ in Node() }
+      let middle = (0..<Self.size(100_000)).map { _ in Node() }
       for node in middle { node.add(dependency: first) }
       last.add(dependencies: middle)
       queue.add(last)

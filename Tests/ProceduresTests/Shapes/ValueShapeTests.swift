@@ -3,9 +3,12 @@ import Procedures
 import TestSupport
 import Testing
 
-/// Long and wide flows of values: no stack overflow, no quadratic time.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct ValueShapeTests {
+/// Long and wide flows of values: no stack overflow, no quadratic time. Smaller by default; with STRESS
+/// set, the full size.
+@Suite(.serialized, .timeLimit(.minutes(10))) struct ValueShapeTests {
   private func makeQueue() -> ProcedureQueue { ProcedureQueue(qualityOfService: .utility) }
+
+  private static let length = Rounds.size(50_000, otherwise: 15_000)
 
   private typealias Step = TransformProcedure<Int, Int>
 
@@ -19,47 +22,48 @@ import Testing
     return steps
   }
 
-  @Test("R1: a value through a chain of 50,000")
+  @Test("R1: a value through a long chain")
   func longChain() async throws {
     let queue = makeQueue()
-    let steps = chain(50_000)
+    let steps = chain(Self.length)
     queue.add(steps.reversed())
-    #expect(try await steps[49_999].value == 50_000)
+    #expect(try await steps[Self.length - 1].value == Self.length)
   }
 
-  @Test("R1: the failure of the first of 10,000 cancels all the others")
+  @Test("R1: the failure of the first of many cancels all the others")
   func failure() async {
     let queue = makeQueue()
-    let steps = chain(10_000)
+    let steps = chain(Rounds.size(10_000, otherwise: 5_000))
     steps[0].input = nil
     queue.add(steps)
     await queue.waitUntilAllFinished()
     #expect(steps.dropFirst().allSatisfy { $0.isCancelled && $0.errors.count == 1 })
   }
 
-  @Test("R2: a chain of 50,000 that was never added is released without recursion")
+  @Test("R2: a long chain that was never added is released without recursion")
   func released() async {
-    let count = await onThreadOfItsOwn { [self] in chain(50_000).count }
-    #expect(count == 50_000)
+    let count = await onSmallStack { [self] in chain(Self.length).count }
+    #expect(count == Self.length)
   }
 
-  @Test("R1: 50,000 sources gathered into one, in their order")
+  @Test("R1: many sources gathered into one, in their order")
   func wide() async throws {
     let queue = makeQueue()
-    let sources = (0..<50_000).map { number in ResultProcedure { number } }
+    let sources = (0..<Self.length).map { number in ResultProcedure { number } }
     let gather = sources.gathered()
     queue.add(gather)
     queue.add(sources)
-    #expect(try await gather.value == Array(0..<50_000) && gather.dependencies.isEmpty)
+    #expect(try await gather.value == Array(0..<Self.length) && gather.dependencies.isEmpty)
   }
 
-  @Test("a batch of 20,000, and 20,000 asynchronous procedures")
+  @Test("a large batch, and as many asynchronous procedures")
   func batch() async throws {
     let queue = makeQueue()
+    let count = Rounds.size(20_000, otherwise: 5_000)
     let batch = BatchProcedure { Step { $0 + 1 } }
-    batch.input = Array(0..<20_000)
-    #expect(try await queue.value(of: batch) == Array(1...20_000))
-    let procedures = (0..<20_000).map { number in AsyncResultProcedure { number } }
+    batch.input = Array(0..<count)
+    #expect(try await queue.value(of: batch) == Array(1...count))
+    let procedures = (0..<count).map { number in AsyncResultProcedure { number } }
     queue.add(procedures)
     await queue.waitUntilAllFinished()
     #expect(procedures.allSatisfy { $0.output != nil })
