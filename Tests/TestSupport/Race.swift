@@ -4,11 +4,21 @@ internal import Foundation
 package enum Rounds {
   package static let isStress = ProcessInfo.processInfo.environment["STRESS"] != nil
 
+  /// Whether ThreadSanitizer looks, which makes everything some ten times as slow.
+  #if TSAN
+    package static let isSanitized = true
+  #else
+    package static let isSanitized = false
+  #endif
+
   /// The rounds of one race.
   package static var few: Int { isStress ? 10_000 : 300 }
 
   /// A size: the full one with STRESS set, otherwise one that suffices to see the mistake looked for.
-  package static func size(_ full: Int, otherwise few: Int) -> Int { isStress ? full : few }
+  /// ThreadSanitizer looks for mistakes that do not take size.
+  package static func size(_ full: Int, otherwise few: Int) -> Int {
+    isStress ? full : isSanitized ? few / 10 : few
+  }
 }
 
 /// Runs closures at the same moment, as nearly as that can be had, and waits for all of them.

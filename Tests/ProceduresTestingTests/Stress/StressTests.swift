@@ -6,14 +6,9 @@ import ProceduresTesting
 import TestSupport
 import Testing
 
-/// Much of everything, at once. Small by default; with STRESS set, as large as the documentation says.
-///
-/// `SOAK_SECONDS` says how long the soak takes.
+/// Much of everything, at once. Small by default; with STRESS set, as large as the documentation says,
+/// with a soak of ten minutes, or of `SOAK_SECONDS`.
 @Suite(.serialized) struct StressTests {
-  private static let environment = ProcessInfo.processInfo.environment
-
-  private func count(_ stress: Int, otherwise few: Int) -> Int { Rounds.isStress ? stress : few }
-
   /// Counts how often it finished, and whether it should have.
   private final class Counted: Procedure, @unchecked Sendable {
     private let counts: Tally
@@ -42,7 +37,7 @@ import Testing
 
   @Test("F3: procedures through one queue, some cancelled at random, and none lost")
   func throughput() async {
-    let total = count(10_000_000, otherwise: 20_000)
+    let total = Rounds.size(10_000_000, otherwise: 20_000)
     let tally = Tally()
     let accepted = await onThreadOfItsOwn { () -> Int in
       let queue = ProcedureQueue()
@@ -71,7 +66,7 @@ import Testing
 
   @Test("Z3: pending delays, half of them cancelled, on one timer")
   func delays() async {
-    let total = count(1_000_000, otherwise: 10_000)
+    let total = Rounds.size(1_000_000, otherwise: 10_000)
     let clock = TestClock()
     let finished = Counter()
     await onThreadOfItsOwn {
@@ -94,7 +89,7 @@ import Testing
 
   @Test("C5, G3: cancel storms from eight threads over groups in groups")
   func cancelStorms() async {
-    let rounds = count(2_000, otherwise: 20)
+    let rounds = Rounds.isStress ? 2_000 : 20
     await onThreadOfItsOwn {
       let queue = ProcedureQueue()
       for round in 0..<rounds {
@@ -131,7 +126,9 @@ import Testing
       let result = await #expect(
         processExitsWith: .success, observing: [\.standardErrorContent]
       ) {
-        let seconds = Double(ProcessInfo.processInfo.environment["SOAK_SECONDS"] ?? "") ?? 0.5
+        let seconds =
+          Double(ProcessInfo.processInfo.environment["SOAK_SECONDS"] ?? "")
+          ?? (Rounds.isStress ? 600 : 0.5)
         let end = Date().addingTimeInterval(seconds)
         let root = CancellationTokenSource()
         let queue = ProcedureQueue()

@@ -4,8 +4,8 @@ import ProceduresTesting
 import TestSupport
 import Testing
 
-/// Random workloads, checked against what is promised.
-@Suite struct WorkloadTests {
+/// Random workloads, checked against what is promised: thousands by default, and `STRESS=1` many more.
+@Suite struct WorkloadStressTests {
   private static func simulate(seed: UInt64, _ simulation: ProcedureSimulation) throws {
     let plan = WorkloadPlan(seed: seed)
     let workload = Workload(plan, on: SimulatedStage(simulation: simulation))
@@ -34,7 +34,7 @@ import Testing
 
   @Test("random workloads in simulation keep every promise")
   func simulated() async throws {
-    let count: UInt64 = Rounds.isStress ? 100_000 : 3_000
+    let count = UInt64(Rounds.size(100_000, otherwise: 3_000))
     let failure = await onThreadOfItsOwn { () -> (any Error)? in
       do {
         for seed in 0..<count {
@@ -60,9 +60,9 @@ import Testing
             let workload = Workload(WorkloadPlan(seed: seed), on: DispatchStage())
             workload.start()
             for procedure in workload.procedures {
-              try await procedure.finished(within: .seconds(60))
+              try await procedure.finished(within: .seconds(600))
             }
-            for queue in workload.queues { try await queue.allFinished(within: .seconds(60)) }
+            for queue in workload.queues { try await queue.allFinished(within: .seconds(600)) }
             while workload.hasUnfinishedActions { try await Task.sleep(for: .microseconds(200)) }
             try Self.check(workload, isExact: false)
           }
