@@ -30,51 +30,6 @@ final class ReadyList: Sendable {
     var lastWaiter: UInt64 = 0
   }
 
-  /// What a critical section leaves to be done when all locks have been let go of. Mostly nothing.
-  struct Aftermath: Sendable {
-    fileprivate final class Work: Sendable {
-      let list: ReadyList
-      /// The context on which the list needs a worker.
-      let workerContext: SchedulingContext?
-      /// Told that members wait that no worker can help.
-      let watch: WaitWatch?
-      /// What was freed, for procedures of other lists.
-      let offers: [ExclusionRequest]
-
-      init(
-        on list: ReadyList, workerContext: SchedulingContext?, watch: WaitWatch?,
-        offers: [ExclusionRequest]
-      ) {
-        self.list = list
-        self.workerContext = workerContext
-        self.watch = watch
-        self.offers = offers
-      }
-    }
-
-    fileprivate var work: Work?
-
-    /// Joins what an earlier step in the same critical section of a procedure left to be done.
-    func following(_ earlier: Aftermath?) -> Aftermath {
-      guard let earlier = earlier?.work else { return self }
-      guard let work else { return Aftermath(work: earlier) }
-      return Aftermath(
-        work: Work(
-          on: work.list, workerContext: earlier.workerContext ?? work.workerContext,
-          watch: work.watch, offers: earlier.offers + work.offers))
-    }
-
-    func carryOut() {
-      guard let work else { return }
-      let list = work.list
-      if let context = work.workerContext {
-        context.scheduler.submit(quality: nil) { list.work(on: context) }
-      }
-      work.watch?.noteStuck(in: list)
-      if !work.offers.isEmpty { ReadyList.pass(on: work.offers) }
-    }
-  }
-
   private let storage: Contended<Storage>
   private let arrivals: Arrivals
   /// Of the queue, if this is its list.
@@ -327,7 +282,7 @@ final class ReadyList: Sendable {
 
   // MARK: Workers
 
-  private func work(on context: SchedulingContext) {
+  func work(on context: SchedulingContext) {
     let job = take(on: context) { storage in
       storage.machine.workerArrived()
       isWorkerComing.store(0)
@@ -484,7 +439,7 @@ final class ReadyList: Sendable {
   }
 
   /// Brings offers to the lists that they are for. Called with no lock held.
-  private static func pass(on offers: [ExclusionRequest]) {
+  static func pass(on offers: [ExclusionRequest]) {
     var open = offers
     while let offer = open.popLast() {
       let (foreign, aftermath) = offer.list.locked { storage in
