@@ -39,6 +39,8 @@ public import Synchronization
       identity.acquire()
       defer { identity.release() }
     #endif
+    // What is changed is what it points to: ThreadSanitizer would take it for a change of `self.value`.
+    let value = unsafe self.value
     gate.enter()
     defer { gate.leave() }
     return try unsafe body(&value.pointee)

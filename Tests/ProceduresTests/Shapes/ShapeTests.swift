@@ -67,9 +67,11 @@ import Testing
     #expect(count == 2)
   }
 
+  private static let depth = Rounds.size(5_000, otherwise: 5_000)
+
   private static func nestedGroups() -> GroupProcedure {
     var group = GroupProcedure(Node())
-    for _ in 0..<5_000 { group = GroupProcedure(group, Node()) }
+    for _ in 0..<depth { group = GroupProcedure(group, Node()) }
     return group
   }
 
@@ -92,7 +94,7 @@ import Testing
   func insideOut() async {
     let areCancelled = await onSmallStack {
       var groups = [GroupProcedure()]
-      for _ in 0..<5_000 { groups.append(GroupProcedure(groups[groups.count - 1])) }
+      for _ in 0..<Self.depth { groups.append(GroupProcedure(groups[groups.count - 1])) }
       for group in groups { group.cancel() }
       return groups.allSatisfy { $0.isCancelled }
     }
