@@ -248,4 +248,15 @@ import Testing
       #expect(finishes.value == 1)
     }
   }
+
+  @Test("Q4: added while the workers run dry and leave, again and again: all execute")
+  func dryQueue() async {
+    let queue = ProcedureQueue()
+    for _ in 0..<Rounds.few {
+      let batch = (0..<100).map { _ in BlockProcedure {} }
+      await race { for procedure in batch { queue.add(procedure) } }
+      await queue.waitUntilAllFinished()
+      #expect(batch.allSatisfy { $0.isFinished })
+    }
+  }
 }
