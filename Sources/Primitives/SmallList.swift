@@ -1,24 +1,47 @@
 /// A list whose first element needs no allocation: for what is mostly none or one.
-public struct SmallList<Element> {
-  @usableFromInline var first: Element?
-  @usableFromInline var others: [Element] = []
+///
+/// Of a class it takes one word.
+public enum SmallList<Element> {
+  case none
+  case one(Element)
+  case many(ContiguousArray<Element>)
 
   /// Makes an empty list. Allocates nothing.
   @inlinable
-  public init() {}
+  public init() { self = .none }
 
   /// Puts `element` at the end.
   @inlinable
   public mutating func append(_ element: Element) {
-    if first == nil { first = element } else { others.append(element) }
+    switch self {
+    case .none:
+      self = .one(element)
+    case .one(let first):
+      self = .many([first, element])
+    case .many(var elements):
+      // The only reference to them, or appending would copy.
+      self = .none
+      elements.append(element)
+      self = .many(elements)
+    }
   }
 
   /// Takes out the element at `index`.
   @inlinable
   public mutating func remove(at index: Int) -> Element {
-    guard index == 0, let element = first else { return others.remove(at: index - 1) }
-    first = others.isEmpty ? nil : others.removeFirst()
-    return element
+    switch self {
+    case .none:
+      preconditionFailure("Internal inconsistency: removed from an empty list")
+    case .one(let element):
+      precondition(index == 0, "Internal inconsistency: index \(index) of a list of one")
+      self = .none
+      return element
+    case .many(var elements):
+      self = .none
+      let element = elements.remove(at: index)
+      self = .many(elements)
+      return element
+    }
   }
 }
 
@@ -29,17 +52,40 @@ extension SmallList: RandomAccessCollection, MutableCollection {
 
   /// The number of elements.
   @inlinable
-  public var endIndex: Int { first == nil ? 0 : others.count + 1 }
+  public var endIndex: Int {
+    switch self {
+    case .none: 0
+    case .one: 1
+    case .many(let elements): elements.count
+    }
+  }
 
   /// The element at `index`.
   @inlinable
   public subscript(index: Int) -> Element {
     get {
-      guard index == 0, let first else { return others[index - 1] }
-      return first
+      switch self {
+      case .none:
+        preconditionFailure("Internal inconsistency: index \(index) of an empty list")
+      case .one(let element):
+        precondition(index == 0, "Internal inconsistency: index \(index) of a list of one")
+        return element
+      case .many(let elements):
+        return elements[index]
+      }
     }
     set {
-      if index == 0 { first = newValue } else { others[index - 1] = newValue }
+      switch self {
+      case .none:
+        preconditionFailure("Internal inconsistency: index \(index) of an empty list")
+      case .one:
+        precondition(index == 0, "Internal inconsistency: index \(index) of a list of one")
+        self = .one(newValue)
+      case .many(var elements):
+        self = .none
+        elements[index] = newValue
+        self = .many(elements)
+      }
     }
   }
 }

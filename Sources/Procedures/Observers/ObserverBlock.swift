@@ -1,13 +1,13 @@
-/// A closure for one event of a procedure.
+/// A closure for one event of a procedure, which it gets as its own type.
 @usableFromInline
-enum ObserverBlock: Sendable {
-  case willExecute(@Sendable (Procedure, PendingEvent) -> Void)
-  case didExecute(@Sendable (Procedure) -> Void)
-  case didCancel(@Sendable (Procedure, [any Error]) -> Void)
-  case willFinish(@Sendable (Procedure, [any Error], PendingEvent) -> Void)
-  case didFinish(@Sendable (Procedure, [any Error]) -> Void)
-  case willAdd(@Sendable (Procedure, Procedure) -> Void)
-  case didAdd(@Sendable (Procedure, Procedure) -> Void)
+enum ObserverBlock<P: Procedure>: Sendable {
+  case willExecute(@Sendable (P, PendingEvent) -> Void)
+  case didExecute(@Sendable (P) -> Void)
+  case didCancel(@Sendable (P, [any Error]) -> Void)
+  case willFinish(@Sendable (P, [any Error], PendingEvent) -> Void)
+  case didFinish(@Sendable (P, [any Error]) -> Void)
+  case willAdd(@Sendable (P, Procedure) -> Void)
+  case didAdd(@Sendable (P, Procedure) -> Void)
 
   var event: ProcedureEvents {
     switch self {

@@ -1,47 +1,33 @@
-internal import Primitives
 internal import Dispatch
+internal import Primitives
 
 /// One or more events on their way to the observers of a procedure, in order.
 ///
 /// It can be put aside: when an observer wants to be called on a queue of its own, the turn keeps
 /// the delivery with the procedure, gives up its thread, and goes on once the callback has returned.
-///
-/// Unchecked because it belongs to whoever holds the procedure's turn.
-final class ObserverDelivery: @unchecked Sendable {
+struct ObserverDelivery: Sendable {
   /// What follows when everybody has been told.
   enum Sequel: Sendable {
     case none
-    case tellDelegate(QueueDelegateReference, ProcedureEvents)
     case add(Production)
-    /// The procedure has finished before.
-    case removeObservers
   }
 
+  let events: ProcedureEvents
   private let entries: SmallList<ObserverEntry>
-  private let events: ProcedureEvents
-  @safe @exclusivity(unchecked) private var index = 0
-  @safe @exclusivity(unchecked) private var remaining: ProcedureEvents
-  let errors: [any Error]
-  let cancelErrors: [any Error]
-  let added: Procedure?
+  private let added: Procedure?
   let sequel: Sequel
+  private var index = 0
+  private var remaining: ProcedureEvents
 
   init(
-    _ events: ProcedureEvents, to entries: SmallList<ObserverEntry>, errors: [any Error] = [],
-    cancelErrors: [any Error] = [], adding added: Procedure? = nil, sequel: Sequel = .none
+    _ events: ProcedureEvents, to entries: SmallList<ObserverEntry>, adding added: Procedure? = nil,
+    sequel: Sequel = .none
   ) {
-    self.entries = entries
     self.events = events
-    self.remaining = events
-    self.errors = errors
-    self.cancelErrors = cancelErrors
+    self.entries = entries
     self.added = added
     self.sequel = sequel
-  }
-
-  /// The observers have been told all there is.
-  func removeObservers() {
-    for entry in entries { entry.remove() }
+    remaining = events
   }
 
   /// The did-add event that follows a will-add.
@@ -49,11 +35,11 @@ final class ObserverDelivery: @unchecked Sendable {
     ObserverDelivery(.didAdd, to: entries, adding: procedure)
   }
 
-  /// Calls the observers.
+  /// Calls the observers. Of the finish they are told last, and then let go of.
   ///
   /// - Returns: false if one of them is called elsewhere. The rest is with the procedure then, and
-  ///   its turn goes on when that call has returned; the caller must not touch it any more.
-  func run(for procedure: Procedure) -> Bool {
+  ///   its turn goes on when that call has returned; the caller must do no more of it.
+  mutating func run(for procedure: Procedure) -> Bool {
     while index < entries.count {
       let entry = entries[index]
       guard let event = remaining.popFirst() else {
@@ -61,20 +47,21 @@ final class ObserverDelivery: @unchecked Sendable {
         remaining = events
         continue
       }
-      // An observer that was waiting to be attached is, from its first event on.
-      entry.isAttached = true
+      if event == .didAttach { entry.isAttached = true }
       guard entry.events.contains(event) else { continue }
       guard let queue = entry.queue else {
-        entry.deliver(event, self, of: procedure)
+        entry.deliver(event, of: procedure, adding: added)
         continue
       }
-      procedure.read { core in core.withRarities { $0.suspendedDelivery = self } }
-      queue.async {
-        entry.deliver(event, self, of: procedure)
+      let rest = self
+      procedure.read { core in core.withRarities { $0.suspendedDelivery = rest } }
+      queue.async { [added] in
+        entry.deliver(event, of: procedure, adding: added)
         procedure.listForTurns.requestTurn(of: procedure)
       }
       return false
     }
+    if events.contains(.didFinish) { for entry in entries { entry.remove() } }
     return true
   }
 }

@@ -1,99 +1,79 @@
 internal import Dispatch
 internal import Primitives
 
-/// An observer's place on a procedure.
+/// An observer's place on a procedure: a subclass for each kind of observer.
 ///
 /// It knows no procedure, so that a registration which outlives the procedure costs it nothing: a
 /// weak reference would make all of its reference counting slow.
-final class ObserverEntry: @unchecked Sendable {
-  private enum Body: Sendable {
-    case observer(any ProcedureObserver)
-    case block(ObserverBlock)
+///
+/// Unchecked because `status` says who may touch what the subclass keeps: whoever brought it from
+/// idle to telling, or to gone.
+///
+/// | status  | deliver       | remove    | told   |
+/// |---------|---------------|-----------|--------|
+/// | idle    | → telling     | → gone    | –      |
+/// | telling | inconsistency | → leaving | → idle |
+/// | leaving | inconsistency | –         | → gone |
+/// | gone    | –             | –         | –      |
+@usableFromInline
+class ObserverEntry: @unchecked Sendable {
+  private enum Status {
+    static let idle: UInt8 = 0
+    static let telling: UInt8 = 1
+    /// Taken off while it is called: who calls it lets go of it.
+    static let leaving: UInt8 = 2
+    /// Taken off, or the procedure has finished.
+    static let gone: UInt8 = 3
   }
 
-  /// Nil once it was taken off, or the procedure has finished.
-  private let body: Locked<Body?>
-  let events: ProcedureEvents
-  let queue: DispatchQueue?
+  private let status = AtomicByte(Status.idle)
+  final let events: ProcedureEvents
+  /// Whether it has been told so, or need not be. Written before the entry is shared, or by who holds
+  /// the turn.
+  @safe @exclusivity(unchecked) final var isAttached = false
+  /// Where it wants to be called; nil for the worker.
+  final let queue: DispatchQueue?
 
-  /// Whether events reach it. Written before the entry is shared, or by who holds the turn.
-  @safe @exclusivity(unchecked) var isAttached = false
-
-  init(_ observer: any ProcedureObserver) {
-    body = Locked(.observer(observer))
-    events = observer.events
-    queue = observer.eventQueue
-  }
-
-  init(_ block: ObserverBlock, queue: DispatchQueue?) {
-    body = Locked(.block(block))
-    events = block.event
+  init(_ events: ProcedureEvents, queue: DispatchQueue?) {
+    self.events = events
     self.queue = queue
   }
 
+  /// Calls the observer. For subclasses.
+  func tell(_ event: ProcedureEvents, of procedure: Procedure, adding added: Procedure?) {}
+
+  /// Forgets the observer. For subclasses.
+  func letGo() {}
+
   /// Whether no event will be delivered to it any more.
-  var isRemoved: Bool { body.withLock { $0 == nil } }
+  final var isRemoved: Bool { status.load() >= Status.leaving }
 
   /// Lets go of the observer, which is told nothing from here on. True the first time.
   @discardableResult
-  func remove() -> Bool {
-    let removed = body.withLock { $0.take() }
-    return removed != nil
-  }
-
-  /// Calls the observer, unless it was removed. Never under a lock.
-  func deliver(_ event: ProcedureEvents, _ delivery: ObserverDelivery, of procedure: Procedure) {
-    switch body.withLock({ $0 }) {
-    case .observer(let observer): tell(observer, event, delivery, of: procedure)
-    case .block(let block): call(block, delivery, of: procedure)
-    case nil: break
-    }
-  }
-
-  private func tell(
-    _ observer: any ProcedureObserver, _ event: ProcedureEvents, _ delivery: ObserverDelivery,
-    of procedure: Procedure
-  ) {
-    switch event {
-    case .didAttach:
-      observer.didAttach(to: procedure)
-    case .willExecute:
-      offer(.execute, of: procedure) { observer.will(execute: procedure, pendingExecute: $0) }
-    case .didExecute:
-      observer.did(execute: procedure)
-    case .didCancel:
-      observer.did(cancel: procedure, withErrors: delivery.cancelErrors)
-    case .willAdd:
-      if let added = delivery.added { observer.procedure(procedure, willAdd: added) }
-    case .didAdd:
-      if let added = delivery.added { observer.procedure(procedure, didAdd: added) }
-    case .willFinish:
-      offer(.finish, of: procedure) {
-        observer.will(finish: procedure, withErrors: delivery.errors, pendingFinish: $0)
+  final func remove() -> Bool {
+    while true {
+      if status.compareExchange(Status.idle, Status.gone) {
+        letGo()
+        return true
       }
-    case .didFinish:
-      observer.did(finish: procedure, withErrors: delivery.errors)
-    default:
-      preconditionFailure("Internal inconsistency: event \(event.rawValue) is not a single event")
+      if status.compareExchange(Status.telling, Status.leaving) { return true }
+      if isRemoved { return false }
     }
   }
 
-  /// A block has one event, and is told of no other.
-  private func call(_ block: ObserverBlock, _ delivery: ObserverDelivery, of procedure: Procedure) {
-    switch block {
-    case .willExecute(let block): offer(.execute, of: procedure) { block(procedure, $0) }
-    case .didExecute(let block): block(procedure)
-    case .didCancel(let block): block(procedure, delivery.cancelErrors)
-    case .willFinish(let block):
-      offer(.finish, of: procedure) { block(procedure, delivery.errors, $0) }
-    case .didFinish(let block): block(procedure, delivery.errors)
-    case .willAdd(let block), .didAdd(let block):
-      if let added = delivery.added { block(procedure, added) }
-    }
+  /// Calls the observer, unless it was removed. By who holds the turn, or on its behalf.
+  final func deliver(
+    _ event: ProcedureEvents, of procedure: Procedure, adding added: Procedure?
+  ) {
+    guard status.compareExchange(Status.idle, Status.telling) else { return }
+    tell(event, of: procedure, adding: added)
+    guard !status.compareExchange(Status.telling, Status.idle) else { return }
+    status.store(Status.gone)
+    letGo()
   }
 
   /// Makes the procedure wait if the observer kept the event.
-  private func offer(
+  final func offer(
     _ event: ProcedureStateMachine.Holdable, of procedure: Procedure,
     to call: (PendingEvent) -> Void
   ) {

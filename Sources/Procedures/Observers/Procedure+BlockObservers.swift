@@ -7,8 +7,7 @@ extension Procedure: ProcedureProtocol {}
 
 // Each of these adds a closure that is called in the procedure's turns, in the order of adding.
 // `synchronizedWith` has it called on a Dispatch queue instead; the turn waits for it by message.
-// The closure gets the procedure as its own type and so need not capture it. (The cast cannot fail:
-// the closure is only ever called with the procedure that it was added to.)
+// The closure gets the procedure as its own type and so need not capture it.
 extension ProcedureProtocol {
   /// Calls `block` when the procedure is about to execute. Keep `pendingExecute` to hold it back.
   @inlinable @discardableResult
@@ -16,9 +15,7 @@ extension ProcedureProtocol {
     synchronizedWith queue: DispatchQueue? = nil,
     _ block: @escaping @Sendable (_ procedure: Self, _ pendingExecute: PendingEvent) -> Void
   ) -> ObserverRegistration {
-    add(
-      .willExecute { procedure, pending in block(procedure as! Self, pending) },
-      synchronizedWith: queue)
+    add(BlockObserverEntry(.willExecute(block), queue: queue))
   }
 
   /// Calls `block` when `execute()` has returned. The work may go on asynchronously.
@@ -27,7 +24,7 @@ extension ProcedureProtocol {
     synchronizedWith queue: DispatchQueue? = nil,
     _ block: @escaping @Sendable (_ procedure: Self) -> Void
   ) -> ObserverRegistration {
-    add(.didExecute { procedure in block(procedure as! Self) }, synchronizedWith: queue)
+    add(BlockObserverEntry(.didExecute(block), queue: queue))
   }
 
   /// Calls `block` once when the procedure was cancelled, after `procedureDidCancel(withErrors:)`.
@@ -36,9 +33,7 @@ extension ProcedureProtocol {
     synchronizedWith queue: DispatchQueue? = nil,
     _ block: @escaping @Sendable (_ procedure: Self, _ errors: [any Error]) -> Void
   ) -> ObserverRegistration {
-    add(
-      .didCancel { procedure, errors in block(procedure as! Self, errors) }, synchronizedWith: queue
-    )
+    add(BlockObserverEntry(.didCancel(block), queue: queue))
   }
 
   /// Calls `block` when the procedure is about to finish. Keep `pendingFinish` to hold it back.
@@ -50,9 +45,7 @@ extension ProcedureProtocol {
         _ procedure: Self, _ errors: [any Error], _ pendingFinish: PendingEvent
       ) -> Void
   ) -> ObserverRegistration {
-    add(
-      .willFinish { procedure, errors, pending in block(procedure as! Self, errors, pending) },
-      synchronizedWith: queue)
+    add(BlockObserverEntry(.willFinish(block), queue: queue))
   }
 
   /// Calls `block` when the procedure has finished, before its dependents start.
@@ -61,9 +54,7 @@ extension ProcedureProtocol {
     synchronizedWith queue: DispatchQueue? = nil,
     _ block: @escaping @Sendable (_ procedure: Self, _ errors: [any Error]) -> Void
   ) -> ObserverRegistration {
-    add(
-      .didFinish { procedure, errors in block(procedure as! Self, errors) }, synchronizedWith: queue
-    )
+    add(BlockObserverEntry(.didFinish(block), queue: queue))
   }
 
   /// Calls `block` before the procedure adds another to its queue, or a child.
@@ -72,7 +63,7 @@ extension ProcedureProtocol {
     synchronizedWith queue: DispatchQueue? = nil,
     _ block: @escaping @Sendable (_ procedure: Self, _ added: Procedure) -> Void
   ) -> ObserverRegistration {
-    add(.willAdd { procedure, added in block(procedure as! Self, added) }, synchronizedWith: queue)
+    add(BlockObserverEntry(.willAdd(block), queue: queue))
   }
 
   /// Calls `block` after the procedure added another to its queue, or a child.
@@ -81,6 +72,6 @@ extension ProcedureProtocol {
     synchronizedWith queue: DispatchQueue? = nil,
     _ block: @escaping @Sendable (_ procedure: Self, _ added: Procedure) -> Void
   ) -> ObserverRegistration {
-    add(.didAdd { procedure, added in block(procedure as! Self, added) }, synchronizedWith: queue)
+    add(BlockObserverEntry(.didAdd(block), queue: queue))
   }
 }

@@ -1,4 +1,4 @@
-public import Dispatch
+internal import Dispatch
 
 extension Procedure {
   /// Adds an observer, at any time. Observers are called in the order in which they were added.
@@ -9,24 +9,15 @@ extension Procedure {
   /// - Returns: what takes it off again. May be dropped.
   @discardableResult
   public final func add(observer: some ProcedureObserver) -> ObserverRegistration {
-    add(ObserverEntry(observer))
+    add(WholeObserverEntry(observer))
   }
 
-  /// Adds a closure for one event: what the typed block observers come down to.
+  /// What all observers come down to. The entry of a closure is one for what this procedure is.
   @usableFromInline
-  final func add(
-    _ block: ObserverBlock, synchronizedWith queue: DispatchQueue?
-  ) -> ObserverRegistration {
-    add(ObserverEntry(block, queue: queue))
-  }
-
-  private func add(_ entry: ObserverEntry) -> ObserverRegistration {
+  final func add(_ entry: ObserverEntry) -> ObserverRegistration {
     note { core in
       let wasMissed = core.machine.mustReplay
-      core.withExtras { extras in
-        extras.append(entry)
-        extras.wants.formUnion(entry.events)
-      }
+      core.observers.append(entry)
       if !wasMissed, !entry.events.contains(.didAttach) {
         entry.isAttached = true
         return .none

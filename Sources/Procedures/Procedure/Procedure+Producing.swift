@@ -13,10 +13,8 @@ extension Procedure {
   public final func produce<Produced: Procedure>(_ procedure: Produced) throws -> Produced {
     let next: Production.Way = update { core in
       guard let home = core.home, core.machine.state < .finished else { return .refused }
-      guard let extras = core.extras, !extras.wants.isDisjoint(with: [.willAdd, .didAdd]) else {
-        return .add(home)
-      }
-      extras.rarities.produced.append(Production(procedure: procedure, target: .home))
+      guard !core.observers.wants.isDisjoint(with: [.willAdd, .didAdd]) else { return .add(home) }
+      core.withRarities { $0.produced.append(Production(procedure: procedure, target: .home)) }
       return .requestTurn(core.machine.noteProduced() == .requestTurn ? home : nil)
     }
     switch next {

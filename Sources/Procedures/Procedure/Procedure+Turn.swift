@@ -38,11 +38,11 @@ extension Procedure {
       case .didCancel:
         abandonConditions()
         endBecauseOfCancel()
-        procedureDidCancel(withErrors: next.errors)
+        procedureDidCancel(withErrors: cancelErrors)
       case .willFinish:
-        procedureWillFinish(withErrors: next.errors)
+        withErrors { procedureWillFinish(withErrors: $0) }
       case .didFinish:
-        procedureDidFinish(withErrors: next.errors)
+        withErrors { procedureDidFinish(withErrors: $0) }
       case .settleChildren:
         settleChildren()
       case .askGroup:
@@ -54,12 +54,19 @@ extension Procedure {
       case .attachObservers, .addProduced, .willExecute, .didExecute:
         break
       }
-      if let delivery = next.delivery, !deliver(delivery) { return .idle }
+      if next.isTold(on: list), !tell(next, on: list) { return .idle }
       next = update { $0.nextStep(on: list, context) }
     }
   }
 
+  /// The errors, without counting references to no errors.
+  @inline(__always)
+  private func withErrors(_ body: ([any Error]) -> Void) {
+    if failed { body(errors) } else { body([]) }
+  }
+
   /// Nil if somebody else holds the turn and will see to the start.
+  @inline(never)
   private func beginTurn(
     _ kind: ReadyListStateMachine.Job.Kind, on list: ReadyList, _ context: SchedulingContext
   ) -> NextStep? {
@@ -80,27 +87,27 @@ extension Procedure {
     }
   }
 
-  /// Calls the observers of an event, and then does what follows from it.
+  /// Calls the observers of a step, and then the queue's delegate, if it is one for that.
+  ///
+  /// Not inlined: most steps are nobody's business.
   ///
   /// - Returns: false if the turn waits for a callback on another queue.
-  private func deliver(_ delivery: ObserverDelivery) -> Bool {
-    var delivery = delivery
-    while true {
-      guard delivery.run(for: self) else { return false }
-      switch delivery.sequel {
-      case .none:
-        return true
-      case .tellDelegate(let delegate, let event):
-        delegate.tell(event, of: self, errors: delivery.errors)
-        return true
-      case .removeObservers:
-        delivery.removeObservers()
-        return true
-      case .add(let production):
+  @inline(never)
+  private func tell(_ next: NextStep, on list: ReadyList) -> Bool {
+    var event = next.events
+    if var delivery = next.delivery {
+      event = delivery.events
+      while true {
+        guard delivery.run(for: self) else { return false }
+        guard case .add(let production) = delivery.sequel else { break }
         carryOut(production)
         delivery = delivery.didAdd(production.procedure)
       }
     }
+    if event == .willFinish || event == .didFinish, list.hasDelegate {
+      list.delegate?.tell(event, of: self, errors: errors)
+    }
+    return true
   }
 
   /// The last step: lets go of everything, and tells dependents.
@@ -112,7 +119,6 @@ extension Procedure {
     }
     releaseWork()
     guard case .extras(let extras) = last.detail else { return nil }
-    for entry in extras.observers { entry.remove() }
     let rarities = extras.existingRarities
     rarities?.disconnect()
     for prerequisite in rarities?.conditions?.prerequisites ?? [] {

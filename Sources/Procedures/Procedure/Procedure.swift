@@ -135,7 +135,10 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   public final var failed: Bool { ProcedureStatus(byte: status.load()).isFailed }
 
   /// The errors of the cancel, then those of the finish, as far as they are known.
-  public final var errors: [any Error] { read { $0.machine.errors } }
+  public final var errors: [any Error] { failed ? read { $0.machine.errors } : [] }
+
+  /// Those that it was cancelled with.
+  final var cancelErrors: [any Error] { failed ? read { $0.machine.cancelErrors } : [] }
 
   /// How it ended; nil until it is finished.
   public final var outcome: ProcedureOutcome? {

@@ -1,49 +1,46 @@
 internal import Primitives
 /// What to do now, with what is needed to do it: taken in one critical section.
 ///
-/// One reference at most: it is made and thrown away several times in each life.
+/// Small: it is made and thrown away several times in each life.
 struct NextStep: Sendable {
   enum Detail: Sendable {
     case none
     /// Where the turn goes on: it is still held.
     case movesTo(ReadyList)
-    case delivery(ObserverDelivery)
-    /// What the override of this step is told, if no observer is.
-    case errors([any Error])
+    /// Who is told of the events.
+    case observers(SmallList<ObserverEntry>)
+    indirect case delivery(ObserverDelivery)
     /// At the last step: all that the procedure lets go of.
     case extras(ProcedureExtras)
   }
 
   let step: ProcedureStateMachine.Step
-  var detail = Detail.none
+  let events: ProcedureEvents
+  let detail: Detail
 
-  var delivery: ObserverDelivery? {
-    if case .delivery(let delivery) = detail { delivery } else { nil }
-  }
-
-  /// What the override of this step is told.
-  var errors: [any Error] {
+  /// Whether anybody may be told of it.
+  func isTold(on list: ReadyList) -> Bool {
     switch detail {
-    case .errors(let errors): errors
-    case .delivery(let delivery): step == .didCancel ? delivery.cancelErrors : delivery.errors
-    case .none, .movesTo, .extras: []
+    case .observers, .delivery: true
+    case .none, .movesTo, .extras: !events.isEmpty && list.hasDelegate
     }
   }
 
-  init(_ step: ProcedureStateMachine.Step, _ detail: Detail = .none) {
-    self.step = step
-    self.detail = detail
+  /// What is told, if there are observers.
+  var delivery: ObserverDelivery? {
+    switch detail {
+    case .observers(let entries): ObserverDelivery(events, to: entries)
+    case .delivery(let delivery): delivery
+    case .none, .movesTo, .extras: nil
+    }
   }
 
   init(
-    _ step: ProcedureStateMachine.Step, _ delivery: ObserverDelivery?, errors: [any Error]? = nil
+    _ step: ProcedureStateMachine.Step, _ detail: Detail = .none, events: ProcedureEvents = []
   ) {
     self.step = step
-    if let delivery {
-      detail = .delivery(delivery)
-    } else if let errors {
-      detail = .errors(errors)
-    }
+    self.events = events
+    self.detail = detail
   }
 }
 
@@ -51,31 +48,32 @@ extension ProcedureCore {
   /// Advances the machine and gathers what the step needs.
   mutating func nextStep(on list: ReadyList, _ context: SchedulingContext) -> NextStep {
     if let home = homeElsewhere(than: list, context) { return NextStep(.idle, .movesTo(home)) }
-    let step = machine.next(wants: wants)
+    let step = machine.next(wants: observers.wants)
     switch step {
     case .idle, .waitForPendingEvents, .waitForGroup, .evaluateConditions, .execute,
       .settleChildren, .askGroup, .hearChildren:
       return NextStep(step)
     case .attachObservers:
-      return NextStep(step, deliveryToNewObservers())
+      return NextStep(step, .delivery(deliveryToNewObservers()))
     case .willExecute:
-      return NextStep(step, delivery(of: .willExecute))
+      return telling(.willExecute, in: step)
     case .didExecute:
-      return NextStep(step, delivery(of: .didExecute))
+      return telling(.didExecute, in: step)
     case .didCancel:
-      let errors = machine.cancelErrors
-      return NextStep(step, delivery(of: .didCancel, cancelErrors: errors), errors: errors)
+      return telling(.didCancel, in: step)
     case .willFinish:
-      return finishStep(step, .willFinish, on: list)
+      return telling(.willFinish, in: step)
     case .didFinish:
-      return finishStep(step, .didFinish, on: list)
+      // Told of this they are told all: who comes later is told of it when attached.
+      let last = observers.takeAll()
+      return NextStep(step, last.isEmpty ? .none : .observers(last), events: .didFinish)
     case .addProduced:
-      return NextStep(step, deliveryOfProduced())
+      return NextStep(step, deliveryOfProduced().map(NextStep.Detail.delivery) ?? .none)
     case .retire:
       home = nil
-      guard let contents = extras else { return NextStep(step) }
-      extras = contents.remainder()
-      return NextStep(step, .extras(contents))
+      let contents = extras
+      extras = contents?.remainder()
+      return NextStep(step, contents.map(NextStep.Detail.extras) ?? .none)
     }
   }
 
@@ -86,56 +84,26 @@ extension ProcedureCore {
     return home
   }
 
-  private func delivery(
-    of event: ProcedureEvents, errors: [any Error] = [], cancelErrors: [any Error] = [],
-    sequel: ObserverDelivery.Sequel = .none
-  ) -> ObserverDelivery? {
-    let isObserved = wants.contains(event)
-    if !isObserved, case .none = sequel { return nil }
-    return ObserverDelivery(
-      event, to: isObserved ? extras?.observers ?? .init() : .init(), errors: errors,
-      cancelErrors: cancelErrors, sequel: sequel)
-  }
-
-  /// Finish events also go to the queue's delegate, after the observers.
-  private func finishStep(
-    _ step: ProcedureStateMachine.Step, _ event: ProcedureEvents, on list: ReadyList
+  private func telling(
+    _ event: ProcedureEvents, in step: ProcedureStateMachine.Step
   ) -> NextStep {
-    if list.hasDelegate, let delegate = list.delegate {
-      let sequel = ObserverDelivery.Sequel.tellDelegate(delegate, event)
-      return NextStep(
-        step, delivery(of: event, errors: machine.errorsIfAny ?? [], sequel: sequel))
-    }
-    if wants.contains(event) {
-      return NextStep(step, delivery(of: event, errors: machine.errorsIfAny ?? []))
-    }
-    if let errors = machine.errorsIfAny { return NextStep(step, .errors(errors)) }
-    return NextStep(step)
+    let isObserved = observers.wants.contains(event)
+    return NextStep(step, isObserved ? .observers(observers.entries) : .none, events: event)
   }
 
   /// New observers are told that they are attached, and then of a cancel or finish they missed.
-  private func deliveryToNewObservers() -> ObserverDelivery? {
-    guard let extras else { return nil }
+  private mutating func deliveryToNewObservers() -> ObserverDelivery {
     var events = ProcedureEvents.didAttach
     if machine.cancellation == .delivered { events.insert(.didCancel) }
     if machine.state == .finished { events.insert(.didFinish) }
-    guard !machine.isRetired else {
-      return ObserverDelivery(
-        events, to: extras.takeObservers(), errors: machine.errors,
-        cancelErrors: machine.cancelErrors, sequel: .removeObservers)
-    }
-    var new = SmallList<ObserverEntry>()
-    for entry in extras.observers where !entry.isAttached { new.append(entry) }
-    return ObserverDelivery(
-      events, to: new, errors: machine.errors, cancelErrors: machine.cancelErrors)
+    let new = machine.state == .finished ? observers.takeAll() : observers.unattached
+    return ObserverDelivery(events, to: new)
   }
 
   private mutating func deliveryOfProduced() -> ObserverDelivery? {
-    guard let extras, let rarities, let production = rarities.produced.popFirst() else {
-      return nil
-    }
+    guard let rarities, let production = rarities.produced.popFirst() else { return nil }
     if !rarities.produced.isEmpty { _ = machine.noteProduced() }
     return ObserverDelivery(
-      .willAdd, to: extras.observers, adding: production.procedure, sequel: .add(production))
+      .willAdd, to: observers.entries, adding: production.procedure, sequel: .add(production))
   }
 }

@@ -3,22 +3,23 @@ internal import Primitives
 
 /// Everything behind a procedure's lock.
 ///
-/// `extras` holds what most procedures do not have; it is allocated with the first of it.
+/// `extras` holds what most procedures do not have; it is allocated with the first of it. The order of
+/// the others leaves no gaps: with a few bytes more, giving a procedure back on another thread than made
+/// it would take malloc's lock.
 struct ProcedureCore: Sendable {
   var machine: ProcedureStateMachine
   /// The list whose workers run its turns, from enqueued until retired.
   var home: ReadyList?
-  /// Whether it is a member there: not if its group refused it.
-  var isMember = false
   var extras: ProcedureExtras?
+  var observers = ObserverList()
+  /// Whether it is a member of `home`: not if its group refused it.
+  var isMember = false
   var priority = ProcedurePriority.normal
   var quality = DispatchQoS.QoSClass.unspecified
 
   init(isGroup: Bool) {
     machine = ProcedureStateMachine(isGroup: isGroup)
   }
-
-  var wants: ProcedureEvents { extras?.wants ?? [] }
 
   mutating func withExtras<Result>(_ body: (ProcedureExtras) -> Result) -> Result {
     if let extras { return body(extras) }

@@ -2,8 +2,7 @@ internal import Primitives
 
 /// The belongings that most procedures do not have. Guarded by the procedure's lock.
 ///
-/// What one procedure in a chain, or with an observer, has is here; what is rarer still is in
-/// `rarities`.
+/// What one procedure in a chain has is here; what is rarer still is in `rarities`.
 final class ProcedureExtras: @unchecked Sendable {
   struct Dependency: Sendable {
     let procedure: Procedure
@@ -13,41 +12,16 @@ final class ProcedureExtras: @unchecked Sendable {
   }
 
   @safe @exclusivity(unchecked) var name: String?
-  @safe @exclusivity(unchecked) var wants: ProcedureEvents = []
-  @safe @exclusivity(unchecked) private(set) var observers = SmallList<ObserverEntry>()
   @safe @exclusivity(unchecked) var dependencies = SmallList<Dependency>()
   @safe @exclusivity(unchecked) var dependents = DependentList()
   /// Input, output and progress.
   @safe @exclusivity(unchecked) var values: ProcedureValues?
   @safe @exclusivity(unchecked) private var storedRarities: ProcedureRarities?
 
-  /// When to look for observers that were taken off.
-  @safe @exclusivity(unchecked) private var pruneAt = 16
-
   /// The procedure has gone, or finished.
   deinit {
     storedRarities?.disconnect()
     if !dependencies.isEmpty { releaseDependencies() }
-  }
-
-  /// Adds an observer. Those that were taken off leave here, amortised O(1).
-  func append(_ entry: ObserverEntry) {
-    if observers.count >= pruneAt {
-      var kept = SmallList<ObserverEntry>()
-      for entry in observers where !entry.isRemoved { kept.append(entry) }
-      observers = kept
-      pruneAt = max(16, kept.count * 2)
-    }
-    observers.append(entry)
-  }
-
-  /// After the finish, late observers are told and leave.
-  func takeObservers() -> SmallList<ObserverEntry> {
-    defer {
-      observers = SmallList()
-      wants = []
-    }
-    return observers
   }
 
   /// Looks at the rarer belongings, if there are any.

@@ -1,0 +1,72 @@
+public import Dispatch
+
+/// The place of an observer that is an object, or a value, of its own.
+final class WholeObserverEntry<Observer: ProcedureObserver>: ObserverEntry, @unchecked Sendable {
+  @safe @exclusivity(unchecked) private var observer: Observer?
+
+  init(_ observer: Observer) {
+    self.observer = observer
+    super.init(observer.events, queue: observer.eventQueue)
+  }
+
+  override func letGo() { observer = nil }
+
+  override func tell(
+    _ event: ProcedureEvents, of procedure: Procedure, adding added: Procedure?
+  ) {
+    guard let observer else { return }
+    switch event {
+    case .didAttach:
+      observer.didAttach(to: procedure)
+    case .willExecute:
+      offer(.execute, of: procedure) { observer.will(execute: procedure, pendingExecute: $0) }
+    case .didExecute:
+      observer.did(execute: procedure)
+    case .didCancel:
+      observer.did(cancel: procedure, withErrors: procedure.cancelErrors)
+    case .willAdd:
+      if let added { observer.procedure(procedure, willAdd: added) }
+    case .didAdd:
+      if let added { observer.procedure(procedure, didAdd: added) }
+    case .willFinish:
+      offer(.finish, of: procedure) {
+        observer.will(finish: procedure, withErrors: procedure.errors, pendingFinish: $0)
+      }
+    case .didFinish:
+      observer.did(finish: procedure, withErrors: procedure.errors)
+    default:
+      preconditionFailure("Internal inconsistency: event \(event.rawValue) is not a single event")
+    }
+  }
+}
+
+/// The place of a closure. It has one event, and is told of no other.
+@usableFromInline
+final class BlockObserverEntry<P: Procedure>: ObserverEntry, @unchecked Sendable {
+  @safe @exclusivity(unchecked) private var block: ObserverBlock<P>?
+
+  @usableFromInline
+  init(_ block: ObserverBlock<P>, queue: DispatchQueue?) {
+    self.block = block
+    super.init(block.event, queue: queue)
+  }
+
+  override func letGo() { block = nil }
+
+  override func tell(
+    _ event: ProcedureEvents, of procedure: Procedure, adding added: Procedure?
+  ) {
+    // It was added to this procedure, as a closure for what this procedure is.
+    let target = unsafe unsafeDowncast(procedure, to: P.self)
+    switch block {
+    case .willExecute(let block): offer(.execute, of: procedure) { block(target, $0) }
+    case .didExecute(let block): block(target)
+    case .didCancel(let block): block(target, procedure.cancelErrors)
+    case .willFinish(let block):
+      offer(.finish, of: procedure) { block(target, procedure.errors, $0) }
+    case .didFinish(let block): block(target, procedure.errors)
+    case .willAdd(let block), .didAdd(let block): if let added { block(target, added) }
+    case nil: break
+    }
+  }
+}

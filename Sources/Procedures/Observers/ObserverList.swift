@@ -1,0 +1,38 @@
+internal import Primitives
+
+/// The observers of one procedure, in the order in which they were added. Guarded by its lock.
+struct ObserverList: Sendable {
+  private(set) var entries = SmallList<ObserverEntry>()
+  /// The events that one of them at least wants to be told of.
+  private(set) var wants: ProcedureEvents = []
+  /// When to look for those that were taken off: at two to the power of this many.
+  private var pruneExponent: UInt8 = 4
+
+  /// Adds an observer. Those that were taken off leave here, amortised O(1).
+  mutating func append(_ entry: ObserverEntry) {
+    if entries.count >= 1 << pruneExponent { prune() }
+    entries.append(entry)
+    wants.formUnion(entry.events)
+  }
+
+  /// Those that have not been told that they are attached.
+  var unattached: SmallList<ObserverEntry> {
+    var new = SmallList<ObserverEntry>()
+    for entry in entries where !entry.isAttached { new.append(entry) }
+    return new
+  }
+
+  /// The procedure lets go of all of them.
+  mutating func takeAll() -> SmallList<ObserverEntry> {
+    defer { self = ObserverList() }
+    return entries
+  }
+
+  private mutating func prune() {
+    var kept = SmallList<ObserverEntry>()
+    for entry in entries where !entry.isRemoved { kept.append(entry) }
+    entries = kept
+    pruneExponent = 4
+    while 1 << pruneExponent < kept.count * 2 { pruneExponent += 1 }
+  }
+}
