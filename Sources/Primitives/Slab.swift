@@ -161,6 +161,12 @@ public struct Slab<Element> {
       && key.serial != 0
   }
 
+  /// Whether there is an element at `place`. Another one, perhaps, than was there before.
+  @inlinable
+  public func isOccupied(_ place: UInt32) -> Bool {
+    Int(place) < entries.count && entries[Int(place)].serial != 0
+  }
+
   /// The element at an occupied place, accessed where it is: neither copied nor retained.
   @inlinable
   public subscript(place: UInt32) -> Element {

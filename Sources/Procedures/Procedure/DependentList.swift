@@ -8,36 +8,47 @@ struct Dependent: Sendable {
 
 /// Who waits for a procedure, in order; no allocation for the first.
 ///
-/// A key is good for one removal: whoever holds it forgets it then.
+/// A key is good for one removal: whoever holds it forgets it then. Nobody is added any more once they
+/// are told, so a key whose dependent has been told finds nothing.
 struct DependentList: Sendable {
   enum Key: Sendable {
     case first
-    case other(SlabKey)
+    case other(place: UInt32)
+  }
+
+  /// Those after the first. Guarded by the lock of the procedure that they wait for.
+  private final class Others: @unchecked Sendable {
+    @safe @exclusivity(unchecked) var dependents = Slab<Dependent>()
+    @safe @exclusivity(unchecked) var order = SlabList()
   }
 
   private var first: Dependent?
-  private var others: Slab<Dependent>?
-  private var otherList = SlabList()
+  private var others: Others?
 
   mutating func append(_ dependent: Dependent) -> Key {
     if first == nil, others == nil {
       first = dependent
       return .first
     }
-    var slab = others.take() ?? Slab()
-    defer { others = slab }
-    return .other(slab.append(dependent, to: &otherList))
+    let others = self.others ?? Others()
+    self.others = others
+    return .other(place: others.dependents.append(dependent, to: &others.order).place)
   }
 
   /// The one that left; nil if it had been told.
   mutating func remove(_ key: Key) -> Dependent? {
     switch key {
-    case .first: first.take()
-    case .other(let key): others?.remove(key, from: &otherList)
+    case .first:
+      return first.take()
+    case .other(let place):
+      guard let others, others.dependents.isOccupied(place) else { return nil }
+      return others.dependents.remove(at: place, from: &others.order)
     }
   }
 
   mutating func popFirst() -> Dependent? {
-    first.take() ?? others?.popFirst(from: &otherList)
+    if let dependent = first.take() { return dependent }
+    guard let others else { return nil }
+    return others.dependents.popFirst(from: &others.order)
   }
 }

@@ -124,7 +124,8 @@ extension Procedure {
   final func dependencyFinished(onWorkerOf list: ReadyList? = nil) {
     let aftermath: ReadyList.Aftermath? = read { core in
       guard !core.machine.isRetired else { return nil }
-      return core.advance(self, to: core.machine.dependencyFinished(), onWorkerOf: list)
+      let readiness = core.machine.dependencyFinished()
+      return core.advance(self, to: readiness, onWorkerOf: list)
     }
     aftermath?.carryOut()
   }

@@ -124,10 +124,7 @@ extension Procedure {
     for prerequisite in rarities?.conditions?.prerequisites ?? [] {
       if let key = prerequisite.key { _ = prerequisite.procedure.removeDependent(key) }
     }
-    for dependency in extras.dependencies {
-      if let key = dependency.key { _ = dependency.procedure.removeDependent(key) }
-    }
-    extras.dependencies = SmallList()
+    extras.leaveDependencies()
     while let dependent = extras.dependents.popFirst() {
       dependent.procedure.dependencyFinished(self, dependent.demand, onWorkerOf: list)
     }

@@ -24,6 +24,15 @@ final class ProcedureExtras: @unchecked Sendable {
     if !dependencies.isEmpty { releaseDependencies() }
   }
 
+  /// The procedure has finished, perhaps without having waited for all of them.
+  func leaveDependencies() {
+    var left = SmallList<Dependency>()
+    swap(&left, &dependencies)
+    for dependency in left where !dependency.procedure.isFinished {
+      if let key = dependency.key { _ = dependency.procedure.removeDependent(key) }
+    }
+  }
+
   /// Looks at the rarer belongings, if there are any.
   var existingRarities: ProcedureRarities? { storedRarities }
 
