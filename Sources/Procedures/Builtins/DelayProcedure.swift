@@ -12,53 +12,71 @@ internal import Primitives
 /// It never ends early; at zero or less, or an instant in the past, it ends at once. All delays
 /// share one timer. Cancelled, it finishes at once.
 nonisolated open class DelayProcedure: Procedure, @unchecked Sendable {
-  private enum End: Sendable {
-    case after(Duration)
-    case at(ContinuousClock.Instant)
-  }
-
-  private final let end: End
+  private final let timer: DelayTimer
 
   /// Makes a delay of a length, counted from when it executes.
   public init(by duration: Duration) {
-    end = .after(duration)
+    timer = DelayTimer(.after(duration))
     super.init()
   }
 
   /// Makes a delay until an instant.
   public init(until instant: ContinuousClock.Instant) {
-    end = .at(instant)
+    timer = DelayTimer(.at(instant))
     super.init()
   }
 
   /// Starts the wait.
   public final override func execute() {
-    let clock = clock
+    if !timer.start(for: self, on: clock) { finish() }
+  }
+
+  final override func endBecauseOfCancel() {
+    if isExecuting { finish() }
+  }
+
+  final override func releaseWork() { timer.stop() }
+}
+
+/// Finishes a procedure when its time has come.
+///
+/// Unchecked because the procedure's turn starts and stops it, and `procedure` belongs to whoever
+/// got the timer out of its service: that, when it fires, or the turn, if it was in time to cancel it.
+private final class DelayTimer: TimerTarget, @unchecked Sendable {
+  enum End: Sendable {
+    case after(Duration)
+    case at(ContinuousClock.Instant)
+  }
+
+  private let end: End
+  @safe @exclusivity(unchecked) private var procedure: Procedure?
+  @safe @exclusivity(unchecked) private var pending: (clock: TimerClock, key: SlabKey)?
+
+  init(_ end: End) {
+    self.end = end
+  }
+
+  /// False if there is nothing to wait for.
+  func start(for procedure: Procedure, on clock: TimerClock) -> Bool {
     let now = clock.now
     let instant =
       switch end {
       case .after(let duration): now.advanced(by: duration)
       case .at(let instant): instant
       }
-    guard instant > now else {
-      finish()
-      return
-    }
-    schedule(FinishTimer(self), at: instant, on: clock)
-  }
-
-  final override func endBecauseOfCancel() {
-    if isExecuting { finish() }
-  }
-}
-
-/// Finishes a procedure when its time has come.
-private final class FinishTimer: TimerTarget {
-  private let procedure: Procedure
-
-  init(_ procedure: Procedure) {
+    guard instant > now else { return false }
     self.procedure = procedure
+    pending = (clock, clock.service.schedule(self, at: instant))
+    return true
   }
 
-  func timerFired() { procedure.finish() }
+  func stop() {
+    guard let (clock, key) = pending.take(), clock.service.cancel(key) else { return }
+    procedure = nil
+  }
+
+  func timerFired() {
+    let procedure = self.procedure.take()
+    procedure?.finish()
+  }
 }

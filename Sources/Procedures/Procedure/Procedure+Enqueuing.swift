@@ -21,7 +21,7 @@ extension Procedure {
       // A group must not start before its children know where they run.
       let waits = (dependencies?.count ?? 0) + (isHeldBack ? 1 : 0) + (childList == nil ? 0 : 1)
       action = core.machine.enqueue(waitingFor: waits)
-      guard action != nil else { return ReadyList.Aftermath() }
+      guard action != nil else { return ReadyList.Aftermath.none }
       let standing = ReadyListStateMachine.Standing(
         priority: core.priority, quality: core.quality == .unspecified ? nil : core.quality,
         readiness: core.machine.becomeReady(), attempt: core.machine.attempt)

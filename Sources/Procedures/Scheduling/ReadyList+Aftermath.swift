@@ -1,6 +1,11 @@
 extension ReadyList {
   /// What a critical section leaves to be done when all locks have been let go of. Mostly nothing.
-  struct Aftermath: Sendable {
+  enum Aftermath: Sendable {
+    case none
+    /// That list, whose context never changes, needs a worker.
+    case worker(ReadyList)
+    case work(Work)
+
     final class Work: Sendable {
       let list: ReadyList
       /// The context on which the list needs a worker.
@@ -21,26 +26,41 @@ extension ReadyList {
       }
     }
 
-    var work: Work?
-
     /// Joins what an earlier step in the same critical section of a procedure left to be done.
     func following(_ earlier: Aftermath?) -> Aftermath {
       guard let earlier = earlier?.work else { return self }
-      guard let work else { return Aftermath(work: earlier) }
-      return Aftermath(
-        work: Work(
+      guard let work else { return .work(earlier) }
+      return .work(
+        Work(
           on: work.list, workerContext: earlier.workerContext ?? work.workerContext,
           watch: work.watch, offers: earlier.offers + work.offers))
     }
 
-    func carryOut() {
-      guard let work else { return }
-      let list = work.list
-      if let context = work.workerContext {
-        context.scheduler.submit(quality: nil) { list.work(on: context) }
+    private var work: Work? {
+      switch self {
+      case .none: nil
+      case .worker(let list):
+        Work(on: list, workerContext: list.fixedContext, watch: nil, offers: [])
+      case .work(let work): work
       }
-      work.watch?.noteStuck(in: list)
-      if !work.offers.isEmpty { ReadyList.pass(on: work.offers) }
     }
+
+    func carryOut() {
+      switch self {
+      case .none:
+        break
+      case .worker(let list):
+        if let context = list.fixedContext { list.submitWorker(on: context) }
+      case .work(let work):
+        let list = work.list
+        if let context = work.workerContext { list.submitWorker(on: context) }
+        work.watch?.noteStuck(in: list)
+        if !work.offers.isEmpty { ReadyList.pass(on: work.offers) }
+      }
+    }
+  }
+
+  private func submitWorker(on context: SchedulingContext) {
+    context.scheduler.submit(quality: nil) { self.work(on: context) }
   }
 }

@@ -32,8 +32,8 @@ final class ReadyList: Sendable {
 
   private let storage: Contended<Storage>
   private let arrivals: Arrivals
-  /// Of the queue, if this is its list.
-  private let watch: WaitWatch?
+  /// That of the queue, if this is its list. A group's is known when the group is on a queue.
+  let fixedContext: SchedulingContext?
 
   /// Whether a worker was asked for that will look at arrivals. Changes in critical sections only.
   private let isWorkerComing = AtomicByte(0)
@@ -58,7 +58,7 @@ final class ReadyList: Sendable {
     queueStatus = AtomicByte(context.isDetached ? 0 : 1)
     storage = Contended(Storage(machine: ReadyListStateMachine(), context: context))
     arrivals = Arrivals(isOpen: true)
-    watch = context.watch
+    fixedContext = context
     self.delegate = delegate
     owner = nil
   }
@@ -67,7 +67,7 @@ final class ReadyList: Sendable {
     queueStatus = AtomicByte(0)
     storage = Contended(Storage(machine: ReadyListStateMachine(isGroup: true), context: .detached))
     arrivals = Arrivals(isOpen: false)
-    watch = nil
+    fixedContext = nil
     delegate = nil
     owner = group
   }
@@ -86,7 +86,7 @@ final class ReadyList: Sendable {
 
   /// Whether the group decides about the errors of its children.
   var hearsChildren: Bool { owner?.hearsChildren ?? false }
-  var context: SchedulingContext { locked { $0.context } }
+  var context: SchedulingContext { fixedContext ?? locked { $0.context } }
   var procedures: [Procedure] { locked { $0.machine.procedures } }
   var children: [Procedure] {
     locked {
@@ -135,7 +135,7 @@ final class ReadyList: Sendable {
       let answer = arrivals.append(
         Arrivals.Arrival(procedure: procedure, standing: standing), isExpected: isWorkerComing)
       if answer == .accepted {
-        return (.accepted, standing.readiness == .waiting ? aftermathOfWaiting() : Aftermath())
+        return (.accepted, standing.readiness == .waiting ? aftermathOfWaiting() : .none)
       }
       if answer == .acceptedUnexpected {
         return locked { storage in (.accepted, aftermath(of: &storage)) }
@@ -157,7 +157,7 @@ final class ReadyList: Sendable {
   ) -> Aftermath {
     locked { storage in
       storage.machine.advance(procedure, to: readiness, in: attempt, asking: request)
-      return asks ? aftermath(of: &storage) : Aftermath()
+      return asks ? aftermath(of: &storage) : .none
     }
   }
 
@@ -207,7 +207,7 @@ final class ReadyList: Sendable {
   /// - Returns: the lists of groups among the children, which are to adopt it as well.
   private func adopt(_ context: SchedulingContext) -> [ReadyList] {
     let (lists, aftermath): ([ReadyList], Aftermath) = locked { storage in
-      guard storage.context.isDetached, !context.isDetached else { return ([], Aftermath()) }
+      guard storage.context.isDetached, !context.isDetached else { return ([], .none) }
       storage.context = context
       queueStatus.store(1)
       // A worker that is on its way belongs to the old context, and will do nothing.
@@ -478,17 +478,22 @@ final class ReadyList: Sendable {
     let needsWorker = storage.machine.requestWorker()
     if needsWorker { isWorkerComing.store(1) }
     let isStuck = storage.machine.isStuck && storage.context.watch.wantsNote
-    guard needsWorker || isStuck || foreign != nil else { return Aftermath() }
-    return Aftermath(
-      work: Aftermath.Work(
+    if !isStuck, foreign == nil {
+      guard needsWorker else { return .none }
+      if fixedContext != nil { return .worker(self) }
+    }
+    return .work(
+      Aftermath.Work(
         on: self, workerContext: needsWorker ? storage.context : nil,
         watch: isStuck ? storage.context.watch : nil, offers: foreign ?? []))
   }
 
   /// One that waits has been added, outside of any critical section.
   private func aftermathOfWaiting() -> Aftermath {
-    guard isWorkerComing.load() == 0, let watch, watch.wantsNote else { return Aftermath() }
-    return Aftermath(work: Aftermath.Work(on: self, workerContext: nil, watch: watch, offers: []))
+    guard isWorkerComing.load() == 0, let watch = fixedContext?.watch, watch.wantsNote else {
+      return .none
+    }
+    return .work(Aftermath.Work(on: self, workerContext: nil, watch: watch, offers: []))
   }
 
   /// A critical section after which a worker is asked for if there is work.
