@@ -11,8 +11,9 @@ public import Synchronization
 /// No user code, no continuation and no closure's release may run inside `withLock`. `-DMODEL` makes
 /// each acquisition a scheduling point of the schedule explorer.
 @safe public struct Contended<Value>: ~Copyable, @unchecked Sendable {
-  @usableFromInline let gate = Gate()
-  @usableFromInline let value: UnsafeMutablePointer<Value>
+  /// The gate lies with what it guards, and not in whoever owns this: others who only look at that
+  /// one, or guard something else in it, would lose its cache line each time somebody enters here.
+  @usableFromInline let content: UnsafeMutablePointer<GuardedContent<Value>>
 
   #if MODEL
     @usableFromInline let identity = ModelLock()
@@ -21,13 +22,13 @@ public import Synchronization
   /// Makes a lock around `value`.
   @inlinable
   public init(_ value: consuming sending Value) {
-    unsafe self.value = UnsafeMutablePointer<Value>.allocate(capacity: 1)
-    unsafe self.value.initialize(to: value)
+    unsafe content = UnsafeMutablePointer<GuardedContent<Value>>.allocate(capacity: 1)
+    unsafe content.initialize(to: GuardedContent(value))
   }
 
   deinit {
-    unsafe value.deinitialize(count: 1)
-    unsafe value.deallocate()
+    unsafe content.deinitialize(count: 1)
+    unsafe content.deallocate()
   }
 
   /// Runs `body` with exclusive access to the value.
@@ -39,11 +40,23 @@ public import Synchronization
       identity.acquire()
       defer { identity.release() }
     #endif
-    // What is changed is what it points to: ThreadSanitizer would take it for a change of `self.value`.
-    let value = unsafe self.value
-    gate.enter()
-    defer { gate.leave() }
-    return try unsafe body(&value.pointee)
+    // What is changed is what it points to: ThreadSanitizer would take it for a change of `self`.
+    let content = unsafe self.content
+    unsafe content.pointee.gate.enter()
+    defer { unsafe content.pointee.gate.leave() }
+    return try unsafe body(&content.pointee.value)
+  }
+}
+
+/// A value and what guards it.
+@usableFromInline
+struct GuardedContent<Value>: ~Copyable {
+  @usableFromInline let gate = Gate()
+  @usableFromInline var value: Value
+
+  @inlinable
+  init(_ value: consuming Value) {
+    self.value = value
   }
 }
 
