@@ -1,6 +1,7 @@
 #if MODEL
   import Cancellation
   import Procedures
+  import TestSupport
   import Testing
 
   /// The life of one procedure, whose queue's worker is one of the threads.
@@ -102,6 +103,24 @@
       })
     }
 
+    @Test("O1: an observer taken off against the finish is told or was in time, and is let go of")
+    func removalAgainstFinish() throws {
+      try explore(onQueue: { model in
+        let procedure = PlainProcedure.lasting()
+        model.start(procedure)
+        let (calls, removals, released) = (PlainCounter(), PlainCounter(), PlainCounter())
+        let registration = observe(procedure, calls, noting: released)
+        return model.scenario(threads: [
+          { procedure.finish() },
+          { if registration.remove() { removals.value += 1 } },
+        ]) {
+          try procedure.checkLife()
+          try require(calls.value + removals.value >= 1, "neither told nor taken off")
+          try require(released.value == 1, "let go of \(released.value) times")
+        }
+      })
+    }
+
     @Test("O3: an execute that is held back, let go of against a cancel")
     func heldExecuteAgainstCancel() throws {
       try explore(onQueue: { model in
@@ -132,6 +151,15 @@
           try require(calls.value == 1, "called \(calls.value) times")
         }
       })
+    }
+
+    private func observe(
+      _ procedure: Procedure, _ calls: PlainCounter, noting released: PlainCounter
+    ) -> ObserverRegistration {
+      let tracker = Tracker { released.value += 1 }
+      return procedure.addDidFinishBlockObserver { _, _ in
+        withExtendedLifetime(tracker) { calls.value += 1 }
+      }
     }
   }
 #endif

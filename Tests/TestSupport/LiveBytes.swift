@@ -23,6 +23,11 @@
       return now - before
     }
 
+    /// How large the block is that malloc gave for it, as far as it can be used.
+    package static func usable(by object: AnyObject) -> Int {
+      unsafe usableSize(Unmanaged.passUnretained(object).toOpaque())
+    }
+
     /// From the totals at the end of malloc's own report: what it got from the system, less what it
     /// holds in its free lists, and what it mapped for large blocks.
     private static func live(in report: String) -> Int {
@@ -39,7 +44,10 @@
     }
   }
 
-  /// Not in the module of the C library. Integers and pointers are passed as in C.
+  // Not in the module of the C library. Integers and pointers are passed as in C.
   @_silgen_name("malloc_info")
   private func mallocInformation(_ options: CInt, _ stream: UnsafeMutablePointer<FILE>) -> CInt
+
+  @_silgen_name("malloc_usable_size")
+  private func usableSize(_ block: UnsafeMutableRawPointer) -> Int
 #endif

@@ -27,19 +27,20 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
     case handle(@Sendable (AsyncResultProcedure<Output>, FinishHandle<Output>) throws -> Void)
   }
 
-  private final let work: OneShot<Work>
+  /// Belongs to the turn, which lets go of it.
+  @safe @exclusivity(unchecked) private final var work: Work?
 
   /// The task while it runs. Guarded by the procedure's lock.
   private final var task: Task<Void, Never>?
 
   init(_ work: Work) {
-    self.work = OneShot(work)
+    self.work = work
     super.init()
   }
 
   /// Makes a procedure that runs `body` as a task.
   public init(_ body: @escaping @Sendable () async throws -> Output) {
-    work = OneShot(.task { _ in try await body() })
+    work = .task { _ in try await body() }
     super.init()
   }
 
@@ -47,7 +48,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
   public init(
     _ body: @escaping @Sendable (_ procedure: AsyncResultProcedure<Output>) async throws -> Output
   ) {
-    work = OneShot(.task(body))
+    work = .task(body)
     super.init()
   }
 
@@ -58,7 +59,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
   public init(
     _ start: @escaping @Sendable (_ finish: FinishHandle<Output>) throws -> Void
   ) {
-    work = OneShot(.handle { _, finish in try start(finish) })
+    work = .handle { _, finish in try start(finish) }
     super.init()
   }
 
@@ -106,7 +107,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
   }
 
   final override func releaseWork() {
-    _ = work.take()
+    work = nil
     let released = read { _ in task.take() }
     _ = released
   }

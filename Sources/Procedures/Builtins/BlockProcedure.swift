@@ -10,17 +10,19 @@
 /// The closure runs once, on the queue's worker, and is let go of when the procedure has finished.
 /// A `CancellationError` thrown after a cancel is the cancel, not a failure.
 nonisolated open class BlockProcedure: Procedure, @unchecked Sendable {
-  private final let block: OneShot<@Sendable (BlockProcedure) throws -> Void>
+  /// Belongs to the turn, which lets go of it.
+  @safe @exclusivity(unchecked)
+  private final var block: (@Sendable (BlockProcedure) throws -> Void)?
 
   /// Makes a procedure that runs `block`.
   public init(_ block: @escaping @Sendable () throws -> Void) {
-    self.block = OneShot { _ in try block() }
+    self.block = { _ in try block() }
     super.init()
   }
 
   /// Makes a procedure that runs `block`, which is handed the procedure: to look at `isCancelled`.
   public init(_ block: @escaping @Sendable (BlockProcedure) throws -> Void) {
-    self.block = OneShot(block)
+    self.block = block
     super.init()
   }
 
@@ -37,6 +39,6 @@ nonisolated open class BlockProcedure: Procedure, @unchecked Sendable {
   }
 
   final override func releaseWork() {
-    _ = block.take()
+    block = nil
   }
 }

@@ -11,17 +11,19 @@
 nonisolated open class ResultProcedure<Output: Sendable>: Procedure, OutputProcedure,
   @unchecked Sendable
 {
-  private final let block: OneShot<@Sendable (ResultProcedure<Output>) throws -> Output>
+  /// Belongs to the turn, which lets go of it.
+  @safe @exclusivity(unchecked)
+  private final var block: (@Sendable (ResultProcedure<Output>) throws -> Output)?
 
   /// Makes a procedure of a closure.
   public init(_ block: @escaping @Sendable () throws -> Output) {
-    self.block = OneShot { _ in try block() }
+    self.block = { _ in try block() }
     super.init()
   }
 
   /// Makes a procedure of a closure that is handed the procedure: to look at `isCancelled`.
   public init(_ block: @escaping @Sendable (ResultProcedure<Output>) throws -> Output) {
-    self.block = OneShot(block)
+    self.block = block
     super.init()
   }
 
@@ -32,6 +34,6 @@ nonisolated open class ResultProcedure<Output: Sendable>: Procedure, OutputProce
   }
 
   final override func releaseWork() {
-    _ = block.take()
+    block = nil
   }
 }

@@ -11,12 +11,13 @@
 nonisolated open class TransformProcedure<Input: Sendable, Output: Sendable>: Procedure,
   InputProcedure, OutputProcedure, @unchecked Sendable
 {
-  private final let transform:
-    OneShot<@Sendable (TransformProcedure<Input, Output>, Input) throws -> Output>
+  /// Belongs to the turn, which lets go of it.
+  @safe @exclusivity(unchecked) private final var transform:
+    (@Sendable (TransformProcedure<Input, Output>, Input) throws -> Output)?
 
   /// Makes a procedure of a closure.
   public init(_ transform: @escaping @Sendable (Input) throws -> Output) {
-    self.transform = OneShot { _, input in try transform(input) }
+    self.transform = { _, input in try transform(input) }
     super.init()
   }
 
@@ -27,7 +28,7 @@ nonisolated open class TransformProcedure<Input: Sendable, Output: Sendable>: Pr
         _ procedure: TransformProcedure<Input, Output>, _ input: Input
       ) throws -> Output
   ) {
-    self.transform = OneShot(transform)
+    self.transform = transform
     super.init()
   }
 
@@ -38,6 +39,6 @@ nonisolated open class TransformProcedure<Input: Sendable, Output: Sendable>: Pr
   }
 
   final override func releaseWork() {
-    _ = transform.take()
+    transform = nil
   }
 }

@@ -43,10 +43,12 @@ public import Primitives
 nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// What can be read without the lock; published under it.
   @usableFromInline final let status: AtomicByte
-  private final let core: Locked<ProcedureCore>
 
-  /// Guarded by the lock of the list that it is in, not by its own.
+  /// Guarded by the lock of the list that it is in, not by its own. Here it fills a gap: see
+  /// `ProcedureCore`.
   @safe @exclusivity(unchecked) final var membership = Membership.none
+
+  private final let core: Locked<ProcedureCore>
 
   /// Makes a procedure that is on no queue yet.
   public init() {

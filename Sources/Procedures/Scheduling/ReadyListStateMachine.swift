@@ -223,7 +223,7 @@ struct ReadyListStateMachine: Sendable {
     _ procedure: Procedure, to readiness: ProcedureStateMachine.Readiness, in attempt: UInt32,
     asking request: ExclusionRequest?
   ) {
-    guard case .member(let place) = procedure.membership, members[place].list == .waiting else {
+    guard let place = procedure.membership.place, members[place].list == .waiting else {
       return
     }
     members[place].attempt = attempt
@@ -245,7 +245,7 @@ struct ReadyListStateMachine: Sendable {
   ///
   /// - Returns: what it asked for, or was granted, and must give up.
   mutating func makeWaiting(_ procedure: Procedure) -> ExclusionRequest? {
-    guard case .member(let place) = procedure.membership, members[place].list != .waiting else {
+    guard let place = procedure.membership.place, members[place].list != .waiting else {
       return nil
     }
     move(place, to: .waiting)
@@ -256,7 +256,7 @@ struct ReadyListStateMachine: Sendable {
   ///
   /// - Returns: whether that closed the group, and what the procedure has to give up.
   mutating func retire(_ procedure: Procedure) -> (closes: Bool, request: ExclusionRequest?) {
-    guard case .member(let place) = procedure.membership else { return (false, nil) }
+    guard let place = procedure.membership.place else { return (false, nil) }
     procedure.membership = .none
     let request = takeExclusion(at: place)
     let list = members[place].list
@@ -324,7 +324,7 @@ struct ReadyListStateMachine: Sendable {
   /// run must run elsewhere.
   mutating func abandon() -> Remains {
     let unfinished = procedures
-    let finished = children.filter { if case .none = $0.membership { true } else { false } }
+    let finished = children.filter { $0.membership.place == nil }
     for procedure in unfinished { procedure.membership = .none }
     var awaitingTurn: [Procedure] = []
     while let procedure = turns.popFirst() { awaitingTurn.append(procedure) }
@@ -362,7 +362,7 @@ struct ReadyListStateMachine: Sendable {
 
   /// The member that had to ask has been granted what it asked for, and is taken.
   mutating func takeGranted(_ procedure: Procedure) -> Job {
-    guard case .member(let place) = procedure.membership else {
+    guard let place = procedure.membership.place else {
       preconditionFailure("Internal inconsistency: taken, but no member")
     }
     return start(place)
@@ -370,7 +370,7 @@ struct ReadyListStateMachine: Sendable {
 
   /// The member that had to ask waits in line.
   mutating func exclude(_ procedure: Procedure) {
-    guard case .member(let place) = procedure.membership else {
+    guard let place = procedure.membership.place else {
       preconditionFailure("Internal inconsistency: excluded, but no member")
     }
     move(place, to: .excluded)
@@ -378,7 +378,7 @@ struct ReadyListStateMachine: Sendable {
 
   /// An excluded member is offered what it waited for. False if it has no use for it now.
   mutating func grant(_ request: ExclusionRequest) -> Bool {
-    guard case .member(let place) = request.procedure.membership,
+    guard let place = request.procedure.membership.place,
       members[place].list == .excluded, exclusions[place] === request
     else { return false }
     guard isOpen, slotsInUse < limit else {
@@ -401,7 +401,7 @@ struct ReadyListStateMachine: Sendable {
 
   /// A cancelled member leaves the line. It still has to finish.
   mutating func withdraw(_ procedure: Procedure) -> ExclusionRequest? {
-    guard case .member(let place) = procedure.membership, members[place].isExclusive,
+    guard let place = procedure.membership.place, members[place].isExclusive,
       members[place].list == .excluded
     else { return nil }
     return makeWaiting(procedure)
@@ -427,7 +427,7 @@ struct ReadyListStateMachine: Sendable {
   }
 
   func position(of procedure: Procedure) -> Position {
-    guard case .member(let place) = procedure.membership else { return .free }
+    guard let place = procedure.membership.place else { return .free }
     let list = members[place].list
     if list == .waiting || list.hasSlot || treeCancel != nil { return .free }
     if phase == .held { return .held }

@@ -25,7 +25,8 @@ nonisolated open class BatchProcedure<Transform: InputProcedure & OutputProcedur
     var missing = 0
   }
 
-  private final let makeTransform: OneShot<@Sendable () -> Transform>
+  /// Belongs to the turn, which lets go of it.
+  @safe @exclusivity(unchecked) private final var makeTransform: (@Sendable () -> Transform)?
   private final let progress = Locked(Progress())
 
   /// Makes a batch.
@@ -33,7 +34,7 @@ nonisolated open class BatchProcedure<Transform: InputProcedure & OutputProcedur
   /// - Parameter transform: makes the procedure for an element. Called once for each, in order, when
   ///   the batch executes, and let go of then.
   public init(_ transform: @escaping @Sendable () -> Transform) {
-    makeTransform = OneShot(transform)
+    makeTransform = transform
     super.init(children: [])
   }
 
@@ -48,7 +49,7 @@ nonisolated open class BatchProcedure<Transform: InputProcedure & OutputProcedur
   }
 
   final override func releaseWork() {
-    _ = makeTransform.take()
+    makeTransform = nil
   }
 
   private func begin(_ input: Input, _ make: @Sendable () -> Transform) {

@@ -1,0 +1,57 @@
+import TestSupport
+import Testing
+
+@testable import Procedures
+
+@Suite struct ObserverEntryTests {
+  private let released = Counter()
+  private let procedure = Procedure()
+
+  /// An entry whose closure keeps something that says when it was let go of.
+  private func entry(_ body: @escaping @Sendable () -> Void = {}) -> ObserverEntry {
+    let tracker = Tracker { [released] in released.increment() }
+    return BlockObserverEntry<Procedure>(
+      .didFinish { _, _ in withExtendedLifetime(tracker) { body() } }, queue: nil)
+  }
+
+  @Test("O1: idle, it is told, and removed once, which lets go of the closure")
+  func idle() {
+    let told = Counter()
+    let entry = entry { told.increment() }
+    entry.deliver(.didFinish, of: procedure, adding: nil)
+    #expect(told.value == 1 && !entry.isRemoved && released.value == 0)
+    #expect(entry.remove() && entry.isRemoved && released.value == 1)
+    #expect(!entry.remove())
+    entry.deliver(.didFinish, of: procedure, adding: nil)
+    #expect(told.value == 1)
+  }
+
+  @Test("O1: removed while it is told, the closure stays until it has returned")
+  func removedWhileTold() {
+    let slot = Recorder<ObserverEntry>()
+    let entry = entry { [released] in
+      #expect(slot.events[0].remove() && !slot.events[0].remove())
+      #expect(slot.events[0].isRemoved && released.value == 0)
+    }
+    slot.note(entry)
+    entry.deliver(.didFinish, of: procedure, adding: nil)
+    #expect(released.value == 1)
+    #expect(!entry.remove())
+  }
+
+  @Test("O1: removed on another thread while it is told, it is let go of once, and not told again")
+  func removedBesides() async {
+    for round in 1...Rounds.few {
+      let told = Counter()
+      let entry = entry { told.increment() }
+      await race(
+        { [procedure] in
+          for _ in 0..<3 { entry.deliver(.didFinish, of: procedure, adding: nil) }
+        },
+        { #expect(entry.remove()) })
+      let toldBefore = told.value
+      entry.deliver(.didFinish, of: procedure, adding: nil)
+      #expect(told.value == toldBefore && released.value == round)
+    }
+  }
+}
