@@ -11,9 +11,11 @@ public import Synchronization
 /// No user code, no continuation and no closure's release may run inside `withLock`. `-DMODEL` makes
 /// each acquisition a scheduling point of the schedule explorer.
 @safe public struct Contended<Value>: ~Copyable, @unchecked Sendable {
-  /// The gate lies with what it guards, and not in whoever owns this: others who only look at that
-  /// one, or guard something else in it, would lose its cache line each time somebody enters here.
-  @usableFromInline let content: UnsafeMutablePointer<GuardedContent<Value>>
+  // The gate lies with what it guards, in one block of memory, and not in whoever owns this: others who
+  // only look at that one, or guard something else in it, would lose its cache line each time somebody
+  // enters here.
+  @usableFromInline let gate: UnsafeMutablePointer<Gate>
+  @usableFromInline let value: UnsafeMutablePointer<Value>
 
   #if MODEL
     @usableFromInline let identity = ModelLock()
@@ -22,13 +24,20 @@ public import Synchronization
   /// Makes a lock around `value`.
   @inlinable
   public init(_ value: consuming sending Value) {
-    unsafe content = UnsafeMutablePointer<GuardedContent<Value>>.allocate(capacity: 1)
-    unsafe content.initialize(to: GuardedContent(value))
+    let alignment = max(MemoryLayout<Gate>.alignment, MemoryLayout<Value>.alignment)
+    let offset = (MemoryLayout<Gate>.size + alignment - 1) / alignment * alignment
+    let block = UnsafeMutableRawPointer.allocate(
+      byteCount: offset + MemoryLayout<Value>.size, alignment: alignment)
+    unsafe gate = block.bindMemory(to: Gate.self, capacity: 1)
+    unsafe gate.initialize(to: Gate())
+    unsafe self.value = (block + offset).bindMemory(to: Value.self, capacity: 1)
+    unsafe self.value.initialize(to: value)
   }
 
   deinit {
-    unsafe content.deinitialize(count: 1)
-    unsafe content.deallocate()
+    unsafe value.deinitialize(count: 1)
+    unsafe gate.deinitialize(count: 1)
+    unsafe UnsafeMutableRawPointer(gate).deallocate()
   }
 
   /// Runs `body` with exclusive access to the value.
@@ -40,23 +49,11 @@ public import Synchronization
       identity.acquire()
       defer { identity.release() }
     #endif
-    // What is changed is what it points to: ThreadSanitizer would take it for a change of `self`.
-    let content = unsafe self.content
-    unsafe content.pointee.gate.enter()
-    defer { unsafe content.pointee.gate.leave() }
-    return try unsafe body(&content.pointee.value)
-  }
-}
-
-/// A value and what guards it.
-@usableFromInline
-struct GuardedContent<Value>: ~Copyable {
-  @usableFromInline let gate = Gate()
-  @usableFromInline var value: Value
-
-  @inlinable
-  init(_ value: consuming Value) {
-    self.value = value
+    // What is changed is what it points to: ThreadSanitizer would take it for a change of `self.value`.
+    let value = unsafe self.value
+    unsafe gate.pointee.enter()
+    defer { unsafe gate.pointee.leave() }
+    return try unsafe body(&value.pointee)
   }
 }
 

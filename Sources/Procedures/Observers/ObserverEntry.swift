@@ -39,10 +39,10 @@ class ObserverEntry: @unchecked Sendable {
     self.queue = queue
   }
 
-  /// Calls the observer. For subclasses.
+  /// Calls the observer. To override.
   func tell(_ event: ProcedureEvents, of procedure: Procedure, adding added: Procedure?) {}
 
-  /// Forgets the observer. For subclasses.
+  /// Forgets the observer. To override.
   func letGo() {}
 
   /// Whether no event will be delivered to it any more.

@@ -1,4 +1,5 @@
 internal import Primitives
+
 /// What to do now, with what is needed to do it: taken in one critical section.
 ///
 /// Small: it is made and thrown away several times in each life.
@@ -9,6 +10,7 @@ struct NextStep: Sendable {
     case movesTo(ReadyList)
     /// Who is told of the events.
     case observers(SmallList<ObserverEntry>)
+    /// One that says itself what follows from it, or had to wait.
     indirect case delivery(ObserverDelivery)
     /// At the last step: all that the procedure lets go of.
     case extras(ProcedureExtras)

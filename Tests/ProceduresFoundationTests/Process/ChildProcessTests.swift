@@ -139,7 +139,8 @@
       try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path)
       let result = await run(ProcessConfiguration(program: file.path))
       let error = #expect(throws: ProcessError.self) { try result.get() }
-      #expect(error?.description.contains("interpreter") == true)
+      #expect(
+        error?.description.contains("interpreter") == true, "\(String(describing: error))")
     }
 
     @Test("a descendant that keeps the pipe open does not hold up the end")
