@@ -115,6 +115,8 @@
           { if registration.remove() { removals.value += 1 } },
         ]) {
           try procedure.checkLife()
+          // Both, if it was taken off while it was told.
+          try require(calls.value <= 1, "called \(calls.value) times")
           try require(calls.value + removals.value >= 1, "neither told nor taken off")
           try require(released.value == 1, "let go of \(released.value) times")
         }
