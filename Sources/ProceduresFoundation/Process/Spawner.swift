@@ -71,7 +71,7 @@
       while code == 0 || (code == ETXTBSY && attempts < 10), identifier == 0 {
         // A file just written counts as busy while a program that started meanwhile still has our
         // descriptor of it: between its fork and its exec, which is an instant, or much longer on a
-        // machine that has too much to do. One second in all.
+        // machine that has too much to do. Half a second in all.
         if attempts > 0 { usleep(500 << UInt32(attempts)) }
         attempts += 1
         code = unsafe Self.withCStrings(words) { words in
