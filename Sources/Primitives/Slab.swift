@@ -157,8 +157,7 @@ public struct Slab<Element> {
   /// Whether the element that `key` names is still here.
   @inlinable
   public func contains(_ key: SlabKey) -> Bool {
-    Int(key.place) < entries.count && entries[Int(key.place)].serial == key.serial
-      && key.serial != 0
+    isOccupied(key.place) && entries[Int(key.place)].serial == key.serial
   }
 
   /// Whether there is an element at `place`. Another one, perhaps, than was there before.

@@ -1,6 +1,6 @@
 /// A list whose first element needs no allocation: for what is mostly none or one.
 ///
-/// Of a class it takes one word.
+/// Of a class it takes nine bytes.
 public enum SmallList<Element> {
   case none
   case one(Element)
@@ -14,34 +14,41 @@ public enum SmallList<Element> {
   @inlinable
   public mutating func append(_ element: Element) {
     switch self {
-    case .none:
-      self = .one(element)
-    case .one(let first):
-      self = .many([first, element])
-    case .many(var elements):
-      // The only reference to them, or appending would copy.
-      self = .none
-      elements.append(element)
-      self = .many(elements)
+    case .none: self = .one(element)
+    case .one(let first): self = .many([first, element])
+    case .many: changeMany { $0.append(element) }
     }
   }
 
   /// Takes out the element at `index`.
   @inlinable
   public mutating func remove(at index: Int) -> Element {
-    switch self {
-    case .none:
-      preconditionFailure("Internal inconsistency: removed from an empty list")
-    case .one(let element):
-      precondition(index == 0, "Internal inconsistency: index \(index) of a list of one")
-      self = .none
-      return element
-    case .many(var elements):
-      self = .none
-      let element = elements.remove(at: index)
-      self = .many(elements)
-      return element
+    guard index == 0, case .one(let element) = self else {
+      return changeMany { $0.remove(at: index) }
     }
+    self = .none
+    return element
+  }
+
+  /// Those that are to be kept, in their order.
+  @inlinable
+  public func keeping(_ isKept: (Element) -> Bool) -> SmallList {
+    var kept = SmallList()
+    for element in self where isKept(element) { kept.append(element) }
+    return kept
+  }
+
+  /// Changes the array where it is: a second reference to it would make that a copy.
+  @inlinable
+  mutating func changeMany<Result>(
+    _ change: (inout ContiguousArray<Element>) -> Result
+  ) -> Result {
+    guard case .many(var elements) = self else {
+      preconditionFailure("Internal inconsistency: no such index in a list of \(count)")
+    }
+    self = .none
+    defer { self = .many(elements) }
+    return change(&elements)
   }
 }
 
@@ -65,27 +72,15 @@ extension SmallList: RandomAccessCollection, MutableCollection {
   public subscript(index: Int) -> Element {
     get {
       switch self {
-      case .none:
-        preconditionFailure("Internal inconsistency: index \(index) of an empty list")
-      case .one(let element):
-        precondition(index == 0, "Internal inconsistency: index \(index) of a list of one")
-        return element
-      case .many(let elements):
-        return elements[index]
+      case .one(let element) where index == 0: return element
+      case .many(let elements): return elements[index]
+      case .none, .one:
+        preconditionFailure("Internal inconsistency: no such index in a list of \(count)")
       }
     }
     set {
-      switch self {
-      case .none:
-        preconditionFailure("Internal inconsistency: index \(index) of an empty list")
-      case .one:
-        precondition(index == 0, "Internal inconsistency: index \(index) of a list of one")
-        self = .one(newValue)
-      case .many(var elements):
-        self = .none
-        elements[index] = newValue
-        self = .many(elements)
-      }
+      guard index == 0, case .one = self else { return changeMany { $0[index] = newValue } }
+      self = .one(newValue)
     }
   }
 }

@@ -91,7 +91,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   /// - Returns: whether it was accepted.
   @discardableResult
   public final func add(child: Procedure) -> Bool {
-    let tellsObservers = read { !$0.observers.wants.isDisjoint(with: [.willAdd, .didAdd]) }
+    let tellsObservers = read { $0.observers.wantsAdditions }
     guard child.enqueue(in: list, isHeldBack: tellsObservers) else { return false }
     if tellsObservers {
       note { core in

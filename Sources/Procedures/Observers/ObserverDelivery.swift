@@ -6,40 +6,32 @@ internal import Primitives
 /// It can be put aside: when an observer wants to be called on a queue of its own, the turn keeps
 /// the delivery with the procedure, gives up its thread, and goes on once the callback has returned.
 struct ObserverDelivery: Sendable {
-  /// What follows when everybody has been told.
-  enum Sequel: Sendable {
-    case none
-    case add(Production)
-  }
-
   let events: ProcedureEvents
   private let entries: SmallList<ObserverEntry>
-  private let added: Procedure?
-  let sequel: Sequel
+  /// What a will-add or a did-add event is about.
+  let production: Production?
   private var index = 0
   private var remaining: ProcedureEvents
 
   init(
-    _ events: ProcedureEvents, to entries: SmallList<ObserverEntry>, adding added: Procedure? = nil,
-    sequel: Sequel = .none
+    _ events: ProcedureEvents, to entries: SmallList<ObserverEntry>,
+    of production: Production? = nil
   ) {
     self.events = events
     self.entries = entries
-    self.added = added
-    self.sequel = sequel
+    self.production = production
     remaining = events
   }
 
   /// The did-add event that follows a will-add.
-  func didAdd(_ procedure: Procedure) -> ObserverDelivery {
-    ObserverDelivery(.didAdd, to: entries, adding: procedure)
-  }
+  var didAdd: ObserverDelivery { ObserverDelivery(.didAdd, to: entries, of: production) }
 
   /// Calls the observers. Of the finish they are told last, and then let go of.
   ///
   /// - Returns: false if one of them is called elsewhere. The rest is with the procedure then, and
   ///   its turn goes on when that call has returned; the caller must do no more of it.
   mutating func run(for procedure: Procedure) -> Bool {
+    let added = production?.procedure
     while index < entries.count {
       let entry = entries[index]
       guard let event = remaining.popFirst() else {
@@ -55,7 +47,7 @@ struct ObserverDelivery: Sendable {
       }
       let rest = self
       procedure.read { core in core.withRarities { $0.suspendedDelivery = rest } }
-      queue.async { [added] in
+      queue.async {
         entry.deliver(event, of: procedure, adding: added)
         procedure.listForTurns.requestTurn(of: procedure)
       }

@@ -15,12 +15,11 @@ struct ObserverList: Sendable {
     wants.formUnion(entry.events)
   }
 
+  /// Whether one wants to be told of procedures that this one adds.
+  var wantsAdditions: Bool { !wants.isDisjoint(with: [.willAdd, .didAdd]) }
+
   /// Those that have not been told that they are attached.
-  var unattached: SmallList<ObserverEntry> {
-    var new = SmallList<ObserverEntry>()
-    for entry in entries where !entry.isAttached { new.append(entry) }
-    return new
-  }
+  var unattached: SmallList<ObserverEntry> { entries.keeping { !$0.isAttached } }
 
   /// The procedure lets go of all of them.
   mutating func takeAll() -> SmallList<ObserverEntry> {
@@ -29,10 +28,8 @@ struct ObserverList: Sendable {
   }
 
   private mutating func prune() {
-    var kept = SmallList<ObserverEntry>()
-    for entry in entries where !entry.isRemoved { kept.append(entry) }
-    entries = kept
+    entries = entries.keeping { !$0.isRemoved }
     pruneExponent = 4
-    while 1 << pruneExponent < kept.count * 2 { pruneExponent += 1 }
+    while 1 << pruneExponent < entries.count * 2 { pruneExponent += 1 }
   }
 }

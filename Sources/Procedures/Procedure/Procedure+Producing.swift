@@ -13,7 +13,7 @@ extension Procedure {
   public final func produce<Produced: Procedure>(_ procedure: Produced) throws -> Produced {
     let next: Production.Way = update { core in
       guard let home = core.home, core.machine.state < .finished else { return .refused }
-      guard !core.observers.wants.isDisjoint(with: [.willAdd, .didAdd]) else { return .add(home) }
+      guard core.observers.wantsAdditions else { return .add(home) }
       core.withRarities { $0.produced.append(Production(procedure: procedure, target: .home)) }
       return .requestTurn(core.machine.noteProduced() == .requestTurn ? home : nil)
     }

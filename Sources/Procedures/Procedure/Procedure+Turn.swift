@@ -99,9 +99,9 @@ extension Procedure {
       event = delivery.events
       while true {
         guard delivery.run(for: self) else { return false }
-        guard case .add(let production) = delivery.sequel else { break }
+        guard delivery.events == .willAdd, let production = delivery.production else { break }
         carryOut(production)
-        delivery = delivery.didAdd(production.procedure)
+        delivery = delivery.didAdd
       }
     }
     if event == .willFinish || event == .didFinish, list.hasDelegate {

@@ -10,7 +10,7 @@ struct NextStep: Sendable {
     case movesTo(ReadyList)
     /// Who is told of the events.
     case observers(SmallList<ObserverEntry>)
-    /// One that says itself what follows from it, or had to wait.
+    /// Of a procedure that is to be added, or one that had to wait.
     indirect case delivery(ObserverDelivery)
     /// At the last step: all that the procedure lets go of.
     case extras(ProcedureExtras)
@@ -56,7 +56,7 @@ extension ProcedureCore {
       .settleChildren, .askGroup, .hearChildren:
       return NextStep(step)
     case .attachObservers:
-      return NextStep(step, .delivery(deliveryToNewObservers()))
+      return attaching()
     case .willExecute:
       return telling(.willExecute, in: step)
     case .didExecute:
@@ -94,18 +94,17 @@ extension ProcedureCore {
   }
 
   /// New observers are told that they are attached, and then of a cancel or finish they missed.
-  private mutating func deliveryToNewObservers() -> ObserverDelivery {
+  private mutating func attaching() -> NextStep {
     var events = ProcedureEvents.didAttach
     if machine.cancellation == .delivered { events.insert(.didCancel) }
     if machine.state == .finished { events.insert(.didFinish) }
     let new = machine.state == .finished ? observers.takeAll() : observers.unattached
-    return ObserverDelivery(events, to: new)
+    return NextStep(.attachObservers, .observers(new), events: events)
   }
 
   private mutating func deliveryOfProduced() -> ObserverDelivery? {
     guard let rarities, let production = rarities.produced.popFirst() else { return nil }
     if !rarities.produced.isEmpty { _ = machine.noteProduced() }
-    return ObserverDelivery(
-      .willAdd, to: observers.entries, adding: production.procedure, sequel: .add(production))
+    return ObserverDelivery(.willAdd, to: observers.entries, of: production)
   }
 }

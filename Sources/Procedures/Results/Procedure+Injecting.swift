@@ -57,10 +57,8 @@ extension Procedure {
         return index.map { [extras.dependencies.remove(at: $0)] } ?? []
       }
       guard core.machine.isLastDependency else { return [] }
-      var kept = SmallList<ProcedureExtras.Dependency>()
       let all = extras.dependencies
-      for entry in all where !entry.demand.isDone(with: entry.procedure) { kept.append(entry) }
-      extras.dependencies = kept
+      extras.dependencies = all.keeping { !$0.demand.isDone(with: $0.procedure) }
       return Array(all)
     }
     _ = released
