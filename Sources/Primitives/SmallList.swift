@@ -39,7 +39,7 @@ public enum SmallList<Element> {
   }
 
   /// Changes the array where it is: a second reference to it would make that a copy.
-  @inlinable
+  @inlinable @inline(__always)
   mutating func changeMany<Result>(
     _ change: (inout ContiguousArray<Element>) -> Result
   ) -> Result {
@@ -47,8 +47,9 @@ public enum SmallList<Element> {
       preconditionFailure("Internal inconsistency: no such index in a list of \(count)")
     }
     self = .none
-    defer { self = .many(elements) }
-    return change(&elements)
+    let result = change(&elements)
+    self = .many(elements)
+    return result
   }
 }
 
@@ -72,10 +73,13 @@ extension SmallList: RandomAccessCollection, MutableCollection {
   public subscript(index: Int) -> Element {
     get {
       switch self {
-      case .one(let element) where index == 0: return element
-      case .many(let elements): return elements[index]
-      case .none, .one:
-        preconditionFailure("Internal inconsistency: no such index in a list of \(count)")
+      case .none:
+        preconditionFailure("Internal inconsistency: index \(index) of an empty list")
+      case .one(let element):
+        precondition(index == 0, "Internal inconsistency: index \(index) of a list of one")
+        return element
+      case .many(let elements):
+        return elements[index]
       }
     }
     set {
