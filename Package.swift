@@ -20,60 +20,74 @@ let package = Package(
     .library(name: "Procedures", targets: ["Procedures"]),
     .library(name: "ProceduresFoundation", targets: ["ProceduresFoundation"]),
     .library(name: "ProceduresTesting", targets: ["ProceduresTesting"]),
-    .executable(name: "runbook", targets: ["Runbook"]),
-    .executable(name: "benchmarks", targets: ["Benchmarks"]),
+    .executable(name: "runbook", targets: ["ProcedureRunbook"]),
+    .executable(name: "benchmarks", targets: ["ProcedureBenchmarks"]),
   ],
   targets: [
-    .target(name: "Primitives", swiftSettings: settings),
-    .target(name: "Cancellation", dependencies: ["Primitives"], swiftSettings: settings),
+    .target(name: "ProcedurePrimitives", swiftSettings: settings),
+    .target(name: "Cancellation", dependencies: ["ProcedurePrimitives"], swiftSettings: settings),
     .target(
-      name: "Procedures", dependencies: ["Cancellation", "Primitives"], swiftSettings: settings),
-    .target(
-      name: "ProceduresFoundation", dependencies: ["Procedures", "Cancellation", "Primitives"],
+      name: "Procedures", dependencies: ["Cancellation", "ProcedurePrimitives"],
       swiftSettings: settings),
     .target(
-      name: "ProceduresTesting", dependencies: ["Procedures", "Cancellation", "Primitives"],
+      name: "ProceduresFoundation",
+      dependencies: ["Procedures", "Cancellation", "ProcedurePrimitives"],
+      swiftSettings: settings),
+    .target(
+      name: "ProceduresTesting",
+      dependencies: ["Procedures", "Cancellation", "ProcedurePrimitives"],
       swiftSettings: settings),
     .executableTarget(
-      name: "Runbook", dependencies: ["Procedures", "ProceduresFoundation"],
+      name: "ProcedureRunbook", dependencies: ["Procedures", "ProceduresFoundation"],
       swiftSettings: settings),
     .executableTarget(
-      name: "Benchmarks", dependencies: ["Procedures", "Cancellation"], swiftSettings: settings),
+      name: "ProcedureBenchmarks", dependencies: ["Procedures", "Cancellation"],
+      swiftSettings: settings),
     .target(
-      name: "TestSupport", dependencies: ["ProceduresTesting", "Procedures", "Primitives"],
-      path: "Tests/TestSupport", swiftSettings: settings),
+      name: "ProcedureTestSupport",
+      dependencies: ["ProceduresTesting", "Procedures", "ProcedurePrimitives"],
+      path: "Tests/ProcedureTestSupport", swiftSettings: settings),
     .testTarget(
-      name: "PrimitivesTests", dependencies: ["Primitives", "TestSupport"],
+      name: "ProcedurePrimitivesTests",
+      dependencies: ["ProcedurePrimitives", "ProcedureTestSupport"],
       swiftSettings: settings),
     .testTarget(
-      name: "CancellationTests", dependencies: ["Cancellation", "Primitives", "TestSupport"],
+      name: "CancellationTests",
+      dependencies: ["Cancellation", "ProcedurePrimitives", "ProcedureTestSupport"],
       swiftSettings: settings),
     .testTarget(
-      name: "ProceduresTests", dependencies: ["Procedures", "Primitives", "TestSupport"],
+      name: "ProceduresTests",
+      dependencies: ["Procedures", "ProcedurePrimitives", "ProcedureTestSupport"],
       swiftSettings: settings),
     .testTarget(
       name: "ProceduresFoundationTests",
-      dependencies: ["ProceduresFoundation", "Procedures", "TestSupport"],
+      dependencies: ["ProceduresFoundation", "Procedures", "ProcedureTestSupport"],
       swiftSettings: settings),
     .testTarget(
       name: "ProceduresTestingTests",
-      dependencies: ["ProceduresTesting", "Procedures", "Primitives", "TestSupport"],
+      dependencies: [
+        "ProceduresTesting", "Procedures", "ProcedurePrimitives", "ProcedureTestSupport",
+      ],
       swiftSettings: settings),
     .testTarget(
-      name: "RunbookTests",
-      dependencies: ["Runbook", "Procedures", "ProceduresFoundation", "TestSupport"],
+      name: "ProcedureRunbookTests",
+      dependencies: [
+        "ProcedureRunbook", "Procedures", "ProceduresFoundation", "ProcedureTestSupport",
+      ],
       swiftSettings: settings),
     .testTarget(
-      name: "BenchmarksTests", dependencies: ["Benchmarks"], swiftSettings: settings),
+      name: "ProcedureBenchmarksTests", dependencies: ["ProcedureBenchmarks"],
+      swiftSettings: settings),
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "Runbook", "ProceduresTesting", "Procedures", "Cancellation", "Primitives", "TestSupport",
+        "ProcedureRunbook", "ProceduresTesting", "Procedures", "Cancellation",
+        "ProcedurePrimitives", "ProcedureTestSupport",
       ],
       swiftSettings: settings),
     .testTarget(
       name: "ModelTests",
-      dependencies: ["Procedures", "Cancellation", "Primitives", "TestSupport"],
+      dependencies: ["Procedures", "Cancellation", "ProcedurePrimitives", "ProcedureTestSupport"],
       exclude: ["SeededBugs"], swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]

@@ -1,4 +1,4 @@
-import Primitives
+import ProcedurePrimitives
 import Testing
 
 @testable import Cancellation

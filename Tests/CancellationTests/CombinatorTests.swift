@@ -1,5 +1,5 @@
 import Cancellation
-import TestSupport
+import ProcedureTestSupport
 import Testing
 
 /// K9: `||`, `&&` and their n-ary forms, against the truth tables.

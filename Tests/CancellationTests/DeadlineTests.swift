@@ -1,5 +1,5 @@
 import Cancellation
-import TestSupport
+import ProcedureTestSupport
 import Testing
 
 /// K10, in virtual time.

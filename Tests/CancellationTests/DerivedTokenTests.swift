@@ -1,5 +1,5 @@
 import Cancellation
-import TestSupport
+import ProcedureTestSupport
 import Testing
 
 /// K9: `map` and `flatMap`; and chains of all derived tokens, however long.

@@ -1,6 +1,6 @@
 import Cancellation
 import Dispatch
-import TestSupport
+import ProcedureTestSupport
 import Testing
 
 /// K3, K5 and K7: when, where and in which order handlers are called, and how they are taken back.

@@ -1,5 +1,5 @@
 import Cancellation
-import TestSupport
+import ProcedureTestSupport
 import Testing
 
 /// K8: what is short-lived leaves a long-lived token by itself. Each in a process of its own, whose

@@ -1,4 +1,4 @@
-import TestSupport
+import ProcedureTestSupport
 import Testing
 
 /// What the compiler refuses, asked of the compiler itself.

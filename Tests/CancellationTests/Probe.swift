@@ -1,5 +1,5 @@
 import Cancellation
-import TestSupport
+import ProcedureTestSupport
 
 /// Counts its living instances: what a handler captured, or a target that a token must not keep.
 final class Probe: Sendable {

@@ -1,6 +1,6 @@
 import Cancellation
 import Synchronization
-import TestSupport
+import ProcedureTestSupport
 import Testing
 
 /// Two and more threads at once; some hundreds of rounds, thousands with `STRESS=1`.

@@ -1,6 +1,6 @@
 import Cancellation
 import Dispatch
-import Primitives
+import ProcedurePrimitives
 
 /// Registrations that handlers look up when they run.
 final class Slots: Sendable {

@@ -1,5 +1,5 @@
 import Cancellation
-import TestSupport
+import ProcedureTestSupport
 import Testing
 
 /// What owns tokens and tasks, and what awaits them, called at wrong moments: twice, too late, from

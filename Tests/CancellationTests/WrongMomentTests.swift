@@ -1,6 +1,6 @@
 import Cancellation
 import Dispatch
-import TestSupport
+import ProcedureTestSupport
 import Testing
 
 /// Every public call of tokens, sources and registrations at every moment, also the wrong ones: each

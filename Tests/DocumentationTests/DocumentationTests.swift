@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Runbook
+@testable import ProcedureRunbook
 
 /// What the documents show is what compiles, runs and exists.
 @Suite struct DocumentationTests {

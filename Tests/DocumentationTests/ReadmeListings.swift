@@ -2,7 +2,7 @@ import Dispatch
 // listing: first
 import Procedures
 // end
-import TestSupport
+import ProcedureTestSupport
 import Testing
 
 // listing: subclass

@@ -1,6 +1,6 @@
-import Primitives
+import ProcedurePrimitives
 import Procedures
-import TestSupport
+import ProcedureTestSupport
 
 /// Stands for a socket: reading blocks until it is closed.
 final class Connection: Sendable {

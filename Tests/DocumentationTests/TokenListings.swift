@@ -1,7 +1,7 @@
 import Cancellation
 import Dispatch
-import Primitives
-import TestSupport
+import ProcedurePrimitives
+import ProcedureTestSupport
 import Testing
 
 // listing: token-first

@@ -1,6 +1,6 @@
 import Cancellation
 import Dispatch
-import TestSupport
+import ProcedureTestSupport
 import Testing
 
 // listing: token-from-task

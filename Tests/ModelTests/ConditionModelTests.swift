@@ -1,6 +1,6 @@
 #if MODEL
   import Procedures
-  import TestSupport
+  import ProcedureTestSupport
   import Testing
 
   @Suite(.serialized) struct ConditionModelTests {

@@ -1,6 +1,6 @@
 #if MODEL
-  import Primitives
-  import TestSupport
+  import ProcedurePrimitives
+  import ProcedureTestSupport
 
   /// Runs a scenario under every schedule of its threads, up to a number of preemptions.
   ///

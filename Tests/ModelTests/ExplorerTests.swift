@@ -1,5 +1,5 @@
 #if MODEL
-  import Primitives
+  import ProcedurePrimitives
   import Testing
 
   /// The explorer finds what is there to be found; otherwise its silence would mean nothing.

@@ -1,6 +1,6 @@
 #if MODEL
   import Dispatch
-  import Primitives
+  import ProcedurePrimitives
 
   /// A thread of the explorer, used for one schedule after another.
   ///

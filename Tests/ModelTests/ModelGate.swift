@@ -1,5 +1,5 @@
 #if MODEL
-  import Primitives
+  import ProcedurePrimitives
 
   /// Blocks a thread of the explorer until it is opened.
   final class ModelGate: Sendable {

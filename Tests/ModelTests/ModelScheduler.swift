@@ -1,6 +1,6 @@
 #if MODEL
   import Dispatch
-  import Primitives
+  import ProcedurePrimitives
   import Procedures
 
   /// Keeps submitted workers for threads of the explorer, or for the test's own thread.

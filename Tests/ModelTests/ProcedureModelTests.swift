@@ -1,7 +1,7 @@
 #if MODEL
   import Cancellation
   import Procedures
-  import TestSupport
+  import ProcedureTestSupport
   import Testing
 
   /// The life of one procedure, whose queue's worker is one of the threads.

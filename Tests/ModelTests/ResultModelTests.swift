@@ -1,6 +1,6 @@
 #if MODEL
   import Procedures
-  import TestSupport
+  import ProcedureTestSupport
   import Testing
 
   /// Values and their hand-over, in every schedule of a few threads.

@@ -1,5 +1,5 @@
 import Procedures
-import TestSupport
+import ProcedureTestSupport
 import Testing
 
 /// The costs that do not depend on the machine: bytes, and Dispatch submissions. Times are printed by

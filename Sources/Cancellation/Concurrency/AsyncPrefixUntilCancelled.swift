@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 extension AsyncSequence {
   /// The elements of this sequence until `token` is cancelled.

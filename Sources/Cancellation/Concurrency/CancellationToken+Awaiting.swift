@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 extension CancellationToken {
   /// Waits until the token is settled: true if it was cancelled.

@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 extension Task where Failure == any Error {
   /// Starts a task that is cancelled when `token` is.

@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// Runs `operation`, and `handler` if `token` is cancelled meanwhile; returns when both have ended.
 ///

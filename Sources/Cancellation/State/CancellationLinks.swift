@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// The rarer connections of a token's state: allocated with the first of them.
 ///

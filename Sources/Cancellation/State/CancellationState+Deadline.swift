@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 extension CancellationState {
   enum Holding {

@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 extension CancellationState {
   /// Makes this state, which belongs to a source, be cancelled with `parent`; now, if that is.

@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 extension CancellationState {
   /// Ends the token, and the tokens that this decides, then calls the handlers.

@@ -1,5 +1,5 @@
 public import Dispatch
-public import Primitives
+public import ProcedurePrimitives
 
 /// The state that a source and its tokens share.
 ///

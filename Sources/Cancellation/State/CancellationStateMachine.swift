@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// What a token is and who waits for it. Pure: no lock, no closure called; the storage does both.
 ///

@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// One walk through a tree of tokens that marks each before any handler is called.
 ///

@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// Latest only: each new token cancels the one before.
 ///

@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// One task of a store: entered first, created a moment later.
 final class StoredTask: Sendable {

@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// What a store and its tasks share: which tasks are there, under which id.
 ///

@@ -1,4 +1,4 @@
-public import Primitives
+public import ProcedurePrimitives
 
 /// A handler's place on a token. Letting go of it does nothing: the handler stays registered.
 public struct CancellationRegistration: Sendable {

@@ -1,4 +1,4 @@
-package import Primitives
+package import ProcedurePrimitives
 
 /// Where deadlines, delays and timeouts take their time from.
 ///

@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// What happens to a procedure, as `events` tells it.
 public enum ProcedureEvent: Sendable {

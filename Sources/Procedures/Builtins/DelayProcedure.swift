@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// Finishes when some time has passed since it started; blocks no thread meanwhile.
 ///

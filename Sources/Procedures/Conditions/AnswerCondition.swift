@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// A condition that answers by calling back: for interfaces with completion handlers.
 ///

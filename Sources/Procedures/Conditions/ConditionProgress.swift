@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// The conditions of one procedure, and how far their evaluation has come. Guarded by its lock.
 final class ConditionProgress: @unchecked Sendable {

@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 extension Procedure {
   /// Adds a condition, evaluated after those added before, when all dependencies have finished.

@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// What one unfinished procedure waits for, at one moment.
 enum Obstacle: Sendable {

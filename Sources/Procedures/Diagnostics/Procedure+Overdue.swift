@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 extension Procedure {
   /// It was cancelled: reports it if it has not finished when the queue's grace period is over.

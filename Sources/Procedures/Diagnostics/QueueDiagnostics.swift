@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// What a queue reports, to whom, and after how long.
 final class QueueDiagnostics: Sendable {

@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// Looks for procedures that wait for each other, when a queue has come to rest.
 ///

@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// What one procedure excludes others over, from when it asks until it has finished.
 ///

@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// Who holds which category of mutual exclusion, and who waits for it. Pure.
 ///

@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// What a group knows of the end of its children.
 struct ChildResults: Sendable {

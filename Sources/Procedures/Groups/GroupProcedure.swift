@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// A procedure that consists of others: it runs its children, and finishes after the last of them.
 ///

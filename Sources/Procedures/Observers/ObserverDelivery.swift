@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// One or more events on their way to the observers of a procedure, in order.
 ///

@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// An observer's place on a procedure: a subclass for each kind of observer.
 ///

@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// The observers of one procedure, in the order in which they were added. Guarded by its lock.
 struct ObserverList: Sendable {

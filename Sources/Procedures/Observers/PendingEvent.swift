@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// Holds back the event that it was handed out for, as long as somebody keeps it.
 ///

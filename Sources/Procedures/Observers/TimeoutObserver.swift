@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// Cancels a procedure that has not finished some time after it started.
 ///

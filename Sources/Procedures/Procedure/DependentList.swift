@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// One procedure that waits for another.
 struct Dependent: Sendable {

@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Primitives
+internal import ProcedurePrimitives
 
 extension Procedure {
   /// Makes it a member of `list`: the only way from initialized to pending.

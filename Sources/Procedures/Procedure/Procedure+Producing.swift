@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 extension Procedure {
   /// Adds `procedure` to the queue, or the group, that this one is in.

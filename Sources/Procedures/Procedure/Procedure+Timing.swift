@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 extension Procedure {
   /// The clock of the queue that it is on.

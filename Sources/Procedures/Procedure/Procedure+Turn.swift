@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// How a turn ended.
 enum TurnEnd: Sendable {

@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 extension Procedure {
   /// Waits until the procedure has finished and its didFinish observers have returned.

@@ -1,5 +1,5 @@
 public import Dispatch
-public import Primitives
+public import ProcedurePrimitives
 
 /// A piece of work that can be queued, ordered, observed and, above all, cancelled.
 ///

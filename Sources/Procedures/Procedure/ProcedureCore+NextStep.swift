@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// What to do now, with what is needed to do it: taken in one critical section.
 ///

@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// Everything behind a procedure's lock.
 ///

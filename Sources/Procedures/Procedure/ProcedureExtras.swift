@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// The belongings that most procedures do not have. Guarded by the procedure's lock.
 ///

@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// The rarest belongings of a procedure. Guarded by its lock.
 final class ProcedureRarities: @unchecked Sendable {

@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// One cancel of a group on its way through the tree below it: first everything is marked, then
 /// everything is told.

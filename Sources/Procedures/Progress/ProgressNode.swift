@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// How far a procedure is, while somebody watches it or a group that it is in.
 ///

@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// How much of a procedure's work is done: the present fraction, and the latest after each change.
 ///

@@ -1,5 +1,5 @@
 public import Dispatch
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// Runs procedures on Dispatch, in order of priority, then in the order in which they became ready.
 ///

@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// Is told what happens on a queue. Children of groups on it are not reported: their group is.
 ///

@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 extension ProcedureProtocol {
   /// Waits for `dependency`, and has `block` take over from it whatever is needed.

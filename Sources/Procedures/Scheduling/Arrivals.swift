@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// Procedures that were added to a queue, until somebody looks at its list the next time.
 ///

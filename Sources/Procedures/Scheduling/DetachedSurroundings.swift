@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// Where turns of procedures run that are on no queue, and where their time comes from.
 ///

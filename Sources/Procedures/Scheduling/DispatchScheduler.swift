@@ -1,5 +1,5 @@
 package import Dispatch
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// Workers as blocks on a Dispatch queue.
 package final class DispatchScheduler: Scheduler {

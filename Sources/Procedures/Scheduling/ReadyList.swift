@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// The procedures of one queue, or the children of one group, behind one lock, and the workers
 /// that run them.

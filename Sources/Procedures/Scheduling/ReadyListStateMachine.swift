@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// The procedures of one queue, or the children of one group, and which may run next. Pure.
 ///

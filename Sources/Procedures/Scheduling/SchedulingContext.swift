@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// What a queue shares with the groups on it, however deep.
 package final class SchedulingContext: Sendable {

@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// Transforms each element of an array with a procedure of its own, side by side.
 ///

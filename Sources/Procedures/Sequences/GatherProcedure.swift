@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// Makes an array of the outputs of several procedures, in their order.
 ///

@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// Makes and runs procedures one after another, with a wait in between.
 ///

@@ -1,7 +1,7 @@
 #if os(macOS) || os(Linux)
   internal import Dispatch
   internal import Foundation
-  internal import Primitives
+  internal import ProcedurePrimitives
   #if canImport(Darwin)
     internal import Darwin
   #elseif canImport(Glibc)

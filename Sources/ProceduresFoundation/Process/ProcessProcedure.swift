@@ -1,5 +1,5 @@
 #if os(macOS) || os(Linux)
-  internal import Primitives
+  internal import ProcedurePrimitives
   public import Procedures
 
   /// Runs a program, and finishes when it ended.

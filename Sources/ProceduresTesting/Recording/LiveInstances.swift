@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// Counts which of the objects that a test made are still alive.
 ///

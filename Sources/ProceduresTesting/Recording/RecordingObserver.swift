@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 public import Procedures
 
 /// Notes what happens to procedures, in order, one line for each event.

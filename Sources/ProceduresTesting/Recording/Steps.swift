@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// Checks that things happen in the order that the test says, from any thread.
 ///

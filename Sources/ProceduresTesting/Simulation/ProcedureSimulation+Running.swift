@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 internal import Procedures
 
 extension ProcedureSimulation {

@@ -1,5 +1,5 @@
 public import Cancellation
-internal import Primitives
+internal import ProcedurePrimitives
 public import Procedures
 
 /// Runs queues on one thread, in virtual time, in an order that a seed decides, and decides again.

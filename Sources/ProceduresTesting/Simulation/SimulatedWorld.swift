@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Primitives
+internal import ProcedurePrimitives
 internal import Procedures
 
 /// What could happen next in a simulation, and what time it is there. Runs nothing by itself.

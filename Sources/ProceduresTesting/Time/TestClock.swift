@@ -1,5 +1,5 @@
 public import Cancellation
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// A clock whose time passes only when a test says so.
 ///

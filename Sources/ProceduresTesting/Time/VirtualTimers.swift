@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// Timers that fire when somebody says what time it is.
 final class VirtualTimers: TimerService {

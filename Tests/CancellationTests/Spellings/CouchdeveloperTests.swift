@@ -1,6 +1,6 @@
 import Cancellation
 import Dispatch
-import TestSupport
+import ProcedureTestSupport
 import Testing
 
 /// A request that is cancelled by the caller, as couchdeveloper's Cancellation is used.

@@ -1,5 +1,5 @@
 import Cancellation
-import TestSupport
+import ProcedureTestSupport
 import Testing
 
 /// One token through several layers of a loading pipeline, as Nuke used it.

@@ -1,5 +1,5 @@
 import Cancellation
-import TestSupport
+import ProcedureTestSupport
 import Testing
 
 /// A view model that owns its tasks, and a screen that cancels them when it is dismissed.

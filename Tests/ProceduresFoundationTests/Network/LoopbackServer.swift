@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import TestSupport
+import ProcedureTestSupport
 
 /// A small HTTP server on 127.0.0.1 with a port of its own, in plain sockets.
 ///

@@ -1,6 +1,6 @@
 import Foundation
 import ProceduresFoundation
-import TestSupport
+import ProcedureTestSupport
 import Testing
 
 #if canImport(FoundationNetworking)

@@ -1,7 +1,7 @@
 #if os(macOS) || os(Linux)
   import Foundation
   import Procedures
-  import TestSupport
+  import ProcedureTestSupport
   import Testing
 
   @testable import ProceduresFoundation

@@ -1,6 +1,6 @@
 import Procedures
 import ProceduresTesting
-import TestSupport
+import ProcedureTestSupport
 import Testing
 
 /// The model is told of lives that went wrong, and must say so.

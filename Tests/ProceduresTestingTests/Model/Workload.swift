@@ -1,7 +1,7 @@
-import Primitives
+import ProcedurePrimitives
 import Procedures
 import ProceduresTesting
-import TestSupport
+import ProcedureTestSupport
 
 /// A plan, made of procedures, and what is seen of them.
 final class Workload: Sendable {

@@ -1,5 +1,5 @@
 import Procedures
-import TestSupport
+import ProcedureTestSupport
 
 /// Notes what happens to one item, and holds events back if the plan says so.
 struct WorkloadObserver: ProcedureObserver {

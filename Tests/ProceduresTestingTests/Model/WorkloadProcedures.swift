@@ -1,6 +1,6 @@
 import Procedures
 import ProceduresTesting
-import TestSupport
+import ProcedureTestSupport
 
 /// An item that is no group.
 final class WorkloadProcedure: Procedure, @unchecked Sendable {

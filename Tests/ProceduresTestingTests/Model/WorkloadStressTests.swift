@@ -1,7 +1,7 @@
 import Foundation
 import Procedures
 import ProceduresTesting
-import TestSupport
+import ProcedureTestSupport
 import Testing
 
 /// Random workloads, checked against what is promised: thousands by default, and `STRESS=1` many more.

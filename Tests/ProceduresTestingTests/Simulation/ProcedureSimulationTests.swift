@@ -1,7 +1,7 @@
 import Foundation
 import Procedures
 import ProceduresTesting
-import TestSupport
+import ProcedureTestSupport
 import Testing
 
 @Suite struct ProcedureSimulationTests {

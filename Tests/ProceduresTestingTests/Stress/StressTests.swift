@@ -1,9 +1,9 @@
 import Dispatch
 import Foundation
-import Primitives
+import ProcedurePrimitives
 import Procedures
 import ProceduresTesting
-import TestSupport
+import ProcedureTestSupport
 import Testing
 
 /// Much of everything, at once. Small by default; with STRESS set, as large as the documentation says,

@@ -1,6 +1,6 @@
 import Procedures
 import ProceduresTesting
-import TestSupport
+import ProcedureTestSupport
 import Testing
 import XCTest
 

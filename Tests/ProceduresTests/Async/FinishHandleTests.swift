@@ -1,6 +1,6 @@
-import Primitives
+import ProcedurePrimitives
 import Procedures
-import TestSupport
+import ProcedureTestSupport
 import Testing
 
 @Suite struct FinishHandleTests {

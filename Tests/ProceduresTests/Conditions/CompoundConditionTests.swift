@@ -1,5 +1,5 @@
 import Procedures
-import TestSupport
+import ProcedureTestSupport
 import Testing
 
 /// The tables of `And`, `Or`, `Not` and `Ignored`, with members that answer at once and later.

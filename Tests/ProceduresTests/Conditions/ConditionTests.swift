@@ -1,6 +1,6 @@
 import Dispatch
 import Procedures
-import TestSupport
+import ProcedureTestSupport
 import Testing
 
 @Suite struct ConditionTests {

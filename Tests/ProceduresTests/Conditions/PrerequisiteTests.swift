@@ -1,5 +1,5 @@
 import Procedures
-import TestSupport
+import ProcedureTestSupport
 import Testing
 
 /// Procedures that a condition has run before it is evaluated.

@@ -1,6 +1,6 @@
 import Dispatch
 import Procedures
-import TestSupport
+import ProcedureTestSupport
 import Testing
 
 /// What happens to an evaluation when something is added while it goes on.

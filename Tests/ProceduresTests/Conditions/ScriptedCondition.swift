@@ -1,5 +1,5 @@
 import Procedures
-import TestSupport
+import ProcedureTestSupport
 
 /// How a scripted condition answers.
 enum Form: CaseIterable, Sendable {

@@ -1,4 +1,4 @@
-import TestSupport
+import ProcedureTestSupport
 import Testing
 
 @testable import Procedures

@@ -1,5 +1,5 @@
 import Procedures
-import TestSupport
+import ProcedureTestSupport
 import Testing
 
 /// Every public call of a procedure from its own `deinit`: nothing traps, and nothing keeps it.

@@ -1,5 +1,5 @@
 import Procedures
-import TestSupport
+import ProcedureTestSupport
 import Testing
 
 /// Programmer errors trap with a message that names the procedure, in release builds too.

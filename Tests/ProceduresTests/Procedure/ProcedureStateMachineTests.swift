@@ -1,5 +1,5 @@
 @testable import Procedures
-import TestSupport
+import ProcedureTestSupport
 import Testing
 
 /// The table at the head of the state machine: every event in every state.

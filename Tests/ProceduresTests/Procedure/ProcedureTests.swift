@@ -1,6 +1,6 @@
 import Dispatch
 import Procedures
-import TestSupport
+import ProcedureTestSupport
 import Testing
 
 /// States, turns and the order of a life without cancels.

@@ -1,5 +1,5 @@
 import Procedures
-import TestSupport
+import ProcedureTestSupport
 import Testing
 
 /// Every public call of a procedure at every moment, also the wrong ones: each has a defined answer,

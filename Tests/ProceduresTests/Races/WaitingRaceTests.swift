@@ -1,5 +1,5 @@
 import Procedures
-import TestSupport
+import ProcedureTestSupport
 import Testing
 
 /// Cancels against everything that a procedure can wait for. With STRESS set, thousands of times.

@@ -1,5 +1,5 @@
 import Procedures
-import TestSupport
+import ProcedureTestSupport
 import Testing
 
 /// Neither of two linked procedures keeps the other alive after the hand-over.

@@ -1,5 +1,5 @@
 @testable import Procedures
-import TestSupport
+import ProcedureTestSupport
 import Testing
 
 @Suite struct ReadyListStateMachineTests {

@@ -1,6 +1,6 @@
 import Dispatch
 import Procedures
-import TestSupport
+import ProcedureTestSupport
 import Testing
 
 /// Deep and wide graphs: no stack overflow, no quadratic time. A quarter of the size by default, which

@@ -1,6 +1,6 @@
 import Dispatch
 import Procedures
-import TestSupport
+import ProcedureTestSupport
 import Testing
 
 /// Long and wide flows of values: no stack overflow, no quadratic time. Smaller by default; with STRESS

@@ -1,5 +1,5 @@
 import Dispatch
-import Primitives
+import ProcedurePrimitives
 import Testing
 
 @Suite struct LockedTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Runbook
+@testable import ProcedureRunbook
 
 @Suite("The board")
 struct BoardTests {

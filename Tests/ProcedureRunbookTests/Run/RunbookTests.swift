@@ -1,9 +1,9 @@
 import Foundation
 @testable import ProceduresFoundation
-import TestSupport
+import ProcedureTestSupport
 import Testing
 
-@testable import Runbook
+@testable import ProcedureRunbook
 
 #if canImport(Darwin)
   import Darwin

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Benchmarks
+@testable import ProcedureBenchmarks
 
 /// Two entries of our own beside two others, with given samples.
 private func result(_ procedure: [Double], loop: [Double] = [1, 1, 1]) -> ContestResult {

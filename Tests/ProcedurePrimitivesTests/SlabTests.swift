@@ -1,5 +1,5 @@
-import Primitives
-import TestSupport
+import ProcedurePrimitives
+import ProcedureTestSupport
 import Testing
 
 @Suite struct SlabTests {

@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// Notes what happened, in order, from any thread.
 package final class Recorder<Event: Sendable>: Sendable {

@@ -5,7 +5,7 @@ import Testing
   import FoundationXML
 #endif
 
-@testable import Benchmarks
+@testable import ProcedureBenchmarks
 
 @Suite struct PlotTests {
   private let plot = Plot(panels: [

@@ -1,7 +1,7 @@
 import Dispatch
-import Primitives
+import ProcedurePrimitives
 import Synchronization
-import TestSupport
+import ProcedureTestSupport
 import Testing
 
 /// The lock that is not handed over.

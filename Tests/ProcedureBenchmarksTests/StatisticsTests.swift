@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Benchmarks
+@testable import ProcedureBenchmarks
 
 @Suite struct StatisticsTests {
   @Test("median and quartiles, between two samples where need be")

@@ -1,4 +1,4 @@
-internal import Primitives
+internal import ProcedurePrimitives
 package import Procedures
 
 /// A procedure that notes each call of its overrides, and finishes when told or at once.

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Runbook
+@testable import ProcedureRunbook
 
 @Suite("Lines of output")
 struct OutputLinesTests {

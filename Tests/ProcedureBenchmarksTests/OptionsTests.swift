@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Benchmarks
+@testable import ProcedureBenchmarks
 
 @Suite("The command line")
 struct OptionsTests {

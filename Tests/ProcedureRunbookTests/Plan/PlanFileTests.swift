@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Runbook
+@testable import ProcedureRunbook
 
 @Suite("Reading a plan")
 struct PlanFileTests {

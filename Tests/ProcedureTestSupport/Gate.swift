@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Primitives
+internal import ProcedurePrimitives
 
 /// A door that is opened once: tasks await it, threads block on it.
 package final class Gate: Sendable {

@@ -1,5 +1,5 @@
 package import Dispatch
-internal import Primitives
+internal import ProcedurePrimitives
 internal import Procedures
 
 /// Keeps submitted workers until the test runs them, on the test's own thread: a queue on it does
