@@ -8,10 +8,10 @@
   /// Plain state suffices: one thread runs at a time.
   final class ModelScheduler: Scheduler, @unchecked Sendable {
     private var workers = Fifo<@Sendable () -> Void>()
-    let proceduresPerWorker: Int
+    let stretch: WorkerStretch
 
     init(proceduresPerWorker: Int = .max) {
-      self.proceduresPerWorker = proceduresPerWorker
+      stretch = WorkerStretch(procedures: proceduresPerWorker)
     }
 
     var hasWork: Bool { !workers.isEmpty }

@@ -12,10 +12,10 @@ package final class ManualScheduler: Scheduler {
   }
 
   private let state = Locked(State())
-  package let proceduresPerWorker: Int
+  package let stretch: WorkerStretch
 
   package init(proceduresPerWorker: Int = .max) {
-    self.proceduresPerWorker = proceduresPerWorker
+    stretch = WorkerStretch(procedures: proceduresPerWorker)
   }
 
   /// How many workers were ever submitted.

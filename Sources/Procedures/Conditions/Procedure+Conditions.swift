@@ -8,10 +8,18 @@ extension Procedure {
   /// ```
   ///
   /// It can be added until the procedure starts, from any thread; later it is a programmer error, and
-  /// traps. A dependency that is added after conditions were evaluated has them evaluated again.
-  public final func add(condition: some Condition) {
-    let (lateState, aftermath): (ProcedureState?, ReadyList.Aftermath?) = read { core in
-      guard core.machine.acceptsPrerequisites else { return (core.machine.state, nil) }
+  /// traps. On a procedure that was cancelled there is nothing left to decide, and nothing changes. A
+  /// dependency that is added after conditions were evaluated has them evaluated again.
+  ///
+  /// - Returns: false if it was cancelled before.
+  @discardableResult
+  public final func add(condition: some Condition) -> Bool {
+    let addition: ConditionAddition = read { core in
+      switch core.machine.prerequisiteAnswer {
+      case .accepted: break
+      case .pointless: return .pointless
+      case .tooLate: return .tooLate(core.machine.state)
+      }
       core.withRarities { rarities in
         let progress = rarities.conditions ?? ConditionProgress()
         rarities.conditions = progress
@@ -19,18 +27,23 @@ extension Procedure {
         progress.request = nil
       }
       let mustWait = core.machine.conditionAdded()
-      guard core.machine.state == .pending else { return (nil, nil) }
+      guard core.machine.state == .pending else { return .added(nil) }
       var aftermath = mustWait ? core.home?.makeWaiting(self) : nil
       if let more = core.advance(self, to: core.machine.becomeReady()) {
         aftermath = more.following(aftermath)
       }
-      return (nil, aftermath)
+      return .added(aftermath)
     }
-    if let lateState {
+    switch addition {
+    case .pointless:
+      return false
+    case .tooLate(let state):
       stopBecauseOfMisuse(
-        "Procedure '\(name)' is already \(lateState): add conditions before it starts.")
+        "Procedure '\(name)' is already \(state): add conditions before it starts.")
+    case .added(let aftermath):
+      aftermath?.carryOut()
+      return true
     }
-    aftermath?.carryOut()
   }
 
   /// The conditions added so far, in order; empty once it has finished.
@@ -39,6 +52,12 @@ extension Procedure {
   }
 
   // MARK: Evaluating, in the procedure's turn
+
+  private enum ConditionAddition: Sendable {
+    case pointless
+    case tooLate(ProcedureState)
+    case added(ReadyList.Aftermath?)
+  }
 
   fileprivate enum NextCondition: Sendable {
     case abandoned

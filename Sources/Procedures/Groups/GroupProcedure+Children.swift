@@ -10,9 +10,11 @@ struct ChildResults: Sendable {
 
 extension Procedure {
   /// Has the group decide about this procedure's errors, on this worker if the group's turn is free.
-  final func askGroup(of list: ReadyList, _ context: SchedulingContext) {
-    guard let group = list.group else { return wasHeard() }
-    group.hear(self, on: context)
+  ///
+  /// - Returns: whether it has decided. Otherwise `wasHeard` is called when it has.
+  final func askGroup(of list: ReadyList, _ context: SchedulingContext) -> Bool {
+    guard let group = list.group else { return true }
+    return group.hear(self, on: context)
   }
 
   final func wasHeard() {
@@ -21,21 +23,33 @@ extension Procedure {
 }
 
 extension GroupProcedure {
-  fileprivate final func hear(_ child: Procedure, on context: SchedulingContext) {
-    childResults.withLock { $0.unheard.append(child) }
+  fileprivate final func hear(_ child: Procedure, on context: SchedulingContext) -> Bool {
+    let isOurs = update { core in
+      // Children run on the context of their group, once that is the context of a queue.
+      let runsHere = !context.isDetached || (core.home ?? .detached).context === context
+      return runsHere && core.machine.takeTurn()
+    }
+    guard isOurs else {
+      childResults.withLock { $0.unheard.append(child) }
+      note { $0.machine.noteChild() }
+      return false
+    }
+    decide(about: child)
     let list: ReadyList? = update { core in
-      core.machine.noteChild() == .requestTurn ? core.home ?? .detached : nil
+      core.machine.giveBackTurn() == .requestTurn ? core.home ?? .detached : nil
     }
-    guard let list else { return }
-    guard list.context === context else { return list.requestTurn(of: self) }
-    switch runTurn(.turn, on: list, context, looksForMore: false) {
-    case .idle: break
-    case .retired: preconditionFailure("Internal inconsistency: a group ended before its child")
-    }
+    list?.requestTurn(of: self)
+    return true
+  }
+
+  /// Lets the override say which errors of a child that is about to finish the group takes over.
+  final func decide(about child: Procedure) {
+    let errors = self.child(child, willFinishWithErrors: child.errors)
+    takeOver(errorsToTakeOver(errors, of: child), of: child)
   }
 
   /// Takes over errors of a child, except those that the group itself gave it.
-  final func takeOver(_ errors: [any Error], of child: Procedure) {
+  private func takeOver(_ errors: [any Error], of child: Procedure) {
     guard !errors.isEmpty else { return }
     let named = errors.named(after: child)
     guard let first = named.first else { return }

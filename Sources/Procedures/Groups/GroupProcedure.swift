@@ -36,8 +36,6 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
     list = ReadyList(childrenOf: reference)
     super.init()
     reference.group = self
-    // A plain group takes over all errors, which needs no turn of its own.
-    reference.hearsChildren = type(of: self) != GroupProcedure.self
     add(children: children)
   }
 
@@ -85,21 +83,42 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   ///
   /// Decided in one step against the group's end: the child is accepted, and the group waits for it,
   /// or refused. A refused child is cancelled with `ProcedureError.groupFinished`, and finishes. A
-  /// child added to a cancelled group is cancelled at once, and waited for. If the group has add
-  /// observers, the child starts when the will-add observers have been told.
+  /// child added to a cancelled group is cancelled at once, and waited for.
+  ///
+  /// Will-add and did-add observers are told of children that are there when the group executes then,
+  /// before any of them starts; of a later one in the group's next turn, and it starts after that.
   ///
   /// - Returns: whether it was accepted.
   @discardableResult
   public final func add(child: Procedure) -> Bool {
     let tellsObservers = read { $0.observers.wantsAdditions }
-    guard child.enqueue(in: list, isHeldBack: tellsObservers) else { return false }
-    if tellsObservers {
-      note { core in
-        core.withRarities { $0.produced.append(Production(procedure: child, target: .ownChild)) }
-        return core.machine.noteProduced()
-      }
+    guard let insertion = child.enqueue(in: list, isHeldBack: tellsObservers) else { return false }
+    guard tellsObservers else { return true }
+    if insertion.isAnnounced {
+      announce([child], as: .ownChild)
+    } else {
+      // It is announced when the group executes, and cannot start before.
+      child.dependencyFinished()
     }
     return true
+  }
+
+  final override func announceChildren() {
+    // In this order: who adds a child from here on announces it, and sees the observers seen here.
+    let children = list.announce()
+    if read({ $0.observers.wantsAdditions }) { announce(children, as: .announced) }
+  }
+
+  private func announce(_ children: [Procedure], as target: Production.Target) {
+    guard !children.isEmpty else { return }
+    note { core in
+      core.withRarities { rarities in
+        for child in children {
+          rarities.produced.append(Production(procedure: child, target: target))
+        }
+      }
+      return core.machine.noteProduced()
+    }
   }
 
   /// Adds several children, in order.
@@ -159,8 +178,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   /// Children are about to finish, and wait for what the group says to their errors.
   final override func hearChildren() {
     while let child = childResults.withLock({ $0.unheard.popFirst() }) {
-      let errors = self.child(child, willFinishWithErrors: child.errors)
-      takeOver(errorsToTakeOver(errors, of: child), of: child)
+      decide(about: child)
       child.wasHeard()
     }
   }
@@ -203,5 +221,4 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
 /// How children's list refers to the group: weakly, and set once, before anybody else sees it.
 final class GroupReference: @unchecked Sendable {
   weak var group: GroupProcedure?
-  var hearsChildren = false
 }

@@ -29,6 +29,9 @@ public enum ProcedureBuilder {
   /// Something that is done on the way and is no procedure, such as setting a name.
   public static func buildExpression(_ statement: Void) -> [Procedure] { [] }
 
+  /// Something that is done on the way and says whether it was in time, such as `add(dependency:)`.
+  public static func buildExpression(_ statement: Bool) -> [Procedure] { [] }
+
   /// All statements, in order.
   public static func buildBlock(_ parts: [Procedure]...) -> [Procedure] { parts.flatMap { $0 } }
 

@@ -39,7 +39,10 @@ struct ObserverDelivery: Sendable {
         remaining = events
         continue
       }
-      if event == .didAttach { entry.isAttached = true }
+      if event == .didAttach {
+        if entry.isAttached { continue }
+        entry.isAttached = true
+      }
       guard entry.events.contains(event) else { continue }
       guard let queue = entry.queue else {
         entry.deliver(event, of: procedure, adding: added)

@@ -23,7 +23,7 @@ public protocol ProcedureObserver: Sendable {
   /// The procedure's turn waits for the callback by message: no thread is blocked.
   var eventQueue: DispatchQueue? { get }
 
-  /// It was attached: told in the procedure's next turn, before anything else.
+  /// It was attached: told in the procedure's next turn, before it is told anything else.
   func didAttach(to procedure: Procedure)
 
   /// `execute()` is about to be called. Cancel or finish the procedure here and it is not.

@@ -12,19 +12,15 @@ public enum DependencyRequirement: Sendable {
 enum DependencyDemand: Sendable {
   case requirement(DependencyRequirement)
   case handOver(HandOver)
+}
 
+extension DependencyRequirement {
   /// Why the dependent cannot run after a dependency that ended like this; nil if it can.
-  func objection(to dependency: Procedure, of dependent: Procedure) -> (any Error)? {
-    switch self {
-    case .requirement(.any):
-      return nil
-    case .requirement(let requirement):
-      let shortfall = dependency.shortfall
-      if case .dependencyFailed? = shortfall, case .notCancelled = requirement { return nil }
-      return shortfall
-    case .handOver(let handOver):
-      return handOver.body(dependency, dependent)
-    }
+  func objection(to dependency: Procedure) -> (any Error)? {
+    if case .any = self { return nil }
+    let shortfall = dependency.shortfall
+    if case .dependencyFailed? = shortfall, case .notCancelled = self { return nil }
+    return shortfall
   }
 }
 
@@ -36,19 +32,5 @@ extension Procedure {
     case .failed(let errors): .dependencyFailed(name, errors.causes)
     case .cancelled(let errors): .dependencyCancelled(name, errors.causes)
     }
-  }
-}
-
-/// Carries something from a dependency that has finished to its dependent, before that can start.
-///
-/// Called by the worker that finished the dependency, with no lock held. An error cancels the
-/// dependent with it.
-final class HandOver: Sendable {
-  typealias Body = @Sendable (_ dependency: Procedure, _ dependent: Procedure) -> (any Error)?
-
-  let body: Body
-
-  init(_ body: @escaping Body) {
-    self.body = body
   }
 }

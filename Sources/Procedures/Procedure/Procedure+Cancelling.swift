@@ -134,10 +134,11 @@ extension Procedure {
     if isMarked { following.tell([self]) }
     Self.mark([childList], by: following)
     following.finishMarking()
+    cancel.followerIsMarked()
   }
 
-  /// Iterative: groups may be nested thousands deep. A group that is being cancelled by someone
-  /// else is walked too, since our first handler must not run before its children are marked.
+  /// Iterative: groups may be nested thousands deep. A group that another thread is cancelling, or
+  /// adding to, is walked too, since our first handler must not run before its children are marked.
   private static func mark(_ lists: [ReadyList], by cancel: TreeCancel) {
     var unvisited = lists
     while let list = unvisited.popLast() {

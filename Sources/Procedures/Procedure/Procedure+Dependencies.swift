@@ -6,8 +6,12 @@ extension Procedure {
   /// Order, not success: it also runs after a dependency that failed or was cancelled. The
   /// dependency may be on another queue. It must be added to one, or this procedure waits.
   ///
-  /// Adding a dependency on itself, or after it started, is a programmer error and traps.
-  public final func add(dependency: Procedure) {
+  /// Adding a dependency on itself, or after it started, is a programmer error and traps. A procedure
+  /// that was cancelled waits for nothing: then nothing changes, also after it started.
+  ///
+  /// - Returns: false if it was cancelled before.
+  @discardableResult
+  public final func add(dependency: Procedure) -> Bool {
     add(dependency: dependency, demanding: .requirement(.any))
   }
 
@@ -19,23 +23,34 @@ extension Procedure {
   ///
   /// If `dependency` ends otherwise, this procedure is cancelled as soon as that has finished, with
   /// `ProcedureError.dependencyFailed` or `.dependencyCancelled`, whatever else it waits for.
-  public final func add(dependency: Procedure, requiring requirement: DependencyRequirement) {
+  ///
+  /// - Returns: false if it was cancelled before.
+  @discardableResult
+  public final func add(
+    dependency: Procedure, requiring requirement: DependencyRequirement
+  ) -> Bool {
     add(dependency: dependency, demanding: .requirement(requirement))
   }
 
-  final func add(dependency: Procedure, demanding demand: DependencyDemand) {
+  @discardableResult
+  final func add(dependency: Procedure, demanding demand: DependencyDemand) -> Bool {
     if dependency === self {
       stopBecauseOfMisuse(
         "Procedure '\(name)' cannot depend on itself: it would wait for ever. Remove the dependency."
       )
     }
     enum Next: Sendable {
+      case pointless
       case tooLate(ProcedureState)
       case recorded
       case wait(index: Int, ReadyList.Aftermath?, Task<Void, Never>?)
     }
     let next: Next = read { core in
-      guard core.machine.acceptsPrerequisites else { return .tooLate(core.machine.state) }
+      switch core.machine.prerequisiteAnswer {
+      case .accepted: break
+      case .pointless: return .pointless
+      case .tooLate: return .tooLate(core.machine.state)
+      }
       let index = core.withExtras { extras in
         extras.dependencies.append(.init(procedure: dependency, demand: demand))
         return extras.dependencies.count - 1
@@ -48,6 +63,8 @@ extension Procedure {
         index: index, mustWait ? core.home?.makeWaiting(self) : nil, evaluation)
     }
     switch next {
+    case .pointless:
+      return false
     case .tooLate(let state):
       stopBecauseOfMisuse(
         "Procedure '\(name)' is already \(state): add dependencies before it starts.")
@@ -60,6 +77,7 @@ extension Procedure {
       list.context.watch.noteStuck(in: list)
       wait(for: dependency, demand, at: index)
     }
+    return true
   }
 
   /// Makes this procedure wait for several others.
@@ -70,7 +88,9 @@ extension Procedure {
   /// Takes a dependency back. Without effect once it finished, or this procedure started.
   public final func remove(dependency: Procedure) {
     let removed: [ProcedureExtras.Dependency] = read { core in
-      guard core.machine.acceptsPrerequisites, let extras = core.extras else { return [] }
+      guard core.machine.prerequisiteAnswer == .accepted, let extras = core.extras else {
+        return []
+      }
       var removed: [ProcedureExtras.Dependency] = []
       while let index = extras.dependencies.firstIndex(where: { $0.procedure === dependency }) {
         removed.append(extras.dependencies.remove(at: index))
@@ -108,14 +128,18 @@ extension Procedure {
   }
 
   /// A dependency has finished, and either makes an end of this procedure too or lets it go on.
+  ///
+  /// - Parameter worker: the worker that finished it; nil on the stack of a caller.
   final func dependencyFinished(
-    _ dependency: Procedure, _ demand: DependencyDemand, onWorkerOf list: ReadyList? = nil
+    _ dependency: Procedure, _ demand: DependencyDemand, on worker: WorkerPlace? = nil
   ) {
-    if let objection = demand.objection(to: dependency, of: self) {
-      cancel(withError: objection)
+    switch demand {
+    case .requirement(let requirement):
+      if let objection = requirement.objection(to: dependency) { cancel(withError: objection) }
+      dependencyFinished(onWorkerOf: worker?.list)
+    case .handOver(let handOver):
+      take(PendingHandOver(dependency: dependency, handOver: handOver), on: worker)
     }
-    if demand.isDone(with: dependency) { letGo(of: dependency) }
-    dependencyFinished(onWorkerOf: list)
   }
 
   /// A dependency is done, or was removed, and makes this procedure ready if it was the last.

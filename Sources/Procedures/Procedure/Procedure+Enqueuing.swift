@@ -4,16 +4,20 @@ internal import ProcedurePrimitives
 extension Procedure {
   /// Makes it a member of `list`: the only way from initialized to pending.
   ///
-  /// One critical section of the procedure, with that of the list inside: nobody sees it pending and
-  /// not yet a member, nor a member of a cancelled group that does not read cancelled.
+  /// One critical section of the procedure, with that of the list inside. What can be read without the
+  /// lock is published before others can find it in the list: a member reads pending, and one of a
+  /// cancelled group cancelled.
   ///
   /// - Parameter isHeldBack: whether `dependencyFinished()` must be called once more before it may
   ///   start.
-  /// - Returns: false if the list's group has closed; the procedure is then cancelled, and finishes.
-  final func enqueue(in list: ReadyList, isHeldBack: Bool = false) -> Bool {
+  /// - Returns: nil if the list's group has closed; the procedure is then cancelled, and finishes.
+  @discardableResult
+  final func enqueue(
+    in list: ReadyList, isHeldBack: Bool = false
+  ) -> ReadyListStateMachine.Insertion? {
     let childList = childList
     var action: ProcedureStateMachine.TurnAction?
-    var insertion = ReadyListStateMachine.Insertion.accepted
+    var insertion: ReadyListStateMachine.Insertion?
     var dependencies: SmallList<ProcedureExtras.Dependency>?
     var isMarked = false
     let aftermath = update { core in
@@ -26,19 +30,15 @@ extension Procedure {
         priority: core.priority, quality: core.quality == .unspecified ? nil : core.quality,
         readiness: core.machine.becomeReady(), attempt: core.machine.attempt)
       let aftermath: ReadyList.Aftermath
-      (insertion, aftermath) = list.insert(self, standing)
+      publish(core)
+      (insertion, aftermath) = list.insert(self, standing) { cancel in
+        isMarked = core.mark(self, errors: cancel.errors, reason: cancel.reason)
+        publish(core)
+      }
       // A refused one is no member, but its turns run where they would have.
       core.home = list
-      switch insertion {
-      case .accepted:
-        core.isMember = true
-      case .acceptedToCancel(let cancel):
-        core.isMember = true
-        isMarked = core.mark(self, errors: cancel.errors, reason: cancel.reason)
-      case .refused:
-        core.isMember = false
-      }
-      if core.isMember, list.hearsChildren { core.machine.mustBeHeard() }
+      core.isMember = insertion != nil
+      if core.isMember, list.isGroup { core.machine.mustBeHeard() }
       return aftermath
     }
     guard let action else {
@@ -51,25 +51,21 @@ extension Procedure {
       listForTurns.requestTurn(of: self)
       watchLingering()
     }
-    switch insertion {
-    case .refused:
+    guard let insertion else {
       cancel(withErrors: [ProcedureError.groupFinished(list.group?.name ?? "")])
-      return false
-    case .acceptedToCancel(let cancel):
-      join(cancel, isMarked: isMarked)
-    case .accepted:
-      break
+      return nil
     }
+    if let cancel = insertion.cancel { join(cancel, isMarked: isMarked) }
     if let childList {
       childList.adoptEverywhere(list.context)
       dependencyFinished()
     }
-    guard let dependencies else { return true }
+    guard let dependencies else { return insertion }
     for index in dependencies.indices {
       let dependency = dependencies[index]
       wait(for: dependency.procedure, dependency.demand, at: index)
     }
-    return true
+    return insertion
   }
 
   /// The group that it was a child of went away.

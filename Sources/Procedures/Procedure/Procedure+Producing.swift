@@ -33,6 +33,7 @@ extension Procedure {
     switch production.target {
     case .home: read { $0.home }?.add(production.procedure)
     case .ownChild: production.procedure.dependencyFinished()
+    case .announced: break
     }
   }
 }

@@ -18,11 +18,8 @@ extension Procedure {
   ///     for the caller.
   ///   - list: whose worker this is.
   ///   - context: what the worker was submitted on.
-  ///   - looksForMore: whether the worker will look for more in that list. A child's, which runs a turn
-  ///     of its group in between, will not.
   final func runTurn(
-    _ kind: ReadyListStateMachine.Job.Kind, on list: ReadyList, _ context: SchedulingContext,
-    looksForMore: Bool = true
+    _ kind: ReadyListStateMachine.Job.Kind, on list: ReadyList, _ context: SchedulingContext
   ) -> TurnEnd {
     guard var next = beginTurn(kind, on: list, context) else { return .idle }
     while true {
@@ -31,10 +28,14 @@ extension Procedure {
         if case .waitForPendingEvents = next.step { watchHold() }
         if case .movesTo(let home) = next.detail { home.requestTurn(of: self) }
         return .idle
+      case .announceChildren:
+        announceChildren()
       case .execute:
         execute()
+      case .handOver:
+        carryOutHandOvers(onWorkerOf: list)
       case .evaluateConditions:
-        evaluateConditions(onWorkerOf: looksForMore ? list : nil)
+        evaluateConditions(onWorkerOf: list)
       case .didCancel:
         abandonConditions()
         endBecauseOfCancel()
@@ -46,11 +47,18 @@ extension Procedure {
       case .settleChildren:
         settleChildren()
       case .askGroup:
-        askGroup(of: list, context)
+        if askGroup(of: list, context) {
+          next = update { core in
+            core.machine.wasHeardAtOnce()
+            return core.nextStep(on: list, context)
+          }
+          continue
+        }
       case .hearChildren:
         hearChildren()
       case .retire:
-        return .retired(waiters: retire(from: list, with: next))
+        return .retired(
+          waiters: retire(on: WorkerPlace(list: list, context: context), with: next))
       case .attachObservers, .addProduced, .willExecute, .didExecute:
         break
       }
@@ -113,10 +121,7 @@ extension Procedure {
   /// The last step: lets go of everything, and tells dependents.
   ///
   /// - Returns: who waits for the procedure. They are told when it has left its list.
-  private func retire(from list: ReadyList, with last: NextStep) -> [FinishWaiter]? {
-    if failed, read({ $0.isMember }), !list.hearsChildren, let group = list.group {
-      group.takeOver(errors, of: self)
-    }
+  private func retire(on worker: WorkerPlace, with last: NextStep) -> [FinishWaiter]? {
     releaseWork()
     guard case .extras(let extras) = last.detail else { return nil }
     let rarities = extras.existingRarities
@@ -126,7 +131,7 @@ extension Procedure {
     }
     extras.leaveDependencies()
     while let dependent = extras.dependents.popFirst() {
-      dependent.procedure.dependencyFinished(self, dependent.demand, onWorkerOf: list)
+      dependent.procedure.dependencyFinished(self, dependent.demand, on: worker)
     }
     return rarities.map { $0.waiters.elements(of: $0.waiterList) }
   }

@@ -65,6 +65,9 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
 
   // What ready-made procedures do beside the overrides, so that nobody has to call super.
 
+  /// A group is about to execute: what is added to it from here on is announced when it is added.
+  func announceChildren() {}
+
   /// A group lets its children end it.
   func settleChildren() {}
 
@@ -184,9 +187,14 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   final func update<Result: Sendable>(_ body: (inout ProcedureCore) -> Result) -> Result {
     core.withLock { core in
       let result = body(&core)
-      status.store(core.machine.status.byte)
+      publish(core)
       return result
     }
+  }
+
+  /// Makes what may be read without the lock known. Called under it.
+  final func publish(_ core: borrowing ProcedureCore) {
+    status.store(core.machine.status.byte)
   }
 
   /// Notes an event, and has the turn run if nobody holds it.

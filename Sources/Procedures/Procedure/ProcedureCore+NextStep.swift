@@ -52,8 +52,8 @@ extension ProcedureCore {
     if let home = homeElsewhere(than: list, context) { return NextStep(.idle, .movesTo(home)) }
     let step = machine.next(wants: observers.wants)
     switch step {
-    case .idle, .waitForPendingEvents, .waitForGroup, .evaluateConditions, .execute,
-      .settleChildren, .askGroup, .hearChildren:
+    case .idle, .waitForPendingEvents, .waitForGroup, .handOver, .evaluateConditions,
+      .announceChildren, .execute, .settleChildren, .askGroup, .hearChildren:
       return NextStep(step)
     case .attachObservers:
       return attaching()
@@ -62,7 +62,9 @@ extension ProcedureCore {
     case .didExecute:
       return telling(.didExecute, in: step)
     case .didCancel:
-      return telling(.didCancel, in: step)
+      guard machine.takeNewObservers() else { return telling(.didCancel, in: step) }
+      // Those that are new are told first that they are attached.
+      return NextStep(step, .observers(observers.entries), events: [.didAttach, .didCancel])
     case .willFinish:
       return telling(.willFinish, in: step)
     case .didFinish:

@@ -44,6 +44,12 @@ struct ProcedureCore: Sendable {
       asks: home !== list)
   }
 
+  /// Whether its turns run on such a worker.
+  func runs(on worker: WorkerPlace) -> Bool {
+    guard let home else { return false }
+    return home === worker.list || home.context === worker.context
+  }
+
   /// The rarest belongings, if there are any.
   var rarities: ProcedureRarities? { extras?.existingRarities }
 

@@ -5,6 +5,8 @@ final class ProcedureRarities: @unchecked Sendable {
   /// An event whose delivery waits for another Dispatch queue.
   var suspendedDelivery: ObserverDelivery?
   var produced = Fifo<Production>()
+  /// Of dependencies that have finished.
+  var handOvers = Fifo<PendingHandOver>()
   var waiters = Slab<FinishWaiter>()
   var waiterList = SlabList()
   var source: CancellationTokenSource?

@@ -30,16 +30,17 @@
 /// nothing in a later one.
 ///
 /// The steps of a life in which nothing special happens; a cancel puts `didCancel` before whatever
-/// comes next, except that nothing goes between `execute` and `didExecute` but a new observer:
+/// comes next:
 ///
 /// ```
-/// attachObservers → [evaluateConditions] → willExecute → execute → didExecute → [settleChildren] →
-///                   pending                started       executing
-/// willFinish → didFinish → retire
-/// finishing    finished
+/// attachObservers → [handOver] → [evaluateConditions] → willExecute → [announceChildren] → execute →
+///                   pending                             started                            executing
+/// didExecute → [settleChildren] → willFinish → [askGroup → (waitForGroup)] → didFinish → retire
+///                                 finishing                                  finished
 ///
-/// willFinish → [askGroup → (waitForGroup)] → didFinish, in a group that hears its children:
-/// `hearChildren` is a step of the group's turn, between any two others.
+/// A child asks its group before it finishes: `hearChildren` is a step of the group's turn, between any
+/// two others. A group that has nothing else to do is asked on the child's worker: `takeTurn` and
+/// `giveBackTurn` are a turn of one step, and so is a hand-over on the worker of the dependency.
 /// ```
 ///
 /// A cancel comes in two parts, so that a whole tree can be marked before anything of it is told:
@@ -58,8 +59,12 @@ struct ProcedureStateMachine: Sendable {
     case waitForPendingEvents
     case attachObservers
     case addProduced
+    /// Have a dependency that has finished hand over what it made.
+    case handOver
     case evaluateConditions
     case willExecute
+    /// Find out which children there are, to tell the group's observers of them.
+    case announceChildren
     case execute
     case didExecute
     case didCancel
@@ -113,6 +118,7 @@ struct ProcedureStateMachine: Sendable {
     static let produced = Inbox(rawValue: 4)
     static let conditions = Inbox(rawValue: 8)
     static let children = Inbox(rawValue: 16)
+    static let handOver = Inbox(rawValue: 32)
   }
 
   /// What a pending procedure has come to.
@@ -135,6 +141,8 @@ struct ProcedureStateMachine: Sendable {
 
   private enum Children: UInt8, Sendable {
     case notAGroup
+    /// Those that are added are announced when the group executes.
+    case unannounced
     case running
     case settling
     case finished
@@ -152,6 +160,8 @@ struct ProcedureStateMachine: Sendable {
   private(set) var state = ProcedureState.initialized
   private(set) var cancellation = Cancellation.none
   private(set) var isTurnHeld = false
+  /// Whether something was noted since the turn was taken for one step.
+  private var isTurnWanted = false
   private var isFinishRequested = false
   private var isDidExecuteDue = false
   private var isReady = false
@@ -162,7 +172,7 @@ struct ProcedureStateMachine: Sendable {
   private var hearing = Hearing.none
   private var held: Holdable?
   private var isWaitingForHolds = false
-  private var holds: UInt16 = 0
+  private var holds: UInt32 = 0
   private var unfinishedDependencies: UInt32 = 0
   /// How often it had to go back to waiting.
   private(set) var attempt: UInt32 = 0
@@ -171,7 +181,7 @@ struct ProcedureStateMachine: Sendable {
   private(set) var errorsIfAny: [any Error]?
 
   init(isGroup: Bool = false) {
-    children = isGroup ? .running : .notAGroup
+    children = isGroup ? .unannounced : .notAGroup
   }
 
   var errors: [any Error] { errorsIfAny ?? [] }
@@ -197,8 +207,20 @@ struct ProcedureStateMachine: Sendable {
     return isCancelled ? requestTurn() : TurnAction.none
   }
 
+  /// What becomes of a dependency or condition that is added now.
+  enum PrerequisiteAnswer: Sendable {
+    case accepted
+    /// It was cancelled, and waits for nothing any more.
+    case pointless
+    /// It has started, so that the order asked for is broken already.
+    case tooLate
+  }
+
   /// Whether dependencies and conditions can still be added: not since it started.
-  var acceptsPrerequisites: Bool { state <= .pending }
+  var prerequisiteAnswer: PrerequisiteAnswer {
+    if isCancelled { return .pointless }
+    return state <= .pending ? .accepted : .tooLate
+  }
 
   /// A dependency was added while pending. True if it had come further, and must wait again.
   mutating func dependencyAdded() -> Bool {
@@ -384,12 +406,26 @@ struct ProcedureStateMachine: Sendable {
     return state == .initialized ? .none : requestTurn()
   }
 
+  // MARK: Hand-overs
+
+  /// A dependency has finished that has something to hand over.
+  mutating func noteHandOver() -> TurnAction {
+    inbox.insert(.handOver)
+    return requestTurn()
+  }
+
   // MARK: Groups
 
   /// Its group decides about its errors before it has finished.
   mutating func mustBeHeard() { hearing = .due }
 
-  /// The group has decided.
+  /// The group has decided while it was asked.
+  mutating func wasHeardAtOnce() {
+    precondition(hearing == .asked, "Internal inconsistency: heard without having asked")
+    hearing = .heard
+  }
+
+  /// The group has decided, since it was asked.
   mutating func wasHeard() -> TurnAction {
     defer { hearing = .heard }
     switch hearing {
@@ -442,25 +478,46 @@ struct ProcedureStateMachine: Sendable {
   /// Takes the turn if it is free.
   @inline(__always)
   private mutating func requestTurn() -> TurnAction {
-    if isTurnHeld { return .none }
+    if isTurnHeld {
+      isTurnWanted = true
+      return .none
+    }
     isTurnHeld = true
     return .requestTurn
   }
+
+  /// Takes the turn for one piece of user code, unless it is held, or a cancel is to be told first.
+  mutating func takeTurn() -> Bool {
+    if isTurnHeld || isCancelDue { return false }
+    isTurnHeld = true
+    isTurnWanted = false
+    return true
+  }
+
+  /// Gives back a turn that was taken for one thing; it is kept, to go on, if there is more to do.
+  mutating func giveBackTurn() -> TurnAction {
+    precondition(isTurnHeld, "Internal inconsistency: a turn given back that nobody holds")
+    if isTurnWanted { return .requestTurn }
+    isTurnHeld = false
+    return .none
+  }
+
+  /// Whether it was cancelled and has not been told so: no other user code begins before.
+  private var isCancelDue: Bool { cancellation == .marked || cancellation == .posted }
 
   /// What the holder of the turn does next, now that the step before is done.
   ///
   /// - Parameter wants: the events that somebody observes; others are skipped.
   mutating func next(wants: ProcedureEvents) -> Step {
     precondition(isTurnHeld, "Internal inconsistency: a turn that nobody holds")
-    if inbox.contains(.observers) {
-      inbox.remove(.observers)
-      return .attachObservers
+    if !isCancelDue {
+      if takeNewObservers() { return .attachObservers }
+      if isDidExecuteDue {
+        isDidExecuteDue = false
+        if wants.contains(.didExecute) { return .didExecute }
+      }
+      if inbox.remove(.children) != nil { return .hearChildren }
     }
-    if isDidExecuteDue {
-      isDidExecuteDue = false
-      if wants.contains(.didExecute) { return .didExecute }
-    }
-    if inbox.remove(.children) != nil { return .hearChildren }
     if holds > 0 {
       isWaitingForHolds = true
       return .waitForPendingEvents
@@ -488,6 +545,7 @@ struct ProcedureStateMachine: Sendable {
     case .marked: return giveUpTurn()
     case .delivered: return beginFinishing()
     case .none:
+      if inbox.remove(.handOver) != nil { return .handOver }
       if inbox.remove(.conditions) != nil { return .evaluateConditions }
       guard inbox.contains(.start) else { return giveUpTurn() }
       inbox.remove(.start)
@@ -498,27 +556,30 @@ struct ProcedureStateMachine: Sendable {
 
   @inline(__always)
   private mutating func nextWhileStarted() -> Step {
-    if takeProduced() { return .addProduced }
-    switch cancellation {
-    case .posted: return deliverCancel()
-    case .marked: return giveUpTurn()
-    case .delivered: return beginFinishing()
-    case .none:
-      if isFinishRequested { return beginFinishing() }
-      state = .executing
-      isDidExecuteDue = true
-      return .execute
-    }
-  }
-
-  @inline(__always)
-  private mutating func nextWhileExecuting() -> Step {
-    if takeProduced() { return .addProduced }
     switch cancellation {
     case .posted: return deliverCancel()
     case .marked: return giveUpTurn()
     case .delivered, .none: break
     }
+    if takeProduced() { return .addProduced }
+    if cancellation == .delivered || isFinishRequested { return beginFinishing() }
+    if children == .unannounced {
+      children = .running
+      return .announceChildren
+    }
+    state = .executing
+    isDidExecuteDue = true
+    return .execute
+  }
+
+  @inline(__always)
+  private mutating func nextWhileExecuting() -> Step {
+    switch cancellation {
+    case .posted: return deliverCancel()
+    case .marked: return giveUpTurn()
+    case .delivered, .none: break
+    }
+    if takeProduced() { return .addProduced }
     if isFinishRequested || isGroup { return beginFinishing() }
     return giveUpTurn()
   }
@@ -547,7 +608,7 @@ struct ProcedureStateMachine: Sendable {
   @inline(__always)
   private mutating func beginFinishing() -> Step {
     switch children {
-    case .running:
+    case .unannounced, .running:
       children = .settling
       return .settleChildren
     case .settling:
@@ -556,6 +617,14 @@ struct ProcedureStateMachine: Sendable {
       state = .finishing
       return .willFinish
     }
+  }
+
+  /// Whether observers were added that have not been told that they are attached.
+  @inline(__always)
+  mutating func takeNewObservers() -> Bool {
+    guard inbox.contains(.observers) else { return false }
+    inbox.remove(.observers)
+    return true
   }
 
   @inline(__always)

@@ -5,6 +5,8 @@ struct Production: Sendable {
     case home
     /// Already a child of the producer; it starts when the observers know.
     case ownChild
+    /// A child that was there when the producer, a group, executed.
+    case announced
   }
 
   /// What becomes of a call of `produce`.

@@ -13,6 +13,8 @@ final class TreeCancel: Sendable {
   private struct Progress: Sendable {
     var isMarked = false
     var untold: [Procedure] = []
+    /// How many groups are being added below, what is in them not yet marked.
+    var followers = 0
   }
 
   private let progress = Locked(Progress())
@@ -27,22 +29,49 @@ final class TreeCancel: Sendable {
   }
 
   /// Goes on with a subtree that was added to a group which had been cancelled.
-  init(following earlier: TreeCancel) {
-    errors = earlier.errors
-    reason = earlier.reason
+  init(following cancel: TreeCancel) {
+    errors = cancel.errors
+    reason = cancel.reason
+    // One that is done only passes on: without it, groups that are added one inside the other make no
+    // chain.
+    var earlier = cancel
+    while let next = earlier.earlier, earlier.isMarked { earlier = next }
     self.earlier = earlier
   }
 
-  /// Whether everything there is below has been marked.
-  var isMarked: Bool { progress.withLock { $0.isMarked } }
+  private var isMarked: Bool { progress.withLock { $0.isMarked } }
 
-  /// Has procedures told that were marked: now, or when the walk is done.
-  func tell(_ marked: [Procedure]) {
-    let isMarked = progress.withLock { progress in
-      if !progress.isMarked { progress.untold += marked }
-      return progress.isMarked
+  /// Whether everything there is below has been marked.
+  var isEverywhere: Bool { progress.withLock { $0.isMarked && $0.followers == 0 } }
+
+  /// A group is being added below. Called under the lock of the list that it is added to, so that no
+  /// other walk passes by.
+  func expectFollower() { countFollower(1) }
+
+  /// What is in the group that was added has been marked.
+  func followerIsMarked() { countFollower(-1) }
+
+  private func countFollower(_ difference: Int) {
+    var cancel: TreeCancel? = self
+    while let next = cancel {
+      next.progress.withLock { $0.followers += difference }
+      cancel = next.earlier
     }
-    if isMarked { deliver(marked) }
+  }
+
+  /// Has procedures told that were marked: now, or when this walk, and those before it, are done.
+  func tell(_ marked: [Procedure]) {
+    var cancel = self
+    while true {
+      let isMarked = cancel.progress.withLock { progress in
+        if !progress.isMarked { progress.untold += marked }
+        return progress.isMarked
+      }
+      guard isMarked else { return }
+      guard let earlier = cancel.earlier else { break }
+      cancel = earlier
+    }
+    for procedure in marked { procedure.deliverCancel(reason) }
   }
 
   /// The walk is done: tells everybody, in the order in which they were marked.
@@ -52,11 +81,6 @@ final class TreeCancel: Sendable {
       defer { progress.untold = [] }
       return progress.untold
     }
-    deliver(untold)
-  }
-
-  private func deliver(_ marked: [Procedure]) {
-    if let earlier { return earlier.tell(marked) }
-    for procedure in marked { procedure.deliverCancel(reason) }
+    tell(untold)
   }
 }

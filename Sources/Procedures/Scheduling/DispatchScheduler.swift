@@ -4,18 +4,18 @@ internal import ProcedurePrimitives
 /// Workers as blocks on a Dispatch queue.
 package final class DispatchScheduler: Scheduler {
   private let queue: DispatchQueue
-  package let proceduresPerWorker: Int
+  package let stretch: WorkerStretch
 
   /// Workers on the user's own queue, where other blocks wait their turn between procedures.
   package init(underlyingQueue: DispatchQueue) {
     queue = underlyingQueue
-    proceduresPerWorker = 16
+    stretch = WorkerStretch(procedures: 16, milliseconds: 1)
   }
 
   /// Workers on Dispatch's global queue of that quality.
   package init(quality: DispatchQoS.QoSClass) {
     queue = .global(qos: quality)
-    proceduresPerWorker = .max
+    stretch = WorkerStretch(procedures: 256, milliseconds: 1)
   }
 
   package func submit(

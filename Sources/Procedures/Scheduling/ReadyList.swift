@@ -84,14 +84,12 @@ final class ReadyList: Sendable {
     return list
   }
 
-  /// Whether the group decides about the errors of its children.
-  var hearsChildren: Bool { owner?.hearsChildren ?? false }
+  /// Whether these are the children of a group.
+  var isGroup: Bool { owner != nil }
   var context: SchedulingContext { fixedContext ?? locked { $0.context } }
   var procedures: [Procedure] { locked { $0.machine.procedures } }
   var children: [Procedure] {
-    locked {
-      $0.machine.keepsFinishedChildren ? $0.machine.children : $0.machine.procedures
-    }
+    locked { $0.machine.children }
   }
   var count: Int { locked { $0.machine.count } }
 
@@ -128,21 +126,28 @@ final class ReadyList: Sendable {
   // MARK: Members
 
   /// Adds a member. Called under the procedure's lock; what is returned is for afterwards.
+  ///
+  /// - Parameter mark: marks it as cancelled, if the group is: before others can find it here.
   func insert(
-    _ procedure: Procedure, _ standing: ReadyListStateMachine.Standing
-  ) -> (ReadyListStateMachine.Insertion, Aftermath) {
+    _ procedure: Procedure, _ standing: ReadyListStateMachine.Standing,
+    marking mark: (TreeCancel) -> Void
+  ) -> (ReadyListStateMachine.Insertion?, Aftermath) {
     if owner == nil, standing.mayArriveLate {
       let answer = arrivals.append(
         Arrivals.Arrival(procedure: procedure, standing: standing), isExpected: isWorkerComing)
       if answer == .accepted {
-        return (.accepted, standing.readiness == .waiting ? aftermathOfWaiting() : .none)
+        return (.init(), standing.readiness == .waiting ? aftermathOfWaiting() : .none)
       }
       if answer == .acceptedUnexpected {
-        return locked { storage in (.accepted, aftermath(of: &storage)) }
+        return locked { storage in (.init(), aftermath(of: &storage)) }
       }
     }
     return locked { storage in
       let insertion = storage.machine.insert(procedure, standing)
+      if let cancel = insertion?.cancel {
+        if procedure.childList != nil { cancel.expectFollower() }
+        mark(cancel)
+      }
       return (insertion, aftermath(of: &storage))
     }
   }
@@ -219,6 +224,16 @@ final class ReadyList: Sendable {
     return lists
   }
 
+  /// The group is about to execute.
+  ///
+  /// - Returns: the children so far. Later ones are announced when they are added.
+  func announce() -> [Procedure] {
+    locked { storage in
+      storage.machine.announce()
+      return storage.machine.children
+    }
+  }
+
   func begin() {
     update { storage, _ in storage.machine.begin() }
   }
@@ -232,7 +247,7 @@ final class ReadyList: Sendable {
   func cancel(_ cancel: TreeCancel) -> [Procedure] {
     arrivals.close()
     // Below a cancel that has been everywhere, and with what was added since, all are marked.
-    if let earlier = locked({ $0.machine.treeCancel }), earlier.isMarked { return [] }
+    if let earlier = locked({ $0.machine.treeCancel }), earlier.isEverywhere { return [] }
     return locked { storage in
       storage.machine.cancel(cancel)
       return storage.machine.procedures
@@ -291,23 +306,22 @@ final class ReadyList: Sendable {
       storage.machine.admitArrivals()
       storage.machine.receive(from: arrivals)
     }
-    if let job { run(job, on: context, limit: context.scheduler.proceduresPerWorker) }
+    if let job { run(job, on: context, for: context.scheduler.stretch) }
   }
 
   /// Runs `first` and then whatever else there is, on this thread.
   private func run(
-    _ first: ReadyListStateMachine.Job, on context: SchedulingContext, limit: Int,
+    _ first: ReadyListStateMachine.Job, on context: SchedulingContext, for stretch: WorkerStretch,
     isHandedOver: Bool = false
   ) {
-    var remaining = limit
-    var finishedGroup = drain(first, on: context, &remaining, isHandedOver: isHandedOver)
+    var stretch = stretch
+    var finishedGroup = drain(first, on: context, &stretch, isHandedOver: isHandedOver)
     // A group whose last child was run goes on here: its children's list has nothing else to do.
     while let group = finishedGroup {
       let list = group.listForTurns
-      guard list.context === context else { return list.requestTurn(of: group) }
-      remaining = max(remaining, 1)
+      guard list.context === context, !stretch.isOver else { return list.requestTurn(of: group) }
       let turn = ReadyListStateMachine.Job(procedure: group, kind: .turn, quality: nil)
-      finishedGroup = list.drain(turn, on: context, &remaining)
+      finishedGroup = list.drain(turn, on: context, &stretch)
     }
   }
 
@@ -315,7 +329,8 @@ final class ReadyList: Sendable {
   ///
   /// - Returns: the group whose last child this was, if its turn is held for the caller.
   private func drain(
-    _ first: ReadyListStateMachine.Job, on context: SchedulingContext, _ remaining: inout Int,
+    _ first: ReadyListStateMachine.Job, on context: SchedulingContext,
+    _ stretch: inout WorkerStretch,
     isHandedOver: Bool = false
   ) -> GroupProcedure? {
     var next: ReadyListStateMachine.Job? = first
@@ -324,21 +339,22 @@ final class ReadyList: Sendable {
       if let quality = job.quality, !isHandedOver {
         // A procedure with a quality of its own gets a worker of that quality.
         context.scheduler.submit(quality: quality) { [self] in
-          run(job, on: context, limit: 1, isHandedOver: true)
+          run(job, on: context, for: WorkerStretch(procedures: 1), isHandedOver: true)
         }
         next = take(on: context)
         continue
       }
       isHandedOver = false
-      remaining -= 1
-      switch job.procedure.runTurn(job.kind, on: self, context) {
+      let end = job.procedure.runTurn(job.kind, on: self, context)
+      stretch.advance()
+      switch end {
       case .idle:
         // What was evaluated may be ready now, and nobody else has been asked for on its behalf.
-        next = remaining > 0 ? take(on: context) : leaveToOthers()
+        next = stretch.isOver ? leaveToOthers() : take(on: context)
       case .retired(let waiters):
         let finishedGroup: GroupProcedure?
         (next, finishedGroup) = retire(
-          job.procedure, waiters, on: context, takesNext: remaining > 0)
+          job.procedure, waiters, on: context, takesNext: !stretch.isOver)
         if let finishedGroup { return finishedGroup }
       }
     }

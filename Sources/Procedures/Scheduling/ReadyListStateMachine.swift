@@ -85,12 +85,11 @@ struct ReadyListStateMachine: Sendable {
     case mustAsk(ExclusionRequest)
   }
 
-  enum Insertion: Sendable {
-    case accepted
-    /// The group is cancelled, and so must the child be.
-    case acceptedToCancel(TreeCancel)
-    /// The group has closed.
-    case refused
+  struct Insertion: Sendable {
+    /// The group is cancelled by it, and so must the child be.
+    var cancel: TreeCancel?
+    /// Whether the group has announced its children already, and this one is announced by itself.
+    var isAnnounced = true
   }
 
   /// The list that a member is in, as an index into `lists`.
@@ -138,7 +137,9 @@ struct ReadyListStateMachine: Sendable {
   private(set) var slotsInUse = 0
   private(set) var treeCancel: TreeCancel?
   /// All members there ever were, if these are the children of a group.
-  private(set) var children: [Procedure] = []
+  private var allChildren: [Procedure] = []
+  /// Whether the group has told its observers of the children that it began with.
+  private var isAnnounced = false
   /// Whether `children` keeps those that have finished.
   var keepsFinishedChildren = true
   private let isGroup: Bool
@@ -164,8 +165,9 @@ struct ReadyListStateMachine: Sendable {
 
   // MARK: Members
 
-  mutating func insert(_ procedure: Procedure, _ standing: Standing) -> Insertion {
-    if phase == .closed { return .refused }
+  /// Nil if the group has closed.
+  mutating func insert(_ procedure: Procedure, _ standing: Standing) -> Insertion? {
+    if phase == .closed { return nil }
     let list: List =
       switch standing.readiness {
       case .waiting: .waiting
@@ -173,8 +175,8 @@ struct ReadyListStateMachine: Sendable {
       case .start: .ready(standing.priority)
       }
     insert(procedure, standing, into: list)
-    if isGroup, keepsFinishedChildren { children.append(procedure) }
-    return treeCancel.map(Insertion.acceptedToCancel) ?? .accepted
+    if isGroup, keepsFinishedChildren { allChildren.append(procedure) }
+    return Insertion(cancel: treeCancel, isAnnounced: isAnnounced)
   }
 
   @inline(__always)
@@ -292,6 +294,12 @@ struct ReadyListStateMachine: Sendable {
 
   // MARK: Groups
 
+  /// Those that there were, and are kept.
+  var children: [Procedure] { keepsFinishedChildren ? allChildren : procedures }
+
+  /// The group tells its observers of the children that there are; whoever adds one later sees to that.
+  mutating func announce() { isAnnounced = true }
+
   /// The group executes: children may start.
   mutating func begin() {
     if phase == .held { phase = .running }
@@ -324,7 +332,7 @@ struct ReadyListStateMachine: Sendable {
   /// run must run elsewhere.
   mutating func abandon() -> Remains {
     let unfinished = procedures
-    let finished = children.filter { $0.membership.place == nil }
+    let finished = allChildren.filter { $0.membership.place == nil }
     for procedure in unfinished { procedure.membership = .none }
     var awaitingTurn: [Procedure] = []
     while let procedure = turns.popFirst() { awaitingTurn.append(procedure) }

@@ -13,7 +13,7 @@ package protocol Scheduler: AnyObject, Sendable {
   /// left to be done. For looking whether procedures wait for each other.
   func submitWhenQuiet(after delay: Duration, _ work: @escaping @Sendable () -> Void)
 
-  /// After so many procedures a worker asks to be called again, so that others get a turn on the
-  /// thread. `Int.max` where nobody else waits for that thread.
-  var proceduresPerWorker: Int { get }
+  /// How long a worker runs procedures before it asks to be called again, so that others get the
+  /// thread.
+  var stretch: WorkerStretch { get }
 }

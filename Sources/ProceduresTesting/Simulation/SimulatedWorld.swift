@@ -35,7 +35,7 @@ final class SimulatedWorld: Scheduler, TimerService {
   private let epoch = ContinuousClock.now
 
   /// Each step is one turn of one procedure.
-  let proceduresPerWorker = 1
+  let stretch = WorkerStretch(procedures: 1)
 
   init(draws: SimulationDraws) {
     state = Locked(State(draws: draws))

@@ -32,7 +32,8 @@ import Testing
       await collect(events.0) == ["willExecute", "didExecute", "willFinish 0", "didFinish 0"])
     #expect(
       await collect(events.1) == [
-        "willExecute", "willAdd late", "didAdd late", "didExecute", "willFinish 0", "didFinish 0",
+        "willExecute", "willAdd p", "didAdd p", "willAdd late", "didAdd late", "didExecute",
+        "willFinish 0", "didFinish 0",
       ])
   }
 

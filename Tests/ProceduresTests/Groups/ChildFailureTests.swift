@@ -36,6 +36,65 @@ import Testing
     TracedProcedure(name, trace: trace, failure: TestError(name))
   }
 
+  @Test("C1: a cancelled group hears no child before procedureDidCancel", arguments: [false, true])
+  func cancelledGroupHearsLater(isEnqueued: Bool) async {
+    final class Noting: GroupProcedure, @unchecked Sendable {
+      let trace: Recorder<String>
+      init(_ children: [Procedure], _ trace: Recorder<String>) {
+        self.trace = trace
+        super.init(children: children)
+      }
+      override func procedureDidCancel(withErrors errors: [any Error]) {
+        trace.note("procedureDidCancel")
+      }
+      override func child(_ child: Procedure, willFinishWithErrors errors: [any Error])
+        -> [any Error]
+      {
+        trace.note("heard \(child.name)")
+        return errors
+      }
+    }
+    let children = ["a", "b"].map { TracedProcedure($0, end: .whenToldOrCancelled) }
+    let group = Noting(children, trace)
+    let queue = queue
+    if isEnqueued {
+      queue.add(group)
+      scheduler.run()
+    }
+    group.cancel()
+    if !isEnqueued {
+      // What it is told before it is on a queue, it is told on Dispatch.
+      ProcedureQueue().add(group)
+      _ = await group.waitUntilFinished()
+    }
+    scheduler.run()
+    #expect(trace.events.first == "procedureDidCancel" && group.isFinished)
+    #expect(trace.events.dropFirst().sorted() == ["heard a", "heard b"])
+  }
+
+  @Test("C1: on threads, a cancelled group hears no child before procedureDidCancel")
+  func cancelledGroupHearsLaterOnThreads() async {
+    final class Noting: GroupProcedure, @unchecked Sendable {
+      var wasTold = false
+      var heardBefore = 0
+      override func procedureDidCancel(withErrors errors: [any Error]) { wasTold = true }
+      override func child(_ child: Procedure, willFinishWithErrors errors: [any Error])
+        -> [any Error]
+      {
+        if isCancelled, !wasTold { heardBefore += 1 }
+        return errors
+      }
+    }
+    let queue = ProcedureQueue()
+    for round in 0..<Rounds.few {
+      let group = Noting(children: (0..<4).map { _ in TracedProcedure() })
+      if round % 2 == 0 { group.cancel() }
+      await race({ queue.add(group) }, { group.cancel() })
+      _ = await group.waitUntilFinished()
+      #expect(group.heardBefore == 0)
+    }
+  }
+
   @Test("G6: a child's failure or cancel touches neither siblings nor the group")
   func keepGoing() {
     let lasting = TracedProcedure("lasting", end: .whenTold)

@@ -197,7 +197,7 @@ import Testing
 
   /// Its worker has run, on a thread of its own, before `submit` returns.
   private final class EagerScheduler: Scheduler {
-    let proceduresPerWorker = Int.max
+    let stretch = WorkerStretch(procedures: .max)
     func submit(quality: DispatchQoS.QoSClass?, _ worker: @escaping @Sendable () -> Void) {
       let done = DispatchSemaphore(value: 0)
       DispatchQueue(label: "eager").async {

@@ -4,6 +4,28 @@ import ProcedureTestSupport
 import Testing
 
 @Suite struct ObserverTests {
+  @Test("O3: 70,000 observers hold an event, and the last that releases it lets it go on")
+  func manyHolds() {
+    let scheduler = ManualScheduler()
+    let queue = ProcedureQueue(scheduler: scheduler)
+    let procedure = TracedProcedure()
+    let held = Recorder<PendingEvent>()
+    let count = 70_000
+    for _ in 0..<count {
+      procedure.addWillExecuteBlockObserver { _, pending in held.note(pending) }
+    }
+    queue.add(procedure)
+    scheduler.run()
+    let events = held.events
+    #expect(events.count == count && procedure.state == .started)
+    for event in events.dropLast() { event.release() }
+    scheduler.run()
+    #expect(procedure.state == .started)
+    events.last?.release()
+    scheduler.run()
+    #expect(procedure.isFinished)
+  }
+
   private let scheduler = ManualScheduler()
   private let trace = Recorder<String>()
   private var queue: ProcedureQueue { ProcedureQueue(scheduler: scheduler) }

@@ -42,7 +42,7 @@ import Testing
     scheduler.run()
     #expect(
       trace.events == [
-        "p didAttach", "p procedureDidCancel", "p didCancel", "p procedureWillFinish",
+        "p procedureDidCancel", "p didAttach", "p didCancel", "p procedureWillFinish",
         "p willFinish", "p procedureDidFinish", "p didFinish",
       ])
     #expect(procedure.isFinished && queue.procedures == [dependency])
@@ -132,6 +132,26 @@ import Testing
     #expect(!trace.events.contains("p procedureDidCancel"))
   }
 
+  @Test("C1: observers that are new when it is cancelled are told in the order of adding")
+  func newObservers() {
+    let procedure = TracedProcedure(trace: trace, end: .whenTold)
+    let queue = queue
+    queue.add(procedure)
+    scheduler.run()
+    procedure.addDidCancelBlockObserver { [trace] _, _ in trace.note("first") }
+    procedure.add(observer: TraceObserver(trace: trace, label: " second"))
+    procedure.addDidCancelBlockObserver { [trace] _, _ in trace.note("third") }
+    procedure.cancel()
+    scheduler.run()
+    #expect(
+      trace.events == [
+        "p execute", "p procedureDidCancel", "first", "p didAttach second", "p didCancel second",
+        "third",
+      ])
+    procedure.finish()
+    scheduler.run()
+  }
+
   @Test("C5: cancel, then finish, inside execute(): didCancel comes before willFinish")
   func cancelThenFinishInsideExecute() {
     final class Both: Procedure, @unchecked Sendable {
@@ -146,7 +166,7 @@ import Testing
     scheduler.run()
     #expect(
       trace.events.map { String($0.dropFirst("Both ".count)) } == [
-        "didAttach", "willExecute", "didExecute", "didCancel", "willFinish", "didFinish",
+        "didAttach", "willExecute", "didCancel", "didExecute", "willFinish", "didFinish",
       ])
     #expect("\(procedure.outcome!)" == "cancelled: f")
   }

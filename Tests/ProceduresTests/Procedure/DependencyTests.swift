@@ -3,6 +3,34 @@ import ProcedureTestSupport
 import Testing
 
 @Suite struct DependencyTests {
+  @Test(
+    "S3: on a procedure that was cancelled a dependency or condition changes nothing, at any time")
+  func addedToACancelledOne() {
+    let scheduler = ManualScheduler()
+    let queue = ProcedureQueue(scheduler: scheduler)
+    let executing = TracedProcedure(end: .whenTold)
+    let finished = TracedProcedure()
+    let pending = TracedProcedure()
+    pending.add(dependency: executing)
+    queue.add(executing, finished, pending)
+    finished.cancel()
+    scheduler.run()
+    let all = [TracedProcedure(), executing, finished, pending]
+    for procedure in all {
+      procedure.cancel()
+      let before = procedure.dependencies
+      #expect(!procedure.add(dependency: TracedProcedure()))
+      #expect(!procedure.add(dependency: TracedProcedure(), requiring: .success))
+      #expect(!procedure.add(condition: BlockCondition { true }))
+      procedure.inject(dependency: TracedProcedure()) { _, _, _ in }
+      #expect(procedure.dependencies == before && procedure.conditions.isEmpty)
+    }
+    #expect(TracedProcedure().add(dependency: TracedProcedure()))
+    executing.finish()
+    scheduler.run()
+    #expect(queue.count == 0)
+  }
+
   private let scheduler = ManualScheduler()
 
   private enum End: CaseIterable {

@@ -125,9 +125,35 @@ import Testing
     _ = machine.mark(errors: [])
     #expect(machine.post() == .none)
     let steps = (0..<5).map { _ in machine.next(wants: .all) }
-    #expect(steps == [.attachObservers, .didExecute, .addProduced, .didCancel, .idle])
+    #expect(steps == [.didCancel, .attachObservers, .didExecute, .addProduced, .idle])
     #expect(!machine.isTurnHeld)
     #expect(machine.finish(errors: []) == .accepted(.requestTurn))
+  }
+
+  @Test("C1: once it is marked, no user code begins before didCancel", arguments: [false, true])
+  func nothingBeforeDidCancel(isPosted: Bool) {
+    for state in [ProcedureState.started, .executing] {
+      var machine = machine(in: state)
+      _ = machine.noteObserver()
+      _ = machine.noteProduced()
+      _ = machine.noteChild()
+      _ = machine.mark(errors: [])
+      if isPosted { _ = machine.post() }
+      #expect(machine.next(wants: .all) == (isPosted ? .didCancel : .idle))
+      #expect(machine.takeTurn() == false)
+    }
+  }
+
+  @Test("a turn that was taken for one thing is kept if something was noted meanwhile")
+  func turnForOneThing() {
+    var machine = Machine(isGroup: true)
+    expect(machine.takeTurn())
+    expectNot(machine.takeTurn())
+    #expect(machine.giveBackTurn() == .none)
+    expect(machine.takeTurn())
+    #expect(machine.noteChild() == .none)
+    #expect(machine.giveBackTurn() == .requestTurn)
+    #expect(machine.isTurnHeld && machine.next(wants: []) == .hearChildren)
   }
 
   @Test("O3: a held event keeps the turn; the last release gives it back")
@@ -186,6 +212,7 @@ import Testing
       #expect(machine.next(wants: []) == .didCancel)
     } else {
       #expect(machine.becomeReady() == .start && machine.start() == .requestTurn)
+      #expect(machine.next(wants: []) == .announceChildren)
       #expect(machine.next(wants: []) == .execute)
     }
     #expect(machine.next(wants: []) == .settleChildren)

@@ -98,7 +98,7 @@ import Testing
     scheduler.run()
     #expect(
       trace.events == [
-        "p execute", "p didAttach", "p procedureDidCancel", "p didCancel", "p procedureWillFinish",
+        "p execute", "p procedureDidCancel", "p didAttach", "p didCancel", "p procedureWillFinish",
         "p willFinish", "p procedureDidFinish", "p didFinish",
       ])
   }

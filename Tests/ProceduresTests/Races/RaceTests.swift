@@ -61,6 +61,67 @@ import Testing
     }
   }
 
+  @Test("G5: a child that others can see reads pending, and in a cancelled group cancelled")
+  func visibleChildren() {
+    for _ in 0..<Rounds.few {
+      let group = GroupProcedure()
+      let added = Gate()
+      let isCancelled = Gate()
+      let children = (0..<20).map { _ in TracedProcedure() }
+      raceOnThreads(
+        {
+          for (index, child) in children.enumerated() {
+            if index == 10 {
+              group.cancel()
+              isCancelled.open()
+            }
+            group.add(child: child)
+          }
+          added.open()
+        },
+        {
+          while !added.isOpen {
+            let mustBeCancelled = isCancelled.isOpen
+            for child in group.children {
+              #expect(child.state >= .pending)
+              #expect(!mustBeCancelled || child.isCancelled)
+            }
+          }
+        })
+    }
+  }
+
+  /// ```
+  /// thread 1                    thread 2
+  /// add a subtree                group.cancel()
+  ///   member, marked               walks, if it is not passed by
+  ///   its children are marked      tells of the group: all must be marked
+  /// ```
+  @Test(
+    "G3: after cancelRemaining, a subtree that is being added is wholly marked before handlers run")
+  func cancelAgainstSubtree() async {
+    let queue = ProcedureQueue()
+    for _ in 0..<30 {
+      let failing = TracedProcedure(failure: TestError("e"))
+      let lasting = TracedProcedure(end: .whenTold)
+      let group = GroupProcedure(failing, lasting)
+      group.failurePolicy = .cancelRemaining
+      queue.add(group)
+      _ = await failing.waitUntilFinished()
+      let leaves = (0..<2_000).map { _ in TracedProcedure() }
+      let subtree = GroupProcedure(children: leaves)
+      let late = Counter()
+      group.cancellationToken.onCancel {
+        guard group.children.contains(subtree) else { return }
+        for leaf in leaves where !leaf.isCancelled { late.increment() }
+      }
+      await race({ group.add(child: subtree) }, { group.cancel() })
+      #expect(late.value == 0)
+      lasting.finish()
+      _ = await group.waitUntilFinished()
+    }
+  }
+
   @Test("G3, G5: cancel of a group against add and finish of children: everything ends, cancelled")
   func cancelAgainstChildren() async {
     let queue = ProcedureQueue()

@@ -61,6 +61,31 @@ import Testing
     await run(cancelled: moment) { [Self.nestedGroups()] }
   }
 
+  @Test(
+    "groups that are added one inside the other under a cancelled group take linear time, and little stack"
+  )
+  func nestedLate() async {
+    let isFinished = await onSmallStack {
+      let scheduler = ManualScheduler()
+      let queue = ProcedureQueue(scheduler: scheduler)
+      let lasting = TracedProcedure(end: .whenTold)
+      let outermost = GroupProcedure(lasting)
+      queue.add(outermost)
+      scheduler.run()
+      outermost.cancel()
+      var innermost = outermost
+      for _ in 0..<Rounds.size(100_000, otherwise: 20_000) {
+        let next = GroupProcedure()
+        #expect(innermost.add(child: next))
+        innermost = next
+      }
+      lasting.finish()
+      scheduler.run()
+      return outermost.isFinished && innermost.isCancelled && innermost.isFinished
+    }
+    #expect(isFinished)
+  }
+
   @Test("groups nested 5,000 deep that were never added are released without recursion")
   func nestedReleased() async {
     let count = await onSmallStack { Self.nestedGroups().children.count }

@@ -1,0 +1,107 @@
+internal import ProcedurePrimitives
+
+/// Carries something from a dependency that has finished to its dependent, before that can start.
+///
+/// The user's code in it belongs to the dependent, and is called in its turn. An error cancels the
+/// dependent with it.
+final class HandOver: Sendable {
+  typealias Body = @Sendable (_ dependency: Procedure, _ dependent: Procedure) -> (any Error)?
+
+  let body: Body
+
+  init(_ body: @escaping Body) {
+    self.body = body
+  }
+}
+
+/// A hand-over whose dependency has finished.
+struct PendingHandOver: Sendable {
+  let dependency: Procedure
+  let handOver: HandOver
+}
+
+/// A worker that is finishing a procedure: of which list, and submitted on what.
+struct WorkerPlace {
+  let list: ReadyList
+  let context: SchedulingContext
+}
+
+extension Procedure {
+  /// A dependency has finished that hands something over: on this worker if that is where this
+  /// procedure's turns run and its turn is free, in its next turn otherwise.
+  final func take(_ pending: PendingHandOver, on worker: WorkerPlace?) {
+    enum Moment: Sendable {
+      case now
+      case later(turnOn: ReadyList?)
+    }
+    let moment: Moment = update { core in
+      guard !core.machine.isCancelled else { return .later(turnOn: nil) }
+      if let worker, core.runs(on: worker), core.machine.takeTurn() { return .now }
+      core.withRarities { $0.handOvers.append(pending) }
+      let takesTurn = core.machine.noteHandOver() == .requestTurn
+      return .later(turnOn: takesTurn ? core.home ?? .detached : nil)
+    }
+    switch moment {
+    case .now:
+      carryOut(pending)
+      let (aftermath, list): (ReadyList.Aftermath?, ReadyList?) = update { core in
+        let readiness = core.machine.dependencyFinished()
+        let aftermath = core.advance(self, to: readiness, onWorkerOf: worker?.list)
+        let goesOn = core.machine.giveBackTurn() == .requestTurn
+        return (aftermath, goesOn ? core.home ?? .detached : nil)
+      }
+      aftermath?.carryOut()
+      list?.requestTurn(of: self)
+    case .later(let list):
+      list?.requestTurn(of: self)
+    }
+  }
+
+  /// Carries out those that have waited for the turn, which is held by the caller.
+  ///
+  /// - Parameter list: the list whose worker this is, which will look for more there.
+  final func carryOutHandOvers(onWorkerOf list: ReadyList?) {
+    while let pending = read({ core in
+      core.machine.isCancelled ? nil : core.rarities?.handOvers.popFirst()
+    }) {
+      carryOut(pending)
+      dependencyFinished(onWorkerOf: list)
+    }
+  }
+
+  private func carryOut(_ pending: PendingHandOver) {
+    let dependency = pending.dependency
+    if let objection = pending.handOver.body(dependency, self) { cancel(withError: objection) }
+    if DependencyDemand.handOver(pending.handOver).isDone(with: dependency) { forget(dependency) }
+  }
+
+  /// A dependency has handed over what it had to, and is not needed any more.
+  ///
+  /// Of many dependencies, so as not to search a long list for each, all leave with the last.
+  private func forget(_ dependency: Procedure) {
+    let released: [ProcedureExtras.Dependency] = read { core in
+      guard let extras = core.extras else { return [] }
+      if extras.dependencies.count <= 64 {
+        let index = extras.dependencies.firstIndex {
+          $0.procedure === dependency && $0.demand.isDone(with: dependency)
+        }
+        return index.map { [extras.dependencies.remove(at: $0)] } ?? []
+      }
+      guard core.machine.isLastDependency else { return [] }
+      let all = extras.dependencies
+      extras.dependencies = all.keeping { !$0.demand.isDone(with: $0.procedure) }
+      return Array(all)
+    }
+    _ = released
+  }
+}
+
+extension DependencyDemand {
+  /// Whether something was to be handed over, and nothing is left to know of the dependency.
+  ///
+  /// One that failed or was cancelled stays: a condition may ask for it.
+  fileprivate func isDone(with dependency: Procedure) -> Bool {
+    guard case .handOver = self, dependency.isFinished else { return false }
+    return !dependency.isCancelled && !dependency.failed
+  }
+}
