@@ -4,17 +4,23 @@ internal import ProcedurePrimitives
 struct ChildResults: Sendable {
   var errors: [any Error] = []
   var failurePolicy = FailurePolicy.keepGoing
-  /// Children that wait to be heard.
-  var unheard = Fifo<Procedure>()
 }
 
 extension Procedure {
-  /// Has the group decide about this procedure's errors, on this worker if the group's turn is free.
-  ///
-  /// - Returns: whether it has decided. Otherwise `wasHeard` is called when it has.
-  final func askGroup(of list: ReadyList, _ context: SchedulingContext) -> Bool {
-    guard let group = list.group else { return true }
-    return group.hear(self, on: context)
+  /// Has the group decide about this procedure's errors, if it can at once: on this worker.
+  final func askGroupAtOnce(of list: ReadyList, _ context: SchedulingContext) -> Bool {
+    list.withGroup(on: context) { $0.hearAtOnce(self, on: context) } ?? true
+  }
+
+  /// Has the group decide about this procedure's errors in its next turn, and then calls `wasHeard`.
+  final func askGroupLater(of list: ReadyList, _ context: SchedulingContext) {
+    let isAsked: Void? = list.withGroup(on: context) { group in
+      group.note { core in
+        core.withRarities { $0.unheard.append(self) }
+        return core.machine.noteChild()
+      }
+    }
+    if isAsked == nil { wasHeard() }
   }
 
   final func wasHeard() {
@@ -23,16 +29,20 @@ extension Procedure {
 }
 
 extension GroupProcedure {
-  fileprivate final func hear(_ child: Procedure, on context: SchedulingContext) -> Bool {
-    let isOurs = update { core in
+  /// False if the group's turn is held, or must be taken elsewhere.
+  fileprivate final func hearAtOnce(_ child: Procedure, on context: SchedulingContext) -> Bool {
+    // What is decided without user code takes no turn, so that no child waits for another's; but it
+    // waits for the same as one that takes it.
+    let takesTurn = mayDecideOtherwise
+    let isInTime = read { core in
       // Children run on the context of their group, once that is the context of a queue.
       let runsHere = !context.isDetached || (core.home ?? .detached).context === context
-      return runsHere && core.machine.takeTurn()
+      return runsHere && (takesTurn ? core.machine.takeTurn() : core.machine.isTurnFree)
     }
-    guard isOurs else {
-      childResults.withLock { $0.unheard.append(child) }
-      note { $0.machine.noteChild() }
-      return false
+    guard isInTime else { return false }
+    guard takesTurn else {
+      takeOver(child.errors, of: child)
+      return true
     }
     decide(about: child)
     let list: ReadyList? = update { core in
@@ -41,6 +51,9 @@ extension GroupProcedure {
     list?.requestTurn(of: self)
     return true
   }
+
+  /// Whether anything but the errors themselves may come of asking it.
+  private var mayDecideOtherwise: Bool { type(of: self) != GroupProcedure.self }
 
   /// Lets the override say which errors of a child that is about to finish the group takes over.
   final func decide(about child: Procedure) {

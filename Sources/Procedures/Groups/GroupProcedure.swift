@@ -35,7 +35,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
     let reference = GroupReference()
     list = ReadyList(childrenOf: reference)
     super.init()
-    reference.group = self
+    reference.refer(to: self)
     add(children: children)
   }
 
@@ -92,15 +92,17 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   @discardableResult
   public final func add(child: Procedure) -> Bool {
     let tellsObservers = read { $0.observers.wantsAdditions }
-    guard let insertion = child.enqueue(in: list, isHeldBack: tellsObservers) else { return false }
-    guard tellsObservers else { return true }
-    if insertion.isAnnounced {
-      announce([child], as: .ownChild)
-    } else {
+    switch child.enqueue(in: list, isHeldBack: tellsObservers) {
+    case .refused:
+      return false
+    case .accepted(isAnnounced: true):
+      if tellsObservers { announce([child], as: .ownChild) }
+      return true
+    case .accepted(isAnnounced: false):
       // It is announced when the group executes, and cannot start before.
-      child.dependencyFinished()
+      if tellsObservers { child.dependencyFinished() }
+      return true
     }
-    return true
   }
 
   final override func announceChildren() {
@@ -177,7 +179,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
 
   /// Children are about to finish, and wait for what the group says to their errors.
   final override func hearChildren() {
-    while let child = childResults.withLock({ $0.unheard.popFirst() }) {
+    while let child = read({ $0.rarities?.unheard.popFirst() }) {
       decide(about: child)
       child.wasHeard()
     }
@@ -218,7 +220,23 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   }
 }
 
-/// How children's list refers to the group: weakly, and set once, before anybody else sees it.
+/// How children's list refers to the group: set once, before it is shared.
 final class GroupReference: @unchecked Sendable {
   weak var group: GroupProcedure?
+  private unowned(unsafe) var keptGroup: GroupProcedure?
+
+  func refer(to group: GroupProcedure) {
+    self.group = group
+    unsafe keptGroup = group
+  }
+
+  /// Without counting a weak reference, which is slow, for each child.
+  ///
+  /// - Parameter isKept: whether the group is on a queue, and a child of it has not finished: then the
+  ///   list that it is in keeps it.
+  @inline(__always)
+  func withGroup<Result>(isKept: Bool, _ body: (GroupProcedure) -> Result) -> Result? {
+    guard isKept, let keptGroup = unsafe keptGroup else { return group.map(body) }
+    return unsafe Unmanaged.passUnretained(keptGroup)._withUnsafeGuaranteedRef(body)
+  }
 }

@@ -15,7 +15,7 @@ package final class DispatchScheduler: Scheduler {
   /// Workers on Dispatch's global queue of that quality.
   package init(quality: DispatchQoS.QoSClass) {
     queue = .global(qos: quality)
-    stretch = WorkerStretch(procedures: 256, milliseconds: 1)
+    stretch = WorkerStretch(procedures: 256, milliseconds: 4)
   }
 
   package func submit(
