@@ -1,4 +1,5 @@
 public import Dispatch
+internal import ProcedurePrimitives
 
 /// A view of whether something was cancelled: a future of "cancelled" or "not cancelled".
 ///
@@ -130,7 +131,32 @@ extension CancellationToken: Hashable {
 extension CancellationToken: CustomStringConvertible {
   /// For example `CancellationToken(cancelled: deadline exceeded)`.
   public var description: String {
-    if let reason { return "CancellationToken(cancelled: \(reason))" }
-    return isCompleted ? "CancellationToken(not cancelled)" : "CancellationToken(pending)"
+    switch seen {
+    case .cancelled: "CancellationToken(cancelled: \(reason ?? .requested))"
+    case .notCancelled: "CancellationToken(not cancelled)"
+    case .pending: "CancellationToken(pending)"
+    }
+  }
+}
+
+extension CancellationToken {
+  /// What one look at a token shows.
+  ///
+  /// Two looks may show a pending token first and a cancelled one then: what follows from both
+  /// together is decided by one (K9).
+  enum Seen: Sendable {
+    case pending(CancellationState)
+    case cancelled(CancellationState)
+    case notCancelled
+  }
+
+  /// One acquire load. Only `pending` may be out of date.
+  var seen: Seen {
+    guard let state else { return .notCancelled }
+    switch state.status.load() {
+    case CancellationState.Status.pending: return .pending(state)
+    case CancellationState.Status.notCancelled: return .notCancelled
+    default: return .cancelled(state)
+    }
   }
 }
