@@ -44,7 +44,8 @@ extension ContinuousClock.Instant {
   ///
   /// This instant is to be one that a clock has shown, or near one.
   public func saturatingAdvanced(by duration: Duration) -> Self {
-    advanced(by: min(max(duration, Duration.zero.saturatingSubtracting(Self.farthest)), Self.farthest))
+    advanced(
+      by: min(max(duration, Duration.zero.saturatingSubtracting(Self.farthest)), Self.farthest))
   }
 
   /// How long after `earlier` this instant is; zero if it is not after it.

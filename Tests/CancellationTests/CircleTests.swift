@@ -24,7 +24,8 @@ import Testing
     #expect(calls.events == [false] && probe.living == 0)
   }
 
-  @Test("K9: so do several that follow each other, directly or through a map", arguments: [2, 3, 50])
+  @Test(
+    "K9: so do several that follow each other, directly or through a map", arguments: [2, 3, 50])
   func circle(count: Int) {
     let probe = Probe()
     do {

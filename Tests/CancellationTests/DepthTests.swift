@@ -4,9 +4,10 @@ import Testing
 
 /// What leads from one token to the next a hundred thousand times, on a stack of half a megabyte.
 @Suite struct DepthTests {
-  static let depth = Rounds.size(100_000, otherwise: 100_000)
+  static let depth = Rounds.size(100_000, otherwise: 30_000)
 
-  @Test("K6: a fold of flatMaps is cancelled, from either end, and released", arguments: [true, false])
+  @Test(
+    "K6: a fold of flatMaps is cancelled, from either end, and released", arguments: [true, false])
   func fold(fromTheFirst: Bool) async {
     let isCancelled = await onSmallStack {
       let sources = (0..<Self.depth).map { _ in CancellationTokenSource() }

@@ -41,7 +41,8 @@ import Testing
     #expect(time.pendingCount == 0)
   }
 
-  @Test("K8: ten times the targets on derived tokens take some ten times the time, and not a hundred")
+  @Test(
+    "K8: ten times the targets on derived tokens take some ten times the time, and not a hundred")
   func growth() async {
     @Sendable func seconds(_ count: Int) -> Double {
       let (source, other) = (CancellationTokenSource(), CancellationTokenSource())

@@ -7,7 +7,8 @@ import Testing
 /// K10: marking needs no thread of Dispatch's shared pools. Each in a process of its own, since it
 /// takes all of these threads.
 @Suite struct StarvationTests {
-  @Test("K10: with all threads of the global queues spinning until then, a deadline reads cancelled")
+  @Test(
+    "K10: with all threads of the global queues spinning until then, a deadline reads cancelled")
   func spinningPools() async {
     await #expect(processExitsWith: .success) {
       let source = CancellationTokenSource()

@@ -55,7 +55,8 @@ import Testing
     }
   }
 
-  @Test("K11: a task that is made where its token has ended starts cancelled, or with nothing to leave")
+  @Test(
+    "K11: a task that is made where its token has ended starts cancelled, or with nothing to leave")
   func settledTokens() async throws {
     #expect(try await Task(cancelledBy: .cancelled) { Task.isCancelled }.value)
     #expect(try await !Task(cancelledBy: .never) { Task.isCancelled }.value)

@@ -20,7 +20,9 @@ import Testing
 
   @Test("any duration has a product with any number", arguments: extremes)
   func products(duration: Duration) {
-    for factor in [0, 1, -1, 0.5, 1e300, -1e300, .infinity, -.infinity, .nan, .leastNonzeroMagnitude] {
+    for factor in [
+      0, 1, -1, 0.5, 1e300, -1e300, .infinity, -.infinity, .nan, .leastNonzeroMagnitude,
+    ] {
       let product = duration.saturatingMultiplied(by: factor)
       if factor.isNaN || factor == 0 || duration == .zero {
         #expect(product == .zero)

@@ -9,7 +9,8 @@
 /// }
 /// ```
 ///
-/// Where the tasks are is its own affair; one that keeps them in a store is a `TaskStoring`.
+/// Where the tasks are is its own affair. One that keeps them in a store is a `TaskStoring`, which has
+/// `cancelAll()`, and may be declared both.
 @MainActor public protocol TaskCancellable: AnyObject {
   /// Cancels all tasks. More may be added after.
   func cancelAll()
@@ -25,7 +26,7 @@
 /// ```
 ///
 /// Tasks do not keep the owner alive unless their closures capture it: capture `[weak self]`.
-nonisolated public protocol TaskStoring: TaskCancellable {
+public protocol TaskStoring: AnyObject {
   /// Where the tasks are. Keep one for as long as the object lives.
   var taskStore: TaskStore<AnyTaskID> { get }
 }
@@ -53,7 +54,7 @@ public struct AnyTaskID: TaskIDProtocol, @unchecked Sendable {
 extension TaskStoring {
   /// Starts a task under the default id.
   @discardableResult
-  nonisolated public func addTask<Success: Sendable>(
+  public func addTask<Success: Sendable>(
     priority: TaskPriority? = nil,
     @_inheritActorContext @_implicitSelfCapture
     operation: sending @escaping @isolated(any) () async throws -> Success
@@ -63,7 +64,7 @@ extension TaskStoring {
 
   /// Starts a task; several may run under one id.
   @discardableResult
-  nonisolated public func addTask<Success: Sendable>(
+  public func addTask<Success: Sendable>(
     id: some Hashable & Sendable,
     priority: TaskPriority? = nil,
     @_inheritActorContext @_implicitSelfCapture
@@ -73,12 +74,12 @@ extension TaskStoring {
   }
 
   /// Cancels the tasks under `id`.
-  nonisolated public func cancel(id: some Hashable & Sendable) {
+  public func cancel(id: some Hashable & Sendable) {
     taskStore.cancel(AnyTaskID(id))
   }
 
   /// Cancels all tasks. More may be added after.
-  nonisolated public func cancelAll() {
+  public func cancelAll() {
     taskStore.cancelAll()
   }
 }

@@ -88,7 +88,8 @@ extension CancellationToken {
   /// A token that follows the token that `transform` returns when this one is cancelled.
   ///
   /// `transform` is called as in `map`. The result ends as the returned token does, with its reason,
-  /// and not cancelled when this token is.
+  /// and not cancelled when this token is. Tokens that follow only each other, or themselves, can never
+  /// be cancelled, and complete not cancelled.
   public func flatMap(_ transform: @escaping @Sendable () -> CancellationToken) -> Self {
     derived(by: .flatMap(transform))
   }

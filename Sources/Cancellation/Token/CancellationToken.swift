@@ -23,7 +23,9 @@ internal import ProcedurePrimitives
 ///
 /// ## Ordering
 /// What was written before `cancel()` is seen by whoever reads `isCancelled == true`. Handlers of
-/// one token run in the order in which they were registered.
+/// one token run in the order in which they were registered, those of a parent before those of its
+/// children. One that is registered after the cancel is called at once, also while earlier ones, of
+/// this token or of one that leads to it, have not been called yet.
 public struct CancellationToken: Sendable {
   @usableFromInline let state: CancellationState?
 
@@ -72,7 +74,9 @@ public struct CancellationToken: Sendable {
   ///
   /// - Parameters:
   ///   - queue: where to deliver, or nil for inline.
-  ///   - handler: must not block when delivered inline: it runs on the stack of the canceller.
+  ///   - handler: must not block when delivered inline: it runs on the stack of the canceller. Where
+  ///     it cancels another source, that one's handlers run inside of it: a list of thousands of
+  ///     sources, each cancelled by a handler of the one before, is to be linked instead.
   /// - Returns: what `unregister()` needs. It may be dropped; the handler stays.
   /// - Complexity: O(1); no allocation besides a table that handlers share.
   @discardableResult @inlinable

@@ -119,11 +119,12 @@ struct AsWrittenTests {
 
       class UserSearchViewController {
         private var requestToken: RequestToken?
+        private let task = SearchTask()
         private let searches = CancellationTokenSource()
 
         func searchBar(textDidChange searchText: String) {
           requestToken?.cancel()
-          let token = RequestToken(task: SearchTask())
+          let token = RequestToken(task: task)
           searches.token.register(token)
           requestToken = token
         }
@@ -204,7 +205,7 @@ struct AsWrittenTests {
       """
       import Cancellation
 
-      @MainActor final class Model: TaskStoring {
+      @MainActor final class Model: TaskStoring, TaskCancellable {
         let taskStore = TaskStore<AnyTaskID>()
         let searches = TaskStore<String>()
         let token = CancellationTokenSource().token

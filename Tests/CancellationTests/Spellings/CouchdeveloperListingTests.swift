@@ -78,7 +78,9 @@ private func task(
   @Test("K14: tokens of the protocol are combined, by its own && too")
   func operators() {
     let (first, second) = (CancellationRequest(), CancellationRequest())
-    let (left, right): (any CancellationTokenType, any CancellationTokenType) = (first.token, second.token)
+    let (left, right): (any CancellationTokenType, any CancellationTokenType) = (
+      first.token, second.token
+    )
     let none = CancellationTokenNone()
     let either: any CancellationTokenType = left || right
     let both: any CancellationTokenType = left && right

@@ -6,7 +6,7 @@ import Testing
 @Suite struct TaskStoringTests {
   enum TaskID: Hashable { case feed, profile }
 
-  @MainActor final class FeedModel: TaskStoring {
+  @MainActor final class FeedModel: TaskStoring, TaskCancellable {
     nonisolated let taskStore = TaskStore<AnyTaskID>()
     private(set) var items: [String] = []
 

@@ -19,7 +19,9 @@ import Testing
     return time
   }
 
-  @Test("Z1, Z2: a delay, a timeout, a grace period without an end stop nothing", arguments: neverPassing)
+  @Test(
+    "Z1, Z2: a delay, a timeout, a grace period without an end stop nothing",
+    arguments: neverPassing)
   func endless(duration: Duration) async throws {
     for clock in [Self.agedClock().clock, .continuous] {
       let queue = ProcedureQueue(clock: clock)
@@ -42,7 +44,8 @@ import Testing
     }
   }
 
-  @Test("Z1, Z2: a delay in the past is over, a timeout in the past cancels at once", arguments: passed)
+  @Test(
+    "Z1, Z2: a delay in the past is over, a timeout in the past cancels at once", arguments: passed)
   func past(duration: Duration) async {
     for clock in [Self.agedClock().clock, .continuous] {
       let queue = ProcedureQueue(clock: clock)
@@ -60,7 +63,8 @@ import Testing
     let strategies: [WaitStrategy] = [
       .constant(duration), .incrementing(initial: duration, increment: duration, maximum: duration),
       .exponential(power: 1e300, period: duration, maximum: duration),
-      .fibonacci(period: duration, maximum: duration), .random(minimum: duration, maximum: duration),
+      .fibonacci(period: duration, maximum: duration),
+      .random(minimum: duration, maximum: duration),
       .random(minimum: .zero - duration, maximum: duration),
     ]
     for strategy in strategies {
@@ -74,7 +78,8 @@ import Testing
     }
   }
 
-  @Test("Z2, K10: with all threads of the global queues spinning until then, a timeout reads cancelled")
+  @Test(
+    "Z2, K10: with all threads of the global queues spinning until then, a timeout reads cancelled")
   func starvation() async {
     await #expect(processExitsWith: .success) {
       let queue = ProcedureQueue()
@@ -85,7 +90,8 @@ import Testing
       let innerExecutes = Gate()
       inner.addDidExecuteBlockObserver { _ in innerExecutes.open() }
       let group = GroupProcedure(children: [inner])
-      queue.add(procedure.timeout(after: .milliseconds(300)), group.timeout(after: .milliseconds(300)))
+      queue.add(
+        procedure.timeout(after: .milliseconds(300)), group.timeout(after: .milliseconds(300)))
       executes.block()
       innerExecutes.block()
       let isOver: @Sendable () -> Bool = {
