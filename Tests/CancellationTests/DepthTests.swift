@@ -99,7 +99,7 @@ import Testing
   @Test("K3: handlers that cancel the next source nest, as deep as the documentation says")
   func nestedCancels() async {
     // Each level is a call of the user's in a call of ours: see the guide for what one takes.
-    let depth = 500
+    let depth = 200
     let order = await onSmallStack { () -> [Int] in
       let sources = (0...depth).map { _ in CancellationTokenSource() }
       let order = Recorder<Int>()
