@@ -61,7 +61,7 @@ private final class DelayTimer: TimerTarget, @unchecked Sendable {
     let now = clock.now
     let instant =
       switch end {
-      case .after(let duration): now.advanced(by: duration)
+      case .after(let duration): now.saturatingAdvanced(by: duration)
       case .at(let instant): instant
       }
     guard instant > now else { return false }

@@ -10,6 +10,8 @@ internal import ProcedurePrimitives
 /// count. The procedure is cancelled with `ProcedureError.timedOut`; a procedure that ignores its
 /// cancel goes on. Zero or less cancels before `execute()` is called. One observer may be added to
 /// several procedures; each has its own time. With several observers the shortest counts.
+/// `isCancelled` reads true in time also when each thread of Dispatch's global queues is held; what is
+/// told of it needs one.
 public struct TimeoutObserver: ProcedureObserver {
   private let duration: Duration
 
@@ -29,7 +31,8 @@ public struct TimeoutObserver: ProcedureObserver {
     }
     let clock = procedure.clock
     procedure.schedule(
-      CancelTimer(procedure, after: duration), at: clock.now.advanced(by: duration), on: clock)
+      CancelTimer(procedure, after: duration), at: clock.now.saturatingAdvanced(by: duration),
+      on: clock)
   }
 }
 
@@ -44,8 +47,7 @@ private final class CancelTimer: TimerTarget {
   }
 
   func timerFired() {
-    procedure.clock.service.deliver { [procedure, duration] in
-      procedure.cancel(withError: ProcedureError.timedOut(duration))
-    }
+    let service = procedure.clock.service
+    procedure.cancel(withError: ProcedureError.timedOut(duration)) { service.deliver($0) }
   }
 }

@@ -95,12 +95,34 @@ extension Procedure {
     return true
   }
 
+  /// Cancels in two parts: what others see is true when this returns, and no user code has run; what
+  /// runs some, the handlers of the token and the turn, is left to `deliver`.
+  final func cancel(
+    withError error: any Error, deliver: (@escaping @Sendable () -> Void) -> Void
+  ) {
+    let reason = CancellationReason.failure(error)
+    guard childList == nil else {
+      Self.cancel([self], errors: [error], reason: reason, deliver: deliver)
+      return
+    }
+    let source: CancellationTokenSource?? = update { core in
+      core.mark(self, errors: [error], reason: reason) ? .some(core.rarities?.source) : nil
+    }
+    guard let source else { return }
+    let begun = source?.beginCancel(reason)
+    deliver {
+      begun?.finish()
+      self.deliverCancel(reason)
+    }
+  }
+
   /// Marks several procedures, and everything below those that are groups, before anybody is told.
   ///
   /// - Returns: whether it was the cancel that counts for one of them at least.
   @discardableResult
   static func cancel(
-    _ procedures: [Procedure], errors: [any Error], reason: CancellationReason
+    _ procedures: [Procedure], errors: [any Error], reason: CancellationReason,
+    deliver: (@escaping @Sendable () -> Void) -> Void = { $0() }
   ) -> Bool {
     let marked = procedures.filter { procedure in
       procedure.update { $0.mark(procedure, errors: errors, reason: reason) }
@@ -110,7 +132,7 @@ extension Procedure {
       errors: errors.isEmpty ? [] : [ProcedureError.parentCancelled(errors)], reason: reason)
     cancel.tell(marked)
     mark(marked.compactMap(\.childList), by: cancel)
-    cancel.finishMarking()
+    deliver { cancel.finishMarking() }
     return true
   }
 

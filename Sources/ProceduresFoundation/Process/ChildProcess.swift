@@ -1,6 +1,7 @@
 #if os(macOS) || os(Linux)
   internal import Dispatch
   internal import Foundation
+  internal import ProcedurePrimitives
   #if canImport(Darwin)
     internal import Darwin
   #elseif canImport(Glibc)
@@ -260,9 +261,8 @@
     private var group: ProcessGroup { ProcessGroup(identifier: identifier) }
 
     private func after(_ duration: Duration, _ body: @escaping @Sendable (ChildProcess) -> Void) {
-      let (seconds, attoseconds) = duration.components
-      let interval = Double(seconds) + Double(attoseconds) * 1e-18
-      queue.asyncAfter(deadline: .now() + interval) {
+      let nanoseconds = Int(clamping: duration.nanosecondsRoundedUp)
+      queue.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) {
         if !self.isDone { body(self) }
       }
     }
