@@ -7,9 +7,9 @@ internal import ProcedurePrimitives
 /// ```
 ///
 /// The time counts from the willExecute event: waiting for dependencies and for a slot does not
-/// count. The procedure is cancelled with `ProcedureError.timedOut`; a procedure that ignores its
-/// cancel goes on. Zero or less cancels before `execute()` is called. One observer may be added to
-/// several procedures; each has its own time. With several observers the shortest counts.
+/// count. The procedure is cancelled with `ProcedureError.Code.timedOut`; a procedure that ignores
+/// its cancel goes on. Zero or less cancels before `execute()` is called. One observer may be added
+/// to several procedures; each has its own time. With several observers the shortest counts.
 public struct TimeoutObserver: ProcedureObserver {
   private let duration: Duration
 
@@ -24,7 +24,7 @@ public struct TimeoutObserver: ProcedureObserver {
   /// Starts the time.
   public func will(execute procedure: Procedure, pendingExecute: PendingEvent) {
     guard duration > .zero else {
-      procedure.cancel(withError: ProcedureError.timedOut(duration))
+      procedure.cancel(withError: ProcedureError.timedOut(procedure.name, after: duration))
       return
     }
     let clock = procedure.clock
@@ -45,7 +45,7 @@ private final class CancelTimer: TimerTarget {
 
   func timerFired() {
     procedure.clock.service.deliver { [procedure, duration] in
-      procedure.cancel(withError: ProcedureError.timedOut(duration))
+      procedure.cancel(withError: ProcedureError.timedOut(procedure.name, after: duration))
     }
   }
 }
