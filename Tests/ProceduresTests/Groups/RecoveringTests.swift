@@ -132,8 +132,8 @@ import Testing
   /// ```
   /// thread 1                 thread 2
   /// child.finish             group.recover
-  ///   about to finish          hears from now on
-  ///   heard, or not            children there are: to be heard
+  ///   about to finish          the closure is kept
+  ///   heard: which closures?
   ///   errors taken over
   /// ```
   @Test(
