@@ -116,7 +116,8 @@ struct PlanRun {
     switch errors.first {
     case nil: return step.wasNotNeeded ? .notNeeded : .succeeded
     case let error as StepSkipped: return .skipped(after: error.prerequisite)
-    case ProcedureError.timedOut(let limit)?: return .timedOut(limit)
+    case let error as ProcedureError where error.code == .timedOut:
+      return .timedOut(error.duration ?? .zero)
     case let error as ProcessError:
       return .failed(error.result?.exit.description ?? error.description)
     case let error?: return .failed("\(error)")

@@ -18,17 +18,20 @@ internal import ProcedurePrimitives
 /// children have.
 ///
 /// ## Cancellation
-/// Cancelling a group cancels its children, however deep; all of them read cancelled before anything
-/// of any of them is told. A group that is cancelled before it started does not execute; it finishes
-/// after its children have finished, cancelled.
+/// Cancelling a group cancels its children, however deep; all of them read cancelled before
+/// anything of any of them is told. A group that is cancelled before it started does not execute;
+/// it finishes after its children have finished, cancelled.
 ///
 /// ## Failure
 /// A child's own cancel or failure touches neither its siblings nor the group, unless
 /// `failurePolicy` says so. Its errors become the group's, each with the child's name, except those
-/// that `child(_:willFinishWithErrors:)` keeps.
+/// that `child(_:willFinishWithErrors:)`, or a closure given to `recover`, keeps. A child that
+/// ended only because a sibling or the group did is not reported: one cause is one error.
 nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   private final let list: ReadyList
   final let childResults = Locked(ChildResults())
+  /// Whether closures are to be asked about children.
+  final let hasRecoveries = AtomicByte(0)
 
   /// Makes a group of `children`, none of which may be on a queue or in a group.
   public init(children: [Procedure] = []) {
@@ -82,8 +85,9 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   /// Adds a child, from any thread, until the group has finished with its children.
   ///
   /// Decided in one step against the group's end: the child is accepted, and the group waits for it,
-  /// or refused. A refused child is cancelled with `ProcedureError.groupFinished`, and finishes. A
-  /// child added to a cancelled group is cancelled at once, and waited for.
+  /// or refused. A refused child is cancelled with
+  /// `ProcedureError.Code.groupFinished`, and finishes. A child added to a cancelled group is
+  /// cancelled at once, and waited for.
   ///
   /// Will-add and did-add observers are told of children that are there when the group executes then,
   /// before any of them starts; of a later one in the group's next turn, and it starts after that.
@@ -137,8 +141,8 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   /// To override: decides which errors of a child the group takes over. The one place to recover.
   ///
   /// ```swift
-  /// override func child(_ child: Procedure, willFinishWithErrors errors: [any Error]) -> [any Error] {
-  ///   guard child is Download, !errors.isEmpty, retries > 0 else { return errors }
+  /// override func child(_ child: Procedure, willFinishWithErrors errors: [any Error]) -> [any
+  /// Error] { guard child is Download, !errors.isEmpty, retries > 0 else { return errors }
   ///   retries -= 1
   ///   add(child: Download(url))
   ///   return []
@@ -151,8 +155,10 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   /// returned becomes part of the group's errors, each with the child's name; `[]` means that the
   /// child's failure is dealt with, and does not count for `failurePolicy`.
   ///
-  /// It is called in the group's turn, as every override: while `execute()` of the group is blocked,
-  /// no child can finish. The default returns all errors.
+  /// It is called in the group's turn, as every override: while `execute()` of the group is
+  /// blocked, no child can finish. The default returns all errors. Of what is returned, errors that
+  /// follow from a sibling's end or the group's are not reported. For the same without a subclass,
+  /// see `recover`.
   open func child(_ child: Procedure, willFinishWithErrors errors: [any Error]) -> [any Error] {
     errors
   }
@@ -173,7 +179,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
 
   /// The last child has finished. True if the turn is now held for the caller.
   final func childrenFinished() -> Bool {
-    let errors = childResults.withLock { $0.errors }
+    let errors = errorsAtTheEnd
     return update { $0.machine.childrenFinished(errors: errors) } == .requestTurn
   }
 
@@ -187,6 +193,11 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
 
   /// What a ready-made group makes of what the override returned: nobody has to call super.
   func errorsToTakeOver(_ errors: [any Error], of child: Procedure) -> [any Error] { errors }
+
+  /// What the errors of a child are to the group. Asked after `errorsToTakeOver`.
+  func relation(to child: Procedure) -> ChildRelation { .part }
+
+  override func releaseWork() { releaseRecoveries() }
 
   // MARK: Memory
 
@@ -202,7 +213,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
         if isKnownUniquelyReferenced(&child) {
           released.append(child)
         } else {
-          child.cancel(withErrors: [ProcedureError.parentCancelled([])])
+          child.cancel(withErrors: [ProcedureError.parentCancelled(nil, [])])
         }
       } else if var child = released.popLast() {
         guard isKnownUniquelyReferenced(&child), let group = child as? GroupProcedure else {
@@ -217,26 +228,5 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
       }
     }
     for procedure in awaitingTurn { procedure.listForTurns.requestTurn(of: procedure) }
-  }
-}
-
-/// How children's list refers to the group: set once, before it is shared.
-final class GroupReference: @unchecked Sendable {
-  weak var group: GroupProcedure?
-  private unowned(unsafe) var keptGroup: GroupProcedure?
-
-  func refer(to group: GroupProcedure) {
-    self.group = group
-    unsafe keptGroup = group
-  }
-
-  /// Without counting a weak reference, which is slow, for each child.
-  ///
-  /// - Parameter isKept: whether the group is on a queue, and a child of it has not finished: then the
-  ///   list that it is in keeps it.
-  @inline(__always)
-  func withGroup<Result>(isKept: Bool, _ body: (GroupProcedure) -> Result) -> Result? {
-    guard isKept, let keptGroup = unsafe keptGroup else { return group.map(body) }
-    return unsafe Unmanaged.passUnretained(keptGroup)._withUnsafeGuaranteedRef(body)
   }
 }

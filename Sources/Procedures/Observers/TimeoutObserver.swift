@@ -7,8 +7,8 @@ internal import ProcedurePrimitives
 /// ```
 ///
 /// The time counts from the willExecute event: waiting for dependencies and for a slot does not
-/// count. The procedure is cancelled with `ProcedureError.timedOut`; a procedure that ignores its
-/// cancel goes on. Zero or less cancels before `execute()` is called. One observer may be added to
+/// count. The procedure is cancelled with `ProcedureError.Code.timedOut`; a procedure that ignores
+/// its cancel goes on. Zero or less cancels before `execute()` is called. One observer may be added to
 /// several procedures; each has its own time. With several observers the shortest counts.
 /// `isCancelled` reads true in time also when each thread of Dispatch's global queues is held; what is
 /// told of it needs one.
@@ -26,7 +26,7 @@ public struct TimeoutObserver: ProcedureObserver {
   /// Starts the time.
   public func will(execute procedure: Procedure, pendingExecute: PendingEvent) {
     guard duration > .zero else {
-      procedure.cancel(withError: ProcedureError.timedOut(duration))
+      procedure.cancel(withError: ProcedureError.timedOut(procedure.name, after: duration))
       return
     }
     let clock = procedure.clock
@@ -48,6 +48,7 @@ private final class CancelTimer: TimerTarget {
 
   func timerFired() {
     let service = procedure.clock.service
-    procedure.cancel(withError: ProcedureError.timedOut(duration)) { service.deliver($0) }
+    let error = ProcedureError.timedOut(procedure.name, after: duration)
+    procedure.cancel(withError: error) { service.deliver($0) }
   }
 }

@@ -41,7 +41,11 @@ extension Procedure {
       // A refused one is no member, but its turns run where they would have.
       core.home = list
       core.isMember = insertion != .refused
-      if core.isMember, list.isGroup { core.machine.mustBeHeard() }
+      if core.isMember, list.isGroup {
+        core.machine.mustBeHeard()
+        // Before anything below can end, and its group wonders where the cause is.
+        childList?.owner?.parent = list.owner
+      }
       return aftermath
     }
     guard let action else {

@@ -79,9 +79,13 @@ extension ProcedureCore {
     case .addProduced:
       return NextStep(step, deliveryOfProduced().map(NextStep.Detail.delivery) ?? .none)
     case .retire:
+      // Who asks why it did not succeed is told in which group: that reports the cause.
+      let origin =
+        isMember && (machine.isCancelled || machine.errorsIfAny != nil) ? home?.owner : nil
       home = nil
       let contents = extras
       extras = contents?.remainder()
+      if let origin { withExtras { $0.origin = origin } }
       return NextStep(step, contents.map(NextStep.Detail.extras) ?? .none)
     }
   }

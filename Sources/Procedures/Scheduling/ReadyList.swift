@@ -47,7 +47,7 @@ final class ReadyList: Sendable {
   let delegate: QueueDelegateReference?
 
   /// The group whose children these are, if any.
-  private let owner: GroupReference?
+  let owner: GroupReference?
 
   /// Whether it is that of a queue, or of a group on one. One atomic load.
   var isOnQueue: Bool { queueStatus.load() != 0 }

@@ -205,10 +205,14 @@
       input?.stop()
       let captured = output?.stop() ?? Data()
       let capturedError = errorOutput?.stop() ?? Data()
+      let end = (configuration.mergesStandardError ? output : errorOutput)?.outputEnd
       (input, output, errorOutput) = (nil, nil, nil)
       if let exit {
         complete(
-          .success(ProcessResult(exit: exit, output: captured, errorOutput: capturedError)))
+          .success(
+            ProcessResult(
+              exit: exit, output: captured, errorOutput: capturedError,
+              errorOutputEnd: end ?? OutputEnd())))
       } else {
         complete(
           .failure(

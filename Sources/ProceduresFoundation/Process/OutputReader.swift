@@ -19,6 +19,8 @@
     private let ended: @Sendable () -> Void
     private var wait: DescriptorMonitor.Identifier?
     private var captured = Data()
+    /// The last of what a handler got, a few pieces at most.
+    private var handedOver = Data()
     private(set) var isAtEnd = false
 
     /// Keeps what it reads, unless there is a handler to hand it to; calls `ended` at the end.
@@ -63,12 +65,20 @@
         initialized = max(0, count)
       }
       if count > 0 {
-        if let handler { handler(Data(bytes)) } else { captured.append(contentsOf: bytes) }
+        if let handler {
+          handedOver = handedOver.suffix(OutputEnd.length) + bytes.suffix(OutputEnd.length)
+          handler(Data(bytes))
+        } else {
+          captured.append(contentsOf: bytes)
+        }
         return true
       }
       if count == 0 || errno != EAGAIN { end() }
       return false
     }
+
+    /// The end of all it has read, captured or not.
+    var outputEnd: OutputEnd { OutputEnd(of: handler == nil ? captured : handedOver) }
 
     private func end() {
       guard !isAtEnd else { return }

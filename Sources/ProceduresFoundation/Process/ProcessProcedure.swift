@@ -15,9 +15,12 @@
   /// ```
   ///
   /// **Success.** It finishes without errors when the exit status is one of `successStatuses`,
-  /// else with a `ProcessError` that names the program and says how it ended. A program that does
+  /// else with a `ProcessError` that names the program, says how it ended, and has the end of what
+  /// it wrote to standard error. A program that does
   /// not exist, cannot be executed, or should run in a directory that does not exist, is a
   /// `ProcessError` as well. `result` has the exit and the captured output in either case.
+  ///
+  /// **Its name** is the program, never its arguments, which may hold secrets.
   ///
   /// **Cancelling** sends SIGTERM to the program's process group, which is its own, and SIGKILL
   /// after `terminationGracePeriod`. The procedure finishes when nothing of the group runs any
@@ -47,7 +50,8 @@
     public init(_ configuration: ProcessConfiguration) {
       self.configuration = configuration
       super.init()
-      name = ([configuration.program] + configuration.arguments).joined(separator: " ")
+      // Not its arguments: names go into logs, and arguments may hold secrets.
+      name = configuration.program
     }
 
     /// A procedure that runs a program: a path, or a name that is looked up in `PATH`.

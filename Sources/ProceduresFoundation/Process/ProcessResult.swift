@@ -8,6 +8,17 @@ public struct ProcessResult: Sendable {
   public let output: Data
   /// What it wrote to standard error; empty unless that was `.captured` on its own.
   public let errorOutput: Data
+  /// The last of what it wrote to standard error, wherever that went, unless we never saw it.
+  let errorOutputEnd: OutputEnd
+
+  init(
+    exit: ProcessExit, output: Data, errorOutput: Data, errorOutputEnd: OutputEnd = OutputEnd()
+  ) {
+    self.exit = exit
+    self.output = output
+    self.errorOutput = errorOutput
+    self.errorOutputEnd = errorOutputEnd
+  }
 
   /// The captured standard output as text; bytes that are not UTF-8 become U+FFFD.
   public var outputText: String { String(decoding: output, as: UTF8.self) }
