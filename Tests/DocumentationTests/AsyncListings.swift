@@ -41,7 +41,7 @@ struct AsyncListings {
   func handles() async throws {
     let client = client
     // listing: async-handle
-    let page = AsyncResultProcedure<String> { finish in
+    let page = AsyncResultProcedure<String>(.callback) { finish in
       client.load("/index.html") { result in finish(result) }
     }
     // end

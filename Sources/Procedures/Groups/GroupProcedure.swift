@@ -39,6 +39,13 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
     add(children: children)
   }
 
+  /// Makes a group of the procedures of a sequence: a set of some subclass, a lazy map.
+  @_disfavoredOverload
+  public convenience init<Children: Sequence>(children: Children)
+  where Children.Element: Procedure {
+    self.init(children: children.map { $0 as Procedure })
+  }
+
   /// Makes a group of the procedures given.
   public convenience init(_ children: Procedure...) {
     self.init(children: children)
@@ -53,8 +60,18 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
 
   /// All children so far, finished ones too, in the order in which they were added.
   ///
-  /// They are kept as long as the group is.
+  /// They are kept as long as the group is, unless `keepsFinishedChildren` is false.
   public final var children: [Procedure] { list.children }
+
+  /// Whether `children` keeps those that have finished; default true.
+  ///
+  /// Set it to false on a group that lives long and is given children without end: then each goes when
+  /// it has finished. May be set at any time; those that finished before go at once, and do not come
+  /// back.
+  public final var keepsFinishedChildren: Bool {
+    get { list.keepsFinishedChildren }
+    set { list.keepsFinishedChildren = newValue }
+  }
 
   /// Whether children are kept from starting. Those that execute go on; default false.
   ///
@@ -121,8 +138,14 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
     }
   }
 
+  /// Adds several children, in order: an array of some subclass, a set, a lazy map.
+  public final func add<Children: Sequence>(children: Children)
+  where Children.Element: Procedure {
+    for child in Array(children) { add(child: child) }
+  }
+
   /// Adds several children, in order.
-  public final func add(children: some Sequence<Procedure>) {
+  public final func add(children: Procedure...) {
     for child in children { add(child: child) }
   }
 

@@ -10,11 +10,14 @@ extension Procedure {
   ///
   /// - Parameter isHeldBack: whether `dependencyFinished()` must be called once more before it may
   ///   start.
-  /// - Returns: nil if the list's group has closed; the procedure is then cancelled, and finishes.
+  /// - Parameter role: as what it is added to a queue.
+  /// - Returns: nil if the list's group has closed, or its queue; the procedure is then cancelled, and
+  ///   finishes.
   @discardableResult
   final func enqueue(
-    in list: ReadyList, isHeldBack: Bool = false
+    in list: ReadyList, isHeldBack: Bool = false, as role: ReadyListStateMachine.Role = .member
   ) -> ReadyListStateMachine.Insertion? {
+    prepareForQueue()
     let childList = childList
     var action: ProcedureStateMachine.TurnAction?
     var insertion: ReadyListStateMachine.Insertion?
@@ -28,7 +31,8 @@ extension Procedure {
       guard action != nil else { return ReadyList.Aftermath.none }
       let standing = ReadyListStateMachine.Standing(
         priority: core.priority, quality: core.quality == .unspecified ? nil : core.quality,
-        readiness: core.machine.becomeReady(), attempt: core.machine.attempt)
+        readiness: core.machine.becomeReady(), attempt: core.machine.attempt,
+        role: role)
       let aftermath: ReadyList.Aftermath
       publish(core)
       (insertion, aftermath) = list.insert(self, standing) { cancel in
@@ -39,6 +43,7 @@ extension Procedure {
       core.home = list
       core.isMember = insertion != nil
       if core.isMember, list.isGroup { core.machine.mustBeHeard() }
+      if insertion?.isHeld == true { _ = core.machine.dependencyAdded() }
       return aftermath
     }
     guard let action else {
@@ -52,8 +57,15 @@ extension Procedure {
       watchLingering()
     }
     guard let insertion else {
-      cancel(withErrors: [ProcedureError.groupFinished(list.group?.name ?? "")])
+      let error = list.refusal
+      list.context.diagnostics.reportRefusal(.additionRefused(name, error))
+      cancel(withErrors: [error])
       return nil
+    }
+    if insertion.isHeld {
+      list.barriers?.admit(self, isBarrier: role == .barrier)
+    } else if role == .need {
+      list.barriers?.admitUnheldIfUsed(self)
     }
     if let cancel = insertion.cancel { join(cancel, isMarked: isMarked) }
     if let childList {

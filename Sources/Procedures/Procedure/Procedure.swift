@@ -80,6 +80,12 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// It was cancelled: what the framework itself executes ends now.
   func endBecauseOfCancel() {}
 
+  /// Of what ends when its closure returns: what to write for work that calls back later.
+  var formThatCallsBack: String? { nil }
+
+  /// It is about to be added to a queue or group, on the thread that adds.
+  func prepareForQueue() {}
+
   /// It has finished, executed or not: lets go of the work.
   func releaseWork() {}
 

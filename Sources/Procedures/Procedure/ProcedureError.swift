@@ -10,6 +10,8 @@ public enum ProcedureError: Error {
   case siblingFailed(String)
   /// It was added to a group (named here) that had already finished, and so never ran.
   case groupFinished(String)
+  /// It was added to a queue (named here) that was closed, and so never ran.
+  case queueClosed(String)
   /// A child of a group (named here) ended with this error. Never nested, however deep the child.
   case child(String, any Error)
   /// The dependency named here failed, with these errors, and had to succeed.
@@ -48,6 +50,8 @@ extension ProcedureError: CustomStringConvertible {
       "'\(name)' of the same group failed, and the group cancels the rest then."
     case .groupFinished(let group):
       "It was added to group '\(group)', which had already finished; add children before that."
+    case .queueClosed(let queue):
+      "It was added to queue '\(queue)', which was closed; add to it before that."
     case .child(let name, let error):
       "Child '\(name)': \(error)"
     case .dependencyFailed(let name, let errors):

@@ -47,10 +47,13 @@ final class ProcedureExtras: @unchecked Sendable {
   /// What is left of it when the procedure has finished; nil if none of that was used.
   func remainder() -> ProcedureExtras? {
     let (token, cancelReason) = (storedRarities?.token, storedRarities?.cancelReason)
-    guard name != nil || token != nil || cancelReason != nil || values != nil else { return nil }
+    let lateFinishes = storedRarities?.lateFinishes
+    guard name != nil || lateFinishes != nil || token != nil || cancelReason != nil || values != nil
+    else { return nil }
     let remainder = ProcedureExtras()
     remainder.name = name
     remainder.values = values
+    if lateFinishes != nil { remainder.rarities.lateFinishes = lateFinishes }
     if token != nil || cancelReason != nil {
       remainder.rarities.token = token
       remainder.rarities.cancelReason = cancelReason

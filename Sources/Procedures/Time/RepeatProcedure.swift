@@ -49,7 +49,7 @@ nonisolated open class RepeatProcedure<Attempt: Procedure>: GroupProcedure, @unc
     intervals = wait.makeIterator()
     makeNext = { body().map { Payload(procedure: $0) } }
     super.init(children: [])
-    childList?.forgetFinishedChildren()
+    keepsFinishedChildren = false
   }
 
   /// Makes a repeat of what `iterator` says, which may give each attempt a delay of its own.
@@ -67,7 +67,7 @@ nonisolated open class RepeatProcedure<Attempt: Procedure>: GroupProcedure, @unc
     intervals = wait.makeIterator()
     makeNext = { iterator.next() }
     super.init(children: [])
-    childList?.forgetFinishedChildren()
+    keepsFinishedChildren = false
   }
 
   /// How many attempts have been made so far.
@@ -181,6 +181,3 @@ extension RepeatProcedure: OutputProcedure where Attempt: OutputProcedure {
   /// What an attempt makes.
   public typealias Output = Attempt.Output
 }
-
-/// The short name.
-public typealias Repeat = RepeatProcedure

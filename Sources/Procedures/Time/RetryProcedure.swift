@@ -89,6 +89,3 @@ nonisolated open class RetryProcedure<Attempt: Procedure>: RepeatProcedure<Attem
     return handler(failure, payload)
   }
 }
-
-/// The short name.
-public typealias Retry = RetryProcedure
