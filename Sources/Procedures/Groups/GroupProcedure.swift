@@ -178,6 +178,14 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
     errors
   }
 
+  /// Called otherwise here.
+  @available(*, unavailable, message: "override child(_:willFinishWithErrors:)")
+  open func child(_ child: Procedure, willFinishWithError error: (any Error)?) {}
+
+  /// Called otherwise here.
+  @available(*, unavailable, message: "add a will-add observer to the group")
+  open func groupWillAdd(child: Procedure) {}
+
   /// Starts the children. An override that adds more calls `super.execute()` at its end.
   open override func execute() {
     list.begin()

@@ -75,38 +75,6 @@ public typealias AnyInputProcedure<Input: Sendable> = any InputProcedure<Input>
 @available(*, unavailable, message: "write any OutputProcedure<Output>")
 public typealias AnyOutputProcedure<Output: Sendable> = any OutputProcedure<Output>
 
-/// Called otherwise here.
-@available(*, unavailable, message: "write addWillExecuteBlockObserver { … }")
-public typealias WillExecuteObserver = BlockObserver
-
-/// Called otherwise here.
-@available(*, unavailable, message: "write addDidExecuteBlockObserver { … }")
-public typealias DidExecuteObserver = BlockObserver
-
-/// Called otherwise here.
-@available(*, unavailable, message: "write addWillFinishBlockObserver { … }")
-public typealias WillFinishObserver = BlockObserver
-
-/// Called otherwise here.
-@available(*, unavailable, message: "write addDidFinishBlockObserver { … }")
-public typealias DidFinishObserver = BlockObserver
-
-/// Called otherwise here.
-@available(*, unavailable, message: "write addWillAddProcedureBlockObserver { … }")
-public typealias WillAddProcedureObserver = BlockObserver
-
-/// Called otherwise here.
-@available(*, unavailable, message: "write addDidAddProcedureBlockObserver { … }")
-public typealias DidAddProcedureObserver = BlockObserver
-
-/// Called otherwise here.
-@available(*, unavailable, message: "write addWillAddProcedureBlockObserver { … }")
-public typealias WillAddOperationObserver = BlockObserver
-
-/// Called otherwise here.
-@available(*, unavailable, message: "write addDidAddProcedureBlockObserver { … }")
-public typealias DidAddOperationObserver = BlockObserver
-
 extension NoFailedDependencies {
   /// Called otherwise here.
   @available(

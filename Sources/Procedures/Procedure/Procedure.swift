@@ -121,6 +121,33 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// - Parameter errors: all errors.
   open func procedureDidFinish(withErrors errors: [any Error]) {}
 
+  // MARK: What overrides are called elsewhere
+
+  // In the class itself, so that the compiler says it of an override.
+
+  /// Called otherwise here.
+  @available(*, unavailable, message: "override procedureDidCancel(withErrors:)")
+  open func procedureDidCancel(with error: (any Error)?) {}
+
+  /// Called otherwise here.
+  @available(*, unavailable, message: "override procedureDidCancel(withErrors:)")
+  open func procedureDidCancel(errors: [any Error]) {}
+
+  /// Called otherwise here.
+  @available(
+    *, unavailable,
+    message: "override procedureDidCancel(withErrors:): nothing is told before the cancel"
+  )
+  open func procedureWillCancel(withErrors errors: [any Error]) {}
+
+  /// Called otherwise here.
+  @available(*, unavailable, message: "override procedureWillFinish(withErrors:)")
+  open func procedureWillFinish(with error: (any Error)?) {}
+
+  /// Called otherwise here.
+  @available(*, unavailable, message: "override procedureDidFinish(withErrors:)")
+  open func procedureDidFinish(with error: (any Error)?) {}
+
   // MARK: State
 
   /// Where it is in its life. Does not block; what is read may be history a moment later.
