@@ -40,10 +40,11 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   }
 
   /// Makes a group of the procedures of a sequence: a set of some subclass, a lazy map.
-  @_disfavoredOverload
   public convenience init<Children: Sequence>(children: Children)
   where Children.Element: Procedure {
-    self.init(children: children.map { $0 as Procedure })
+    // Of a type that says which of the two this is: it must not be this one again.
+    let list: [Procedure] = Array(children.lazy.map { $0 })
+    self.init(children: list)
   }
 
   /// Makes a group of the procedures given.

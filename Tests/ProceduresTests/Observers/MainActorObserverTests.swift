@@ -3,7 +3,7 @@ import ProcedureTestSupport
 import Testing
 
 @MainActor private final class Model: MainActorProcedureObserver {
-  var notes: [String] = []
+  private(set) var notes: [String] = []
 
   func note(_ text: String) {
     MainActor.assertIsolated()
@@ -44,7 +44,7 @@ import Testing
 
   @Test("closures that are on the main actor are called there, in order; the turn waits for them")
   func closures() async {
-    let model = await Model()
+    let model = Model()
     let procedure = TracedProcedure("p", end: .whenToldOrCancelled)
     let error = TestError("e")
     await model.observe(procedure)
@@ -61,7 +61,7 @@ import Testing
     weak var released: Model?
     let procedure = TracedProcedure(end: .itself)
     do {
-      let model = await Model()
+      let model = Model()
       released = model
       procedure.add(observer: model)
       _ = await queue.run(procedure)
@@ -73,7 +73,7 @@ import Testing
 
   @Test("bodies that are written on the main actor run there")
   func bodies() async {
-    let model = await Model()
+    let model = Model()
     #expect("\(await model.run(on: queue))" == "succeeded")
     #expect(await model.notes == ["body"])
   }
