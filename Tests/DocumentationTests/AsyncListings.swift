@@ -18,7 +18,7 @@ private struct Client: Sendable {
 private let client = Client()
 
 // listing: async-isolated
-@MainActor final class Player {
+@MainActor final class Jukebox {
   private(set) var played = 0
 
   func play(_ song: String, on queue: ProcedureQueue) -> AsyncProcedure {
@@ -56,7 +56,7 @@ struct AsyncListings {
 
   @Test("a body on the actor that it is written on")
   func isolated() async {
-    let player = Player()
+    let player = Jukebox()
     let play = await player.play("song", on: queue)
     #expect("\(await play.waitUntilFinished())" == "succeeded")
     #expect(await player.played == 1)

@@ -125,6 +125,22 @@ enum Cat {}
     queue.add(composed, gated, ignoring)
     queue.cancellationGracePeriod = .seconds(1)
     _ = queue.snapshot()
+    queue.name = "renamed"
+    queue.add { print("", terminator: "") }
+    #expect(queue.add(Work()) && queue.add(barrier: Work()))
+    queue.add([Work(), Work()])
+    queue.add(Set([Work()]))
+    p.addDidFinishBlockObserver { print("", terminator: "") }
+    let e = Work(), f = Work()
+    e.add(dependencies: f, Work())
+    e.add(conditions: Cond(), BlockCondition { true })
+    e.cancel()
+    f.cancel()
+    queue.add(AsyncProcedure(.callback) { finish in finish() })
+    g.keepsFinishedChildren = false
+    try await queue.clock.sleep(for: .zero)
     await queue.waitUntilAllFinished()
+    queue.close()
+    await queue.drain()
   }
 }

@@ -49,6 +49,18 @@ final class QueueBarriers: Sendable {
     }
   }
 
+  /// What is left to be done when nothing is locked.
+  fileprivate struct Opening: Sendable {
+    /// Those that are not held back any more.
+    var released: [Procedure] = []
+    /// What may hold the last reference to a barrier.
+    var opened: [Stretch] = []
+
+    func carryOut() {
+      for procedure in released { procedure.dependencyFinished() }
+    }
+  }
+
   fileprivate struct State: Sendable {
     /// Whether there ever was a barrier.
     var isUsed = false
@@ -75,7 +87,7 @@ final class QueueBarriers: Sendable {
 
   /// A procedure was added, and is held back.
   func admit(_ procedure: Procedure, isBarrier: Bool) {
-    let (ticket, released): (Ticket, [Procedure]) = state.withLock { state in
+    let (ticket, opening): (Ticket, Opening) = state.withLock { state in
       if isBarrier {
         let stretch = Stretch(procedure)
         state.closed.append(stretch)
@@ -84,14 +96,16 @@ final class QueueBarriers: Sendable {
       }
       guard let stretch = state.last, !stretch.isOpen else {
         state.openCount += 1
-        return (Ticket(barriers: self, stretch: nil, index: nil), [procedure])
+        return (
+          Ticket(barriers: self, stretch: nil, index: nil), Opening(released: [procedure])
+        )
       }
       stretch.held.append(procedure)
       stretch.unfinished += 1
-      return (Ticket(barriers: self, stretch: stretch, index: stretch.held.count - 1), [])
+      return (Ticket(barriers: self, stretch: stretch, index: stretch.held.count - 1), Opening())
     }
     hand(ticket, to: procedure)
-    for procedure in released { procedure.dependencyFinished() }
+    opening.carryOut()
   }
 
   /// Another member needs it: it is not held back, but waited for.
@@ -109,7 +123,7 @@ final class QueueBarriers: Sendable {
   }
 
   fileprivate func finish(_ ticket: Ticket) {
-    let released = state.withLock { state in
+    let opening = state.withLock { state in
       if let stretch = ticket.stretch, ticket.index == nil {
         stretch.isBarrierDone = true
       } else if let stretch = ticket.stretch, let index = ticket.index, !stretch.isOpen {
@@ -120,7 +134,7 @@ final class QueueBarriers: Sendable {
       }
       return state.openUp()
     }
-    for procedure in released { procedure.dependencyFinished() }
+    opening.carryOut()
   }
 
   /// What has to finish before `procedure` goes on, if that is held back; empty if it is not.
@@ -151,26 +165,25 @@ final class QueueBarriers: Sendable {
 
 extension QueueBarriers.State {
   /// Opens what can be opened.
-  ///
-  /// - Returns: those that are not held back any more.
-  fileprivate mutating func openUp() -> [Procedure] {
-    var released: [Procedure] = []
+  fileprivate mutating func openUp() -> QueueBarriers.Opening {
+    var opening = QueueBarriers.Opening()
     while let next = closed.first {
       guard next.isBarrierDone else {
         if openCount == 0, !next.isBarrierReleased {
           next.isBarrierReleased = true
-          released.append(next.barrier)
+          opening.released.append(next.barrier)
         }
         break
       }
       _ = closed.popFirst()
       next.isOpen = true
       openCount += next.unfinished
-      released += next.held.compactMap(\.self)
+      opening.released += next.held.compactMap(\.self)
+      opening.opened.append(next)
       next.held = []
       if last === next { last = nil }
     }
-    return released
+    return opening
   }
 }
 
