@@ -3,5 +3,5 @@ import Primitives
 import Procedures
 import TestSupport
 
-let outcome = await ProcedureQueue().run(Repeat().make())
-print("\(outcome), \(isCancelled), \(makeClock().pendingCount)")
+let outcome = await ProcedureQueue().run(Primitives.Repeat().make())
+print("\(outcome), \(isCancelled), \(hasDigits("a1")), \(makeClock().pendingCount)")
