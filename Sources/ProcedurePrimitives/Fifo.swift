@@ -24,6 +24,15 @@ public struct Fifo<Element> {
   @inlinable
   public var only: Element? { count == 1 ? ring[head] : nil }
 
+  /// The first element, which stays.
+  @inlinable
+  public var first: Element? { isEmpty ? nil : ring[head] }
+
+  /// All elements, the first first. O(count).
+  public var elements: [Element] {
+    (0..<count).compactMap { ring[(head + $0) & (ring.count - 1)] }
+  }
+
   /// Puts `element` at the end. Amortised O(1).
   @inlinable
   public mutating func append(_ element: consuming Element) {

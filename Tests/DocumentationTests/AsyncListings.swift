@@ -15,6 +15,23 @@ private struct Client: Sendable {
   var text = ""
 }
 
+private let client = Client()
+
+// listing: async-isolated
+@MainActor final class Jukebox {
+  private(set) var played = 0
+
+  func play(_ song: String, on queue: ProcedureQueue) -> AsyncProcedure {
+    let play = AsyncProcedure {
+      _ = try await client.load(song)
+      played += 1
+    }
+    queue.add(play)
+    return play
+  }
+}
+// end
+
 @Suite("Listings of the guide Asynchronous closures")
 struct AsyncListings {
   private let queue = ProcedureQueue()
@@ -37,11 +54,19 @@ struct AsyncListings {
     #expect("\(await ping.waitUntilFinished())" == "succeeded")
   }
 
+  @Test("a body on the actor that it is written on")
+  func isolated() async {
+    let player = Jukebox()
+    let play = await player.play("song", on: queue)
+    #expect("\(await play.waitUntilFinished())" == "succeeded")
+    #expect(await player.played == 1)
+  }
+
   @Test("a completion handler")
   func handles() async throws {
     let client = client
     // listing: async-handle
-    let page = AsyncResultProcedure<String> { finish in
+    let page = AsyncResultProcedure<String>(.callback) { finish in
       client.load("/index.html") { result in finish(result) }
     }
     // end

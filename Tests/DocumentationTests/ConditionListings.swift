@@ -76,7 +76,7 @@ struct ConditionListings {
     // listing: conditions-compound
     let isCached = BlockCondition { true }
     download.add(condition: isCached || IsOnline(network: network))
-    upload.add(condition: Ignored(IsOnline(network: network) && !isCached))
+    upload.add(condition: IgnoredCondition(IsOnline(network: network) && !isCached))
     // end
     #expect("\(await queue.run(download))" == "succeeded")
     #expect("\(await queue.run(upload))" == "cancelled")
@@ -114,7 +114,7 @@ struct ConditionListings {
     let hasMicrophone = BlockCondition { asked.isOpen }
       .withPrerequisites { _ in [AskForMicrophone(asked)] }
     record.add(condition: hasMicrophone)
-    level.add(condition: Silent(hasMicrophone))  // does not ask
+    level.add(condition: SilentCondition(hasMicrophone))  // does not ask
     // end
     #expect("\(await queue.run(level))" == "cancelled")
     #expect("\(await queue.run(record))" == "succeeded")

@@ -56,6 +56,20 @@ struct GettingStartedListings {
     #expect(output.events == ["6 words"])
   }
 
+  @Test("a queue is closed, and drained")
+  func close() async {
+    let queue = ProcedureQueue()
+    let output = Recorder<String>()
+    func print(_ isAccepted: Bool) { output.note("\(isAccepted)") }
+    // listing: start-close
+    queue.close()
+    let isAccepted = queue.add(CountWords("too late"))
+    print(isAccepted)  // false
+    await queue.drain()
+    // end
+    #expect(output.events == ["false"])
+  }
+
   @Test("misuse is reported")
   func diagnostics() async {
     let queue = ProcedureQueue()

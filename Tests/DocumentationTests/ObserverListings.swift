@@ -19,6 +19,35 @@ struct Log: ProcedureObserver {
 }
 // end
 
+// listing: observers-main-actor
+@MainActor final class WordsModel: MainActorProcedureObserver {
+  var words = 0
+  var isDone = false
+
+  func show(_ count: CountWords) { words = count.count }
+
+  func observe(_ count: CountWords) {
+    count.addDidFinishBlockObserver(show)
+    count.addDidCancelBlockObserver { @MainActor in self.words = 0 }
+    count.add(observer: self)
+  }
+
+  func did(finish procedure: Procedure, withErrors errors: [any Error]) { isDone = true }
+}
+// end
+
+// listing: observers-delegate
+@MainActor final class Badge: ProcedureQueueDelegate {
+  var finished = 0
+
+  nonisolated func procedureQueue(
+    _ queue: ProcedureQueue, didFinish procedure: Procedure, withErrors errors: [any Error]
+  ) {
+    Task { @MainActor in finished += 1 }
+  }
+}
+// end
+
 @Suite("Listings of the guide Observers")
 struct ObserverListings {
   private let queue = ProcedureQueue()
@@ -34,6 +63,31 @@ struct ObserverListings {
       output.events == [
         "count the words starts", "'count the words' (CountWords, finished)",
       ])
+  }
+
+  @Test("observers on the main actor")
+  func mainActor() async {
+    let count = CountWords("to be")
+    let (model, badge) = (WordsModel(), Badge())
+    await model.observe(count)
+    queue.delegate = badge
+    _ = await queue.run(count)
+    let (words, isDone) = await (model.words, model.isDone)
+    #expect(words == 2 && isDone)
+    while await badge.finished == 0 { await Task.yield() }
+    #expect(await badge.finished == 1)
+  }
+
+  @Test("an observer that leaves its arguments out")
+  func noParameters() async {
+    let count = CountWords("to be")
+    let output = output
+    @Sendable func print(_ line: String) { output.note(line) }
+    // listing: observers-short
+    count.addDidFinishBlockObserver { print("done") }
+    // end
+    _ = await queue.run(count)
+    #expect(output.events == ["done"])
   }
 
   @Test("a late observer")

@@ -2,6 +2,7 @@ internal import Dispatch
 internal import Foundation
 
 /// Runs long synchronous work on a thread of its own, so that it takes none from the test runner.
+@discardableResult
 package func onThreadOfItsOwn<Result: Sendable>(
   _ body: @escaping @Sendable () -> Result
 ) async -> Result {

@@ -23,6 +23,36 @@ package struct TypeChecker {
   ///
   /// - Returns: what the compiler said beyond that; empty if it refused exactly this.
   package func verify(_ source: String) throws -> String {
+    let (status, text) = try compile(
+      source,
+      arguments: [
+        "-emit-sil", "-o", "/dev/null", "-verify", "-verify-ignore-unrelated",
+      ])
+    return status == 0 ? "" : "exit \(status): \(text)"
+  }
+
+  /// What the compiler refuses in each line of `source`, by the number of the line, from 1.
+  ///
+  /// - Parameter arguments: for example `["-default-isolation", "MainActor"]`.
+  package func errors(
+    in source: String, swiftVersion: String = "6", arguments: [String] = []
+  ) throws -> [Int: [String]] {
+    let (_, text) = try compile(
+      source, swiftVersion: swiftVersion,
+      arguments: ["-typecheck", "-diagnostic-style", "llvm"] + arguments)
+    var errors: [Int: [String]] = [:]
+    for line in text.split(separator: "\n") {
+      guard let match = line.firstMatch(of: /Source\.swift:(\d+):\d+: error: (.*)/),
+        let number = Int(match.1)
+      else { continue }
+      errors[number, default: []].append(String(match.2))
+    }
+    return errors
+  }
+
+  private func compile(
+    _ source: String, swiftVersion: String = "6", arguments: [String]
+  ) throws -> (status: Int32, text: String) {
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("type-checker-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -31,18 +61,18 @@ package struct TypeChecker {
     try source.write(to: file, atomically: true, encoding: .utf8)
     let process = Process()
     process.executableURL = compiler
-    process.arguments = [
-      "-frontend", "-emit-sil", "-o", "/dev/null", "-verify", "-verify-ignore-unrelated",
-      "-swift-version", "6",
-      "-I", modules.path, "-module-cache-path", folder.path, file.path,
-    ]
+    process.arguments =
+      ["-frontend"] + arguments
+      + [
+        "-swift-version", swiftVersion, "-I", modules.path, "-module-cache-path", folder.path,
+        file.path,
+      ]
     let output = Pipe()
     process.standardError = output
     process.standardOutput = output
     try process.run()
     let said = output.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
-    let text = String(decoding: said, as: UTF8.self)
-    return process.terminationStatus == 0 ? "" : "exit \(process.terminationStatus): \(text)"
+    return (process.terminationStatus, String(decoding: said, as: UTF8.self))
   }
 }

@@ -54,13 +54,13 @@ enum Cat {}
     p.addWillAddProcedureBlockObserver { procedure, added in }
     p.addDidAddProcedureBlockObserver { procedure, added in }
     p.add(observer: TimeoutObserver(by: .seconds(3)))
-    p.add(observer: DidFinishObserver { _, _ in })
+    p.add(observer: DidCancelObserver { _, _ in })
     p.add(condition: Cond())
     p.add(condition: Cond() && BlockCondition { _ in true } || !Cond2())
-    p.add(condition: And(Cond(), BlockCondition { true }))
-    p.add(condition: Or(Cond(), Not(Cond2())))
-    p.add(condition: Ignored(Cond()))
-    p.add(condition: Silent(Cond()))
+    p.add(condition: AndCondition(Cond(), BlockCondition { true }))
+    p.add(condition: OrCondition(Cond(), NotCondition(Cond2())))
+    p.add(condition: IgnoredCondition(Cond()))
+    p.add(condition: SilentCondition(Cond()))
     p.add(condition: NoFailedDependencies(onCancelled: .pass))
     p.add(condition: NoFailedDependencies())
     p.add(condition: MutuallyExclusive<Cat>())
@@ -106,7 +106,7 @@ enum Cat {}
     #expect(try await mapped.value == [2, 4, 6])
     let retry = RetryProcedure(max: 3, wait: .immediate) { Work() }
     let rep = RepeatProcedure(max: 3, wait: .constant(.zero)) { Work() }
-    let rep2 = Repeat(max: 3, wait: .exponential(power: 2, period: .zero)) { Work() }
+    let rep2 = RepeatProcedure(max: 3, wait: .exponential(power: 2, period: .zero)) { Work() }
     queue.add(retry, rep, rep2)
     for await event in rep.events { _ = event }
     let x = await withProcedureQueue { queue in
@@ -114,7 +114,8 @@ enum Cat {}
       return 3
     }
     #expect(x == 3)
-    queue.add(Map<Int, Int>(source: [1]) { $0 + 1 }, Filter<Int>(source: [1]) { $0 > 1 })
+    queue.add(
+      MapProcedure<Int, Int>(source: [1]) { $0 + 1 }, FilterProcedure<Int>(source: [1]) { $0 > 1 })
     queue.add(GroupProcedure(Work(), Work()))
     let d = DelayProcedure(by: .zero), d2 = DelayProcedure(until: .now)
     queue.add(d, d2)
@@ -150,6 +151,22 @@ enum Cat {}
     queue.add(composed, gated, ignoring)
     queue.cancellationGracePeriod = .seconds(1)
     _ = queue.snapshot()
+    queue.name = "renamed"
+    queue.add { print("", terminator: "") }
+    #expect(queue.add(Work()) && queue.add(barrier: Work()))
+    queue.add([Work(), Work()])
+    queue.add(Set([Work()]))
+    p.addDidFinishBlockObserver { print("", terminator: "") }
+    let e = Work(), f = Work()
+    e.add(dependencies: f, Work())
+    e.add(conditions: Cond(), BlockCondition { true })
+    e.cancel()
+    f.cancel()
+    queue.add(AsyncProcedure(.callback) { finish in finish() })
+    g.keepsFinishedChildren = false
+    try await queue.clock.sleep(for: .zero)
     await queue.waitUntilAllFinished()
+    queue.close()
+    await queue.drain()
   }
 }

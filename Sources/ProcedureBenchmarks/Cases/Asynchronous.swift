@@ -10,7 +10,7 @@ extension Contest {
       },
       Entry("AsyncProcedure with a finish handle") { count in
         await OwnQueue.run(count) {
-          AsyncProcedure { finish in
+          AsyncProcedure(.callback) { finish in
             Tally.note()
             finish()
           }

@@ -2,14 +2,35 @@
 ///
 /// ```swift
 /// queue.add(AsyncProcedure { try await upload(file) })
-/// queue.add(AsyncProcedure { finish in upload(file) { error in finish(error) } })
+/// queue.add(AsyncProcedure(.callback) { finish in upload(file) { error in finish(error) } })
 /// ```
 ///
 /// See `AsyncResultProcedure`, which this is without a value.
-nonisolated open class AsyncProcedure: AsyncResultProcedure<Void>, @unchecked Sendable {}
+nonisolated open class AsyncProcedure: AsyncResultProcedure<Void>, @unchecked Sendable {
+  /// Makes a procedure that runs `body` as a task, on the actor that it is written on, if any.
+  public override init(
+    @_inheritActorContext @_implicitSelfCapture
+    _ body: @escaping @Sendable () async throws -> Void
+  ) {
+    super.init(body)
+  }
 
-/// The name that asynchronous blocks have in ProcedureKit.
-public typealias AsyncBlockProcedure = AsyncProcedure
+  /// Makes a procedure that runs `body`, which is handed the procedure, as a task.
+  public override init(
+    @_inheritActorContext @_implicitSelfCapture
+    _ body: @escaping @Sendable (_ procedure: AsyncResultProcedure<Void>) async throws -> Void
+  ) {
+    super.init(body)
+  }
+
+  /// Makes a procedure that starts something with a completion handler. See `AsyncResultProcedure`.
+  public override init(
+    _ form: FinishHandle<Void>.Form,
+    _ start: @escaping @Sendable (_ finish: FinishHandle<Void>) throws -> Void
+  ) {
+    super.init(form, start)
+  }
+}
 
 /// Runs a closure on the main actor, and finishes when it ends.
 ///
@@ -25,7 +46,9 @@ public typealias AsyncBlockProcedure = AsyncProcedure
 /// the main thread, put them on `ProcedureQueue.main`.
 nonisolated open class MainActorProcedure: AsyncResultProcedure<Void>, @unchecked Sendable {
   /// Makes a procedure that runs `body` on the main actor.
-  public init(_ body: @escaping @MainActor @Sendable () async throws -> Void) {
+  public init(
+    @_implicitSelfCapture _ body: @escaping @MainActor @Sendable () async throws -> Void
+  ) {
     super.init(.task { _ in try await body() })
   }
 }

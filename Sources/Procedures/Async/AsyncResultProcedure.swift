@@ -8,13 +8,19 @@
 /// ```
 ///
 /// The task runs where the queue's procedures run: on its underlying Dispatch queue, if it has one.
-/// While it is suspended the procedure holds its slot, and no thread. A closure that is isolated to
-/// an actor, such as `{ @MainActor in … }`, runs there.
+/// While it is suspended the procedure holds its slot, and no thread. A closure that is written on an
+/// actor, in a method of a `@MainActor` type for example, or as `{ @MainActor in … }`, runs there, as
+/// that of a `Task` does.
 ///
 /// ## Cancellation
 /// Cancelling the procedure cancels the task, on the thread that cancels, before `cancel` returns.
 /// The procedure finishes when the body ends, not before. A `CancellationError` thrown after a
 /// cancel is the cancel; thrown without one it is a failure, as any other error.
+///
+/// ## Task-local values and priority
+/// If it is added to its queue or group by code that runs in a task, the body has the task-local values
+/// that are set there, and the priority of that task; if not, none and the default one. That holds for
+/// closures without `.callback`.
 ///
 /// ## Ordering
 /// The body is no part of a turn: observers may be told of a cancel while it runs.
@@ -30,22 +36,28 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
   /// Belongs to the turn, which lets go of it.
   @safe @exclusivity(unchecked) private final var work: Work?
 
-  /// The task while it runs. Guarded by the procedure's lock.
+  /// The task while it runs, or waits to. Guarded by the procedure's lock.
   private final var task: Task<Void, Never>?
+  /// Lets a task begin that was made where the procedure was added. Guarded by the procedure's lock.
+  private final var start: TaskStart?
 
   init(_ work: Work) {
     self.work = work
     super.init()
   }
 
-  /// Makes a procedure that runs `body` as a task.
-  public init(_ body: @escaping @Sendable () async throws -> Output) {
+  /// Makes a procedure that runs `body` as a task, on the actor that it is written on, if any.
+  public init(
+    @_inheritActorContext @_implicitSelfCapture
+    _ body: @escaping @Sendable () async throws -> Output
+  ) {
     work = .task { _ in try await body() }
     super.init()
   }
 
   /// Makes a procedure that runs `body`, which is handed the procedure, as a task.
   public init(
+    @_inheritActorContext @_implicitSelfCapture
     _ body: @escaping @Sendable (_ procedure: AsyncResultProcedure<Output>) async throws -> Output
   ) {
     work = .task(body)
@@ -54,9 +66,17 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
 
   /// Makes a procedure that starts something with a completion handler.
   ///
+  /// ```swift
+  /// AsyncResultProcedure<Response>(.callback) { finish in
+  ///   client.send(request) { result in finish(result) }
+  /// }
+  /// ```
+  ///
   /// `start` is called once, on the queue's worker, and calls `finish`, or has it called, when the
-  /// work is done. What it throws ends the procedure.
+  /// work is done. What it throws ends the procedure. A closure without `.callback` ends the procedure
+  /// when it returns.
   public init(
+    _ form: FinishHandle<Output>.Form,
     _ start: @escaping @Sendable (_ finish: FinishHandle<Output>) throws -> Void
   ) {
     work = .handle { _, finish in try start(finish) }
@@ -72,17 +92,38 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
     }
   }
 
+  /// Not callable: this closure was handed the procedure, not a finish handle.
+  @available(
+    *, unavailable,
+    message:
+      "this closure ends the procedure when it returns; for one that calls back later write AsyncProcedure(.callback) { finish in … }"
+  )
+  public final func callAsFunction(_ result: Any? = nil) {}
+
+  deinit {
+    start?.begin(nil)
+  }
+
+  /// Makes the task there, if that is a task too: so it has its task-local values and its priority.
+  final override func prepareForQueue() {
+    guard case .task = work, TaskStart.isWorthwhile else { return }
+    let start = TaskStart()
+    let task = start.makeTask()
+    read { _ in (self.task, self.start) = (task, start) }
+  }
+
   private func run(
     _ body: @escaping @Sendable (AsyncResultProcedure<Output>) async throws -> Output
   ) {
-    let executor = executor
-    let task = Task(executorPreference: executor) { [self] in
+    let work: TaskStart.Work = { [self] in
       do {
-        finish(withResult: .success(try await body(self)))
+        finish(withResult: .success(try await body(self)), isByItself: true)
       } catch {
         finish(throwing: error)
       }
     }
+    if let start = read({ _ in start.take() }) { return start.begin(work, on: executor) }
+    let task = Task(executorPreference: executor) { await work() }
     // A cancel that is being delivered finds the task, or is found here.
     let isCancelled = read { core in
       self.task = task
@@ -102,13 +143,20 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
     }
   }
 
+  final override var formThatCallsBack: String? {
+    "AsyncResultProcedure(.callback) { finish in … }"
+  }
+
   final override func interrupt() {
     read { _ in task }?.cancel()
   }
 
   final override func releaseWork() {
     work = nil
-    let released = read { _ in task.take() }
+    let (released, start): (Task<Void, Never>?, TaskStart?) = read { _ in
+      (task.take(), self.start.take())
+    }
     _ = released
+    start?.begin(nil)
   }
 }

@@ -10,8 +10,11 @@
 nonisolated open class AsyncTransformProcedure<Input: Sendable, Output: Sendable>:
   AsyncResultProcedure<Output>, InputProcedure, @unchecked Sendable
 {
-  /// Makes a procedure that runs `transform` as a task.
-  public init(_ transform: @escaping @Sendable (_ input: Input) async throws -> Output) {
+  /// Makes a procedure that runs `transform` as a task, on the actor that it is written on, if any.
+  public init(
+    @_inheritActorContext @_implicitSelfCapture
+    _ transform: @escaping @Sendable (_ input: Input) async throws -> Output
+  ) {
     super.init(.task { procedure in try await transform(Self.input(of: procedure)) })
   }
 
@@ -20,9 +23,20 @@ nonisolated open class AsyncTransformProcedure<Input: Sendable, Output: Sendable
   /// `start` is called once, on the queue's worker, and calls `finish`, or has it called, when the
   /// work is done. What it throws ends the procedure.
   public init(
+    _ form: FinishHandle<Output>.Form,
     _ start: @escaping @Sendable (_ input: Input, _ finish: FinishHandle<Output>) throws -> Void
   ) {
     super.init(.handle { procedure, finish in try start(Self.input(of: procedure), finish) })
+  }
+
+  /// Written with `.callback` before the closure.
+  @available(
+    *, unavailable, message: "write AsyncTransformProcedure(.callback) { input, finish in … }"
+  )
+  public init(
+    _ start: @escaping @Sendable (_ input: Input, _ finish: FinishHandle<Output>) throws -> Void
+  ) {
+    preconditionFailure("Internal inconsistency: unavailable")
   }
 
   private static func input(of procedure: AsyncResultProcedure<Output>) throws -> Input {

@@ -1,7 +1,7 @@
 /// Ends a procedure that was started asynchronously: called once, from any thread, with the result.
 ///
 /// ```swift
-/// AsyncResultProcedure<Response> { finish in
+/// AsyncResultProcedure<Response>(.callback) { finish in
 ///   client.send(request) { result in finish(result) }
 /// }
 /// ```
@@ -11,6 +11,14 @@
 /// much code that is cancelled never calls back. The first call counts, as with
 /// `finish(withErrors:)`.
 public final class FinishHandle<Output: Sendable>: Sendable {
+  /// Says that a closure starts something, which calls back: it is handed a finish handle.
+  ///
+  /// It stands before the closure, where a trailing closure would have lost its label.
+  public enum Form: Sendable {
+    /// The closure is handed a finish handle, which ends the procedure.
+    case callback
+  }
+
   private let procedure: AsyncResultProcedure<Output>
 
   init(_ procedure: AsyncResultProcedure<Output>) {
@@ -19,8 +27,8 @@ public final class FinishHandle<Output: Sendable>: Sendable {
 
   deinit {
     guard procedure.state < .finishing else { return }
-    procedure.finish(
-      withError: procedure.isCancelled ? nil : ProcedureError.finishDropped(procedure.name))
+    procedure.finishByItself(
+      withErrors: procedure.isCancelled ? [] : [ProcedureError.finishDropped(procedure.name)])
   }
 
   /// Ends the procedure with what it made, or with an error.
@@ -28,7 +36,7 @@ public final class FinishHandle<Output: Sendable>: Sendable {
   /// A `CancellationError` after a cancel is the cancel, not a failure.
   public func callAsFunction(_ result: Result<Output, any Error>) {
     switch result {
-    case .success: procedure.finish(withResult: result)
+    case .success: procedure.finish(withResult: result, isByItself: true)
     case .failure(let error): procedure.finish(throwing: error)
     }
   }

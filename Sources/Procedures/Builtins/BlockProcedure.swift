@@ -9,6 +9,10 @@
 ///
 /// The closure runs once, on the queue's worker, and is let go of when the procedure has finished.
 /// A `CancellationError` thrown after a cancel is the cancel, not a failure.
+///
+/// It ends when the closure returns. A `finish()` that comes later is too late, and is reported to the
+/// queue's `diagnosticsHandler`, or written to standard error; work that calls back later is an
+/// `AsyncProcedure(.callback) { finish in … }`.
 nonisolated open class BlockProcedure: Procedure, @unchecked Sendable {
   /// Belongs to the turn, which lets go of it.
   @safe @exclusivity(unchecked)
@@ -34,13 +38,15 @@ nonisolated open class BlockProcedure: Procedure, @unchecked Sendable {
   open override func execute() {
     do {
       try block.take()?(self)
-      finish()
-    } catch let error as CancellationError {
-      finish(withError: isCancelled ? nil : error)
+      finishByItself(withErrors: [])
+    } catch is CancellationError where isCancelled {
+      finishByItself(withErrors: [])
     } catch {
-      finish(withError: error)
+      finishByItself(withErrors: [error])
     }
   }
+
+  final override var formThatCallsBack: String? { "AsyncProcedure(.callback) { finish in … }" }
 
   final override func releaseWork() {
     block = nil

@@ -7,6 +7,3 @@ nonisolated open class IdentityProcedure<Value: Sendable>: TransformProcedure<Va
     super.init { (value: Value) in value }
   }
 }
-
-/// The short name.
-public typealias Identity = IdentityProcedure

@@ -37,6 +37,10 @@ nonisolated open class ResultProcedure<Output: Sendable>: Procedure, OutputProce
     finish { try block(self) }
   }
 
+  final override var formThatCallsBack: String? {
+    "AsyncResultProcedure(.callback) { finish in … }"
+  }
+
   final override func releaseWork() {
     block = nil
   }

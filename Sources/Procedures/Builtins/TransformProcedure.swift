@@ -43,6 +43,10 @@ nonisolated open class TransformProcedure<Input: Sendable, Output: Sendable>: Pr
     finish { try transform(self, requireInput()) }
   }
 
+  final override var formThatCallsBack: String? {
+    "AsyncTransformProcedure(.callback) { input, finish in … }"
+  }
+
   final override func releaseWork() {
     transform = nil
   }

@@ -1,8 +1,8 @@
 /// Satisfied if all are: evaluated in order, until one is not satisfied, whose answer it gives.
 ///
-/// `And(a, b)`, also written `a && b`, is the same as adding `a` and then `b`. Without members it
-/// is satisfied.
-public struct And: Condition {
+/// `AndCondition(a, b)`, also written `a && b`, is the same as adding `a` and then `b`. Without members it is
+/// satisfied.
+public struct AndCondition: Condition {
   private let members: [any Condition]
 
   /// Makes a condition of several.
@@ -10,6 +10,14 @@ public struct And: Condition {
 
   /// Makes a condition of a sequence of them.
   public init(_ members: some Sequence<any Condition>) { self.members = Array(members) }
+
+  /// Makes a condition of a list of them, of whatever types.
+  public init(_ members: [any Condition]) { self.members = members }
+
+  /// Makes a condition of a sequence of conditions of one type.
+  public init<Members: Sequence>(_ members: Members) where Members.Element: Condition {
+    self.members = members.map { $0 as any Condition }
+  }
 
   /// For example `And(IsOnline, HasSpace)`.
   public var name: String { "And(" + members.map(\.name).joined(separator: ", ") + ")" }
@@ -54,7 +62,7 @@ public struct And: Condition {
 ///
 /// If none is, failed beats ignored: the errors of all that failed are reported, several of them in
 /// one `ProcedureError.Code.conditionFailed`. Also written `a || b`. Without members it is ignored.
-public struct Or: Condition {
+public struct OrCondition: Condition {
   private let members: [any Condition]
 
   /// Makes a condition of several.
@@ -62,6 +70,14 @@ public struct Or: Condition {
 
   /// Makes a condition of a sequence of them.
   public init(_ members: some Sequence<any Condition>) { self.members = Array(members) }
+
+  /// Makes a condition of a list of them, of whatever types.
+  public init(_ members: [any Condition]) { self.members = members }
+
+  /// Makes a condition of a sequence of conditions of one type.
+  public init<Members: Sequence>(_ members: Members) where Members.Element: Condition {
+    self.members = members.map { $0 as any Condition }
+  }
 
   /// For example `Or(IsOnline, IsCached)`.
   public var name: String { "Or(" + members.map(\.name).joined(separator: ", ") + ")" }
@@ -115,11 +131,17 @@ public struct Or: Condition {
   }
 }
 
-/// `And(left, right)`: the right one is evaluated only if the left one is satisfied.
-public func && (left: some Condition, right: some Condition) -> And { And(left, right) }
+/// `AndCondition(left, right)`: the right one is evaluated only if the left one is satisfied.
+public func && (left: some Condition, right: some Condition) -> AndCondition {
+  AndCondition(left, right)
+}
 
-/// `Or(left, right)`: the right one is evaluated only if the left one is not satisfied.
-public func || (left: some Condition, right: some Condition) -> Or { Or(left, right) }
+/// `OrCondition(left, right)`: the right one is evaluated only if the left one is not satisfied.
+public func || (left: some Condition, right: some Condition) -> OrCondition {
+  OrCondition(left, right)
+}
 
-/// `Not(condition)`.
-public prefix func ! <Base: Condition>(condition: Base) -> Not<Base> { Not(condition) }
+/// `NotCondition(condition)`.
+public prefix func ! <Base: Condition>(condition: Base) -> NotCondition<Base> {
+  NotCondition(condition)
+}

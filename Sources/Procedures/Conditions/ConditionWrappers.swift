@@ -1,12 +1,12 @@
 /// Satisfied if the other is not, ignored or failed; fails if the other is satisfied.
 ///
 /// ```swift
-/// download.add(condition: Not(IsCached()))
+/// download.add(condition: NotCondition(IsCached()))
 /// ```
 ///
-/// Also written `!condition`. It fails with `ProcedureError.Code.conditionFailed`; for "do not run,
-/// and that is no failure" write `Ignored(!condition)`.
-public struct Not<Base: Condition>: Condition {
+/// Also written `!condition`. It fails with `ProcedureError.Code.conditionFailed`; for "do not run, and
+/// that is no failure" write `IgnoredCondition(!condition)`.
+public struct NotCondition<Base: Condition>: Condition {
   private let base: Base
 
   /// The opposite of `base`.
@@ -41,7 +41,7 @@ public struct Not<Base: Condition>: Condition {
 }
 
 /// Ignored where the other fails: the procedure is cancelled without errors.
-public struct Ignored<Base: Condition>: Condition {
+public struct IgnoredCondition<Base: Condition>: Condition {
   private let base: Base
 
   /// `base`, whose failure is none.
@@ -75,9 +75,9 @@ public struct Ignored<Base: Condition>: Condition {
 ///
 /// ```swift
 /// // Says whether access was granted, and does not ask the user for it.
-/// record.add(condition: Silent(HasAccess()))
+/// record.add(condition: SilentCondition(HasAccess()))
 /// ```
-public struct Silent<Base: Condition>: Condition {
+public struct SilentCondition<Base: Condition>: Condition {
   private let base: Base
 
   /// `base` without its prerequisites.

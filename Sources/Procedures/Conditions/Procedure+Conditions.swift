@@ -169,7 +169,7 @@ extension Procedure {
     for (offset, procedure) in procedures.enumerated() {
       // Several conditions may bring the same one: it is added by whoever is first.
       let isOurs = procedure.claimAsPrerequisite()
-      if isOurs { home.add(procedure) }
+      if isOurs { home.add(procedure, as: .need) }
       let demand = DependencyDemand.requirement(.any)
       let key = procedure.addDependent(Dependent(procedure: self, demand: demand))
       let isKept = read { core in

@@ -8,6 +8,8 @@ enum Obstacle: Sendable {
   case notEnqueued
   /// All of these have to finish.
   case dependencies([Procedure])
+  /// The queue has a barrier, for which, or for these before it, it waits.
+  case barrier([Procedure])
   /// All of these have to finish before the condition named can be evaluated.
   case prerequisites(of: String, [Procedure])
   /// The condition named has not answered.
@@ -55,7 +57,9 @@ extension ProcedureCore {
       if !dependencies.isEmpty { return .dependencies(dependencies) }
       let progress = rarities?.conditions
       let prerequisites = progress?.prerequisites.map(\.procedure).filter { !$0.isFinished } ?? []
-      guard let name = progress?.current?.name, !prerequisites.isEmpty else { return .nothing }
+      guard let name = progress?.current?.name, !prerequisites.isEmpty else {
+        return home?.obstacleOfBarriers(to: procedure) ?? .nothing
+      }
       return .prerequisites(of: name, prerequisites)
     }
     if machine.isEvaluating {
@@ -68,6 +72,12 @@ extension ProcedureCore {
 }
 
 extension ReadyList {
+  /// What a member waits for that is held back because of a barrier. Called under its lock.
+  fileprivate func obstacleOfBarriers(to procedure: Procedure) -> Obstacle {
+    let awaited = barriers?.awaited(by: procedure, among: procedures) ?? []
+    return awaited.isEmpty ? .nothing : .barrier(awaited)
+  }
+
   /// What a member that could go on waits for here. Called under its lock.
   fileprivate func obstacle(of procedure: Procedure) -> Obstacle {
     switch position(of: procedure) {
@@ -93,6 +103,7 @@ extension Obstacle {
     case .nothing: nil
     case .notEnqueued: "it is on no queue yet"
     case .dependencies(let others): "it waits for \(others.namesForPeople)"
+    case .barrier(let others): "a barrier has it wait for \(others.namesForPeople)"
     case .prerequisites(let condition, let others):
       "condition '\(condition)' waits for \(others.namesForPeople)"
     case .condition(let name): "condition '\(name)' has not answered"

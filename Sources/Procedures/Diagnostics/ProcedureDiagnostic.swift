@@ -9,6 +9,11 @@ public struct ProcedureDiagnostic: Sendable, CustomStringConvertible {
 
     /// `finish` was called at a moment when it cannot count.
     public static let finishRefused = Code(description: "finishRefused")
+    /// A procedure was added to a queue that is closed, or to a group that has finished.
+    public static let additionRefused = Code(description: "additionRefused")
+    /// `finish` was called on a ready-made procedure that had ended by itself: whatever was still under
+    /// way, its errors are lost.
+    public static let finishTooLate = Code(description: "finishTooLate")
     /// A cancelled procedure has not finished within the queue's `cancellationGracePeriod`.
     public static let lingering = Code(description: "lingering")
     /// An observer has held an event back for longer than the queue's `waitReportDelay`.
@@ -46,6 +51,20 @@ public struct ProcedureDiagnostic: Sendable, CustomStringConvertible {
       : "it has not started; cancel it instead."
     return ProcedureDiagnostic(
       .finishRefused, name, "finish() on '\(name)' was refused: \(advice)")
+  }
+
+  static func additionRefused(_ name: String, _ error: ProcedureError) -> ProcedureDiagnostic {
+    ProcedureDiagnostic(.additionRefused, name, "'\(name)' was refused. \(error)")
+  }
+
+  static func finishTooLate(
+    _ name: String, _ errors: [any Error], instead form: String
+  ) -> ProcedureDiagnostic {
+    let loss = errors.isEmpty ? "" : ", and these errors are lost: \(errors.sentence)"
+    return ProcedureDiagnostic(
+      .finishTooLate, name,
+      "finish() on '\(name)' came after it had ended by itself, when its closure returned\(loss). "
+        + "For work that calls back later write \(form).")
   }
 
   static func lingering(_ procedure: Procedure, age: Duration) -> ProcedureDiagnostic {

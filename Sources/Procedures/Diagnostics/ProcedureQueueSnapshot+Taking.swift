@@ -71,8 +71,8 @@ extension Obstacle {
   var awaited: [Procedure] {
     switch self {
     case .nothing, .notEnqueued, .condition, .suspension, .pendingEvent: []
-    case .dependencies(let others), .prerequisites(_, let others), .slot(_, let others),
-      .children(let others):
+    case .dependencies(let others), .barrier(let others), .prerequisites(_, let others),
+      .slot(_, let others), .children(let others):
       others
     case .exclusion(let holders): holders.map(\.holder)
     case .groupStart(let group): [group]

@@ -42,6 +42,14 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
     add(children: children)
   }
 
+  /// Makes a group of the procedures of a sequence: a set of some subclass, a lazy map.
+  public convenience init<Children: Sequence>(children: Children)
+  where Children.Element: Procedure {
+    // Of a type that says which of the two this is: it must not be this one again.
+    let list: [Procedure] = Array(children.lazy.map { $0 })
+    self.init(children: list)
+  }
+
   /// Makes a group of the procedures given.
   public convenience init(_ children: Procedure...) {
     self.init(children: children)
@@ -56,8 +64,18 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
 
   /// All children so far, finished ones too, in the order in which they were added.
   ///
-  /// They are kept as long as the group is.
+  /// They are kept as long as the group is, unless `keepsFinishedChildren` is false.
   public final var children: [Procedure] { list.children }
+
+  /// Whether `children` keeps those that have finished; default true.
+  ///
+  /// Set it to false on a group that lives long and is given children without end: then each goes when
+  /// it has finished. May be set at any time; those that finished before go at once, and do not come
+  /// back.
+  public final var keepsFinishedChildren: Bool {
+    get { list.keepsFinishedChildren }
+    set { list.keepsFinishedChildren = newValue }
+  }
 
   /// Whether children are kept from starting. Those that execute go on; default false.
   ///
@@ -99,7 +117,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
     switch child.enqueue(in: list, isHeldBack: tellsObservers) {
     case .refused:
       return false
-    case .accepted(isAnnounced: true):
+    case .accepted(isAnnounced: true), .held:
       if tellsObservers { announce([child], as: .ownChild) }
       return true
     case .accepted(isAnnounced: false):
@@ -127,8 +145,14 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
     }
   }
 
+  /// Adds several children, in order: an array of some subclass, a set, a lazy map.
+  public final func add<Children: Sequence>(children: Children)
+  where Children.Element: Procedure {
+    for child in Array(children) { add(child: child) }
+  }
+
   /// Adds several children, in order.
-  public final func add(children: some Sequence<Procedure>) {
+  public final func add(children: Procedure...) {
     for child in children { add(child: child) }
   }
 
@@ -162,6 +186,14 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   open func child(_ child: Procedure, willFinishWithErrors errors: [any Error]) -> [any Error] {
     errors
   }
+
+  /// Called otherwise here.
+  @available(*, unavailable, message: "override child(_:willFinishWithErrors:)")
+  open func child(_ child: Procedure, willFinishWithError error: (any Error)?) {}
+
+  /// Called otherwise here.
+  @available(*, unavailable, message: "add a will-add observer to the group")
+  open func groupWillAdd(child: Procedure) {}
 
   /// Starts the children. An override that adds more calls `super.execute()` at its end.
   open override func execute() {

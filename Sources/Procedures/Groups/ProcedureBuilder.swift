@@ -22,8 +22,9 @@ public enum ProcedureBuilder {
   }
 
   /// Several procedures: an array, or what `then` returns.
-  public static func buildExpression(_ procedures: some Sequence<Procedure>) -> [Procedure] {
-    Array(procedures)
+  public static func buildExpression<Several: Sequence>(_ procedures: Several) -> [Procedure]
+  where Several.Element: Procedure {
+    procedures.map { $0 as Procedure }
   }
 
   /// Something that is done on the way and is no procedure, such as setting a name.

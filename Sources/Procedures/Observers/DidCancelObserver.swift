@@ -1,25 +1,53 @@
 public import Dispatch
 
 /// Calls a closure when a procedure was cancelled.
-public struct DidCancelObserver<P: Procedure>: ProcedureObserver {
+///
+/// ```swift
+/// upload.add(observer: DidCancelObserver { upload, errors in print("\(upload.name) stops") })
+/// ```
+///
+/// The same as `addDidCancelBlockObserver`, as a value. One for `Procedure` is an observer for any
+/// procedure. One for another type is added to procedures of that type alone: on any other it would
+/// never be called, and the compiler refuses it.
+public struct DidCancelObserver<P: Procedure>: Sendable {
   /// Where the closure is called; nil for the procedure's worker.
   public let eventQueue: DispatchQueue?
-  private let block: @Sendable (P, [any Error]) -> Void
+  let block: @Sendable (P, [any Error]) -> Void
 
-  /// Makes an observer. On a procedure that is no `P` it does nothing.
+  /// Makes an observer.
   public init(
     synchronizedWith queue: DispatchQueue? = nil,
-    didCancel block: @escaping @Sendable (P, [any Error]) -> Void
+    didCancel block: @escaping @Sendable (_ procedure: P, _ errors: [any Error]) -> Void
   ) {
     eventQueue = queue
     self.block = block
   }
+}
 
+extension DidCancelObserver: ProcedureObserver where P == Procedure {
   /// Only this one.
   public var events: ProcedureEvents { .didCancel }
 
   /// Calls the closure.
   public func did(cancel procedure: Procedure, withErrors errors: [any Error]) {
-    if let procedure = procedure as? P { block(procedure, errors) }
+    block(procedure, errors)
+  }
+}
+
+extension ProcedureProtocol {
+  /// Adds an observer of the cancel of procedures of this type. See `add(observer:)`.
+  @discardableResult
+  public func add(observer: DidCancelObserver<Self>) -> ObserverRegistration {
+    addDidCancelBlockObserver(synchronizedWith: observer.eventQueue, observer.block)
+  }
+
+  /// Not for this type of procedure.
+  @available(
+    *, unavailable,
+    message: "this observer is for another type of procedure, and would never be called"
+  )
+  @discardableResult
+  public func add<Other: Procedure>(observer: DidCancelObserver<Other>) -> ObserverRegistration {
+    preconditionFailure("Internal inconsistency: unavailable")
   }
 }

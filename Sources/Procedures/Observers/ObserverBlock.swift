@@ -1,3 +1,5 @@
+public import Dispatch
+
 /// A closure for one event of a procedure, which it gets as its own type.
 @usableFromInline
 enum ObserverBlock<P: Procedure>: Sendable {
@@ -19,5 +21,19 @@ enum ObserverBlock<P: Procedure>: Sendable {
     case .willAdd: .willAdd
     case .didAdd: .didAdd
     }
+  }
+}
+
+/// Where an observer is called.
+@usableFromInline
+enum ObserverPlace: Sendable {
+  /// On the worker that runs the procedure's turn.
+  case worker
+  case queue(DispatchQueue)
+  case mainActor
+
+  @usableFromInline
+  init(_ queue: DispatchQueue?) {
+    self = queue.map(ObserverPlace.queue) ?? .worker
   }
 }

@@ -44,13 +44,13 @@ struct ObserverDelivery: Sendable {
         entry.isAttached = true
       }
       guard entry.events.contains(event) else { continue }
-      guard let queue = entry.queue else {
+      if case .worker = entry.place {
         entry.deliver(event, of: procedure, adding: added)
         continue
       }
       let rest = self
       procedure.read { core in core.withRarities { $0.suspendedDelivery = rest } }
-      queue.async {
+      entry.place.perform {
         entry.deliver(event, of: procedure, adding: added)
         procedure.listForTurns.requestTurn(of: procedure)
       }
@@ -58,5 +58,16 @@ struct ObserverDelivery: Sendable {
     }
     if events.contains(.didFinish) { for entry in entries { entry.remove() } }
     return true
+  }
+}
+
+extension ObserverPlace {
+  /// Runs `work` there, later.
+  fileprivate func perform(_ work: @escaping @Sendable () -> Void) {
+    switch self {
+    case .worker: work()
+    case .queue(let queue): queue.async(execute: work)
+    case .mainActor: Task { @MainActor in work() }
+    }
   }
 }

@@ -1,12 +1,10 @@
-public import Dispatch
-
 /// The place of an observer that is an object, or a value, of its own.
 final class WholeObserverEntry<Observer: ProcedureObserver>: ObserverEntry, @unchecked Sendable {
   @safe @exclusivity(unchecked) private var observer: Observer?
 
   init(_ observer: Observer) {
     self.observer = observer
-    super.init(observer.events, queue: observer.eventQueue)
+    super.init(observer.events, at: observer.place)
   }
 
   override func letGo() { observer = nil }
@@ -46,9 +44,9 @@ final class BlockObserverEntry<P: Procedure>: ObserverEntry, @unchecked Sendable
   @safe @exclusivity(unchecked) private var block: ObserverBlock<P>?
 
   @usableFromInline
-  init(_ block: ObserverBlock<P>, queue: DispatchQueue?) {
+  init(_ block: ObserverBlock<P>, at place: ObserverPlace) {
     self.block = block
-    super.init(block.event, queue: queue)
+    super.init(block.event, at: place)
   }
 
   override func letGo() { block = nil }
@@ -69,4 +67,8 @@ final class BlockObserverEntry<P: Procedure>: ObserverEntry, @unchecked Sendable
     case nil: break
     }
   }
+}
+
+extension ProcedureObserver {
+  fileprivate var place: ObserverPlace { ObserverPlace(eventQueue) }
 }

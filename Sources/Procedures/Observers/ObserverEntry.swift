@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import ProcedurePrimitives
 
 /// An observer's place on a procedure: a subclass for each kind of observer.
@@ -31,12 +30,12 @@ class ObserverEntry: @unchecked Sendable {
   /// Whether it has been told so, or need not be. Written before the entry is shared, or by who holds
   /// the turn.
   @safe @exclusivity(unchecked) final var isAttached = false
-  /// Where it wants to be called; nil for the worker.
-  final let queue: DispatchQueue?
+  /// Where it wants to be called.
+  final let place: ObserverPlace
 
-  init(_ events: ProcedureEvents, queue: DispatchQueue?) {
+  init(_ events: ProcedureEvents, at place: ObserverPlace) {
     self.events = events
-    self.queue = queue
+    self.place = place
   }
 
   /// Calls the observer. To override.

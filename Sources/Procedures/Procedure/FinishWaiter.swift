@@ -1,6 +1,16 @@
-/// Someone who waits for a procedure to finish.
-struct FinishWaiter: Sendable {
-  let continuation: CheckedContinuation<Void, Never>
+internal import Dispatch
 
-  func resume() { continuation.resume() }
+/// What waits for a procedure to finish, and is told when it has left its list.
+enum FinishWaiter: Sendable {
+  case task(CheckedContinuation<Void, Never>)
+  case thread(DispatchSemaphore)
+  case barrier(QueueBarriers.Ticket)
+
+  func resume() {
+    switch self {
+    case .task(let continuation): continuation.resume()
+    case .thread(let semaphore): semaphore.signal()
+    case .barrier(let ticket): ticket.finished()
+    }
+  }
 }

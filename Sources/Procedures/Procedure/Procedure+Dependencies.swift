@@ -80,8 +80,14 @@ extension Procedure {
     return true
   }
 
+  /// Makes this procedure wait for several others: an array of some subclass, a set, a lazy map.
+  public final func add<Dependencies: Sequence>(dependencies: Dependencies)
+  where Dependencies.Element: Procedure {
+    for dependency in Array(dependencies) { add(dependency: dependency) }
+  }
+
   /// Makes this procedure wait for several others.
-  public final func add(dependencies: some Sequence<Procedure>) {
+  public final func add(dependencies: Procedure...) {
     for dependency in dependencies { add(dependency: dependency) }
   }
 

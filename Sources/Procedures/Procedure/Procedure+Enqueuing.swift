@@ -10,12 +10,14 @@ extension Procedure {
   ///
   /// - Parameter isHeldBack: whether `dependencyFinished()` must be called once more before it may
   ///   start.
-  /// - Returns: whether the list took it. If its group has closed, the procedure is cancelled, and
-  ///   finishes.
+  /// - Parameter role: as what it is added to a queue.
+  /// - Returns: whether the list took it. If its group has closed, or its queue, the procedure is
+  ///   cancelled, and finishes.
   @discardableResult
   final func enqueue(
-    in list: ReadyList, isHeldBack: Bool = false
+    in list: ReadyList, isHeldBack: Bool = false, as role: ReadyListStateMachine.Role = .member
   ) -> ReadyListStateMachine.Insertion {
+    prepareForQueue()
     let childList = childList
     var action: ProcedureStateMachine.TurnAction?
     var insertion = ReadyListStateMachine.Insertion.refused
@@ -30,7 +32,8 @@ extension Procedure {
       guard action != nil else { return ReadyList.Aftermath.none }
       let standing = ReadyListStateMachine.Standing(
         priority: core.priority, quality: core.quality == .unspecified ? nil : core.quality,
-        readiness: core.machine.becomeReady(), attempt: core.machine.attempt)
+        readiness: core.machine.becomeReady(), attempt: core.machine.attempt,
+        role: role)
       let aftermath: ReadyList.Aftermath
       publish(core)
       (insertion, aftermath) = list.insert(self, standing) { cancel in
@@ -46,6 +49,7 @@ extension Procedure {
         // Before anything below can end, and its group wonders where the cause is.
         childList?.owner?.parent = list.owner
       }
+      if insertion == .held { _ = core.machine.dependencyAdded() }
       return aftermath
     }
     guard let action else {
@@ -58,9 +62,16 @@ extension Procedure {
       listForTurns.requestTurn(of: self)
       watchLingering()
     }
-    if insertion == .refused {
-      cancel(withErrors: [ProcedureError.groupFinished(list.group?.name ?? "")])
+    switch insertion {
+    case .refused:
+      let error = list.refusal
+      list.context.diagnostics.reportRefusal(.additionRefused(name, error))
+      cancel(withErrors: [error])
       return .refused
+    case .held:
+      list.barriers?.admit(self, isBarrier: role == .barrier)
+    case .accepted:
+      if role == .need { list.barriers?.admitUnheldIfUsed(self) }
     }
     if let groupCancel { join(groupCancel, isMarked: isMarked) }
     if let childList {

@@ -40,22 +40,30 @@ extension Procedure {
 
 extension ReadyList {
   /// Adds a procedure the way its queue or group would.
-  func add(_ procedure: Procedure) {
+  ///
+  /// - Parameter role: as what it is added to a queue.
+  func add(_ procedure: Procedure, as role: ReadyListStateMachine.Role = .member) {
     if let group {
       group.add(child: procedure)
     } else {
-      admit(procedure)
+      admit(procedure, as: role)
     }
   }
 
   /// Adds a procedure to the list of a queue, with word to the delegate.
-  func admit(_ procedure: Procedure) {
+  ///
+  /// - Parameter role: as what it is added.
+  /// - Returns: whether it was accepted.
+  @discardableResult
+  func admit(
+    _ procedure: Procedure, as role: ReadyListStateMachine.Role = .member
+  ) -> Bool {
     guard hasDelegate else {
-      _ = procedure.enqueue(in: self)
-      return
+      return procedure.enqueue(in: self, as: role) != .refused
     }
     delegate?.tell(.willAdd, of: procedure, errors: [])
-    _ = procedure.enqueue(in: self)
+    guard procedure.enqueue(in: self, as: role) != .refused else { return false }
     delegate?.tell(.didAdd, of: procedure, errors: [])
+    return true
   }
 }

@@ -114,7 +114,7 @@ extension Procedure {
         delivery = delivery.didAdd
       }
     }
-    if event == .willFinish || event == .didFinish, list.hasDelegate {
+    if event == .willFinish || event == .didFinish, list.hasDelegate, read({ $0.isMember }) {
       list.delegate?.tell(event, of: self, errors: errors)
     }
     return true

@@ -11,6 +11,15 @@ extension Procedure {
     return outcome ?? .cancelled([CancellationError()])
   }
 
+  /// Has a waiter told when it has finished. False if it has, and the waiter is not told.
+  final func addFinishWaiter(_ waiter: FinishWaiter) -> Bool {
+    read { core in
+      guard !core.machine.isRetired else { return false }
+      core.withRarities { _ = $0.waiters.append(waiter, to: &$0.waiterList) }
+      return true
+    }
+  }
+
   /// Returns when it has finished, or the waiting task is cancelled.
   private func wait() async {
     let waiter = WaiterKey()
@@ -20,7 +29,7 @@ extension Procedure {
           guard !core.machine.isRetired, !Task.isCancelled else { return false }
           core.withRarities { rarities in
             waiter.key = rarities.waiters.append(
-              FinishWaiter(continuation: continuation), to: &rarities.waiterList)
+              .task(continuation), to: &rarities.waiterList)
           }
           return true
         }

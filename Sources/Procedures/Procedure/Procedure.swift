@@ -80,6 +80,12 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// It was cancelled: what the framework itself executes ends now.
   func endBecauseOfCancel() {}
 
+  /// Of what ends when its closure returns: what to write for work that calls back later.
+  var formThatCallsBack: String? { nil }
+
+  /// It is about to be added to a queue or group, on the thread that adds.
+  func prepareForQueue() {}
+
   /// It has finished, executed or not: lets go of the work.
   func releaseWork() {}
 
@@ -120,6 +126,33 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   ///
   /// - Parameter errors: all errors.
   open func procedureDidFinish(withErrors errors: [any Error]) {}
+
+  // MARK: What overrides are called elsewhere
+
+  // In the class itself, so that the compiler says it of an override.
+
+  /// Called otherwise here.
+  @available(*, unavailable, message: "override procedureDidCancel(withErrors:)")
+  open func procedureDidCancel(with error: (any Error)?) {}
+
+  /// Called otherwise here.
+  @available(*, unavailable, message: "override procedureDidCancel(withErrors:)")
+  open func procedureDidCancel(errors: [any Error]) {}
+
+  /// Called otherwise here.
+  @available(
+    *, unavailable,
+    message: "override procedureDidCancel(withErrors:): nothing is told before the cancel"
+  )
+  open func procedureWillCancel(withErrors errors: [any Error]) {}
+
+  /// Called otherwise here.
+  @available(*, unavailable, message: "override procedureWillFinish(withErrors:)")
+  open func procedureWillFinish(with error: (any Error)?) {}
+
+  /// Called otherwise here.
+  @available(*, unavailable, message: "override procedureDidFinish(withErrors:)")
+  open func procedureDidFinish(with error: (any Error)?) {}
 
   // MARK: State
 

@@ -49,13 +49,16 @@ final class ProcedureExtras: @unchecked Sendable {
   /// What is left of it when the procedure has finished; nil if none of that was used.
   func remainder() -> ProcedureExtras? {
     let (token, cancelReason) = (storedRarities?.token, storedRarities?.cancelReason)
+    let lateFinishes = storedRarities?.lateFinishes
     guard
-      name != nil || token != nil || cancelReason != nil || values != nil || origin != nil
+      name != nil || lateFinishes != nil || token != nil || cancelReason != nil || values != nil
+        || origin != nil
     else { return nil }
     let remainder = ProcedureExtras()
     remainder.name = name
     remainder.origin = origin
     remainder.values = values
+    if lateFinishes != nil { remainder.rarities.lateFinishes = lateFinishes }
     if token != nil || cancelReason != nil {
       remainder.rarities.token = token
       remainder.rarities.cancelReason = cancelReason

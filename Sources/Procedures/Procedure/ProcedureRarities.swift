@@ -18,6 +18,8 @@ final class ProcedureRarities: @unchecked Sendable {
   /// Whether a condition of another procedure adds it to a queue.
   var isClaimed = false
   var registrations: [CancellationRegistration] = []
+  /// What is told of a `finish` that comes after it has ended by itself.
+  var lateFinishes: QueueDiagnostics.LateFinishes?
   var timers: [(clock: TimerClock, key: SlabKey)] = []
 
   /// Leaves tokens and timers, when the procedure has finished.

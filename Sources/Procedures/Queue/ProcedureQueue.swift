@@ -25,8 +25,11 @@ public final class ProcedureQueue: Sendable {
   let list: ReadyList
   private let delegateReference: QueueDelegateReference
 
-  /// What it is called in logs.
-  public let name: String
+  /// What it is called in logs and errors. May be set from any thread.
+  public var name: String {
+    get { list.context.diagnostics.queueName }
+    set { list.context.diagnostics.queueName = newValue }
+  }
 
   /// The Dispatch quality of its workers.
   public let qualityOfService: DispatchQoS.QoSClass
@@ -59,11 +62,11 @@ public final class ProcedureQueue: Sendable {
     qualityOfService: DispatchQoS.QoSClass = .default, scheduler: any Scheduler,
     clock: ProcedureClock = .continuous
   ) {
-    self.name = name ?? "ProcedureQueue"
     self.qualityOfService = qualityOfService
     delegateReference = QueueDelegateReference()
     list = ReadyList(
       context: SchedulingContext(scheduler: scheduler, clock: clock), delegate: delegateReference)
+    if let name { self.name = name }
     self.maxConcurrentProcedureCount = maxConcurrentProcedureCount
   }
 
@@ -77,6 +80,11 @@ public final class ProcedureQueue: Sendable {
     list.setRecorder(recorder)
   }
 
+  /// Tells of each procedure that the queue, or a group on it, refuses.
+  package func recordRefusals(_ recorder: @escaping @Sendable (ProcedureDiagnostic) -> Void) {
+    list.context.diagnostics.refusalRecorder = recorder
+  }
+
   deinit {
     // Nobody can resume it any more, and what was added to it is still to run.
     list.isSuspended = false
@@ -88,22 +96,51 @@ public final class ProcedureQueue: Sendable {
 
   // MARK: Adding
 
-  /// Adds procedures, in order. Each can be added once, ever, to a queue or a group.
+  /// Adds a procedure. It can be added once, ever, to a queue or a group.
   ///
-  /// Returns at once; adding one again is a programmer error, and traps.
-  public func add(_ procedures: Procedure...) {
-    add(procedures)
+  /// Returns at once; adding one again is a programmer error, and traps. A queue that was closed
+  /// refuses it: it is cancelled with `ProcedureError.Code.queueClosed`, and finishes.
+  ///
+  /// - Returns: whether it was accepted.
+  @discardableResult
+  public func add(_ procedure: Procedure) -> Bool {
+    list.admit(procedure)
   }
 
-  /// Adds the procedures of a sequence, in order.
-  public func add(_ procedures: some Sequence<Procedure>) {
+  /// Adds procedures, in order. Each can be added once, ever, to a queue or a group.
+  public func add(_ procedures: Procedure...) {
     for procedure in procedures { list.admit(procedure) }
   }
 
+  /// Adds the procedures of a sequence, in order: an array of some subclass, a set, a lazy map.
+  public func add<Procedures: Sequence>(_ procedures: Procedures)
+  where Procedures.Element: Procedure {
+    // An array, whose elements are read without a coroutine each.
+    for procedure in Array(procedures) { list.admit(procedure) }
+  }
+
   /// Adds a procedure that is cancelled when `token` is; the token is left when it finishes.
-  public func add(_ procedure: Procedure, cancelledBy token: CancellationToken) {
+  ///
+  /// - Returns: whether it was accepted; see `add(_:)`.
+  @discardableResult
+  public func add(_ procedure: Procedure, cancelledBy token: CancellationToken) -> Bool {
     procedure.cancel(when: token)
+    return list.admit(procedure)
+  }
+
+  /// Adds a procedure that runs a closure.
+  ///
+  /// ```swift
+  /// queue.add { try compress(file) }
+  /// ```
+  ///
+  /// - Parameter block: run once, on a worker; the procedure fails with what it throws.
+  /// - Returns: the procedure: to wait for it, or to cancel it.
+  @discardableResult
+  public func add(_ block: @escaping @Sendable () throws -> Void) -> BlockProcedure {
+    let procedure = BlockProcedure(block)
     list.admit(procedure)
+    return procedure
   }
 
   /// Adds a procedure and waits until it has finished. Cancelling the task cancels the procedure.
@@ -140,6 +177,29 @@ public final class ProcedureQueue: Sendable {
     }
   }
 
+  /// Refuses whatever is added from here on. What is there goes on, and finishes.
+  ///
+  /// What is refused is cancelled with `ProcedureError.Code.queueClosed` and finishes without executing,
+  /// `add` returns false, and `diagnosticsHandler` is told. So is what the queue's own procedures
+  /// produce; their children and what their conditions bring are part of them, and accepted. Decided in
+  /// one step against each `add`. A closed queue stays closed; to close it again changes nothing.
+  public func close() {
+    list.close()
+  }
+
+  /// Refuses whatever is added from here on, and waits until what is there has finished.
+  ///
+  /// ```swift
+  /// await queue.drain()   // nothing runs on the queue any more, and nothing ever will
+  /// ```
+  ///
+  /// A suspended queue is not resumed. Cancelling the waiting task ends the wait, and the queue
+  /// remains closed.
+  public func drain() async {
+    close()
+    await waitUntilAllFinished()
+  }
+
   /// Cancels every procedure that has not finished. Those added later are not affected.
   ///
   /// All of them read cancelled before anything of any of them is told: none starts because another
@@ -161,8 +221,9 @@ public final class ProcedureQueue: Sendable {
   /// Blocks until there is a moment without unfinished procedures.
   ///
   /// Must not be called from a procedure of this queue: it would wait for itself.
-  @available(*, noasync, message: "await the asynchronous form instead")
-  public func waitUntilAllFinished() {
+  /// Nor from the main thread, if something on the queue needs the main actor.
+  @available(*, noasync, message: "await waitUntilAllFinished() instead")
+  public func blockUntilAllFinished() {
     list.waitUntilEmpty()
   }
 
@@ -170,6 +231,11 @@ public final class ProcedureQueue: Sendable {
   public func waitUntilAllFinished() async {
     await list.waitUntilEmpty()
   }
+
+  /// Where delays and timeouts on the queue take their time from; tasks may sleep on it too.
+  ///
+  /// That of a test, if the queue was given one: then a sleep ends when the test says so.
+  public var clock: any Clock<Duration> { list.context.clock }
 
   /// Is told what happens on the queue. Not kept alive.
   public weak var delegate: (any ProcedureQueueDelegate)? {

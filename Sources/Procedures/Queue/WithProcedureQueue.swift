@@ -18,6 +18,7 @@ public import Dispatch
 /// those of `ProcedureQueue`.
 ///
 /// - Returns: what `body` returned.
+@discardableResult
 public nonisolated(nonsending) func withProcedureQueue<Result, Failure: Error>(
   name: String? = nil, maxConcurrentProcedureCount: Int = .max,
   qualityOfService: DispatchQoS.QoSClass = .default, underlyingQueue: DispatchQueue? = nil,
@@ -41,19 +42,19 @@ nonisolated(nonsending) func withStructure<Result, Failure: Error>(
       await queue.waitUntilAllFinishedRegardless()
       return .success(result)
     } catch {
-      queue.close(because: .requested)
+      queue.cancelForGood(because: .requested)
       await queue.waitUntilAllFinishedRegardless()
       return .failure(error)
     }
   } onCancel: {
-    queue.close(because: .taskCancelled)
+    queue.cancelForGood(because: .taskCancelled)
   }
   return try result.get()
 }
 
 extension ProcedureQueue {
   /// Cancels everything, now and whatever is added from here on.
-  func close(because reason: CancellationReason) {
+  func cancelForGood(because reason: CancellationReason) {
     Procedure.cancel(list, errors: [], reason: reason)
   }
 

@@ -43,29 +43,38 @@ extension OutputProcedure {
   /// - Returns: true if this was the finish that counts.
   @discardableResult
   public func finish(withResult result: Result<Output, any Error>) -> Bool {
+    finish(withResult: result, isByItself: false)
+  }
+
+  /// - Parameter isByItself: whether it is the end of a ready-made procedure whose closure has returned.
+  @discardableResult
+  func finish(withResult result: Result<Output, any Error>, isByItself: Bool) -> Bool {
     let errors: [any Error] =
       switch result {
       case .success: []
       case .failure(let error): [error]
       }
-    return finish(errors: errors, output: TypedValue(result)) { output = result }
+    return finish(errors: errors, output: TypedValue(result), isByItself: isByItself) {
+      output = result
+    }
   }
 
   /// Ends the procedure with what `body` returns or throws.
   func finish(_ body: () throws -> Output) {
     do {
-      finish(withResult: .success(try body()))
+      finish(withResult: .success(try body()), isByItself: true)
     } catch {
       finish(throwing: error)
     }
   }
 
-  /// A `CancellationError` after a cancel is the cancel; anything else is a failure.
+  /// The end of a ready-made procedure. A `CancellationError` after a cancel is the cancel; anything
+  /// else is a failure.
   func finish(throwing error: any Error) {
     if error is CancellationError, isCancelled {
-      finish()
+      finishByItself(withErrors: [])
     } else {
-      finish(withResult: .failure(error))
+      finish(withResult: .failure(error), isByItself: true)
     }
   }
 

@@ -72,9 +72,10 @@ extension Procedure {
 
   /// Ends the procedure with an output: both in one critical section, or neither.
   ///
+  /// - Parameter isByItself: whether it is the end of a ready-made procedure whose closure has returned.
   /// - Parameter publish: called if it was accepted, before a turn can go on because of it.
   final func finish(
-    errors: [any Error], output: StoredValue, publish: () -> Void
+    errors: [any Error], output: StoredValue, isByItself: Bool, publish: () -> Void
   ) -> Bool {
     struct Decision: Sendable {
       let finish: ProcedureStateMachine.Finish
@@ -83,6 +84,7 @@ extension Procedure {
     let decision: Decision = update { core in
       let finish = core.machine.finish(errors: errors)
       guard case .accepted = finish else { return Decision(finish: finish) }
+      if isByItself { core.noteEnd(byItself: finish) }
       return core.withValues { values in
         let replaced = values.output
         values.output = output
@@ -90,17 +92,8 @@ extension Procedure {
         return Decision(finish: finish, replaced: replaced)
       }
     }
-    switch decision.finish {
-    case .accepted(let action):
-      publish()
-      if action == .requestTurn { listForTurns.requestTurn(of: self) }
-      return true
-    case .late:
-      return false
-    case .refused:
-      read { $0.home }?.context.diagnostics.report(.finishRefused(self))
-      return false
-    }
+    if case .accepted = decision.finish { publish() }
+    return answer(to: decision.finish, with: errors, isByItself: isByItself)
   }
 }
 

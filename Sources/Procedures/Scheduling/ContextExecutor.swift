@@ -12,9 +12,13 @@ final class ContextExecutor: TaskExecutor {
 
   /// Has the job run by the scheduler. Keeps the executor alive until it has.
   func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
+    enqueue(UnownedJob(job), on: self)
+  }
+
+  /// Has the job of another executor run by the scheduler.
+  func enqueue(_ job: UnownedJob, on executor: some TaskExecutor) {
     scheduler.submit(quality: nil) {
-      unsafe job.runSynchronously(on: self.asUnownedTaskExecutor())
+      unsafe job.runSynchronously(on: executor.asUnownedTaskExecutor())
     }
   }
 }

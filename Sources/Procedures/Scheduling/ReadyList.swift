@@ -46,6 +46,9 @@ final class ReadyList: Sendable {
   /// The queue's delegate, if this is the list of a queue.
   let delegate: QueueDelegateReference?
 
+  /// The queue's barriers, if this is the list of a queue.
+  let barriers: QueueBarriers?
+
   /// The group whose children these are, if any.
   let owner: GroupReference?
 
@@ -60,6 +63,7 @@ final class ReadyList: Sendable {
     arrivals = Arrivals(isOpen: true)
     fixedContext = context
     self.delegate = delegate
+    barriers = delegate == nil ? nil : QueueBarriers()
     owner = nil
   }
 
@@ -69,6 +73,7 @@ final class ReadyList: Sendable {
     arrivals = Arrivals(isOpen: false)
     fixedContext = nil
     delegate = nil
+    barriers = nil
     owner = group
   }
 
@@ -221,9 +226,37 @@ final class ReadyList: Sendable {
 
   // MARK: Groups
 
-  /// For a group that makes children without end. Before it has any.
-  func forgetFinishedChildren() {
-    locked { $0.machine.keepsFinishedChildren = false }
+  /// Whether children are kept that have finished.
+  var keepsFinishedChildren: Bool {
+    get { locked { $0.machine.keepsFinishedChildren } }
+    set {
+      let forgotten = locked { $0.machine.keepFinishedChildren(newValue) }
+      _ = forgotten
+    }
+  }
+
+  /// What one is told that this list refuses.
+  var refusal: ProcedureError {
+    owner == nil
+      ? .queueClosed(context.diagnostics.queueName) : .groupFinished(group?.name ?? "")
+  }
+
+  /// What is added from here on waits for the barriers of the queue.
+  ///
+  /// - Returns: all who were added before.
+  func holdAdditions() -> [Procedure] {
+    arrivals.close()
+    return locked { storage in
+      storage.machine.holdAdditions()
+      return storage.machine.procedures
+    }
+  }
+
+  /// The queue refuses from here on.
+  func close() {
+    // Whoever arrives after this asks the machine, which by then has all who arrived before.
+    arrivals.close()
+    locked { $0.machine.close() }
   }
 
   /// The queue that the group is on is known: children run there too, from here on.

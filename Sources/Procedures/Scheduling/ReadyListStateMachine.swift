@@ -45,6 +45,14 @@ struct ReadyListStateMachine: Sendable {
     case closed
   }
 
+  /// As what a procedure is added.
+  enum Role: UInt8, Sendable {
+    case member
+    /// Another member needs it: a closed queue accepts it too, and no barrier holds it back.
+    case need
+    case barrier
+  }
+
   /// What a procedure brings along: fixed when it is enqueued.
   struct Standing: Sendable {
     let priority: ProcedurePriority
@@ -53,6 +61,8 @@ struct ReadyListStateMachine: Sendable {
     let readiness: ProcedureStateMachine.Readiness
     /// The attempt in which it has come that far.
     var attempt: UInt32 = 0
+    /// As what it is added.
+    var role = Role.member
 
     /// Whether nothing changes if it joins a list of its own, and that one's members all join later.
     var mayArriveLate: Bool {
@@ -88,7 +98,9 @@ struct ReadyListStateMachine: Sendable {
   enum Insertion: Sendable, Equatable {
     /// By itself, or later together with all other children of the group: when it executes.
     case accepted(isAnnounced: Bool)
-    /// The group has closed.
+    /// Accepted by a queue with barriers: it waits until they let it go on.
+    case held
+    /// The group has closed, or the queue.
     case refused
   }
 
@@ -141,7 +153,11 @@ struct ReadyListStateMachine: Sendable {
   /// Whether the group has told its observers of the children that it began with.
   private var isAnnounced = false
   /// Whether `children` keeps those that have finished.
-  var keepsFinishedChildren = true
+  private(set) var keepsFinishedChildren = true
+  /// Whether the queue refuses who is added.
+  private(set) var isClosed = false
+  /// Whether the queue has barriers, which decide when who is added may go on.
+  private(set) var holdsAdditions = false
   private let isGroup: Bool
   var limit = Int.max
   var isSuspended = false
@@ -166,16 +182,18 @@ struct ReadyListStateMachine: Sendable {
   // MARK: Members
 
   mutating func insert(_ procedure: Procedure, _ standing: Standing) -> Insertion {
-    if phase == .closed { return .refused }
+    if phase == .closed || (isClosed && standing.role != .need) { return .refused }
+    let isHeld = holdsAdditions && standing.role != .need && treeCancel == nil
     let list: List =
       switch standing.readiness {
+      case _ where isHeld: .waiting
       case .waiting: .waiting
       case .evaluate: .evaluable
       case .start: .ready(standing.priority)
       }
     insert(procedure, standing, into: list)
     if isGroup, keepsFinishedChildren { allChildren.append(procedure) }
-    return .accepted(isAnnounced: isAnnounced)
+    return isHeld ? .held : .accepted(isAnnounced: isAnnounced)
   }
 
   @inline(__always)
@@ -298,6 +316,25 @@ struct ReadyListStateMachine: Sendable {
 
   /// The group tells its observers of the children that there are; whoever adds one later sees to that.
   mutating func announce() { isAnnounced = true }
+
+  /// The queue refuses from here on. All who were added before are members.
+  mutating func close() {
+    isClosed = true
+  }
+
+  /// The queue has barriers from here on. All who were added before are members.
+  mutating func holdAdditions() {
+    holdsAdditions = true
+  }
+
+  /// - Returns: what is forgotten, to be released when nothing is locked.
+  mutating func keepFinishedChildren(_ keeps: Bool) -> [Procedure] {
+    guard keeps != keepsFinishedChildren else { return [] }
+    keepsFinishedChildren = keeps
+    let forgotten = allChildren
+    allChildren = keeps ? procedures : []
+    return forgotten
+  }
 
   /// The group executes: children may start.
   mutating func begin() {

@@ -87,6 +87,3 @@ nonisolated open class BatchProcedure<Transform: InputProcedure & OutputProcedur
     if let outputs { output = .success(outputs) }
   }
 }
-
-/// The short name.
-public typealias Batch = BatchProcedure

@@ -17,6 +17,3 @@ nonisolated open class FilterProcedure<Element: Sendable>: TransformProcedure<[E
     if let source { input = source }
   }
 }
-
-/// The short name.
-public typealias Filter = FilterProcedure

@@ -58,9 +58,6 @@ nonisolated open class GatherProcedure<Element: Sendable>: Procedure, OutputProc
   }
 }
 
-/// The short name.
-public typealias Gather = GatherProcedure
-
 extension Sequence where Element: OutputProcedure {
   /// A procedure that makes an array of what these make, in their order. See `GatherProcedure`.
   public func gathered() -> GatherProcedure<Element.Output> { GatherProcedure(self) }

@@ -26,9 +26,6 @@ nonisolated open class MapProcedure<Element: Sendable, Mapped: Sendable>: Transf
   }
 }
 
-/// The short name.
-public typealias Map = MapProcedure
-
 /// Makes an array of all elements that a closure makes of each element of another.
 ///
 /// As `MapProcedure`, except that the closure returns none, one or several elements for each.
@@ -62,6 +59,3 @@ nonisolated open class FlatMapProcedure<Element: Sendable, Mapped: Sendable>: Tr
     if let source { input = source }
   }
 }
-
-/// The short name.
-public typealias FlatMap = FlatMapProcedure

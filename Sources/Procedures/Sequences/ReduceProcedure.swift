@@ -19,6 +19,3 @@ nonisolated open class ReduceProcedure<Element: Sendable, Value: Sendable>: Tran
     if let source { input = source }
   }
 }
-
-/// The short name.
-public typealias Reduce = ReduceProcedure

@@ -73,7 +73,7 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
     intervals = wait.makeIterator()
     makeNext = { body().map { Payload(procedure: $0) } }
     super.init(children: [])
-    childList?.forgetFinishedChildren()
+    keepsFinishedChildren = false
     if let name { self.name = name }
   }
 
@@ -93,7 +93,7 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
     intervals = wait.makeIterator()
     makeNext = { iterator.next() }
     super.init(children: [])
-    childList?.forgetFinishedChildren()
+    keepsFinishedChildren = false
     if let name { self.name = name }
   }
 
@@ -228,6 +228,3 @@ extension RepeatProcedure: OutputProcedure where Attempt: OutputProcedure {
   /// What an attempt makes.
   public typealias Output = Attempt.Output
 }
-
-/// The short name.
-public typealias Repeat = RepeatProcedure

@@ -123,6 +123,3 @@ nonisolated open class RetryProcedure<Attempt: ProcedureProtocol>: RepeatProcedu
     return handler(failure, payload)
   }
 }
-
-/// The short name.
-public typealias Retry = RetryProcedure

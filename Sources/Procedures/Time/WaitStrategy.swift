@@ -1,7 +1,7 @@
 /// How long to wait before each further attempt of a repeat or retry.
 ///
 /// ```swift
-/// Retry(max: 5, wait: .exponential(period: .milliseconds(100), maximum: .seconds(5)).jittered()) {
+/// RetryProcedure(max: 5, wait: .exponential(period: .milliseconds(100), maximum: .seconds(5)).jittered()) {
 ///   Fetch(url)
 /// }
 /// ```

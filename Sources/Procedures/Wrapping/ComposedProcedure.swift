@@ -54,6 +54,3 @@ extension ComposedProcedure: OutputProcedure where Wrapped: OutputProcedure {
     set { procedure.output = newValue }
   }
 }
-
-/// The short name.
-public typealias Composed = ComposedProcedure

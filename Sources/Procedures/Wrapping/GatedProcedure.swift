@@ -17,6 +17,3 @@ nonisolated open class GatedProcedure<Wrapped: Procedure>: ComposedProcedure<Wra
     add(condition: BlockCondition(gate))
   }
 }
-
-/// The short name.
-public typealias Gated = GatedProcedure

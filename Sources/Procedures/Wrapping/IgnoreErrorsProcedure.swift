@@ -15,6 +15,3 @@ nonisolated open class IgnoreErrorsProcedure<Wrapped: Procedure>: ComposedProced
     child === procedure ? [] : errors
   }
 }
-
-/// The short name.
-public typealias IgnoreErrors = IgnoreErrorsProcedure

@@ -106,6 +106,7 @@ public final class ProcedureSimulation: Sendable {
       name: name, maxConcurrentProcedureCount: maxConcurrentProcedureCount, scheduler: world,
       clock: clock)
     queue.record { [self] procedure in observe(procedure) }
+    queue.recordRefusals { [self] refusal in note(refusal.description) }
     record.withLock { $0.queues.append(QueueReference(queue: queue)) }
     return queue
   }

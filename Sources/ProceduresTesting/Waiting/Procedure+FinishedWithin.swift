@@ -22,7 +22,7 @@ extension Procedure {
   /// Not to be called from a procedure of the same queue.
   @available(*, noasync, message: "await finished(within:) instead")
   @discardableResult
-  public final func waitUntilFinished(within duration: Duration) throws -> ProcedureOutcome {
+  public final func blockUntilFinished(within duration: Duration) throws -> ProcedureOutcome {
     let isInTime = RealTimeWait.blocks(forAtMost: duration) { _ = await self.waitUntilFinished() }
     return try outcome(isInTime, duration)
   }

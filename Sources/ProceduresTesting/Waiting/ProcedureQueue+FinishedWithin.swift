@@ -13,7 +13,7 @@ extension ProcedureQueue {
 
   /// The same, blocking the calling thread: for tests that are not `async`.
   @available(*, noasync, message: "await allFinished(within:) instead")
-  public func waitUntilAllFinished(within duration: Duration) throws {
+  public func blockUntilAllFinished(within duration: Duration) throws {
     let isInTime = RealTimeWait.blocks(forAtMost: duration) { await self.waitUntilAllFinished() }
     if !isInTime { throw timedOut(duration) }
   }

@@ -285,3 +285,31 @@ import Testing
     }
   }
 }
+
+@Suite struct SimulatedRefusalTests {
+  @Test("G13: what a queue or a group refuses is in the log, which is the same each time")
+  func refusals() throws {
+    func log() throws -> String {
+      let simulation = ProcedureSimulation(seed: 7)
+      try simulation.run { simulation in
+        let queue = simulation.makeQueue(name: "jobs")
+        let group = GroupProcedure(TracedProcedure("child"))
+        group.name = "group"
+        queue.add(group)
+        simulation.perform(after: .seconds(1)) {
+          group.add(child: TracedProcedure("late child"))
+          queue.close()
+          queue.add(TracedProcedure("late"))
+        }
+        queue.add(
+          AsyncProcedure { try await queue.clock.sleep(for: .seconds(3600)) })
+      }
+      #expect(simulation.elapsed == .seconds(3600))
+      return simulation.log
+    }
+    let first = try log()
+    #expect(first.contains("1.000000000  'late child' was refused. It was added to group 'group'"))
+    #expect(first.contains("1.000000000  'late' was refused. It was added to queue 'jobs'"))
+    #expect(try log() == first)
+  }
+}

@@ -54,9 +54,9 @@ import Testing
         }
         recent.removeAll(keepingCapacity: true)
         // Adding is faster than running: keep what waits within the memory of a small machine.
-        if queue.count > 500_000 { queue.waitUntilAllFinished() }
+        if queue.count > 500_000 { queue.blockUntilAllFinished() }
       }
-      queue.waitUntilAllFinished()
+      queue.blockUntilAllFinished()
       return accepted
     }
     #expect(tally.finished.value == total)
@@ -82,7 +82,7 @@ import Testing
       while clock.pendingCount < total { Thread.sleep(forTimeInterval: 0.001) }
       for (index, delay) in pending.enumerated() where index % 2 == 0 { delay.cancel() }
       clock.advance(by: .seconds(3600))
-      queue.waitUntilAllFinished()
+      queue.blockUntilAllFinished()
     }
     #expect(finished.value == total && clock.pendingCount == 0)
   }
@@ -111,7 +111,7 @@ import Testing
           }
         }
         root.cancel()
-        queue.waitUntilAllFinished()
+        queue.blockUntilAllFinished()
         #expect(tally.finished.value == leaves.count)
         #expect(tally.cancelled.value == leaves.count { $0.isCancelled })
         #expect(targets.allSatisfy { $0.isFinished })

@@ -60,12 +60,12 @@ final class WaitingFromXCTestTests: XCTestCase {
     let queue = ProcedureQueue(name: "uploads")
     let manual = ManualProcedure()
     queue.add(manual)
-    XCTAssertThrowsError(try manual.waitUntilFinished(within: .milliseconds(5))) { error in
+    XCTAssertThrowsError(try manual.blockUntilFinished(within: .milliseconds(5))) { error in
       XCTAssertTrue("\(error)".contains("'manual' did not finish"), "\(error)")
     }
-    XCTAssertThrowsError(try queue.waitUntilAllFinished(within: .milliseconds(5)))
+    XCTAssertThrowsError(try queue.blockUntilAllFinished(within: .milliseconds(5)))
     manual.cancel()
-    XCTAssertEqual("\(try manual.waitUntilFinished(within: .seconds(60)))", "cancelled")
-    try queue.waitUntilAllFinished(within: .seconds(60))
+    XCTAssertEqual("\(try manual.blockUntilFinished(within: .seconds(60)))", "cancelled")
+    try queue.blockUntilAllFinished(within: .seconds(60))
   }
 }

@@ -34,7 +34,9 @@ import Testing
   @Test("an asynchronous transform without an input fails, and says so")
   func noInput() async {
     let transform = AsyncTransformProcedure<Int, Int> { $0 }
-    let handle = AsyncTransformProcedure<Int, Int> { input, finish in finish(.success(input)) }
+    let handle = AsyncTransformProcedure<Int, Int>(.callback) { input, finish in
+      finish(.success(input))
+    }
     for procedure in [transform, handle] {
       _ = await queue.run(procedure)
       #expect((procedure.errors.first as? ProcedureError)?.code == .requirementNotSatisfied)
@@ -86,7 +88,7 @@ import Testing
           runs.increment()
           withExtendedLifetime(tracker) {}
         },
-        AsyncProcedure { finish in
+        AsyncProcedure(.callback) { finish in
           runs.increment()
           withExtendedLifetime(tracker) {}
           finish()

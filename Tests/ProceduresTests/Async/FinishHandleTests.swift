@@ -17,14 +17,14 @@ import Testing
   @Test("the handle ends the procedure when it is called, in the closure or later")
   func called() {
     let kept = Kept<Int>()
-    let atOnce = AsyncResultProcedure<Int> { finish in finish(.success(1)) }
-    let later = AsyncResultProcedure<Int> { finish in kept.keep(finish) }
-    let length = AsyncTransformProcedure<String, Int> { text, finish in
+    let atOnce = AsyncResultProcedure<Int>(.callback) { finish in finish(.success(1)) }
+    let later = AsyncResultProcedure<Int>(.callback) { finish in kept.keep(finish) }
+    let length = AsyncTransformProcedure<String, Int>(.callback) { text, finish in
       finish(.success(text.count))
     }
     length.input = "four"
-    let block = AsyncBlockProcedure { finish in finish() }
-    let failing = AsyncProcedure { finish in finish(TestError("e")) }
+    let block = AsyncProcedure(.callback) { finish in finish() }
+    let failing = AsyncProcedure(.callback) { finish in finish(TestError("e")) }
     queue.add(atOnce, later, length, block, failing)
     scheduler.run()
     #expect(try! atOnce.output?.get() == 1 && length.output?.get() == 4)
@@ -40,9 +40,9 @@ import Testing
   @Test("a handle that is dropped uncalled ends the procedure with an error that says so")
   func dropped() {
     let kept = Kept<Int>()
-    let forgetful = AsyncResultProcedure<Int> { _ in () as Void }
+    let forgetful = AsyncResultProcedure<Int>(.callback) { _ in () as Void }
     forgetful.name = "forgetful"
-    let later = AsyncResultProcedure<Int> { finish in kept.keep(finish) }
+    let later = AsyncResultProcedure<Int>(.callback) { finish in kept.keep(finish) }
     later.name = "later"
     queue.add(forgetful, later)
     scheduler.run()
@@ -58,8 +58,8 @@ import Testing
   @Test("after a cancel, a dropped handle and a CancellationError are the cancel")
   func cancelled() {
     let (first, second) = (Kept<Void>(), Kept<Void>())
-    let dropped = AsyncProcedure { finish in first.keep(finish) }
-    let thrown = AsyncProcedure { finish in second.keep(finish) }
+    let dropped = AsyncProcedure(.callback) { finish in first.keep(finish) }
+    let thrown = AsyncProcedure(.callback) { finish in second.keep(finish) }
     let queue = queue
     queue.add(dropped, thrown)
     scheduler.run()
@@ -77,7 +77,9 @@ import Testing
 
   @Test("what the closure throws ends the procedure")
   func throwing() {
-    let procedure = AsyncProcedure { (finish: FinishHandle<Void>) throws in throw TestError("e") }
+    let procedure = AsyncProcedure(.callback) { (finish: FinishHandle<Void>) throws in
+      throw TestError("e")
+    }
     queue.add(procedure)
     scheduler.run()
     #expect("\(procedure.outcome!)" == "failed: e")

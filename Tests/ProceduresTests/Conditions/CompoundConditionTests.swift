@@ -46,7 +46,7 @@ import Testing
       let (left, right) = pair(test, trace)
       let goesOn = test.left == .satisfied
       #expect(
-        text(And(left, right))
+        text(AndCondition(left, right))
           == (goesOn ? test.right.outcome("right") : test.left.outcome("left")), "\(test)")
       #expect(trace.events == (goesOn ? ["left", "right"] : ["left"]), "\(test)")
     }
@@ -57,7 +57,7 @@ import Testing
     for test in Self.cases {
       let trace = Recorder<String>()
       let (left, right) = pair(test, trace)
-      let text = text(Or(left, right))
+      let text = text(OrCondition(left, right))
       let stops = test.left == .satisfied
       #expect(trace.events == (stops ? ["left"] : ["left", "right"]), "\(test)")
       switch (test.left.fails, test.right.fails) {
@@ -76,7 +76,7 @@ import Testing
     "D4: Not turns satisfied into failed, and all else into satisfied", arguments: Form.allCases)
   func not(form: Form) {
     for verdict in Verdict.allCases {
-      let outcome = outcome(of: Not(AnyCondition(scripted("a", verdict, form))))
+      let outcome = outcome(of: NotCondition(AnyCondition(scripted("a", verdict, form))))
       guard verdict == .satisfied else {
         #expect("\(outcome!)" == "succeeded")
         continue
@@ -91,15 +91,15 @@ import Testing
   @Test("D4: Ignored turns failed into ignored, and nothing else", arguments: Form.allCases)
   func ignored(form: Form) {
     for verdict in Verdict.allCases {
-      let text = text(Ignored(AnyCondition(scripted("a", verdict, form))))
+      let text = text(IgnoredCondition(AnyCondition(scripted("a", verdict, form))))
       #expect(text == (verdict == .satisfied ? "succeeded" : "cancelled"))
     }
   }
 
   @Test("D4: without members And is satisfied, and Or ignored")
   func empty() {
-    #expect(text(And()) == "succeeded" && text(Or()) == "cancelled")
-    #expect(text(And([any Condition]())) == "succeeded")
+    #expect(text(AndCondition()) == "succeeded" && text(OrCondition()) == "cancelled")
+    #expect(text(AndCondition([any Condition]())) == "succeeded")
   }
 
   @Test("D4: the operators are And, Or and Not, and short-circuit like them")
@@ -125,7 +125,7 @@ import Testing
     let condition = BlockCondition { true }
     #expect((condition && !condition).name == "And(BlockCondition, Not<BlockCondition>)")
     #expect(
-      (Ignored(condition) || Silent(condition)).name
+      (IgnoredCondition(condition) || SilentCondition(condition)).name
         == "Or(Ignored<BlockCondition>, Silent<BlockCondition>)")
     #expect(MutuallyExclusive<Int>().name == "MutuallyExclusive<Int>")
     #expect(MutuallyExclusive(named: "disk").name == "MutuallyExclusive<disk>")
@@ -133,8 +133,10 @@ import Testing
 
   @Test("D4: 10,000 members that answer at once overflow no stack, nor do 1,000 that do not")
   func many() {
-    #expect(text(And((0..<10_000).map { scripted("\($0)") })) == "succeeded")
-    #expect(text(Or((0..<10_000).map { scripted("\($0)", .ignored) })) == "cancelled")
-    #expect(text(And((0..<1_000).map { scripted("\($0)", .satisfied, .awaited) })) == "succeeded")
+    #expect(text(AndCondition((0..<10_000).map { scripted("\($0)") })) == "succeeded")
+    #expect(text(OrCondition((0..<10_000).map { scripted("\($0)", .ignored) })) == "cancelled")
+    #expect(
+      text(AndCondition((0..<1_000).map { scripted("\($0)", .satisfied, .awaited) })) == "succeeded"
+    )
   }
 }

@@ -193,12 +193,12 @@ import Testing
       #expect(main.isFinished)
       return brought.isFinished
     }
-    #expect(!brings { Silent($0) })
-    #expect(!brings { And(Silent($0), scripted("b")) })
-    #expect(brings { And(scripted("b"), $0) })
-    #expect(brings { Or(scripted("b"), $0) })
-    #expect(brings { Not($0) })
-    #expect(brings { Ignored($0) })
+    #expect(!brings { SilentCondition($0) })
+    #expect(!brings { AndCondition(SilentCondition($0), scripted("b")) })
+    #expect(brings { AndCondition(scripted("b"), $0) })
+    #expect(brings { OrCondition(scripted("b"), $0) })
+    #expect(brings { NotCondition($0) })
+    #expect(brings { IgnoredCondition($0) })
     #expect(brings { $0.withPrerequisites { _ in [] } })
   }
 

@@ -92,7 +92,7 @@ import Testing
   @Test("L1: the same category given twice is one")
   func twice() {
     let procedure = exclusive("p", "x", "x", end: .itself)
-    procedure.add(condition: And(MutuallyExclusive(named: "x", in: domain)))
+    procedure.add(condition: AndCondition(MutuallyExclusive(named: "x", in: domain)))
     makeQueue().add(procedure)
     scheduler.run()
     #expect(procedure.isFinished)
@@ -102,10 +102,10 @@ import Testing
   func wrapped() {
     let holder = exclusive("holder", "x")
     let wrapped: [any Condition] = [
-      Or(BlockCondition { true }, MutuallyExclusive(named: "x", in: domain)),
-      Ignored(MutuallyExclusive(named: "x", in: domain)),
-      Silent(MutuallyExclusive(named: "x", in: domain)),
-      Not(Not(MutuallyExclusive(named: "x", in: domain))),
+      OrCondition(BlockCondition { true }, MutuallyExclusive(named: "x", in: domain)),
+      IgnoredCondition(MutuallyExclusive(named: "x", in: domain)),
+      SilentCondition(MutuallyExclusive(named: "x", in: domain)),
+      NotCondition(NotCondition(MutuallyExclusive(named: "x", in: domain))),
     ]
     let procedures = wrapped.map { condition in
       let procedure = TracedProcedure("\(condition.name)", end: .whenTold)

@@ -11,7 +11,7 @@ import Testing
   private func entry(_ body: @escaping @Sendable () -> Void = {}) -> ObserverEntry {
     let tracker = Tracker { [released] in released.increment() }
     return BlockObserverEntry<Procedure>(
-      .didFinish { _, _ in withExtendedLifetime(tracker) { body() } }, queue: nil)
+      .didFinish { _, _ in withExtendedLifetime(tracker) { body() } }, at: .worker)
   }
 
   @Test("O1: idle, it is told, and removed once, which lets go of the closure")

@@ -206,14 +206,6 @@ import Testing
     "X1: observer values tell of the same events as the block forms, for any number of procedures")
   func observerValues() {
     let note: @Sendable (String) -> Void = { [trace] in trace.note($0) }
-    let observers: [any ProcedureObserver] = [
-      WillExecuteObserver<TracedProcedure> { _, _ in note("willExecute") },
-      DidExecuteObserver<TracedProcedure> { _ in note("didExecute") },
-      DidCancelObserver<TracedProcedure> { _, _ in note("didCancel") },
-      WillFinishObserver<TracedProcedure> { _, _, _ in note("willFinish") },
-      DidFinishObserver<TracedProcedure> { _, _ in note("didFinish") },
-      DidFinishObserver<BlockProcedure> { _, _ in note("of another type") },
-    ]
     let all = BlockObserver(
       didAttach: { _ in note("all didAttach") }, willExecute: { _, _ in note("all willExecute") },
       didExecute: { _ in note("all didExecute") }, didCancel: { _, _ in note("all didCancel") },
@@ -222,7 +214,11 @@ import Testing
     let queue = queue
     for _ in 0..<2 {
       let procedure = TracedProcedure(end: .whenToldOrCancelled)
-      for observer in observers { procedure.add(observer: observer) }
+      procedure.addWillExecuteBlockObserver { note("willExecute") }
+      procedure.addDidExecuteBlockObserver { note("didExecute") }
+      procedure.add(observer: DidCancelObserver { _, _ in note("didCancel") })
+      procedure.addWillFinishBlockObserver { _ in note("willFinish") }
+      procedure.addDidFinishBlockObserver { _, _ in note("didFinish") }
       procedure.add(observer: all)
       queue.add(procedure)
       scheduler.run()

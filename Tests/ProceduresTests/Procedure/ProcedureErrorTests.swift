@@ -78,7 +78,7 @@ extension ProcedureError.Code {
     let endless = TracedProcedure("fetch", end: .whenToldOrCancelled)
     endless.timeout(after: .milliseconds(1_500))
     let conditional = TracedProcedure("upload")
-    conditional.add(condition: Not(BlockCondition { true }))
+    conditional.add(condition: NotCondition(BlockCondition { true }))
     queue.add(endless, conditional)
     scheduler.run()
     clock.advance(by: .milliseconds(1_500))

@@ -227,7 +227,7 @@ import Testing
     queue.add(procedure)
     scheduler.run()
     queue.cancelAll()
-    queue.waitUntilAllFinished()
+    queue.blockUntilAllFinished()
     #expect(procedure.isCancelled && added.isCancelled && added.isFinished && queue.count == 0)
   }
 }

@@ -102,7 +102,7 @@ import Testing
 
   @Test("a repeat with a limit counts its attempts")
   func repeated() async {
-    let procedure = Repeat(max: 4) { TracedProcedure(end: .whenTold) }
+    let procedure = RepeatProcedure(max: 4) { TracedProcedure(end: .whenTold) }
     queue.add(procedure)
     scheduler.run()
     for index in 1...4 {

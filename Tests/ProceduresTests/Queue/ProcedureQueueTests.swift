@@ -175,7 +175,7 @@ import Testing
     let (blocked, returned) = (Gate(), Gate())
     DispatchQueue(label: "waiting").async {
       blocked.open()
-      queue.waitUntilAllFinished()
+      queue.blockUntilAllFinished()
       returned.open()
     }
     await blocked.wait()

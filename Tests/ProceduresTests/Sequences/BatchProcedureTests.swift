@@ -12,9 +12,9 @@ import Testing
     let queue = queue
     let batch = BatchProcedure { TransformProcedure<Int, String> { "\($0)" } }
     batch.injectResult(from: ResultProcedure { Array((0..<100).reversed()) }.onto(queue))
-    let empty = Batch { Identity<Int>() }
+    let empty = BatchProcedure { IdentityProcedure<Int>() }
     empty.input = []
-    let after = Identity<[String]>().injectResult(from: batch)
+    let after = IdentityProcedure<[String]>().injectResult(from: batch)
     queue.add(batch, empty, after)
     scheduler.run()
     #expect(after.input == (0..<100).reversed().map { "\($0)" } && batch.children.count == 100)
@@ -40,9 +40,9 @@ import Testing
   @Test("without an input it is cancelled, and says so; cancelled, it cancels its children")
   func noInput() {
     let queue = queue
-    let missing = Batch { Identity<Int>() }
-    let cancelled = Batch {
-      AsyncTransformProcedure<Int, Int> { number, finish in finish(.success(number)) }
+    let missing = BatchProcedure { IdentityProcedure<Int>() }
+    let cancelled = BatchProcedure {
+      AsyncTransformProcedure<Int, Int>(.callback) { number, finish in finish(.success(number)) }
     }
     cancelled.input = [1, 2]
     cancelled.maxConcurrentChildCount = 1
@@ -60,9 +60,9 @@ import Testing
     weak var batch: BatchProcedure<IdentityProcedure<Int>>?
     do {
       let tracker = Tracker { released.increment() }
-      let strong = Batch {
+      let strong = BatchProcedure {
         withExtendedLifetime(tracker) {}
-        return Identity<Int>()
+        return IdentityProcedure<Int>()
       }
       strong.input = [1, 2]
       batch = strong

@@ -36,7 +36,7 @@ import Testing
       let sources = sources(3)
       let blocker = TracedProcedure(end: .whenTold)
       sources[2].add(dependency: blocker)
-      let gather = Gather(sources)
+      let gather = GatherProcedure(sources)
       queue.add(blocker)
       queue.add(sources)
       queue.add(gather)

@@ -9,10 +9,10 @@ import Testing
   @Test("map, flat map, filter and reduce work on a source of their own, in its order")
   func ownSources() throws {
     let map = MapProcedure(source: [1, 2, 3]) { $0 * 2 }
-    let flatMap = FlatMap(source: [1, 2, 3]) { Array(repeating: $0, count: $0) }
+    let flatMap = FlatMapProcedure(source: [1, 2, 3]) { Array(repeating: $0, count: $0) }
     let compactMap = FlatMapProcedure(source: ["1", "x", "3"]) { Int($0) }
-    let filter = Filter(source: [1, 2, 3, 4]) { $0.isMultiple(of: 2) }
-    let reduce = Reduce(source: ["a", "b"], initial: 0) { sum, text in sum + text.count }
+    let filter = FilterProcedure(source: [1, 2, 3, 4]) { $0.isMultiple(of: 2) }
+    let reduce = ReduceProcedure(source: ["a", "b"], initial: 0) { sum, text in sum + text.count }
     queue.add(map, flatMap, compactMap, filter, reduce)
     scheduler.run()
     #expect(try map.output?.get() == [2, 4, 6])
@@ -47,11 +47,11 @@ import Testing
   @Test("a throw fails it; a failed source cancels it; without a source it fails, and says so")
   func failures() {
     let queue = queue
-    let throwing = Map(source: [1]) { (_: Int) -> Int in throw TestError("e") }
+    let throwing = MapProcedure(source: [1]) { (_: Int) -> Int in throw TestError("e") }
     let broken = ResultProcedure<[Int]> { throw TestError("broken") }
     broken.name = "numbers"
     let mapped = broken.map { $0 }
-    let empty = Filter<Int> { _ in true }
+    let empty = FilterProcedure<Int> { _ in true }
     queue.add(throwing, broken, mapped, empty)
     scheduler.run()
     #expect("\(throwing.outcome!)" == "failed: e")
@@ -64,7 +64,7 @@ import Testing
   func cancelled() {
     let seen = Recorder<Int>()
     let itself = Recorder<Procedure>()
-    let procedure = Map(source: Array(1...100)) { (number: Int) -> Int in
+    let procedure = MapProcedure(source: Array(1...100)) { (number: Int) -> Int in
       if number == 3 { itself.events[0].cancel() }
       seen.note(number)
       return number

@@ -73,7 +73,9 @@ import Testing
   func retries() async {
     let queue = makeQueue()
     let retries = (0..<2_000).map { _ in
-      Retry(wait: .constant(.microseconds(100))) { BlockProcedure { throw TestError("e") } }
+      RetryProcedure(wait: .constant(.microseconds(100))) {
+        BlockProcedure { throw TestError("e") }
+      }
     }
     queue.add(retries)
     queue.cancelAll()

@@ -62,7 +62,7 @@ import Testing
   func limits() {
     for (max, count) in [(-1, 0), (0, 0), (1, 1)] {
       let made = Counter()
-      let procedure = Repeat(max: max) {
+      let procedure = RepeatProcedure(max: max) {
         made.increment()
         return BlockProcedure {}
       }
@@ -76,7 +76,7 @@ import Testing
   func order() {
     let trace = Recorder<String>()
     let made = Counter()
-    let procedure = Repeat(max: 3) {
+    let procedure = RepeatProcedure(max: 3) {
       let attempt = TracedProcedure("\(made.increment())", trace: trace)
       attempt.addDidFinishBlockObserver { attempt, _ in trace.note("\(attempt.name) told") }
       return attempt
@@ -143,9 +143,9 @@ import Testing
   @Test("it ends when the closure returns nil, and when the wait strategy does")
   func ends() {
     let made = Counter()
-    let byBody = Repeat { made.increment() > 5 ? nil : BlockProcedure {} }
+    let byBody = RepeatProcedure { made.increment() > 5 ? nil : BlockProcedure {} }
     let intervals = [Duration.seconds(1), .seconds(1)]
-    let byWait = Repeat(wait: .iterator(intervals.makeIterator())) { BlockProcedure {} }
+    let byWait = RepeatProcedure(wait: .iterator(intervals.makeIterator())) { BlockProcedure {} }
     queue.add(byBody, byWait)
     scheduler.run()
     advance(5)
@@ -161,7 +161,7 @@ import Testing
         configured.increment()
       }
     }
-    let procedure = Repeat<Attempt>(
+    let procedure = RepeatProcedure<Attempt>(
       wait: .constant(.seconds(9)), iterator: payloads.makeIterator())
     queue.add(procedure)
     scheduler.run()
@@ -172,8 +172,8 @@ import Testing
   @Test("cancelled while it waits, or while it attempts, it makes no more and ends at once")
   func cancelled() {
     let queue = queue
-    let waiting = Repeat(wait: .constant(.seconds(5))) { TracedProcedure() }
-    let attempting = Repeat { TracedProcedure(end: .whenToldOrCancelled) }
+    let waiting = RepeatProcedure(wait: .constant(.seconds(5))) { TracedProcedure() }
+    let attempting = RepeatProcedure { TracedProcedure(end: .whenToldOrCancelled) }
     queue.add(waiting, attempting)
     scheduler.run()
     for procedure in [waiting, attempting] { procedure.cancel() }
@@ -187,9 +187,9 @@ import Testing
   func values() {
     let queue = queue
     let times = Recorder<ContinuousClock.Instant>()
-    let procedure = Repeat(max: 3) { [clock] in Attempt(times, clock) }
+    let procedure = RepeatProcedure(max: 3) { [clock] in Attempt(times, clock) }
     procedure.injectResult(from: ResultProcedure { 10 }.onto(queue))
-    let after = Identity<Int>().injectResult(from: procedure)
+    let after = IdentityProcedure<Int>().injectResult(from: procedure)
     queue.add(procedure, after)
     scheduler.run()
     #expect(after.input == 30)
@@ -208,10 +208,10 @@ import Testing
       override func execute() { finish() }
       deinit { live.decrement() }
     }
-    let procedure: Repeat<Tracked>
+    let procedure: RepeatProcedure<Tracked>
     do {
       let tracker = Tracker { closure.increment() }
-      procedure = Repeat(max: 10_000) {
+      procedure = RepeatProcedure(max: 10_000) {
         withExtendedLifetime(tracker) {}
         return Tracked(live)
       }
@@ -227,7 +227,7 @@ import Testing
     let queue = ProcedureQueue()
     for _ in 0..<Rounds.few {
       let live = Counter()
-      let procedure = Repeat {
+      let procedure = RepeatProcedure {
         let attempt = TracedProcedure()
         live.increment()
         attempt.addDidFinishBlockObserver { _, _ in live.decrement() }

@@ -25,11 +25,11 @@ import Testing
   func success() {
     let queue = queue
     let retry = RetryProcedure(max: 5, body: attempts(failing: 2))
-    let after = Identity<Int>().injectResult(from: retry)
+    let after = IdentityProcedure<Int>().injectResult(from: retry)
     queue.add(retry, after)
     scheduler.run()
     #expect("\(retry.outcome!)" == "succeeded" && retry.count == 3 && after.input == 3)
-    let first = Retry(max: 5, body: attempts(failing: 0))
+    let first = RetryProcedure(max: 5, body: attempts(failing: 0))
     queue.add(first)
     scheduler.run()
     #expect(first.count == 1)
@@ -38,8 +38,8 @@ import Testing
   @Test("Z4: without a further attempt it fails with the errors of the last; max: 0 attempts none")
   func failure() {
     let queue = queue
-    let retry = Retry(max: 3, body: attempts(failing: .max))
-    let none = Retry(max: 0, body: attempts(failing: .max))
+    let retry = RetryProcedure(max: 3, body: attempts(failing: .max))
+    let none = RetryProcedure(max: 0, body: attempts(failing: .max))
     queue.add(retry, none)
     scheduler.run()
     #expect("\(retry.outcome!)" == "failed: 3" && retry.count == 3)
@@ -78,7 +78,7 @@ import Testing
         endless.addDidExecuteBlockObserver { _ in source.cancel(.deadlineExceeded) }
         return endless
       case .condition:
-        endless.add(condition: Not(BlockCondition { true }))
+        endless.add(condition: NotCondition(BlockCondition { true }))
         return endless
       case .requirement:
         endless.add(dependency: failed, requiring: .success)
@@ -241,7 +241,7 @@ import Testing
 
   @Test("Z4: the retry's own cancel keeps its own errors")
   func cancelled() {
-    let retry = Retry(max: 5) { TracedProcedure(end: .whenToldOrCancelled) }
+    let retry = RetryProcedure(max: 5) { TracedProcedure(end: .whenToldOrCancelled) }
     queue.add(retry)
     scheduler.run()
     retry.cancel(withError: TestError("enough"))
@@ -251,7 +251,7 @@ import Testing
 
   @Test("Z4: waits are on the queue's clock, and stand between attempts")
   func waits() {
-    let retry = Retry(
+    let retry = RetryProcedure(
       max: 4, wait: .exponential(period: .seconds(1)), body: attempts(failing: .max))
     queue.add(retry)
     scheduler.run()
@@ -270,7 +270,9 @@ import Testing
     let queue = queue
     let told = Recorder<String>()
     let (other, configured) = (ResultProcedure { 42 }, Counter())
-    let changed = Retry(max: 5, wait: .constant(.seconds(100)), body: attempts(failing: .max)) {
+    let changed = RetryProcedure(
+      max: 5, wait: .constant(.seconds(100)), body: attempts(failing: .max)
+    ) {
       failure, next in
       told.note("\(failure.count) \(failure.errors) \(failure.procedure.name)")
       var next = next
@@ -287,7 +289,7 @@ import Testing
     #expect(told.events == ["1 [1] attempt", "2 [2] attempt"])
     #expect("\(changed.outcome!)" == "succeeded" && changed.current === other)
     #expect(configured.value == 2)
-    let givenUp = Retry(body: attempts(failing: .max)) { _, _ in nil }
+    let givenUp = RetryProcedure(body: attempts(failing: .max)) { _, _ in nil }
     queue.add(givenUp)
     scheduler.run()
     // The attempt that the handler refused has been made.
@@ -318,7 +320,7 @@ import Testing
     }
     let queue = ProcedureQueue()
     for _ in 0..<Rounds.few {
-      let retry = Retry(max: 20) {
+      let retry = RetryProcedure(max: 20) {
         enter()
         return TracedProcedure(failure: TestError("e"))
       } retry: { _, next in
@@ -336,7 +338,7 @@ import Testing
   @Test("without an attempt to make it ends with the errors of the last")
   func noMore() {
     let made = Counter()
-    let retry = Retry {
+    let retry = RetryProcedure {
       made.increment() > 2 ? nil : TracedProcedure("\(made.value)", failure: TestError("e"))
     }
     queue.add(retry)
@@ -346,7 +348,7 @@ import Testing
 
   @Test("Z2: a timeout of the whole counts over all attempts")
   func timeout() {
-    let retry = Retry(wait: .constant(.seconds(2)), body: attempts(failing: .max))
+    let retry = RetryProcedure(wait: .constant(.seconds(2)), body: attempts(failing: .max))
     retry.timeout(after: .seconds(5))
     queue.add(retry)
     for _ in 0..<6 {
@@ -364,7 +366,7 @@ import Testing
     weak var retry: RetryProcedure<ResultProcedure<Int>>?
     do {
       let tracker = Tracker { released.increment() }
-      let strong = Retry(max: 3, body: attempts(failing: 1)) { _, next in
+      let strong = RetryProcedure(max: 3, body: attempts(failing: 1)) { _, next in
         withExtendedLifetime(tracker) {}
         return next
       }

@@ -11,7 +11,7 @@ import Testing
     let queue = queue
     let (fine, failing) = (TracedProcedure("fine"), TracedProcedure("e", failure: TestError("e")))
     let endless = TracedProcedure(end: .whenToldOrCancelled)
-    let groups = [fine, failing, endless].map { Composed($0) }
+    let groups = [fine, failing, endless].map { ComposedProcedure($0) }
     queue.add(groups)
     scheduler.run()
     #expect(
@@ -111,13 +111,13 @@ import Testing
     let queue = queue
     let asked = Counter()
     let dependency = TracedProcedure(end: .whenTold)
-    let gated = Gated(ResultProcedure { 1 }) {
+    let gated = GatedProcedure(ResultProcedure { 1 }) {
       asked.increment()
       return true
     }
     gated.add(dependency: dependency)
-    let broken = Gated(TracedProcedure()) { throw TestError("no key") }
-    let cancelled = Gated(TracedProcedure()) {
+    let broken = GatedProcedure(TracedProcedure()) { throw TestError("no key") }
+    let cancelled = GatedProcedure(TracedProcedure()) {
       asked.increment()
       return true
     }
@@ -136,7 +136,7 @@ import Testing
     let released = Counter()
     func make() -> Procedure {
       let tracker = Tracker { released.increment() }
-      return Gated(TracedProcedure()) {
+      return GatedProcedure(TracedProcedure()) {
         withExtendedLifetime(tracker) {}
         return true
       }
@@ -152,10 +152,10 @@ import Testing
   @Test("ignore errors: it succeeds however its procedure ends, which keeps its own outcome")
   func ignoreErrors() {
     let queue = queue
-    let failing = IgnoreErrors(TracedProcedure("e", failure: TestError("e")))
+    let failing = IgnoreErrorsProcedure(TracedProcedure("e", failure: TestError("e")))
     let cancelled = IgnoreErrorsProcedure(TracedProcedure(end: .whenToldOrCancelled))
     let fine = IgnoreErrorsProcedure(ResultProcedure { 2 })
-    let itself = IgnoreErrors(TracedProcedure(end: .whenToldOrCancelled))
+    let itself = IgnoreErrorsProcedure(TracedProcedure(end: .whenToldOrCancelled))
     queue.add(failing, cancelled, fine, itself)
     scheduler.run()
     cancelled.procedure.cancel(withError: TestError("stop"))
@@ -168,7 +168,7 @@ import Testing
 
   @Test("identity hands its input on")
   func identity() {
-    let identity = Identity<Int>()
+    let identity = IdentityProcedure<Int>()
     identity.input = 3
     queue.add(identity)
     scheduler.run()
@@ -180,7 +180,7 @@ import Testing
     let clock = TestClock()
     let queue = ProcedureQueue(scheduler: scheduler, clock: clock.clock)
     let endless = TracedProcedure(end: .whenToldOrCancelled)
-    let group = Composed(endless).timeout(after: .seconds(9)).timeout(after: .seconds(3))
+    let group = ComposedProcedure(endless).timeout(after: .seconds(9)).timeout(after: .seconds(3))
     queue.add(group)
     scheduler.run()
     clock.advance(by: .seconds(3))

@@ -1,0 +1,4 @@
+import ProceduresTesting
+
+/// A clock for tests.
+public func makeClock() -> TestClock { TestClock() }

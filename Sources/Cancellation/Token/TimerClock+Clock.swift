@@ -1,0 +1,79 @@
+internal import ProcedurePrimitives
+
+/// Tasks may sleep on it, as on every clock: in virtual time if it is that of a test.
+///
+/// ```swift
+/// try await queue.clock.sleep(for: .seconds(2))
+/// ```
+extension TimerClock: Clock {
+  /// Those of the continuous clock.
+  public typealias Instant = ContinuousClock.Instant
+
+  /// That of the continuous clock.
+  public var minimumResolution: Duration { ContinuousClock().minimumResolution }
+
+  /// Suspends the task until `deadline`, never shorter. It blocks no thread.
+  ///
+  /// - Parameters:
+  ///   - deadline: when to go on; returns at once if it is past.
+  ///   - tolerance: without effect.
+  /// - Throws: `CancellationError` as soon as the task is cancelled.
+  public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+    try Task.checkCancellation()
+    guard deadline > now else { return }
+    let sleep = Sleep()
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        sleep.begin(continuation, until: deadline, on: service)
+      }
+    } onCancel: {
+      sleep.cancel(on: service)
+    }
+  }
+}
+
+/// A task that sleeps.
+private final class Sleep: TimerTarget {
+  private struct State: Sendable {
+    var continuation: CheckedContinuation<Void, any Error>?
+    var key: SlabKey?
+    var isOver = false
+  }
+
+  private let state = Locked(State())
+
+  func begin(
+    _ continuation: CheckedContinuation<Void, any Error>, until deadline: ContinuousClock.Instant,
+    on service: any TimerService
+  ) {
+    let begins = state.withLock { state in
+      if !state.isOver { state.continuation = continuation }
+      return !state.isOver
+    }
+    guard begins else { return continuation.resume(throwing: CancellationError()) }
+    let key = service.schedule(self, at: deadline)
+    let isWanted = state.withLock { state in
+      if !state.isOver { state.key = key }
+      return !state.isOver
+    }
+    // Cancelled, or woken, in between.
+    if !isWanted { service.cancel(key) }
+  }
+
+  func timerFired() {
+    end().continuation?.resume()
+  }
+
+  func cancel(on service: any TimerService) {
+    let (continuation, key) = end()
+    if let key { service.cancel(key) }
+    continuation?.resume(throwing: CancellationError())
+  }
+
+  private func end() -> (continuation: CheckedContinuation<Void, any Error>?, key: SlabKey?) {
+    state.withLock { state in
+      state.isOver = true
+      return (state.continuation.take(), state.key.take())
+    }
+  }
+}

@@ -1,0 +1,75 @@
+internal import ProcedurePrimitives
+
+/// Lets a task begin that was made earlier, elsewhere: where its procedure was added.
+///
+/// There is no other way to hand task-local values on than to make a task where they are set. It waits
+/// until it is told what to do, and costs its memory meanwhile: so none is made where nothing would be
+/// handed on.
+final class TaskStart: Sendable {
+  typealias Work = @Sendable () async -> Void
+
+  private enum State: Sendable {
+    /// The task has not asked yet.
+    case early
+    case waiting(CheckedContinuation<Work?, Never>)
+    /// It is known what to do; nil for nothing.
+    case known(Work?)
+  }
+
+  private let state = Locked(State.early)
+  private let executor = LateExecutor()
+
+  /// Whether the caller runs in a task, which may have task-local values and a priority.
+  static var isWorthwhile: Bool { unsafe withUnsafeCurrentTask { task in unsafe task != nil } }
+
+  /// Makes the task, which waits. It has the caller's task-local values and priority.
+  func makeTask() -> Task<Void, Never> {
+    if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+      // It waits when this returns: no worker is needed to bring it so far.
+      return Task.immediate(executorPreference: executor) { await self.work()?() }
+    }
+    return Task(executorPreference: executor) { await self.work()?() }
+  }
+
+  /// Has the task do `work`, or end if that is nil. The first call counts.
+  func begin(_ work: Work?, on target: ContextExecutor? = nil) {
+    if let target { executor.setTarget(target) }
+    let continuation = state.withLock { state -> CheckedContinuation<Work?, Never>? in
+      guard case .waiting(let continuation) = state else {
+        if case .early = state { state = .known(work) }
+        return nil
+      }
+      state = .known(nil)
+      return continuation
+    }
+    continuation?.resume(returning: work)
+  }
+
+  private func work() async -> Work? {
+    await withCheckedContinuation { continuation in
+      let known = state.withLock { state -> Work?? in
+        guard case .known(let work) = state else {
+          state = .waiting(continuation)
+          return nil
+        }
+        state = .known(nil)
+        return .some(work)
+      }
+      if let known { continuation.resume(returning: known) }
+    }
+  }
+}
+
+/// Runs jobs where a procedure's queue does, which is known only when the procedure executes.
+private final class LateExecutor: TaskExecutor {
+  private let target = Locked<ContextExecutor?>(nil)
+
+  func setTarget(_ executor: ContextExecutor) {
+    target.withLock { $0 = executor }
+  }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let executor = target.withLock { $0 } ?? SchedulingContext.detached.executor
+    executor.enqueue(UnownedJob(job), on: self)
+  }
+}

@@ -1,0 +1,16 @@
+/// Where a mistake is written that would otherwise be lost: when no handler is there to be told.
+enum StandardError {
+  /// Writes a line in one call, so that lines of several threads do not mix.
+  static func write(_ line: String) {
+    var line = line
+    line.withUTF8 { bytes in
+      _ = unsafe writeToDescriptor(2, bytes.baseAddress, bytes.count)
+    }
+  }
+
+  /// The C library's: this module imports no more of that than Dispatch does.
+  @_silgen_name("write")
+  private static func writeToDescriptor(
+    _ descriptor: Int32, _ bytes: UnsafePointer<UInt8>?, _ count: Int
+  ) -> Int
+}

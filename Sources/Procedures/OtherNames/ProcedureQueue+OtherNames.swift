@@ -1,0 +1,85 @@
+public import Dispatch
+
+extension ProcedureQueue {
+  /// Called otherwise here.
+  @available(*, unavailable, renamed: "add(_:)")
+  public func addOperation(_ operation: Procedure) { unavailableName() }
+
+  /// Called otherwise here.
+  @available(*, unavailable, renamed: "add(_:)")
+  public func addOperation(_ block: @escaping @Sendable () -> Void) { unavailableName() }
+
+  /// Called otherwise here.
+  @available(*, unavailable, renamed: "add(_:)")
+  public func add(operation: Procedure) { unavailableName() }
+
+  /// Called otherwise here.
+  @available(*, unavailable, renamed: "add(_:)")
+  public func add(operations: Procedure...) { unavailableName() }
+
+  /// Called otherwise here.
+  @available(*, unavailable, renamed: "add(_:)")
+  public func add(operations: [Procedure]) { unavailableName() }
+
+  /// Called otherwise here.
+  @available(*, unavailable, renamed: "add(_:)")
+  public func addProcedure(_ procedure: Procedure) { unavailableName() }
+
+  /// Called otherwise here.
+  @available(*, unavailable, renamed: "cancelAll(withErrors:)")
+  public func cancelAllOperations() { unavailableName() }
+
+  /// Called otherwise here.
+  @available(
+    *, unavailable, message: "write add(procedures), and then await waitUntilAllFinished()"
+  )
+  public func addOperations(_ operations: [Procedure], waitUntilFinished wait: Bool = false) {
+    unavailableName()
+  }
+
+  /// Called otherwise here.
+  @available(*, unavailable, message: "write add(procedure): there are no contexts")
+  public func add(operation: Procedure, withContext context: Any?) { unavailableName() }
+
+  /// Called otherwise here.
+  @available(*, unavailable, message: "write add(barrier: BlockProcedure { … })")
+  public func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) { unavailableName() }
+
+  /// Called otherwise here.
+  @available(
+    *, unavailable,
+    message:
+      "write await waitUntilAllFinished(), or blockUntilAllFinished() where code is not async"
+  )
+  public func waitUntilAllOperationsAreFinished() { unavailableName() }
+
+  /// Called otherwise here.
+  @available(*, unavailable, renamed: "procedures")
+  public var operations: [Procedure] { unavailableName() }
+
+  /// Called otherwise here.
+  @available(*, unavailable, renamed: "count")
+  public var operationCount: Int { unavailableName() }
+
+  /// Called otherwise here.
+  @available(*, unavailable, renamed: "maxConcurrentProcedureCount")
+  public var maxConcurrentOperationCount: Int {
+    get { unavailableName() }
+    set { unavailableName() }
+  }
+
+  /// Called otherwise here.
+  @available(*, unavailable, message: "give it to init(underlyingQueue:)")
+  public var underlyingQueue: DispatchQueue? {
+    get { unavailableName() }
+    set { unavailableName() }
+  }
+
+  /// Called otherwise here.
+  @available(*, unavailable, renamed: "main")
+  public static var mainQueue: ProcedureQueue { unavailableName() }
+
+  /// Called otherwise here.
+  @available(*, unavailable, message: "without a limit it is Int.max")
+  public static var defaultMaxConcurrentOperationCount: Int { unavailableName() }
+}

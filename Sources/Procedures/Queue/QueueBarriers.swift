@@ -1,0 +1,213 @@
+internal import ProcedurePrimitives
+
+/// The barriers of one queue, and what waits for them.
+///
+/// A barrier begins a *stretch*: itself, and what is added until the next one. Stretches open in order.
+/// What is in an open one runs; what is in another is held back, by one wait more than it has
+/// dependencies.
+///
+/// | event                        | what it does                                                     |
+/// |------------------------------|------------------------------------------------------------------|
+/// | a barrier is added           | begins a stretch, which is not open                              |
+/// | another procedure is added   | joins the last stretch; held back unless that is open            |
+/// | the last in open ones ends   | the barrier of the first stretch that is not open is let run     |
+/// | that barrier ends            | its stretch opens, and so do those behind it whose barriers ended |
+///
+/// A barrier that is cancelled ends before it was let run: its stretch then opens with the one before.
+/// Each event is O(1) for each procedure that it concerns.
+///
+/// Invariants:
+/// 1. The lock comes after a procedure's and before that of the list. Procedures are released when
+///    nothing is locked.
+/// 2. Every member that was added since the first barrier, and was there then, has one ticket.
+final class QueueBarriers: Sendable {
+  /// Guarded by the lock of the barriers that it belongs to.
+  final class Stretch: @unchecked Sendable {
+    fileprivate let barrier: Procedure
+    fileprivate var isBarrierDone = false
+    fileprivate var isBarrierReleased = false
+    fileprivate var isOpen = false
+    /// Those that are held back, in the order of adding. Nil for one that has finished.
+    fileprivate var held: [Procedure?] = []
+    fileprivate var unfinished = 0
+
+    fileprivate init(_ barrier: Procedure) {
+      self.barrier = barrier
+    }
+  }
+
+  /// The place of one procedure. Given back, once, when it has finished.
+  struct Ticket: Sendable {
+    fileprivate let barriers: QueueBarriers
+    /// Nil for one that was there before the first barrier, or that has passed the last.
+    fileprivate let stretch: Stretch?
+    /// Where it is among the held ones; nil for the barrier.
+    fileprivate let index: Int?
+
+    func finished() {
+      barriers.finish(self)
+    }
+  }
+
+  /// What is left to be done when nothing is locked.
+  fileprivate struct Opening: Sendable {
+    /// Those that are not held back any more.
+    var released: [Procedure] = []
+    /// What may hold the last reference to a barrier.
+    var opened: [Stretch] = []
+
+    func carryOut() {
+      for procedure in released { procedure.dependencyFinished() }
+    }
+  }
+
+  fileprivate struct State: Sendable {
+    /// Whether there ever was a barrier.
+    var isUsed = false
+    /// Those in open stretches that have not finished.
+    var openCount = 0
+    /// The stretches that are not open.
+    var closed = Fifo<Stretch>()
+    var last: Stretch?
+  }
+
+  private let state = Locked(State())
+
+  /// There will be a barrier: from here on `list` holds back what is added, until it has a ticket.
+  func begin(in list: ReadyList) {
+    let members: [Procedure] = state.withLock { state in
+      guard !state.isUsed else { return [] }
+      state.isUsed = true
+      let members = list.holdAdditions()
+      state.openCount = members.count
+      return members
+    }
+    for member in members { hand(Ticket(barriers: self, stretch: nil, index: nil), to: member) }
+  }
+
+  /// A procedure was added, and is held back.
+  func admit(_ procedure: Procedure, isBarrier: Bool) {
+    let (ticket, opening): (Ticket, Opening) = state.withLock { state in
+      if isBarrier {
+        let stretch = Stretch(procedure)
+        state.closed.append(stretch)
+        state.last = stretch
+        return (Ticket(barriers: self, stretch: stretch, index: nil), state.openUp())
+      }
+      guard let stretch = state.last, !stretch.isOpen else {
+        state.openCount += 1
+        return (
+          Ticket(barriers: self, stretch: nil, index: nil), Opening(released: [procedure])
+        )
+      }
+      stretch.held.append(procedure)
+      stretch.unfinished += 1
+      return (Ticket(barriers: self, stretch: stretch, index: stretch.held.count - 1), Opening())
+    }
+    hand(ticket, to: procedure)
+    opening.carryOut()
+  }
+
+  /// Another member needs it: it is not held back, but waited for.
+  func admitUnheldIfUsed(_ procedure: Procedure) {
+    let isUsed = state.withLock { state in
+      if state.isUsed { state.openCount += 1 }
+      return state.isUsed
+    }
+    guard isUsed else { return }
+    hand(Ticket(barriers: self, stretch: nil, index: nil), to: procedure)
+  }
+
+  private func hand(_ ticket: Ticket, to procedure: Procedure) {
+    if !procedure.addFinishWaiter(.barrier(ticket)) { ticket.finished() }
+  }
+
+  fileprivate func finish(_ ticket: Ticket) {
+    let opening = state.withLock { state in
+      if let stretch = ticket.stretch, ticket.index == nil {
+        stretch.isBarrierDone = true
+      } else if let stretch = ticket.stretch, let index = ticket.index, !stretch.isOpen {
+        stretch.held[index] = nil
+        stretch.unfinished -= 1
+      } else {
+        state.openCount -= 1
+      }
+      return state.openUp()
+    }
+    opening.carryOut()
+  }
+
+  /// What has to finish before `procedure` goes on, if that is held back; empty if it is not.
+  ///
+  /// - Parameter members: those of the queue.
+  func awaited(by procedure: Procedure, among members: [Procedure]) -> [Procedure] {
+    state.withLock { state in
+      var earlier: [Procedure] = []
+      var later = Set<Procedure>()
+      for stretch in state.closed.elements {
+        later.insert(stretch.barrier)
+        later.formUnion(stretch.held.compactMap(\.self))
+      }
+      guard later.contains(procedure) else { return [] }
+      earlier = members.filter { !later.contains($0) }
+      for stretch in state.closed.elements {
+        if stretch.barrier === procedure {
+          return stretch.isBarrierReleased ? [] : earlier.filter { !$0.isFinished }
+        }
+        if !stretch.isBarrierDone { earlier = [stretch.barrier] }
+        if stretch.held.contains(procedure) { return earlier.filter { !$0.isFinished } }
+        earlier += stretch.held.compactMap(\.self)
+      }
+      return []
+    }
+  }
+}
+
+extension QueueBarriers.State {
+  /// Opens what can be opened.
+  fileprivate mutating func openUp() -> QueueBarriers.Opening {
+    var opening = QueueBarriers.Opening()
+    while let next = closed.first {
+      guard next.isBarrierDone else {
+        if openCount == 0, !next.isBarrierReleased {
+          next.isBarrierReleased = true
+          opening.released.append(next.barrier)
+        }
+        break
+      }
+      _ = closed.popFirst()
+      next.isOpen = true
+      openCount += next.unfinished
+      opening.released += next.held.compactMap(\.self)
+      opening.opened.append(next)
+      next.held = []
+      if last === next { last = nil }
+    }
+    return opening
+  }
+}
+
+extension ProcedureQueue {
+  /// Adds a procedure that runs alone: after all that was added before has finished, and before
+  /// anything that is added later starts.
+  ///
+  /// ```swift
+  /// queue.add(reads)
+  /// queue.add(barrier: write)
+  /// queue.add(moreReads)   // these see what was written
+  /// ```
+  ///
+  /// Children of groups, and what conditions bring, count with their group or procedure. It is order,
+  /// not a dependency: how those before it end makes no difference. A barrier that is cancelled finishes
+  /// without executing, and what was added after it no longer waits for it, only for what it itself
+  /// would have waited for besides: earlier barriers.
+  ///
+  /// O(1) for each procedure that is added. The first barrier of a queue is O(count).
+  ///
+  /// - Returns: whether it was accepted; see `add(_:)`.
+  @discardableResult
+  public func add(barrier: Procedure) -> Bool {
+    list.barriers?.begin(in: list)
+    return list.admit(barrier, as: .barrier)
+  }
+}

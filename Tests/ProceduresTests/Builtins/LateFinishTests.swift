@@ -1,0 +1,61 @@
+import Procedures
+import ProcedureTestSupport
+import Testing
+
+@Suite struct LateFinishTests {
+  private let scheduler = ManualScheduler()
+  private let reports = Recorder<ProcedureDiagnostic>()
+
+  private func makeQueue() -> ProcedureQueue {
+    let queue = ProcedureQueue(scheduler: scheduler)
+    queue.diagnosticsHandler = { [reports] in reports.note($0) }
+    return queue
+  }
+
+  @Test("a finish after a ready-made procedure has ended by itself is reported, with what to write")
+  func late() {
+    var queue: ProcedureQueue? = makeQueue()
+    let block = BlockProcedure { _ in }
+    block.name = "upload"
+    let (result, transform) = (
+      ResultProcedure { 1 },
+      TransformProcedure<Int, Int> { $0 }.injectResult(from: ResultProcedure { 1 })
+    )
+    let task = AsyncProcedure {}
+    queue?.add(block, result, task)
+    scheduler.run()
+    #expect(block.isFinished && task.isFinished && !transform.isFinished)
+    #expect(!block.finish(withError: TestError("the disk is full")))
+    #expect(!result.finish(withResult: .success(2)))
+    #expect(!task.finish())
+    #expect(reports.events.map(\.code) == [.finishTooLate, .finishTooLate, .finishTooLate])
+    #expect(
+      reports.events[0].description
+        == "finish() on 'upload' came after it had ended by itself, when its closure returned, and "
+        + "these errors are lost: the disk is full. For work that calls back later write "
+        + "AsyncProcedure(.callback) { finish in … }.")
+    #expect("\(block.outcome!)" == "succeeded" && (try? result.output?.get()) == 1)
+    // What it keeps for this keeps nothing of the queue.
+    weak let weakQueue = queue
+    queue = nil
+    #expect(weakQueue == nil)
+  }
+
+  @Test("what is in time, or comes after a cancel, is not reported; nor is one of your own classes")
+  func inTime() {
+    let queue = makeQueue()
+    let early = BlockProcedure { procedure in procedure.finish(withError: TestError("e")) }
+    let cancelled = BlockProcedure { procedure in procedure.cancel() }
+    let handle = AsyncProcedure(.callback) { finish in
+      finish()
+      finish(TestError("second"))
+    }
+    let own = TracedProcedure()
+    queue.add(early, cancelled, handle, own)
+    scheduler.run()
+    #expect("\(early.outcome!)" == "failed: e" && "\(handle.outcome!)" == "succeeded")
+    cancelled.finish()
+    own.finish()
+    #expect(reports.events.isEmpty)
+  }
+}

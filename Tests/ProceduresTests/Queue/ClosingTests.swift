@@ -1,0 +1,158 @@
+import Procedures
+import ProcedureTestSupport
+import Testing
+
+@Suite struct ClosingTests {
+  private let scheduler = ManualScheduler()
+  private let reports = Recorder<ProcedureDiagnostic>()
+
+  private func makeQueue() -> ProcedureQueue {
+    let queue = ProcedureQueue(name: "jobs", scheduler: scheduler)
+    queue.diagnosticsHandler = { [reports] in reports.note($0) }
+    return queue
+  }
+
+  @Test(
+    "Q8: what is added after close() is cancelled, finishes, and is reported; add returns false")
+  func refusal() {
+    let queue = makeQueue()
+    let (before, waiting, after) = (
+      TracedProcedure("before", end: .whenTold), TracedProcedure("waiting"),
+      TracedProcedure("after")
+    )
+    waiting.add(dependency: before)
+    #expect(queue.add(before) && queue.add(waiting))
+    scheduler.run()
+    queue.close()
+    queue.close()
+    #expect(!queue.add(after))
+    scheduler.run()
+    #expect(after.isFinished && after.isCancelled && after.trace.events.count == 3)
+    #expect(after.errors.first as? ProcedureError == ProcedureError(.queueClosed, procedure: "jobs"))
+    #expect(queue.procedures == [before, waiting])
+    before.finish()
+    scheduler.run()
+    #expect("\(waiting.outcome!)" == "succeeded" && queue.count == 0)
+    #expect(reports.events.map(\.code) == [.additionRefused])
+    #expect(
+      reports.events.first?.description.hasPrefix("'after' was refused. It was added") == true)
+    #expect(!queue.add(TracedProcedure(), cancelledBy: .never))
+    #expect(queue.add {}.isCancelled)
+  }
+
+  @Test("Q8: a refused group cancels its children, and finishes after them")
+  func refusedGroup() {
+    let queue = makeQueue()
+    queue.close()
+    let child = TracedProcedure("child")
+    let group = GroupProcedure(child)
+    #expect(!queue.add(group))
+    scheduler.run()
+    #expect(!child.trace.events.contains("child execute"))
+    #expect(group.isCancelled && child.isCancelled)
+  }
+
+  @Test(
+    "Q8: what procedures of a closed queue produce is refused; their children, and what conditions bring, are not"
+  )
+  func parts() {
+    struct Brings: SynchronousCondition {
+      let prerequisite: Procedure
+      func prerequisites(of procedure: Procedure) -> [Procedure] { [prerequisite] }
+      func evaluate(_ procedure: Procedure) -> ConditionResult {
+        prerequisite.isFinished ? .satisfied : .ignored
+      }
+    }
+    let queue = makeQueue()
+    let (produced, child, brought) = (
+      TracedProcedure("produced"), TracedProcedure("child"), TracedProcedure("brought")
+    )
+    let producer = BlockProcedure { procedure in try procedure.produce(produced) }
+    let group = GroupProcedure()
+    group.addWillExecuteBlockObserver { group in _ = group.add(child: child) }
+    let conditional = TracedProcedure("conditional")
+    conditional.add(condition: Brings(prerequisite: brought))
+    queue.add(producer, group, conditional)
+    queue.close()
+    scheduler.run()
+    #expect("\(producer.outcome!)" == "succeeded" && produced.isCancelled && produced.isFinished)
+    #expect("\(child.outcome!)" == "succeeded" && "\(brought.outcome!)" == "succeeded")
+    #expect("\(conditional.outcome!)" == "succeeded" && queue.count == 0)
+  }
+
+  @Test("Q8: drain() closes, and returns when nothing is left", .timeLimit(.minutes(1)))
+  func drain() async {
+    let queue = ProcedureQueue()
+    let (first, second) = (Gate(), Recorder<Int>())
+    let slow = AsyncProcedure {
+      await first.wait()
+      second.note(1)
+    }
+    queue.add(slow)
+    async let drained: Void = queue.drain()
+    while queue.add(BlockProcedure {}) { await Task.yield() }
+    first.open()
+    await drained
+    #expect(second.events == [1] && queue.count == 0)
+    await queue.drain()
+  }
+
+  @Test("Q8: a close races with adds: each is accepted and runs, or refused and never does")
+  func race() async {
+    for _ in 0..<200 {
+      let queue = ProcedureQueue()
+      let ran = Counter()
+      let accepted = Counter()
+      await withTaskGroup { tasks in
+        for _ in 0..<4 {
+          tasks.addTask {
+            for _ in 0..<5 where queue.add(BlockProcedure { ran.increment() }) {
+              accepted.increment()
+            }
+          }
+        }
+        tasks.addTask { queue.close() }
+      }
+      await queue.drain()
+      #expect(ran.value == accepted.value)
+    }
+  }
+
+  @Test("G13: a child that its group refuses is reported to the queue's handler")
+  func refusedChild() {
+    let queue = makeQueue()
+    let group = GroupProcedure(TracedProcedure())
+    group.name = "files"
+    queue.add(group)
+    scheduler.run()
+    #expect(!group.add(child: TracedProcedure("late")))
+    #expect(reports.events.map(\.code) == [.additionRefused])
+    #expect(reports.events.first?.procedureName == "late")
+    #expect(reports.events.first?.description.contains("group 'files'") == true)
+  }
+
+  @Test("Q8: a delegate is not told that a refused one was added, or finished")
+  func delegate() {
+    final class Delegate: ProcedureQueueDelegate {
+      let events = Recorder<String>()
+      func procedureQueue(_ queue: ProcedureQueue, willAdd procedure: Procedure) {
+        events.note("will add")
+      }
+      func procedureQueue(_ queue: ProcedureQueue, didAdd procedure: Procedure) {
+        events.note("did add")
+      }
+      func procedureQueue(
+        _ queue: ProcedureQueue, didFinish procedure: Procedure, withErrors errors: [any Error]
+      ) { events.note("did finish") }
+    }
+    let queue = makeQueue()
+    let delegate = Delegate()
+    queue.delegate = delegate
+    queue.add(TracedProcedure())
+    scheduler.run()
+    queue.close()
+    queue.add(TracedProcedure())
+    scheduler.run()
+    #expect(delegate.events.events == ["will add", "did add", "did finish", "will add"])
+  }
+}

@@ -1,0 +1,113 @@
+import Dispatch
+import Procedures
+import ProcedureTestSupport
+import Testing
+
+@Suite struct QueueAddingTests {
+  private final class Work: Procedure, @unchecked Sendable {
+    override func execute() { finish() }
+  }
+
+  @Test("a queue, a group, dependencies and the builder take sequences of a subclass")
+  func sequences() async {
+    let queue = ProcedureQueue()
+    let array: [Work] = [Work(), Work()]
+    let set: Set<Work> = [Work(), Work()]
+    queue.add(array)
+    queue.add(set)
+    queue.add((0..<2).lazy.map { _ in Work() })
+    let group = GroupProcedure(children: [Work(), Work()])
+    group.add(children: [Work()])
+    group.add(children: Set([Work()]))
+    group.add(children: Work(), Work())
+    let ofSet = GroupProcedure(children: Set([Work()]))
+    let built = GroupProcedure {
+      [Work(), Work()]
+      Set([Work()])
+    }
+    let (first, second) = (Work(), Work())
+    let dependent = Work()
+    dependent.add(dependencies: first, second)
+    dependent.add(dependencies: [group])
+    dependent.add(dependencies: Set([Work]()))
+    let count = dependent.dependencies.count
+    queue.add(group, ofSet, built, dependent, first, second)
+    await queue.waitUntilAllFinished()
+    #expect(group.children.count == 6 && ofSet.children.count == 1 && built.children.count == 3)
+    #expect(count == 3 && "\(dependent.outcome!)" == "succeeded")
+  }
+
+  @Test("a closure can be added, and is a procedure that can be waited for")
+  func closure() async {
+    let queue = ProcedureQueue()
+    let ran = Recorder<Int>()
+    let procedure = queue.add { ran.note(1) }
+    let failing = queue.add { throw TestError("e") }
+    #expect("\(await procedure.waitUntilFinished())" == "succeeded" && ran.events == [1])
+    #expect("\(await failing.waitUntilFinished())" == "failed: e")
+  }
+
+  @Test("Q9: blocking calls have names of their own, and return the outcome")
+  func blocking() async {
+    let queue = ProcedureQueue.withThreadOfItsOwn()
+    let outcomes = await onThreadOfItsOwn {
+      let (work, unfinished) = (Work(), Work())
+      queue.add(work)
+      let first = work.blockUntilFinished()
+      queue.isSuspended = true
+      queue.add(unfinished)
+      unfinished.cancel()
+      let second = unfinished.blockUntilFinished()
+      queue.blockUntilAllFinished()
+      return "\(first), \(second), \(work.blockUntilFinished())"
+    }
+    #expect(outcomes == "succeeded, cancelled, succeeded")
+  }
+
+  @Test("a queue's name may be set, by several threads at once")
+  func name() async {
+    let queue = ProcedureQueue()
+    #expect(queue.name == "ProcedureQueue")
+    await withTaskGroup { tasks in
+      for index in 0..<8 { tasks.addTask { queue.name = "queue \(index)" } }
+    }
+    #expect(queue.name.hasPrefix("queue ") && queue.description.hasPrefix("'queue "))
+  }
+
+  @Test("Z3: tasks sleep on a queue's clock, in its time", .timeLimit(.minutes(1)))
+  func clock() async throws {
+    let test = TestClock()
+    let queue = ProcedureQueue(clock: test.clock)
+    let woken = Recorder<String>()
+    let sleeper = AsyncProcedure {
+      try await queue.clock.sleep(for: .seconds(3600))
+      woken.note("woken")
+    }
+    let cancelled = AsyncProcedure { try await queue.clock.sleep(for: .seconds(7200)) }
+    queue.add(sleeper, cancelled)
+    while test.pendingCount < 2 { await Task.yield() }
+    cancelled.cancel()
+    _ = await cancelled.waitUntilFinished()
+    #expect(test.pendingCount == 1 && woken.events.isEmpty && cancelled.errors.isEmpty)
+    test.advance(by: .seconds(3600))
+    #expect("\(await sleeper.waitUntilFinished())" == "succeeded" && woken.events == ["woken"])
+    try await queue.clock.sleep(for: .zero)
+    try await ProcedureQueue().clock.sleep(for: .milliseconds(1))
+    let task = Task { try await queue.clock.sleep(for: .seconds(1)) }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+  }
+
+  @Test("conditions are taken as lists of mixed types, and of one type")
+  func conditions() async {
+    let yes = BlockCondition { true }
+    let procedure = Work()
+    procedure.add(conditions: yes, NoFailedDependencies())
+    procedure.add(conditions: [yes, NotCondition(BlockCondition { false })])
+    procedure.add(condition: AndCondition([yes, NoFailedDependencies()]))
+    procedure.add(condition: OrCondition([BlockCondition { false }, NoFailedDependencies()]))
+    procedure.add(condition: AndCondition([yes, yes].lazy.map { $0 }))
+    #expect("\(await ProcedureQueue().run(procedure))" == "succeeded")
+    #expect(procedure.conditions.isEmpty)
+  }
+}
