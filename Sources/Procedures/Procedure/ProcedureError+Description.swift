@@ -18,7 +18,8 @@ extension ProcedureError: CustomStringConvertible {
       "It was added to \(procedure.map { "group '\($0)'" } ?? "a group"), which had already "
         + "finished; add children before that."
     case .queueClosed:
-      "\(quoted("It")) was added to a queue that had been closed; add it before close()."
+      "It was added to \(procedure.map { "queue '\($0)'" } ?? "a queue"), which had been closed; add it "
+        + "before close()."
     case .child:
       (procedure.map { "Child '\($0)'" } ?? "A child") + because
     case .dependencyFailed:
