@@ -3,7 +3,7 @@
 /// `And(a, b)`, also written `a && b`, is the same as adding `a` and then `b`. Without members it is
 /// satisfied.
 public struct And: Condition {
-  private let members: [any Condition]
+  let members: [any Condition]
 
   /// Makes a condition of several.
   public init(_ members: any Condition...) { self.members = members }
@@ -16,6 +16,9 @@ public struct And: Condition {
 
   /// Those of all members.
   public var exclusions: [ExclusionCategory] { members.flatMap(\.exclusions) }
+
+  /// Those of all members.
+  public var exclusionLimits: [ExclusionLimit] { members.flatMap(\.exclusionLimits) }
 
   /// Those of all members, before the first of them is evaluated.
   public func prerequisites(of procedure: Procedure) -> [Procedure] {
@@ -55,7 +58,7 @@ public struct And: Condition {
 /// If none is, failed beats ignored: the errors of all that failed are reported, several of them in
 /// one `ProcedureError.conditionFailed`. Also written `a || b`. Without members it is ignored.
 public struct Or: Condition {
-  private let members: [any Condition]
+  let members: [any Condition]
 
   /// Makes a condition of several.
   public init(_ members: any Condition...) { self.members = members }
@@ -68,6 +71,9 @@ public struct Or: Condition {
 
   /// Those of all members, whichever is satisfied.
   public var exclusions: [ExclusionCategory] { members.flatMap(\.exclusions) }
+
+  /// Those of all members.
+  public var exclusionLimits: [ExclusionLimit] { members.flatMap(\.exclusionLimits) }
 
   /// Those of all members, before the first of them is evaluated.
   public func prerequisites(of procedure: Procedure) -> [Procedure] {

@@ -19,6 +19,9 @@ public struct Not<Base: Condition>: Condition {
   public var exclusions: [ExclusionCategory] { base.exclusions }
 
   /// Those of the other.
+  public var exclusionLimits: [ExclusionLimit] { base.exclusionLimits }
+
+  /// Those of the other.
   public func prerequisites(of procedure: Procedure) -> [Procedure] {
     base.prerequisites(of: procedure)
   }
@@ -41,7 +44,7 @@ public struct Not<Base: Condition>: Condition {
 
 /// Ignored where the other fails: the procedure is cancelled without errors.
 public struct Ignored<Base: Condition>: Condition {
-  private let base: Base
+  let base: Base
 
   /// `base`, whose failure is none.
   public init(_ base: Base) { self.base = base }
@@ -51,6 +54,9 @@ public struct Ignored<Base: Condition>: Condition {
 
   /// Those of the other.
   public var exclusions: [ExclusionCategory] { base.exclusions }
+
+  /// Those of the other.
+  public var exclusionLimits: [ExclusionLimit] { base.exclusionLimits }
 
   /// Those of the other.
   public func prerequisites(of procedure: Procedure) -> [Procedure] {
@@ -77,7 +83,7 @@ public struct Ignored<Base: Condition>: Condition {
 /// record.add(condition: Silent(HasAccess()))
 /// ```
 public struct Silent<Base: Condition>: Condition {
-  private let base: Base
+  let base: Base
 
   /// `base` without its prerequisites.
   public init(_ base: Base) { self.base = base }
@@ -87,6 +93,9 @@ public struct Silent<Base: Condition>: Condition {
 
   /// Those of the other.
   public var exclusions: [ExclusionCategory] { base.exclusions }
+
+  /// Those of the other.
+  public var exclusionLimits: [ExclusionLimit] { base.exclusionLimits }
 
   /// As the other does.
   public func evaluate(_ procedure: Procedure) async throws -> ConditionResult {
@@ -115,6 +124,9 @@ public struct WithPrerequisites<Base: Condition>: Condition {
 
   /// Those of the other.
   public var exclusions: [ExclusionCategory] { base.exclusions }
+
+  /// Those of the other.
+  public var exclusionLimits: [ExclusionLimit] { base.exclusionLimits }
 
   /// Those of the other, and those made.
   public func prerequisites(of procedure: Procedure) -> [Procedure] {

@@ -32,8 +32,10 @@ extension Procedure {
         priority: core.priority, quality: core.quality == .unspecified ? nil : core.quality,
         readiness: core.machine.becomeReady(), attempt: core.machine.attempt)
       let aftermath: ReadyList.Aftermath
+      let request =
+        standing.readiness == .start ? core.exclusionRequest(for: self, in: list) : nil
       publish(core)
-      (insertion, aftermath) = list.insert(self, standing) { cancel in
+      (insertion, aftermath) = list.insert(self, standing, asking: request) { cancel in
         groupCancel = cancel
         isMarked = core.mark(self, errors: cancel.errors, reason: cancel.reason)
         publish(core)
