@@ -33,7 +33,8 @@ extension Procedure {
         readiness: core.machine.becomeReady(), attempt: core.machine.attempt)
       let aftermath: ReadyList.Aftermath
       let request =
-        standing.readiness == .start ? core.exclusionRequest(for: self, in: list) : nil
+        core.extras != nil && standing.readiness == .start
+        ? core.exclusionRequest(for: self, in: list) : nil
       publish(core)
       (insertion, aftermath) = list.insert(self, standing, asking: request) { cancel in
         groupCancel = cancel

@@ -34,6 +34,11 @@ final class ProcedureExtras: @unchecked Sendable {
 
   @inline(__always)
   private func putInRow() {
+    if storedRarities != nil { putIndexedInRow() }
+  }
+
+  @inline(never)
+  private func putIndexedInRow() {
     if let storedRarities, let indexed = storedRarities.indexedDependencies {
       storedRarities.indexedDependencies = nil
       storedDependencies = indexed.dependencies

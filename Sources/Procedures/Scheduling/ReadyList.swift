@@ -30,6 +30,15 @@ final class ReadyList: Sendable {
     var lastWaiter: UInt64 = 0
     /// Of the innermost group around the members that excludes others, while the members run.
     var exclusionAround: ExclusionRequest?
+
+    /// The last member has left, with its own request: what is to be released without the lock.
+    mutating func takeExclusionAround(with request: ExclusionRequest?) -> ExclusionRequest? {
+      guard let around = exclusionAround.take() else { return request }
+      guard let request else { return around }
+      // It has left the table, and keeps the other as if it had been asked here.
+      request.outer = around
+      return request
+    }
   }
 
   private let storage: Contended<Storage>
@@ -469,8 +478,8 @@ final class ReadyList: Sendable {
       let aftermath: Aftermath
       let emptyWaiters: [EmptyWaiter]?
       let hasClosed: Bool
-      // Released without the lock.
-      let requests: (own: ExclusionRequest?, around: ExclusionRequest?)
+      /// Released without the lock.
+      let request: ExclusionRequest?
     }
     let end = storage.withLock { storage in
       let (closes, request) = storage.machine.retire(procedure)
@@ -485,8 +494,7 @@ final class ReadyList: Sendable {
       let job = takes ? takeJob(&storage) : nil
       return End(
         job: job, aftermath: aftermath(of: &storage, offering: offers), emptyWaiters: emptyWaiters,
-        hasClosed: closes,
-        requests: (request, closes ? storage.exclusionAround.take() : nil))
+        hasClosed: closes, request: closes ? storage.takeExclusionAround(with: request) : request)
     }
     end.aftermath.carryOut()
     if let emptyWaiters = end.emptyWaiters { for waiter in emptyWaiters { waiter.resume() } }
@@ -552,7 +560,10 @@ final class ReadyList: Sendable {
 
   /// Lets the machine know of those who were added, if those before have been seen to.
   private func receiveArrivals(_ storage: inout Storage) {
-    if !storage.machine.hasArrivals, !arrivals.isEmpty { storage.machine.receive(from: arrivals) }
+    if storage.machine.hasReadyArrivals || arrivals.isEmpty { return }
+    // Those that only wait would hide the ones behind them, of which one may need a worker.
+    storage.machine.admitArrivals()
+    storage.machine.receive(from: arrivals)
   }
 
   /// Restores the machine's invariant 2 at the end of a critical section.

@@ -211,6 +211,9 @@ struct ReadyListStateMachine: Sendable {
   /// Whether somebody has arrived who is no member yet.
   var hasArrivals: Bool { !arrivals.isEmpty }
 
+  /// Whether one of them waits for nothing but a slot.
+  var hasReadyArrivals: Bool { arrivals.readyCount > 0 }
+
   /// Makes everybody who has arrived a member.
   mutating func admitArrivals() {
     while let arrival = arrivals.popFirst() { _ = insert(arrival.procedure, arrival.standing) }

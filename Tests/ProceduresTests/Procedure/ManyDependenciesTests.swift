@@ -41,7 +41,9 @@ import Testing
         #expect(procedure.isPending)
         procedure.remove(dependency: last[0])
         scheduler.run()
-        #expect(procedure.isFinished && !procedure.isCancelled && queue.count == 0)
+        #expect(
+          procedure.isFinished && !procedure.isCancelled && queue.count == 0,
+          "\(count) \(isEnqueuedFirst) \(procedure) \(queue.snapshot())")
       }
     }
   }
