@@ -49,4 +49,17 @@ struct ExclusionListings {
     #expect("\(await upgrade.waitUntilFinished())" == "succeeded")
     await queue.waitUntilAllFinished()
   }
+
+  @Test("so many at once")
+  func counted() async {
+    let (download, render) = (BlockProcedure {}, BlockProcedure {})
+    let host = "example.org"
+    // listing: exclusion-counted
+    download.add(condition: AtMost(6, of: ExclusionCategory(named: host)))
+    render.add(condition: AtMost(2, of: "GPU"))
+    // end
+    queue.add(download, render)
+    await queue.waitUntilAllFinished()
+    #expect(!download.isCancelled && !render.isCancelled)
+  }
 }

@@ -206,5 +206,44 @@
         }
       })
     }
+
+    private func counted(_ count: Int, lasts: Bool = false) -> PlainProcedure {
+      let procedure = PlainProcedure(finishesItself: !lasts)
+      procedure.add(condition: AtMost(count, of: ExclusionCategory(named: "a", in: domain)))
+      return procedure
+    }
+
+    @Test("L4, L5: the cancel of one that keeps others out of a counted category, against an end")
+    func cancelInFront() throws {
+      try explore {
+        let reader = counted(2, lasts: true)
+        let (writer, late) = (counted(1), counted(2))
+        let models = onQueuesOfTheirOwn([reader, writer, late])
+        return .init(
+          threads: [{ writer.cancel() }, { reader.finish() }], workers: models.map(\.scheduler)
+        ) {
+          for procedure in [reader, writer, late] { try procedure.checkLife() }
+        }
+      }
+    }
+
+    @Test("L4, L5: a cancelled one that keeps others out lets them in though the holder stays")
+    func cancelInFrontOfHolder() throws {
+      try explore {
+        let reader = counted(2, lasts: true)
+        let (writer, late) = (counted(1), counted(2))
+        let models = onQueuesOfTheirOwn([reader, writer, late])
+        return .init(
+          threads: [{ writer.cancel() }, { writer.add(observer: BlockObserver()) }],
+          workers: models.map(\.scheduler)
+        ) {
+          try writer.checkLife()
+          try late.checkLife()
+          reader.finish()
+          for model in models { model.scheduler.run() }
+          try reader.checkLife()
+        }
+      }
+    }
   }
 #endif

@@ -40,10 +40,10 @@ nonisolated open class AsyncProcedure: AsyncResultProcedure<Void>, @unchecked Se
 /// queue.add(upload, show)
 /// ```
 ///
-/// The closure may be `async`; meanwhile the procedure holds its slot, and the main thread is free.
+/// The closure may be `async`; meanwhile the procedure holds its slot, and the main actor is free.
 /// Only the closure runs on the main actor: overrides and observers run where the queue says. For a
 /// value use `AsyncResultProcedure { @MainActor in … }`; to have everything of some procedures on
-/// the main thread, put them on `ProcedureQueue.main`.
+/// the main queue, put them on `ProcedureQueue.main`.
 nonisolated open class MainActorProcedure: AsyncResultProcedure<Void>, @unchecked Sendable {
   /// Makes a procedure that runs `body` on the main actor.
   public init(

@@ -3,7 +3,7 @@
 /// `AndCondition(a, b)`, also written `a && b`, is the same as adding `a` and then `b`. Without members it is
 /// satisfied.
 public struct AndCondition: Condition {
-  private let members: [any Condition]
+  let members: [any Condition]
 
   /// Makes a condition of several.
   public init(_ members: any Condition...) { self.members = members }
@@ -24,6 +24,9 @@ public struct AndCondition: Condition {
 
   /// Those of all members.
   public var exclusions: [ExclusionCategory] { members.flatMap(\.exclusions) }
+
+  /// Those of all members.
+  public var exclusionLimits: [ExclusionLimit] { members.flatMap(\.exclusionLimits) }
 
   /// Those of all members, before the first of them is evaluated.
   public func prerequisites(of procedure: Procedure) -> [Procedure] {
@@ -63,7 +66,7 @@ public struct AndCondition: Condition {
 /// If none is, failed beats ignored: the errors of all that failed are reported, several of them in
 /// one `ProcedureError.Code.conditionFailed`. Also written `a || b`. Without members it is ignored.
 public struct OrCondition: Condition {
-  private let members: [any Condition]
+  let members: [any Condition]
 
   /// Makes a condition of several.
   public init(_ members: any Condition...) { self.members = members }
@@ -84,6 +87,9 @@ public struct OrCondition: Condition {
 
   /// Those of all members, whichever is satisfied.
   public var exclusions: [ExclusionCategory] { members.flatMap(\.exclusions) }
+
+  /// Those of all members.
+  public var exclusionLimits: [ExclusionLimit] { members.flatMap(\.exclusionLimits) }
 
   /// Those of all members, before the first of them is evaluated.
   public func prerequisites(of procedure: Procedure) -> [Procedure] {

@@ -37,9 +37,19 @@ public protocol Condition: Sendable {
   func prerequisites(of procedure: Procedure) -> [Procedure]
 
   /// What a procedure with this condition excludes others from. By default nothing.
+  ///
+  /// Read once, when the condition is added, on that thread.
   var exclusions: [ExclusionCategory] { get }
 
+  /// The same with how many procedures may be inside at once. By default one for each of `exclusions`.
+  ///
+  /// Read once, when the condition is added, on that thread.
+  var exclusionLimits: [ExclusionLimit] { get }
+
   /// What it is called in errors and snapshots. By default the name of its type.
+  ///
+  /// Read when the condition is added, on that thread; by the conditions of which it is a part, when
+  /// they need it for theirs.
   var name: String { get }
 }
 
@@ -54,6 +64,9 @@ extension Condition {
 
   /// None.
   public var exclusions: [ExclusionCategory] { [] }
+
+  /// One at a time, of each of `exclusions`.
+  public var exclusionLimits: [ExclusionLimit] { exclusions.map { ExclusionLimit($0) } }
 
   /// The name of its type.
   public var name: String { String(describing: Self.self) }

@@ -9,7 +9,24 @@ final class ConditionProgress: @unchecked Sendable {
     var key: DependentList.Key?
   }
 
-  private(set) var conditions: [any Condition] = []
+  /// A condition, and what it said of itself when it was added: its getters are the user's code, which
+  /// may call back, and must not run under a lock.
+  struct Entry: Sendable {
+    let condition: any Condition
+    let name: String
+    let limits: [ExclusionLimit]
+    let asksForCategoriesOnly: Bool
+
+    init(_ condition: any Condition) {
+      self.condition = condition
+      asksForCategoriesOnly = condition.asksForCategoriesOnly
+      // Nobody ever waits for the answer of one that only asks for categories.
+      name = asksForCategoriesOnly ? "" : condition.name
+      limits = condition.exclusionLimits
+    }
+  }
+
+  private(set) var entries: [Entry] = []
   /// The next one to be evaluated, or the one that is.
   private(set) var index = 0
   /// For how many of them prerequisites were asked.
@@ -20,17 +37,50 @@ final class ConditionProgress: @unchecked Sendable {
   private var answer: ConditionResult?
   private(set) var isAwaited = false
   var prerequisites: [Prerequisite] = []
-  private(set) var exclusions: [ExclusionCategory] = []
-  var request: ExclusionRequest?
+  private(set) var limits: [ExclusionLimit] = []
+  /// Where each category is in `limits`, if there are many.
+  private var limitIndices: [ExclusionCategory: Int]?
+  private(set) var request: ExclusionRequest?
 
-  func append(_ condition: any Condition) {
-    conditions.append(condition)
-    for category in condition.exclusions where !exclusions.contains(category) {
-      exclusions.append(category)
+  func append(_ entry: Entry) {
+    entries.append(entry)
+    for limit in entry.limits {
+      if let known = index(of: limit.category) {
+        // Of two counts that one procedure names, the lower is kept.
+        if limit.count < limits[known].count { limits[known] = limit }
+      } else {
+        limitIndices?[limit.category] = limits.count
+        limits.append(limit)
+      }
     }
   }
 
-  var current: (any Condition)? { index < conditions.count ? conditions[index] : nil }
+  private func index(of category: ExclusionCategory) -> Int? {
+    if limits.count <= 8 { return limits.firstIndex { $0.category == category } }
+    if limitIndices == nil {
+      limitIndices = Dictionary(uniqueKeysWithValues: zip(limits.map(\.category), 0...))
+    }
+    return limitIndices?[category]
+  }
+
+  var current: Entry? { index < entries.count ? entries[index] : nil }
+
+  /// What the procedure asks for, now that nothing else is missing; nil if it excludes no others.
+  func makeRequest(for procedure: Procedure, in list: ReadyList) -> ExclusionRequest? {
+    if limits.isEmpty { return nil }
+    if let request { return request }
+    let request = ExclusionRequest(limits, for: procedure, in: list)
+    self.request = request
+    return request
+  }
+
+  /// What it had asked for, and has given up, is not all any more. Released by the caller, without a
+  /// lock.
+  func takeRequest() -> ExclusionRequest? {
+    // A second reference would make each limit that is added a copy of all.
+    request?.forgetLimits()
+    return request.take()
+  }
 
   /// True once for each condition: its prerequisites are to be asked for.
   func prepare() -> Bool {
@@ -56,12 +106,13 @@ final class ConditionProgress: @unchecked Sendable {
     return true
   }
 
-  /// False if the answer no longer counts, or there was one before.
-  func receive(_ answer: ConditionResult, for serial: UInt64) -> Bool {
-    guard serial == self.serial, isAwaited else { return false }
+  /// Nil if the answer no longer counts, or there was one before.
+  ///
+  /// - Returns: the task that has answered, if it was kept. Released by the caller, without a lock.
+  func receive(_ answer: ConditionResult, for serial: UInt64) -> Task<Void, Never>?? {
+    guard serial == self.serial, isAwaited else { return nil }
     self.answer = answer
-    abandon()
-    return true
+    return .some(abandon())
   }
 
   func takeAnswer() -> ConditionResult? {
@@ -72,19 +123,23 @@ final class ConditionProgress: @unchecked Sendable {
   /// No longer waits for an answer.
   ///
   /// - Returns: the task that is to be cancelled, when the lock has been let go of.
-  @discardableResult
   func abandon() -> Task<Void, Never>? {
     serial += 1
     isAwaited = false
-    defer { task = nil }
-    return task
+    return task.take()
+  }
+
+  /// What was there before a restart. Released, as what may hold the user's values, without a lock.
+  struct Abandoned: Sendable {
+    let task: Task<Void, Never>?
+    let answer: ConditionResult?
+    let request: ExclusionRequest?
   }
 
   /// A dependency was added: everything is evaluated again when that has finished.
-  func restart() -> Task<Void, Never>? {
+  func restart() -> Abandoned {
     index = 0
-    answer = nil
-    request = nil
-    return abandon()
+    let (answer, request) = (answer.take(), request.take())
+    return Abandoned(task: abandon(), answer: answer, request: request)
   }
 }

@@ -19,6 +19,9 @@ public struct NotCondition<Base: Condition>: Condition {
   public var exclusions: [ExclusionCategory] { base.exclusions }
 
   /// Those of the other.
+  public var exclusionLimits: [ExclusionLimit] { base.exclusionLimits }
+
+  /// Those of the other.
   public func prerequisites(of procedure: Procedure) -> [Procedure] {
     base.prerequisites(of: procedure)
   }
@@ -42,7 +45,7 @@ public struct NotCondition<Base: Condition>: Condition {
 
 /// Ignored where the other fails: the procedure is cancelled without errors.
 public struct IgnoredCondition<Base: Condition>: Condition {
-  private let base: Base
+  let base: Base
 
   /// `base`, whose failure is none.
   public init(_ base: Base) { self.base = base }
@@ -52,6 +55,9 @@ public struct IgnoredCondition<Base: Condition>: Condition {
 
   /// Those of the other.
   public var exclusions: [ExclusionCategory] { base.exclusions }
+
+  /// Those of the other.
+  public var exclusionLimits: [ExclusionLimit] { base.exclusionLimits }
 
   /// Those of the other.
   public func prerequisites(of procedure: Procedure) -> [Procedure] {
@@ -78,7 +84,7 @@ public struct IgnoredCondition<Base: Condition>: Condition {
 /// record.add(condition: SilentCondition(HasAccess()))
 /// ```
 public struct SilentCondition<Base: Condition>: Condition {
-  private let base: Base
+  let base: Base
 
   /// `base` without its prerequisites.
   public init(_ base: Base) { self.base = base }
@@ -88,6 +94,9 @@ public struct SilentCondition<Base: Condition>: Condition {
 
   /// Those of the other.
   public var exclusions: [ExclusionCategory] { base.exclusions }
+
+  /// Those of the other.
+  public var exclusionLimits: [ExclusionLimit] { base.exclusionLimits }
 
   /// As the other does.
   public func evaluate(_ procedure: Procedure) async throws -> ConditionResult {
@@ -116,6 +125,9 @@ public struct WithPrerequisites<Base: Condition>: Condition {
 
   /// Those of the other.
   public var exclusions: [ExclusionCategory] { base.exclusions }
+
+  /// Those of the other.
+  public var exclusionLimits: [ExclusionLimit] { base.exclusionLimits }
 
   /// Those of the other, and those made.
   public func prerequisites(of procedure: Procedure) -> [Procedure] {

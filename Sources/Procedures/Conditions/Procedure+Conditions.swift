@@ -11,28 +11,35 @@ extension Procedure {
   /// traps. On a procedure that was cancelled there is nothing left to decide, and nothing changes. A
   /// dependency that is added after conditions were evaluated has them evaluated again.
   ///
+  /// What the condition says of itself (`name`, `exclusionLimits`) is read here, once.
+  ///
   /// - Returns: false if it was cancelled before.
   @discardableResult
   public final func add(condition: some Condition) -> Bool {
+    // The user's code, which may call back: before the lock is held.
+    let entry = ConditionProgress.Entry(condition)
     let addition: ConditionAddition = read { core in
       switch core.machine.prerequisiteAnswer {
       case .accepted: break
       case .pointless: return .pointless
       case .tooLate: return .tooLate(core.machine.state)
       }
-      core.withRarities { rarities in
+      let mustWait =
+        entry.asksForCategoriesOnly
+        ? core.machine.exclusionAdded() : core.machine.conditionAdded()
+      var aftermath = mustWait ? core.home?.makeWaiting(self) : nil
+      let request = core.withRarities { rarities in
         let progress = rarities.conditions ?? ConditionProgress()
         rarities.conditions = progress
-        progress.append(condition)
-        progress.request = nil
+        let request = progress.takeRequest()
+        progress.append(entry)
+        return request
       }
-      let mustWait = core.machine.conditionAdded()
-      guard core.machine.state == .pending else { return .added(nil) }
-      var aftermath = mustWait ? core.home?.makeWaiting(self) : nil
+      guard core.machine.state == .pending else { return .added(nil, released: request) }
       if let more = core.advance(self, to: core.machine.becomeReady()) {
         aftermath = more.following(aftermath)
       }
-      return .added(aftermath)
+      return .added(aftermath, released: request)
     }
     switch addition {
     case .pointless:
@@ -40,7 +47,7 @@ extension Procedure {
     case .tooLate(let state):
       stopBecauseOfMisuse(
         "Procedure '\(name)' is already \(state): add conditions before it starts.")
-    case .added(let aftermath):
+    case .added(let aftermath, _):
       aftermath?.carryOut()
       return true
     }
@@ -48,7 +55,7 @@ extension Procedure {
 
   /// The conditions added so far, in order; empty once it has finished.
   public final var conditions: [any Condition] {
-    read { $0.rarities?.conditions?.conditions ?? [] }
+    read { $0.rarities?.conditions?.entries ?? [] }.map(\.condition)
   }
 
   // MARK: Evaluating, in the procedure's turn
@@ -56,15 +63,14 @@ extension Procedure {
   private enum ConditionAddition: Sendable {
     case pointless
     case tooLate(ProcedureState)
-    case added(ReadyList.Aftermath?)
+    /// What it had asked for before is released without the lock.
+    case added(ReadyList.Aftermath?, released: ExclusionRequest?)
   }
 
   fileprivate enum NextCondition: Sendable {
     case abandoned
     case prepare(any Condition)
-    case evaluate(any Condition)
-    /// All are satisfied, and the procedure excludes others, for which its groups must be known.
-    case ask([ExclusionCategory], ReadyList)
+    case evaluate(ConditionProgress.Entry)
     case satisfied(ReadyList.Aftermath?)
     case unsatisfied(ConditionResult)
   }
@@ -77,11 +83,10 @@ extension Procedure {
     let attempt = read { $0.machine.beginEvaluating() }
     var answer: ConditionResult?
     var isPrepared = false
-    var request: ExclusionRequest?
     while true {
-      let next = read { [answer, isPrepared, request] core in
+      let next = read { [answer, isPrepared] core in
         core.nextCondition(
-          of: self, in: attempt, after: answer, isPrepared: isPrepared, request, onWorkerOf: list)
+          of: self, in: attempt, after: answer, isPrepared: isPrepared, onWorkerOf: list)
       }
       (answer, isPrepared) = (nil, false)
       switch next {
@@ -91,13 +96,11 @@ extension Procedure {
         let prerequisites = condition.prerequisites(of: self)
         if !prerequisites.isEmpty, bring(prerequisites) { return }
         isPrepared = true
-      case .evaluate(let condition):
-        switch condition.begin(self) {
+      case .evaluate(let entry):
+        switch entry.condition.begin(self) {
         case .answered(let result): answer = result
-        case .asynchronous(let body): return awaitAnswer(of: condition, body, in: attempt)
+        case .asynchronous(let body): return awaitAnswer(of: entry.name, body, in: attempt)
         }
-      case .ask(let categories, let home):
-        request = ExclusionRequest(categories, for: self, in: home, lineage: exclusiveGroups)
       case .satisfied(let aftermath):
         aftermath?.carryOut()
         return
@@ -112,7 +115,7 @@ extension Procedure {
   }
 
   private func awaitAnswer(
-    of condition: any Condition, _ body: @escaping @Sendable () async throws -> ConditionResult,
+    of condition: String, _ body: @escaping @Sendable () async throws -> ConditionResult,
     in attempt: UInt32
   ) {
     let start: (serial: UInt64, context: SchedulingContext)? = read { core in
@@ -122,13 +125,18 @@ extension Procedure {
       return (serial, home.context)
     }
     guard let (serial, context) = start else { return }
-    watchAnswer(of: condition.name, serial, on: context)
+    watchAnswer(of: condition, serial, on: context)
     let task = Task(executorPreference: context.executor) {
       let result = await ConditionEvaluation.asynchronous(body).result
+      var released: Task<Void, Never>?
       self.note { core in
-        guard core.rarities?.conditions?.receive(result, for: serial) == true else { return .none }
+        guard let task = core.rarities?.conditions?.receive(result, for: serial) else {
+          return .none
+        }
+        released = task
         return core.machine.conditionAnswered()
       }
+      _ = released
     }
     let isWanted = read { $0.rarities?.conditions?.keep(task, for: serial) ?? false }
     if !isWanted { task.cancel() }
@@ -201,29 +209,15 @@ extension Procedure {
     }
   }
 
-  // MARK: Groups that exclude others
-
-  /// The groups around this one that are exclusive themselves: they have started, so that they hold
-  /// what they asked for.
-  private var exclusiveGroups: Set<ObjectIdentifier> {
-    var groups: Set<ObjectIdentifier> = []
-    var group = read { $0.home }?.group
-    while let next = group {
-      let (isExclusive, home) = next.read { ($0.isExclusive, $0.home) }
-      if isExclusive { groups.insert(ObjectIdentifier(next)) }
-      group = home?.group
-    }
-    return groups
-  }
 }
 
 extension ProcedureCore {
   /// One step of the evaluation, after the answer of the step before.
   fileprivate mutating func nextCondition(
     of procedure: Procedure, in attempt: UInt32, after answer: ConditionResult?, isPrepared: Bool,
-    _ request: ExclusionRequest?, onWorkerOf list: ReadyList?
+    onWorkerOf list: ReadyList?
   ) -> Procedure.NextCondition {
-    guard machine.isEvaluating(attempt), let progress = rarities?.conditions, let home else {
+    guard machine.isEvaluating(attempt), let progress = rarities?.conditions else {
       return .abandoned
     }
     switch answer ?? progress.takeAnswer() {
@@ -231,12 +225,8 @@ extension ProcedureCore {
     case .some(let result): return .unsatisfied(result)
     case nil: break
     }
-    if let condition = progress.current {
-      return !isPrepared && progress.prepare() ? .prepare(condition) : .evaluate(condition)
-    }
-    if !progress.exclusions.isEmpty {
-      guard let request else { return .ask(progress.exclusions, home) }
-      progress.request = request
+    if let entry = progress.current {
+      return !isPrepared && progress.prepare() ? .prepare(entry.condition) : .evaluate(entry)
     }
     return .satisfied(
       advance(procedure, to: machine.conditionsSatisfied(), onWorkerOf: list))

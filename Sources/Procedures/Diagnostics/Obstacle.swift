@@ -14,8 +14,8 @@ enum Obstacle: Sendable {
   case prerequisites(of: String, [Procedure])
   /// The condition named has not answered.
   case condition(String)
-  /// All of these have to finish, since they hold what it excludes others from.
-  case exclusion([(category: ExclusionCategory, holder: Procedure)])
+  /// Of each category some of its holders have to finish.
+  case exclusion([ExclusionObstacle])
   /// One of these has to finish, since there are no more slots.
   case slot(limit: Int, [Procedure])
   /// Its queue, or its group, is suspended.
@@ -88,8 +88,8 @@ extension ReadyList {
     case .suspended:
       return .suspension
     case .excluded(let request):
-      let holders = ExclusionTable.shared.withLock { $0.holders(before: request) }
-      return holders.isEmpty ? .nothing : .exclusion(holders)
+      let obstacles = ExclusionTable.shared.withLock { $0.obstacles(to: request) }
+      return obstacles.isEmpty ? .nothing : .exclusion(obstacles)
     case .noSlot(let limit, let running):
       return .slot(limit: limit, running)
     }
@@ -107,9 +107,10 @@ extension Obstacle {
     case .prerequisites(let condition, let others):
       "condition '\(condition)' waits for \(others.namesForPeople)"
     case .condition(let name): "condition '\(name)' has not answered"
-    case .exclusion(let holders):
+    case .exclusion(let obstacles):
       "it waits for "
-        + holders.map { "'\($0.category)', held by '\($0.holder.name)'" }.joined(separator: ", ")
+        + obstacles.map { "'\($0.category)', held by \($0.holders.namesForPeople)" }
+        .joined(separator: ", ")
     case .slot(let limit, let running):
       "it waits for one of \(limit) slots, taken by \(running.namesForPeople)"
     case .suspension: "its queue or group is suspended"

@@ -20,12 +20,15 @@ extension Procedure {
 extension ProcedureQueueSnapshot {
   fileprivate init(of procedures: [Procedure], on queue: String) {
     var taking = SnapshotTaking()
-    let entries = procedures.map { taking.entry(for: $0) }
-    var others: [ProcedureQueueSnapshot.Entry] = []
+    let entries = procedures.map { taking.describe($0) }
+    var others: [Int] = []
     while let other = taking.nextOther() {
-      others.append(taking.entry(for: other, isElsewhere: true))
+      others.append(taking.describe(other, isElsewhere: true))
     }
-    self.init(queue: queue, entries: entries, others: others)
+    let table = Table(taking.records)
+    self.init(
+      queue: queue, entries: entries.map { Entry(table, $0) },
+      others: others.map { Entry(table, $0) })
   }
 }
 
@@ -35,6 +38,7 @@ private struct SnapshotTaking {
   private var met: [Procedure] = []
   private var described: Set<Int> = []
   private var nextToDescribe = 0
+  private(set) var records: [ProcedureQueueSnapshot.Record] = []
 
   private mutating func id(of procedure: Procedure) -> Int {
     if let id = ids[ObjectIdentifier(procedure)] { return id }
@@ -52,17 +56,33 @@ private struct SnapshotTaking {
     return nil
   }
 
-  mutating func entry(
-    for procedure: Procedure, isElsewhere: Bool = false
-  ) -> ProcedureQueueSnapshot.Entry {
+  /// Describes a procedure, and all below it, in the order in which they are printed.
+  ///
+  /// Iterative: groups may be nested thousands deep.
+  ///
+  /// - Returns: the place of its record.
+  mutating func describe(_ root: Procedure, isElsewhere: Bool = false) -> Int {
+    let first = records.count
+    var undescribed: [(procedure: Procedure, parent: Int?)] = [(root, nil)]
+    while let (procedure, parent) = undescribed.popLast() {
+      if let parent { records[parent].children.append(records.count) }
+      let place = records.count
+      records.append(record(of: procedure))
+      if isElsewhere { continue }
+      for child in (procedure.childList?.procedures ?? []).reversed() {
+        undescribed.append((child, place))
+      }
+    }
+    return first
+  }
+
+  private mutating func record(of procedure: Procedure) -> ProcedureQueueSnapshot.Record {
     let id = id(of: procedure)
     described.insert(id)
     let obstacle = procedure.obstacle
-    let children = isElsewhere ? [] : procedure.childList?.procedures ?? []
-    return ProcedureQueueSnapshot.Entry(
+    return ProcedureQueueSnapshot.Record(
       id: id, name: procedure.name, state: procedure.state, isCancelled: procedure.isCancelled,
-      obstacle: obstacle.summary, waitsFor: obstacle.awaited.map { self.id(of: $0) },
-      children: children.map { entry(for: $0) })
+      obstacle: obstacle.summary, waitsFor: obstacle.awaited.map { self.id(of: $0) })
   }
 }
 
@@ -74,7 +94,7 @@ extension Obstacle {
     case .dependencies(let others), .barrier(let others), .prerequisites(_, let others),
       .slot(_, let others), .children(let others):
       others
-    case .exclusion(let holders): holders.map(\.holder)
+    case .exclusion(let obstacles): obstacles.flatMap(\.holders)
     case .groupStart(let group): [group]
     }
   }

@@ -13,20 +13,53 @@
 public struct ProcedureQueueSnapshot: Sendable, CustomStringConvertible {
   /// One unfinished procedure.
   public struct Entry: Sendable {
+    private let table: Table
+    private let place: Int
+
+    init(_ table: Table, _ place: Int) {
+      self.table = table
+      self.place = place
+    }
+
+    private var record: Record { table.records[place] }
+
     /// Tells entries of one snapshot apart.
-    public let id: Int
+    public var id: Int { record.id }
     /// The procedure's name.
-    public let name: String
+    public var name: String { record.name }
     /// Its state.
-    public let state: ProcedureState
+    public var state: ProcedureState { record.state }
     /// Whether it was cancelled.
-    public let isCancelled: Bool
+    public var isCancelled: Bool { record.isCancelled }
     /// What it waits for, as a sentence; nil if it executes, or is about to do something.
-    public let obstacle: String?
-    /// The entries that must finish first; of a procedure that waits for a slot, one of them.
-    public let waitsFor: [Int]
+    public var obstacle: String? { record.obstacle }
+    /// The entries that must finish first; of a procedure that waits for a slot, or for a category that
+    /// lets in several, some of them.
+    public var waitsFor: [Int] { record.waitsFor }
     /// Its unfinished children, if it is a group.
-    public let children: [Entry]
+    public var children: [Entry] { record.children.map { Entry(table, $0) } }
+  }
+
+  /// What is known of one procedure.
+  struct Record: Sendable {
+    let id: Int
+    let name: String
+    let state: ProcedureState
+    let isCancelled: Bool
+    let obstacle: String?
+    let waitsFor: [Int]
+    /// The places of the children's records.
+    var children: [Int] = []
+  }
+
+  /// All records. Entries are places in it: nested values would be released by recursion, and groups may
+  /// be nested thousands deep.
+  final class Table: Sendable {
+    let records: [Record]
+
+    init(_ records: [Record]) {
+      self.records = records
+    }
   }
 
   /// The queue's description.
@@ -39,32 +72,67 @@ public struct ProcedureQueueSnapshot: Sendable, CustomStringConvertible {
   public let others: [Entry]
 
   /// One line for each procedure, children indented below their group.
+  ///
+  /// Below the sixteenth level the indentation stays, and the line begins with its level.
   public var description: String {
     var lines = [queue]
-    for entry in entries { entry.append(to: &lines, indent: "  ") }
-    if !others.isEmpty {
-      lines.append("elsewhere")
-      for entry in others { entry.append(to: &lines, indent: "  ") }
+    func add(_ entry: Entry) {
+      entry.walk { entry, depth in lines.append(entry.line(at: depth)) }
     }
+    entries.forEach(add)
+    if !others.isEmpty { lines.append("elsewhere") }
+    others.forEach(add)
     return lines.joined(separator: "\n")
   }
 
   /// A Mermaid flowchart: an arrow leads from each procedure to what it waits for.
   public var mermaid: String {
     var lines = ["flowchart LR"]
-    for entry in entries + others { entry.appendNodes(to: &lines, indent: "  ") }
-    for entry in entries + others { entry.appendArrows(to: &lines) }
+    for entry in entries + others {
+      entry.walk(
+        { entry, depth in lines.append(entry.node(at: depth)) },
+        afterChildren: { _, depth in lines.append(Entry.indentation(of: depth) + "end") })
+    }
+    for entry in entries + others { entry.walk { entry, _ in lines += entry.arrows } }
     return lines.joined(separator: "\n")
   }
 }
 
 extension ProcedureQueueSnapshot.Entry {
-  fileprivate func append(to lines: inout [String], indent: String) {
-    var line = "\(indent)'\(name)' \(state)"
+  /// Calls `body` with the entry and all below it, each before its children.
+  ///
+  /// Iterative: groups may be nested thousands deep.
+  ///
+  /// - Parameter end: called with each that has children, after those.
+  fileprivate func walk(
+    _ body: (Self, _ depth: Int) -> Void,
+    afterChildren end: (Self, _ depth: Int) -> Void = { _, _ in }
+  ) {
+    var unvisited: [(entry: Self, depth: Int, isEnd: Bool)] = [(self, 1, false)]
+    while let (entry, depth, isEnd) = unvisited.popLast() {
+      if isEnd {
+        end(entry, depth)
+        continue
+      }
+      body(entry, depth)
+      let children = entry.children
+      if !children.isEmpty { unvisited.append((entry, depth, true)) }
+      for child in children.reversed() { unvisited.append((child, depth + 1, false)) }
+    }
+  }
+
+  /// Not more for one that is deeper than sixteen: the text would grow with the square of the depth.
+  fileprivate static func indentation(of depth: Int) -> String {
+    String(repeating: "  ", count: min(depth, 16))
+  }
+
+  fileprivate func line(at depth: Int) -> String {
+    var line = Self.indentation(of: depth)
+    if depth > 16 { line += "[\(depth)] " }
+    line += "'\(name)' \(state)"
     if isCancelled { line += ", cancelled" }
     if let obstacle { line += ": " + obstacle }
-    lines.append(line)
-    for child in children { child.append(to: &lines, indent: indent + "  ") }
+    return line
   }
 
   private var label: String {
@@ -75,19 +143,14 @@ extension ProcedureQueueSnapshot.Entry {
     return text.map { escapes[$0] ?? String($0) }.joined()
   }
 
-  fileprivate func appendNodes(to lines: inout [String], indent: String) {
-    guard !children.isEmpty else {
-      lines.append("\(indent)p\(id)[\"\(label)\"]")
-      return
-    }
-    lines.append("\(indent)subgraph p\(id)[\"\(label)\"]")
-    for child in children { child.appendNodes(to: &lines, indent: indent + "  ") }
-    lines.append("\(indent)end")
+  /// The opening line of a subgraph if it has children.
+  fileprivate func node(at depth: Int) -> String {
+    let kind = record.children.isEmpty ? "" : "subgraph "
+    return "\(Self.indentation(of: depth))\(kind)p\(id)[\"\(label)\"]"
   }
 
-  fileprivate func appendArrows(to lines: inout [String]) {
+  fileprivate var arrows: [String] {
     let own = Set(children.map(\.id))
-    for other in waitsFor where !own.contains(other) { lines.append("  p\(id) --> p\(other)") }
-    for child in children { child.appendArrows(to: &lines) }
+    return waitsFor.filter { !own.contains($0) }.map { "  p\(id) --> p\($0)" }
   }
 }

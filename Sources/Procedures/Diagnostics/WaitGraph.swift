@@ -2,16 +2,21 @@
 /// for.
 ///
 /// A procedure can end if it waits for nothing, or for others that all can end; of those that have
-/// the slots it needs, one is enough. Those that remain wait for ever, and among them are cycles.
+/// the slots, or the places in a category, that it needs, some are enough. Those that remain wait for
+/// ever, and among them are cycles.
 struct WaitGraph {
-  private enum Wait {
-    case all([Int])
-    case any([Int])
+  /// Some others, and how many of them have to end.
+  private struct Wait {
+    let waiter: Int
+    let others: [Int]
+    let count: Int
   }
 
   private var procedures: [Procedure] = []
   private var indices: [ObjectIdentifier: Int] = [:]
   private var waits: [Wait] = []
+  /// Those in `waits` of each procedure: all of them have to end.
+  private var waitsOfEach: [Range<Int>] = []
 
   /// Whether one of them can go on by itself, now.
   private(set) var isBusy = false
@@ -25,7 +30,9 @@ struct WaitGraph {
     while index < procedures.count {
       let procedure = procedures[index]
       for child in procedure.childList?.procedures ?? [] { add(child) }
-      waits.append(wait(of: procedure))
+      let first = waits.count
+      addWaits(of: procedure, index)
+      waitsOfEach.append(first..<waits.count)
       index += 1
     }
   }
@@ -38,23 +45,30 @@ struct WaitGraph {
     return procedures.count - 1
   }
 
-  private mutating func wait(of procedure: Procedure) -> Wait {
-    let obstacle = procedure.obstacle
-    let awaited = obstacle.awaited.map { add($0) }
-    switch obstacle {
-    case .slot:
-      return .any(awaited)
+  private mutating func addWaits(of procedure: Procedure, _ index: Int) {
+    switch procedure.obstacle {
     case .nothing, .condition:
       isBusy = true
-      return .all([])
-    default:
-      return .all(awaited)
+    case .slot(_, let others):
+      addWait(of: index, for: others, count: 1)
+    case .exclusion(let obstacles):
+      for obstacle in obstacles {
+        addWait(of: index, for: obstacle.holders, count: obstacle.count)
+      }
+    case let obstacle:
+      addWait(of: index, for: obstacle.awaited)
     }
+  }
+
+  private mutating func addWait(of index: Int, for others: [Procedure], count: Int = .max) {
+    guard !others.isEmpty else { return }
+    waits.append(
+      Wait(waiter: index, others: others.map { add($0) }, count: min(count, others.count)))
   }
 
   /// The cycles among those that wait for ever, each once.
   var cycles: [WaitCycle] {
-    let canEnd = canEnd
+    let (canEnd, missing) = ends
     var cycles: [WaitCycle] = []
     /// In which walk each was met.
     var walks = [Int](repeating: 0, count: procedures.count)
@@ -64,8 +78,9 @@ struct WaitGraph {
       while walks[index] == 0 {
         walks[index] = start + 1
         path.append(index)
-        guard let next = awaited(by: index).first(where: { !canEnd[$0] }) else {
-          preconditionFailure("Internal inconsistency: it waits for ever, but for nobody")
+        let wait = waitsOfEach[index].first { missing[$0] > 0 }
+        guard let next = wait.flatMap({ waits[$0].others.first { !canEnd[$0] } }) else {
+          preconditionFailure("Internal inconsistency: it waits for ever, but for nothing")
         }
         index = next
       }
@@ -82,32 +97,26 @@ struct WaitGraph {
     return WaitCycle(members: (path[start...] + path[..<start]).map { procedures[$0] })
   }
 
-  private func awaited(by index: Int) -> [Int] {
-    switch waits[index] {
-    case .all(let others), .any(let others): others
-    }
-  }
-
-  /// Which of them can end, by themselves or after others that can.
-  private var canEnd: [Bool] {
+  /// Which procedures can end, by themselves or after others that can, and how many more would have
+  /// to for each wait.
+  private var ends: (canEnd: [Bool], missing: [Int]) {
     var canEnd = [Bool](repeating: false, count: procedures.count)
-    var missing = [Int](repeating: 0, count: procedures.count)
-    var waiters = [[Int]](repeating: [], count: procedures.count)
-    var ending: [Int] = []
-    for index in procedures.indices {
-      let others = awaited(by: index)
-      for other in others { waiters[other].append(index) }
-      if case .any = waits[index] { missing[index] = 1 } else { missing[index] = others.count }
-      if others.isEmpty { ending.append(index) }
+    var missing = waits.map(\.count)
+    var unfulfilled = waitsOfEach.map(\.count)
+    var dependents = [[Int]](repeating: [], count: procedures.count)
+    for index in waits.indices {
+      for other in waits[index].others { dependents[other].append(index) }
     }
+    var ending = procedures.indices.filter { unfulfilled[$0] == 0 }
     while let index = ending.popLast() {
-      guard !canEnd[index] else { continue }
       canEnd[index] = true
-      for waiter in waiters[index] {
-        missing[waiter] -= 1
-        if missing[waiter] <= 0 { ending.append(waiter) }
+      for wait in dependents[index] where missing[wait] > 0 {
+        missing[wait] -= 1
+        guard missing[wait] == 0 else { continue }
+        unfulfilled[waits[wait].waiter] -= 1
+        if unfulfilled[waits[wait].waiter] == 0 { ending.append(waits[wait].waiter) }
       }
     }
-    return canEnd
+    return (canEnd, missing)
   }
 }

@@ -49,10 +49,12 @@ final class WaitWatch: Sendable {
   /// The list of the queue is kept until the look is over. A weak reference to it would make every
   /// count of its references slow.
   func noteStuck(in list: ReadyList) {
-    if note.compareExchange(Note.none, Note.once) {
-      schedule(from: list.outermost, after: quiet)
-    } else {
-      _ = note.compareExchange(Note.once, Note.again)
+    // A look may end, or begin, between two attempts: the note is not lost for that.
+    while wantsNote {
+      if note.compareExchange(Note.none, Note.once) {
+        return schedule(from: list.outermost, after: quiet)
+      }
+      if note.compareExchange(Note.once, Note.again) { return }
     }
   }
 

@@ -1,4 +1,12 @@
 /// What procedures exclude each other over: a type or a name, in a domain.
+///
+/// ```swift
+/// let disk: ExclusionCategory = "disk"
+/// let accounts = ExclusionCategory(Account.self)
+/// let host = ExclusionCategory(named: url.host)
+/// ```
+///
+/// Equal categories are the same one, wherever they were made. A type and a name never are.
 public struct ExclusionCategory: Hashable, Sendable, CustomStringConvertible {
   private enum Name: Hashable, Sendable {
     case type(ObjectIdentifier)
@@ -27,12 +35,19 @@ public struct ExclusionCategory: Hashable, Sendable, CustomStringConvertible {
 
   /// By type or name, and domain.
   public static func == (left: Self, right: Self) -> Bool {
-    left.name == right.name && left.domain === right.domain
+    left.domain === right.domain && left.name == right.name
   }
 
   /// Hashes type or name, and domain.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(name)
     hasher.combine(ObjectIdentifier(domain))
+  }
+}
+
+extension ExclusionCategory: ExpressibleByStringLiteral {
+  /// The category of a name, in the process.
+  public init(stringLiteral name: String) {
+    self.init(named: name)
   }
 }

@@ -1,39 +1,76 @@
-internal import ProcedurePrimitives
-
 /// What one procedure excludes others over, from when it asks until it has finished.
 ///
-/// Its mutable part is guarded by the lock of the table.
+/// Its mutable part is guarded by the lock of the table, except for `listPlace`.
 final class ExclusionRequest: @unchecked Sendable {
   enum Status: Sendable {
     case idle
-    /// In the line of each category, at the level given.
-    case waiting([Place])
+    case waiting(ExclusionLine)
     case held
   }
 
-  struct Place: Sendable {
-    let level: Int
-    let isReturned: Bool
-    let key: SlabKey
+  /// Where it holds one of its categories.
+  struct Holding: Sendable {
+    let level: ExclusionLevel
+    /// Its place among the holders there.
+    var place: Int
+    /// Of those inside it, once there was one.
+    var inside: ExclusionLevel?
   }
 
   let procedure: Procedure
   let list: ReadyList
-  let categories: [ExclusionCategory]
-  /// The groups around it that exclude others themselves.
-  let lineage: Set<ObjectIdentifier>
+  /// Each category once.
+  private(set) var limits: [ExclusionLimit]
 
+  /// That of the innermost group around it that excludes others itself, and has begun.
+  var outer: ExclusionRequest?
   var status = Status.idle
-  /// It was offered all it wants when it had no slot: it asks again at the head of the line.
-  var goesFirst = false
+  /// When it asked for the first time. It keeps that, also if it was offered all and had no slot.
+  var ticket: UInt64 = 0
+  /// One for each of its categories, while it holds them.
+  var holdings: [Holding] = []
+  /// Where it was first in line and has left, so that others may be let in.
+  var vacated: ExclusionLevel?
+  private var indices: [ExclusionCategory: Int]?
 
-  init(
-    _ categories: [ExclusionCategory], for procedure: Procedure, in list: ReadyList,
-    lineage: Set<ObjectIdentifier>
-  ) {
-    self.categories = categories
+  var linePlace = 0
+  /// Guarded by the lock of the list.
+  var listPlace = 0
+
+  init(_ limits: [ExclusionLimit], for procedure: Procedure, in list: ReadyList) {
+    self.limits = limits
     self.procedure = procedure
     self.list = list
-    self.lineage = lineage
+  }
+
+  /// It is idle, and will not ask again.
+  func forgetLimits() { limits = [] }
+
+  /// Which of its limits is that of `category`.
+  func index(of category: ExclusionCategory) -> Int? {
+    if limits.count <= 8 { return limits.firstIndex { $0.category == category } }
+    let indices = indices ?? Dictionary(uniqueKeysWithValues: zip(limits.map(\.category), 0...))
+    self.indices = indices
+    return indices[category]
+  }
+
+  /// As one that stands in a line of the table.
+  struct InLine: Ticketed, Sendable {
+    let request: ExclusionRequest
+    var ticket: UInt64 { request.ticket }
+    var heapPlace: Int {
+      get { request.linePlace }
+      nonmutating set { request.linePlace = newValue }
+    }
+  }
+
+  /// As one that has come back to the list of its procedure, and waits for a slot.
+  struct InList: Ticketed, Sendable {
+    let request: ExclusionRequest
+    var ticket: UInt64 { request.ticket }
+    var heapPlace: Int {
+      get { request.listPlace }
+      nonmutating set { request.listPlace = newValue }
+    }
   }
 }

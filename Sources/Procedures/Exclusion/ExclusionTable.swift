@@ -3,77 +3,61 @@ internal import ProcedurePrimitives
 /// Who holds which category of mutual exclusion, and who waits for it. Pure.
 ///
 /// A request names all categories of one procedure. It is granted all of them, in one step, or
-/// none; so nobody holds one category while waiting for another. A request is made only by a
+/// none; so no request holds one category while it waits for another. A request is made only by a
 /// procedure that has a slot at hand, and an offer is turned down by one that has lost it; so
-/// nobody holds a category while waiting for a slot.
+/// no request holds a category while its procedure waits for a slot.
 ///
-/// | event   | idle                          | waiting                  | held                          |
-/// |---------|-------------------------------|--------------------------|-------------------------------|
-/// | ask     | → held if all free, → waiting | inconsistency            | inconsistency                 |
-/// | leave   | –                             | → idle                   | → idle; others are offered    |
-/// | offer   | inconsistency                 | → held                   | inconsistency                 |
-/// | decline | –                             | –                        | → idle, first; others offered |
-/// | withdraw | –                            | → idle                   | – (the offer on its way is declined) |
+/// | event    | idle                          | waiting                  | held                       |
+/// |----------|-------------------------------|--------------------------|----------------------------|
+/// | ask      | → held if all free, → waiting | inconsistency            | inconsistency              |
+/// | leave    | –¹                            | → idle¹                  | → idle; others are offered |
+/// | offer    | inconsistency                 | → held                   | inconsistency              |
+/// | decline  | –                             | –                        | → idle; others are offered |
+/// | withdraw | –                             | → idle                   | – (its offer is declined)  |
 ///
-/// A category is free for a procedure if nobody holds it, or a group that the procedure is in, and
-/// nobody inside that group does. Holders of one category therefore stand in levels, each inside the
-/// one below it, and each level has a line of its own: of those who wait inside that holder.
+/// ¹ If it was the first in line, those behind it may be let in: they are offered when it leaves, or
+/// left after it was withdrawn.
+///
+/// The holders of a category stand at levels: those outside all of them at one, those inside a group
+/// that holds it at the group's own, where there is room for one. A category is free for a request if
+/// there is room at the innermost level that the request is inside of.
+///
+/// One that must wait stands in line at one level that keeps it out, with those that ask for the same.
+/// An event at another level does not look at it; when there is room at its own, it is let in, or goes
+/// to stand at another one that keeps it out. So an event costs the categories of those it lets in, and
+/// of those lines that it moves on.
 ///
 /// Invariants:
-/// 1. After each event, no request waits whose categories are all free: those have been offered.
-/// 2. Lines are first in, first out, among those who could be granted all they want. Those who
-///    were offered it before, and had no slot, stand in a line that goes before the other.
+/// 1. After each event, except between `withdraw` and `leave`, the first of each level's lines does not
+///    find room there. All others there are kept out by it.
+/// 2. A ticket is drawn at the first `ask`, and kept. At a level those with earlier tickets are let in
+///    first; a request that stands at another level keeps none out here.
 struct ExclusionTable: Sendable {
-  private struct Level: Sendable {
-    /// Nil for the level of those outside all holders.
-    let holder: ExclusionRequest?
-    var line = SlabList()
-    /// Of those who declined an offer, and ask again.
-    var returnedLine = SlabList()
-
-    var isEmpty: Bool { line.isEmpty && returnedLine.isEmpty }
-  }
-
-  private struct Row: Sendable {
-    var waiters = Slab<ExclusionRequest>()
-    var levels = [Level(holder: nil)]
-
-    var isUnused: Bool { levels.count == 1 && waiters.count == 0 }
-
-    /// The innermost level that the procedure is inside of.
-    func level(of request: ExclusionRequest) -> Int {
-      let inside = levels.lastIndex { level in
-        level.holder.map { request.lineage.contains(ObjectIdentifier($0.procedure)) } ?? true
-      }
-      return inside ?? 0
-    }
-
-    func isFree(for request: ExclusionRequest) -> Bool { level(of: request) == levels.count - 1 }
-  }
-
-  private var rows: [ExclusionCategory: Row] = [:]
+  /// The outer level of each category that is held or waited for.
+  private var levels: [ExclusionCategory: ExclusionLevel] = [:]
+  private var lines: [ExclusionLine.Key: ExclusionLine] = [:]
+  private var lastTicket: UInt64 = 0
 
   /// How many categories are held or waited for.
-  var count: Int { rows.count }
+  var count: Int { levels.count }
 
   /// Grants the request if everything is free; otherwise it waits in line.
-  mutating func ask(_ request: ExclusionRequest) -> Bool {
+  ///
+  /// - Parameter outer: the request of the innermost group around it that excludes others and has begun.
+  mutating func ask(_ request: ExclusionRequest, inside outer: ExclusionRequest? = nil) -> Bool {
     guard case .idle = request.status else {
       preconditionFailure("Internal inconsistency: a request that asks twice")
     }
-    if isFree(for: request) {
+    request.outer = outer
+    if request.ticket == 0 {
+      lastTicket += 1
+      request.ticket = lastTicket
+    }
+    guard let obstacle = obstacle(to: request) else {
       hold(request)
       return true
     }
-    let places = request.categories.map { category in
-      var row = rows.removeValue(forKey: category) ?? Row()
-      defer { rows[category] = row }
-      let level = row.level(of: request)
-      let line = request.goesFirst ? \Level.returnedLine : \Level.line
-      let key = row.waiters.append(request, to: &row.levels[level][keyPath: line])
-      return ExclusionRequest.Place(level: level, isReturned: request.goesFirst, key: key)
-    }
-    request.status = .waiting(places)
+    wait(request, at: obstacle.level, obstacle.index)
     return false
   }
 
@@ -81,96 +65,152 @@ struct ExclusionTable: Sendable {
   ///
   /// - Returns: requests that hold all they want from here on, if their procedures have a slot.
   mutating func leave(_ request: ExclusionRequest) -> [ExclusionRequest] {
-    switch request.status {
-    case .idle:
-      return []
-    case .waiting(let places):
-      leaveLines(request, places)
-      return []
-    case .held:
+    withdraw(request)
+    var levels = request.vacated.take().map { [$0] } ?? []
+    if case .held = request.status {
       request.status = .idle
-      for category in request.categories { release(category, from: request) }
-      return request.categories.compactMap { offer($0) }
+      let holdings = request.holdings
+      request.holdings = []
+      for (index, holding) in holdings.enumerated() {
+        precondition(
+          holding.inside?.isUnused ?? true,
+          "Internal inconsistency: a holder ends before those inside it")
+        holding.level.letOut(request, index, holding)
+        levels.append(holding.level)
+      }
     }
+    return levels.flatMap { offer(at: $0) }
   }
 
   /// The procedure was cancelled. What it holds is on its way to it as an offer, and is declined.
+  ///
+  /// Others are not offered what this makes room for before it leaves.
   mutating func withdraw(_ request: ExclusionRequest) {
-    if case .waiting(let places) = request.status { leaveLines(request, places) }
+    guard case .waiting(let line) = request.status else { return }
+    if line.level.lines.first === line, line.first === request { request.vacated = line.level }
+    leaveLine(request, line)
   }
 
-  /// An offer comes at a bad time. The request may ask again, before others.
-  mutating func decline(_ request: ExclusionRequest) -> [ExclusionRequest] {
-    request.goesFirst = true
-    return leave(request)
-  }
+  /// An offer comes at a bad time. The request may ask again, with the ticket that it has.
+  mutating func decline(_ request: ExclusionRequest) -> [ExclusionRequest] { leave(request) }
 
-  /// Who stands in the way of a request.
-  func holders(
-    before request: ExclusionRequest
-  ) -> [(category: ExclusionCategory, holder: Procedure)] {
+  /// Who stands in the way of a request, category by category.
+  func obstacles(to request: ExclusionRequest) -> [ExclusionObstacle] {
     guard case .waiting = request.status else { return [] }
-    return request.categories.compactMap { category in
-      guard let row = rows[category], !row.isFree(for: request),
-        let holder = row.levels.last?.holder
-      else { return nil }
-      return (category, holder.procedure)
+    return request.limits.indices.compactMap { index in
+      guard let level = level(of: request, index), level.keepsOut(request, index) else {
+        return nil
+      }
+      let count = level.countInTheWay(of: request, index)
+      guard count > 0 else { return nil }
+      let holders = level.holders.map(\.request).sorted { $0.ticket < $1.ticket }
+      return ExclusionObstacle(
+        category: level.category, holders: holders.map(\.procedure), count: count)
     }
   }
 
-  private func isFree(for request: ExclusionRequest) -> Bool {
-    request.categories.allSatisfy { rows[$0]?.isFree(for: request) ?? true }
-  }
+  // MARK: Levels
 
-  private mutating func hold(_ request: ExclusionRequest) {
-    request.status = .held
-    request.goesFirst = false
-    for category in request.categories {
-      rows[category, default: Row()].levels.append(Level(holder: request))
+  /// The innermost level that the request is inside of; nil if that category is not in use.
+  private func level(of request: ExclusionRequest, _ index: Int) -> ExclusionLevel? {
+    let category = request.limits[index].category
+    guard let outermost = levels[category] else { return nil }
+    var outer = request.outer
+    while let group = outer {
+      if case .held = group.status, let index = group.index(of: category) {
+        return group.level(inside: index)
+      }
+      outer = group.outer
     }
+    return outermost
   }
 
-  private mutating func release(_ category: ExclusionCategory, from request: ExclusionRequest) {
-    guard let level = rows[category]?.levels.last, level.holder === request else {
-      preconditionFailure("Internal inconsistency: '\(category)' is released by another holder")
-    }
-    precondition(level.isEmpty, "Internal inconsistency: a holder ends before those inside it")
-    rows[category]?.levels.removeLast()
-  }
-
-  /// Gives a category that was freed to the first who can be granted all it wants.
-  private mutating func offer(_ category: ExclusionCategory) -> ExclusionRequest? {
-    guard let next = firstGrantable(in: category), case .waiting(let places) = next.status else {
-      if rows[category]?.isUnused == true { rows[category] = nil }
-      return nil
-    }
-    leaveLines(next, places)
-    hold(next)
-    return next
-  }
-
-  private func firstGrantable(in category: ExclusionCategory) -> ExclusionRequest? {
-    guard let row = rows[category], let level = row.levels.last else { return nil }
-    for line in [level.returnedLine, level.line] where !line.isEmpty {
-      var place = row.waiters.firstPlace(of: line)
-      while place != Slab<ExclusionRequest>.nowhere {
-        if isFree(for: row.waiters[place]) { return row.waiters[place] }
-        place = row.waiters.place(after: place)
+  /// The first level that keeps it out.
+  private func obstacle(
+    to request: ExclusionRequest
+  ) -> (level: ExclusionLevel, index: Int)? {
+    for index in request.limits.indices {
+      if let level = level(of: request, index), level.keepsOut(request, index) {
+        return (level, index)
       }
     }
     return nil
   }
 
-  private mutating func leaveLines(
-    _ request: ExclusionRequest, _ places: [ExclusionRequest.Place]
-  ) {
-    for (category, place) in zip(request.categories, places) {
-      guard var row = rows.removeValue(forKey: category) else { continue }
-      let line = place.isReturned ? \Level.returnedLine : \Level.line
-      _ = row.waiters.remove(place.key, from: &row.levels[place.level][keyPath: line])
-      if !row.isUnused { rows[category] = row }
+  private mutating func hold(_ request: ExclusionRequest) {
+    request.status = .held
+    request.holdings.reserveCapacity(request.limits.count)
+    for index in request.limits.indices {
+      let level = level(of: request, index) ?? newLevel(request.limits[index].category)
+      request.holdings.append(level.letIn(request, index))
     }
+  }
+
+  private mutating func newLevel(_ category: ExclusionCategory) -> ExclusionLevel {
+    let level = ExclusionLevel(of: category)
+    levels[category] = level
+    return level
+  }
+
+  // MARK: Lines
+
+  private mutating func wait(_ request: ExclusionRequest, at level: ExclusionLevel, _ index: Int) {
+    let key = ExclusionLine.Key(of: request)
+    // One with an old ticket, which asks again, may find room where the others do not.
+    if let line = lines[key], line.level.keepsOut(request, line.index) {
+      line.waiters.insert(.init(request: request))
+      if line.first === request { line.level.lines.update(line) }
+      request.status = .waiting(line)
+      return
+    }
+    let line = ExclusionLine(key, at: level, index: index)
+    line.waiters.insert(.init(request: request))
+    level.lines.insert(line)
+    lines[key] = line
+    request.status = .waiting(line)
+  }
+
+  private mutating func leaveLine(_ request: ExclusionRequest, _ line: ExclusionLine) {
     request.status = .idle
+    let isFirst = line.first === request
+    line.waiters.remove(.init(request: request))
+    if line.waiters.isEmpty {
+      // Its place in the heap is known, whatever its ticket says now.
+      line.level.lines.remove(line)
+      if lines[line.key] === line { lines[line.key] = nil }
+    } else if isFirst {
+      line.level.lines.update(line)
+    }
+  }
+
+  /// Lets in whom there is room for, in order. Those that another level keeps out go to stand there.
+  private mutating func offer(at level: ExclusionLevel) -> [ExclusionRequest] {
+    var offered: [ExclusionRequest] = []
+    while let line = level.lines.first, let first = line.first,
+      !level.keepsOut(first, line.index)
+    {
+      if let obstacle = obstacle(to: first) {
+        level.lines.remove(line)
+        (line.level, line.index) = obstacle
+        obstacle.level.lines.insert(line)
+      } else {
+        leaveLine(first, line)
+        hold(first)
+        offered.append(first)
+      }
+    }
+    if level.isUnused, levels[level.category] === level { levels[level.category] = nil }
+    return offered
+  }
+}
+
+extension ExclusionRequest {
+  /// Of those inside it, if it holds that category.
+  fileprivate func level(inside index: Int) -> ExclusionLevel {
+    if let level = holdings[index].inside { return level }
+    let level = ExclusionLevel(of: limits[index].category, room: 1)
+    holdings[index].inside = level
+    return level
   }
 }
 

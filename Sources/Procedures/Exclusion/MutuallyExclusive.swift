@@ -8,7 +8,8 @@
 /// Never more than one procedure of a category is between its start and its end, DidFinish observers
 /// included, on any queue of the process or of the domain given. All categories of a procedure are
 /// granted in one step together with its slot, after dependencies and other conditions; a waiting
-/// one keeps neither. The order is that of asking, among those who can run.
+/// one keeps neither. The order is that of asking, among those that can run. For more than one at a
+/// time there is `AtMost`.
 ///
 /// A child of a group that holds the category is granted it too; its siblings still exclude each
 /// other. What a condition brings to run before it is not excluded from anything.
@@ -17,17 +18,12 @@
 /// for belongs to the procedure.
 ///
 /// Cost: no thread waits. Some hundred nanoseconds more for a procedure.
-public struct MutuallyExclusive<Category>: SynchronousCondition {
+public struct MutuallyExclusive<Category>: ExclusionCondition {
   private let category: ExclusionCategory
 
   /// Excludes others of this type, in the process or a domain.
   public init(in domain: ExclusionDomain = .process) {
     category = ExclusionCategory(Category.self, in: domain)
-  }
-
-  /// Excludes others of this name, whatever the type.
-  public init(category name: String, in domain: ExclusionDomain = .process) {
-    category = ExclusionCategory(named: name, in: domain)
   }
 
   /// For example `MutuallyExclusive<Database>`.
@@ -40,12 +36,33 @@ public struct MutuallyExclusive<Category>: SynchronousCondition {
   public func evaluate(_ procedure: Procedure) -> ConditionResult { .satisfied }
 }
 
-/// Stands in the place of a type for categories that have a name instead.
+/// Stands in the place of a type for categories that are given as values, such as names.
 public enum NamedCategory {}
 
 extension MutuallyExclusive where Category == NamedCategory {
-  /// Excludes others of this name.
+  /// Excludes others of this category.
+  ///
+  /// ```swift
+  /// let exports = ExclusionDomain(name: "exports")
+  /// archive.add(condition: MutuallyExclusive(of: ExclusionCategory(Disk.self, in: exports)))
+  /// ```
+  public init(of category: ExclusionCategory) {
+    self.category = category
+  }
+
+  /// Excludes others of this name: the category `ExclusionCategory(named: name, in: domain)`.
   public init(named name: String, in domain: ExclusionDomain = .process) {
-    self.init(category: name, in: domain)
+    self.init(of: ExclusionCategory(named: name, in: domain))
+  }
+}
+
+extension MutuallyExclusive {
+  /// A type and a name are two categories.
+  @available(
+    *, unavailable,
+    message: "write MutuallyExclusive(named: \"x\") for a name, MutuallyExclusive<T>() for a type"
+  )
+  public init(category: String, in domain: ExclusionDomain = .process) {
+    self.init(in: domain)
   }
 }

@@ -43,7 +43,7 @@ extension Procedure {
       case pointless
       case tooLate(ProcedureState)
       case recorded
-      case wait(index: Int, ReadyList.Aftermath?, Task<Void, Never>?)
+      case wait(index: Int, ReadyList.Aftermath?, ConditionProgress.Abandoned?)
     }
     let next: Next = read { core in
       switch core.machine.prerequisiteAnswer {
@@ -51,9 +51,8 @@ extension Procedure {
       case .pointless: return .pointless
       case .tooLate: return .tooLate(core.machine.state)
       }
-      let index = core.withExtras { extras in
-        extras.dependencies.append(.init(procedure: dependency, demand: demand))
-        return extras.dependencies.count - 1
+      let index = core.withExtras {
+        $0.append(.init(procedure: dependency, demand: demand))
       }
       guard core.machine.state == .pending else { return .recorded }
       // Ready or taken, it goes back to waiting, and a slot that it had becomes free.
@@ -72,7 +71,7 @@ extension Procedure {
       break
     case .wait(let index, let aftermath, let evaluation):
       aftermath?.carryOut()
-      evaluation?.cancel()
+      evaluation?.task?.cancel()
       let list = listForTurns
       list.context.watch.noteStuck(in: list)
       wait(for: dependency, demand, at: index)
@@ -92,16 +91,14 @@ extension Procedure {
   }
 
   /// Takes a dependency back. Without effect once it finished, or this procedure started.
+  ///
+  /// Amortised O(1), however many there are.
   public final func remove(dependency: Procedure) {
     let removed: [ProcedureExtras.Dependency] = read { core in
       guard core.machine.prerequisiteAnswer == .accepted, let extras = core.extras else {
         return []
       }
-      var removed: [ProcedureExtras.Dependency] = []
-      while let index = extras.dependencies.firstIndex(where: { $0.procedure === dependency }) {
-        removed.append(extras.dependencies.remove(at: index))
-      }
-      return removed
+      return extras.removeDependencies(on: dependency)
     }
     for entry in removed {
       if let key = entry.key, dependency.removeDependent(key) { dependencyFinished() }
@@ -122,13 +119,7 @@ extension Procedure {
     guard let key = dependency.addDependent(Dependent(procedure: self, demand: demand)) else {
       return dependencyFinished(dependency, demand)
     }
-    let isKept = read { core in
-      guard let extras = core.extras,
-        let index = extras.indexOfUnregistered(dependency, near: index)
-      else { return false }
-      extras.dependencies[index].key = key
-      return true
-    }
+    let isKept = read { $0.extras?.setKey(key, of: dependency, near: index) ?? false }
     // This one has finished, or the dependency was removed, in between.
     if !isKept, dependency.removeDependent(key) { dependencyFinished() }
   }
@@ -181,15 +172,5 @@ extension Procedure {
       defer { extras.dependencies = SmallList() }
       return extras.dependencies.map(\.procedure)
     }
-  }
-}
-
-extension ProcedureExtras {
-  fileprivate func indexOfUnregistered(_ procedure: Procedure, near index: Int) -> Int? {
-    func matches(_ dependency: Dependency) -> Bool {
-      dependency.procedure === procedure && dependency.key == nil
-    }
-    if dependencies.indices.contains(index), matches(dependencies[index]) { return index }
-    return dependencies.firstIndex(where: matches)
   }
 }

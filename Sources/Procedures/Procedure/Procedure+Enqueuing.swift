@@ -35,8 +35,11 @@ extension Procedure {
         readiness: core.machine.becomeReady(), attempt: core.machine.attempt,
         role: role)
       let aftermath: ReadyList.Aftermath
+      let request =
+        core.extras != nil && standing.readiness == .start
+        ? core.exclusionRequest(for: self, in: list) : nil
       publish(core)
-      (insertion, aftermath) = list.insert(self, standing) { cancel in
+      (insertion, aftermath) = list.insert(self, standing, asking: request) { cancel in
         groupCancel = cancel
         isMarked = core.mark(self, errors: cancel.errors, reason: cancel.reason)
         publish(core)

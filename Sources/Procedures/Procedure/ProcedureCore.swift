@@ -40,7 +40,8 @@ struct ProcedureCore: Sendable {
   ) -> ReadyList.Aftermath? {
     guard readiness != .waiting, let home else { return nil }
     return home.advance(
-      procedure, to: readiness, in: machine.attempt, asking: rarities?.conditions?.request,
+      procedure, to: readiness, in: machine.attempt,
+      asking: readiness == .start ? exclusionRequest(for: procedure, in: home) : nil,
       asks: home !== list)
   }
 
@@ -48,6 +49,11 @@ struct ProcedureCore: Sendable {
   func runs(on worker: WorkerPlace) -> Bool {
     guard let home else { return false }
     return home === worker.list || home.context === worker.context
+  }
+
+  /// What it asks for with its slot, once nothing else is missing; nil for most.
+  func exclusionRequest(for procedure: Procedure, in list: ReadyList) -> ExclusionRequest? {
+    rarities?.conditions?.makeRequest(for: procedure, in: list)
   }
 
   /// The rarest belongings, if there are any.

@@ -12,13 +12,40 @@ final class ProcedureExtras: @unchecked Sendable {
   }
 
   @safe @exclusivity(unchecked) var name: String?
-  @safe @exclusivity(unchecked) var dependencies = SmallList<Dependency>()
+  @safe @exclusivity(unchecked) private var storedDependencies = SmallList<Dependency>()
   @safe @exclusivity(unchecked) var dependents = DependentList()
   /// Input, output and progress.
   @safe @exclusivity(unchecked) var values: ProcedureValues?
   @safe @exclusivity(unchecked) private var storedRarities: ProcedureRarities?
   /// The group that the procedure was a child of, once it has ended without success.
   @safe @exclusivity(unchecked) var origin: GroupReference?
+
+  /// In the order in which they were added, accessed where they are.
+  ///
+  /// Those that are indexed, since some were taken back, are put in a row again.
+  var dependencies: SmallList<Dependency> {
+    _read {
+      putInRow()
+      yield storedDependencies
+    }
+    _modify {
+      putInRow()
+      yield &storedDependencies
+    }
+  }
+
+  @inline(__always)
+  private func putInRow() {
+    if storedRarities != nil { putIndexedInRow() }
+  }
+
+  @inline(never)
+  private func putIndexedInRow() {
+    if let storedRarities, let indexed = storedRarities.indexedDependencies {
+      storedRarities.indexedDependencies = nil
+      storedDependencies = indexed.dependencies
+    }
+  }
 
   /// The procedure has gone, or finished.
   deinit {

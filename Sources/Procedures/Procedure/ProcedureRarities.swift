@@ -15,6 +15,8 @@ final class ProcedureRarities: @unchecked Sendable {
   var token: CancellationToken?
   var cancelReason: CancellationReason?
   var conditions: ConditionProgress?
+  /// The dependencies, while they are many and some are taken back.
+  var indexedDependencies: IndexedDependencies?
   /// Whether a condition of another procedure adds it to a queue.
   var isClaimed = false
   var registrations: [CancellationRegistration] = []

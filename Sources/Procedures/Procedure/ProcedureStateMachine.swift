@@ -280,6 +280,13 @@ struct ProcedureStateMachine: Sendable {
     }
   }
 
+  /// A condition was added that needs no evaluating, and changes what it asks for with its slot. True if
+  /// it was ready, and must be so anew.
+  mutating func exclusionAdded() -> Bool {
+    defer { if isReady { goBack() } }
+    return isReady
+  }
+
   /// A worker has time to evaluate its conditions.
   mutating func evaluate(_ attempt: UInt32) -> TurnAction {
     guard state == .pending, conditions == .queued, !isCancelled, attempt == self.attempt else {

@@ -46,7 +46,13 @@ final class ProgressNode: Sendable {
 
   deinit {
     for watcher in state.withLock({ $0.watchers.values.map(\.self) }) { watcher.changes.finish() }
+    // Iterative: groups may be nested thousands deep.
+    var parent = takeParent()
+    while var node = parent.take(), isKnownUniquelyReferenced(&node) { parent = node.takeParent() }
   }
+
+  /// Of one that only what is being released refers to.
+  private func takeParent() -> ProgressNode? { state.withLock { $0.parent.take() } }
 
   /// Each new fraction, beginning with the present one.
   func updates() -> ProgressUpdates {

@@ -90,7 +90,11 @@ public final class ProcedureQueue: Sendable {
     list.isSuspended = false
   }
 
-  /// The queue whose procedures run on the main thread, one at a time.
+  /// The queue whose procedures run on Dispatch's main queue, one at a time.
+  ///
+  /// On Apple platforms that is the main thread. On Linux it is so only while that thread runs
+  /// `RunLoop.main`: with an `async` main, an `await` at the top level, or `dispatchMain()`, Dispatch
+  /// serves the main queue, and the main actor with it, on threads of its own, still one block at a time.
   public static let main = ProcedureQueue(
     name: "main", maxConcurrentProcedureCount: 1, underlyingQueue: .main)
 

@@ -28,6 +28,17 @@ final class ReadyList: Sendable {
     var context: SchedulingContext
     var emptyWaiters: [EmptyWaiter]?
     var lastWaiter: UInt64 = 0
+    /// Of the innermost group around the members that excludes others, while the members run.
+    var exclusionAround: ExclusionRequest?
+
+    /// The last member has left, with its own request: what is to be released without the lock.
+    mutating func takeExclusionAround(with request: ExclusionRequest?) -> ExclusionRequest? {
+      guard let around = exclusionAround.take() else { return request }
+      guard let request else { return around }
+      // It has left the table, and keeps the other as if it had been asked here.
+      request.outer = around
+      return request
+    }
   }
 
   private let storage: Contended<Storage>
@@ -152,9 +163,9 @@ final class ReadyList: Sendable {
   /// - Parameter mark: marks it as cancelled, if the group is: before others can find it here.
   func insert(
     _ procedure: Procedure, _ standing: ReadyListStateMachine.Standing,
-    marking mark: (TreeCancel) -> Void
+    asking request: ExclusionRequest?, marking mark: (TreeCancel) -> Void
   ) -> (ReadyListStateMachine.Insertion, Aftermath) {
-    if owner == nil, standing.mayArriveLate {
+    if owner == nil, request == nil, standing.mayArriveLate {
       let answer = arrivals.append(
         Arrivals.Arrival(procedure: procedure, standing: standing), isExpected: isWorkerComing)
       if answer == .accepted {
@@ -173,7 +184,7 @@ final class ReadyList: Sendable {
       }
     }
     return locked { storage in
-      let insertion = storage.machine.insert(procedure, standing)
+      let insertion = storage.machine.insert(procedure, standing, asking: request)
       if insertion != .refused, let cancel = storage.machine.treeCancel {
         if procedure.childList != nil { cancel.expectFollower() }
         mark(cancel)
@@ -209,6 +220,8 @@ final class ReadyList: Sendable {
   /// Called under the lock of a procedure that was cancelled: it leaves the line it waits in.
   ///
   /// If it has been offered what it waits for, the offer is on its way here, and is declined.
+  ///
+  /// Those behind it are told when it has finished, at the latest: this holds a procedure's lock.
   func withdraw(_ procedure: Procedure) {
     locked { storage in
       guard let request = storage.machine.withdraw(procedure) else { return }
@@ -293,12 +306,31 @@ final class ReadyList: Sendable {
   }
 
   func begin() {
-    update { storage, _ in storage.machine.begin() }
+    // The group has started, so that it holds what it asked for, as do those around it.
+    let around = group.flatMap { group in
+      let (request, home) = group.read { ($0.rarities?.conditions?.request, $0.home) }
+      return request ?? home?.exclusionAround
+    }
+    update { storage, _ in
+      if storage.exclusionAround == nil { storage.exclusionAround = around }
+      storage.machine.begin()
+    }
+  }
+
+  /// That of the innermost group around its members that excludes others.
+  private var exclusionAround: ExclusionRequest? {
+    owner == nil ? nil : locked { $0.exclusionAround }
   }
 
   /// True if no child is left, and none will be accepted.
   func settle() -> Bool {
-    update { storage, _ in storage.machine.settle() }
+    let (isClosed, around) = update { storage, _ in
+      let isClosed = storage.machine.settle()
+      // It keeps the group, which keeps this.
+      return (isClosed, isClosed ? storage.exclusionAround.take() : nil)
+    }
+    _ = around
+    return isClosed
   }
 
   /// Marks the group, or queue, as cancelled and returns the members that may not be.
@@ -456,7 +488,8 @@ final class ReadyList: Sendable {
       case .job(let job):
         return job
       case .mustAsk(let request):
-        guard ExclusionTable.shared.withLock({ $0.ask(request) }) else {
+        let around = storage.exclusionAround
+        guard ExclusionTable.shared.withLock({ $0.ask(request, inside: around) }) else {
           storage.machine.exclude(request.procedure)
           continue
         }
@@ -478,6 +511,8 @@ final class ReadyList: Sendable {
       let aftermath: Aftermath
       let emptyWaiters: [EmptyWaiter]?
       let hasClosed: Bool
+      /// Released without the lock.
+      let request: ExclusionRequest?
     }
     let end = storage.withLock { storage in
       let (closes, request) = storage.machine.retire(procedure)
@@ -492,7 +527,7 @@ final class ReadyList: Sendable {
       let job = takes ? takeJob(&storage) : nil
       return End(
         job: job, aftermath: aftermath(of: &storage, offering: offers), emptyWaiters: emptyWaiters,
-        hasClosed: closes)
+        hasClosed: closes, request: closes ? storage.takeExclusionAround(with: request) : request)
     }
     end.aftermath.carryOut()
     if let emptyWaiters = end.emptyWaiters { for waiter in emptyWaiters { waiter.resume() } }
@@ -512,7 +547,11 @@ final class ReadyList: Sendable {
   {
     var open = offers
     var foreign: [ExclusionRequest] = []
-    while let offer = open.popLast() {
+    var next = 0
+    // In their order: there may be a slot for the first of them only.
+    while next < open.count {
+      let offer = open[next]
+      next += 1
       if offer.list !== self {
         foreign.append(offer)
       } else if !storage.machine.grant(offer) {
@@ -525,7 +564,10 @@ final class ReadyList: Sendable {
   /// Brings offers to the lists that they are for. Called with no lock held.
   static func pass(on offers: [ExclusionRequest]) {
     var open = offers
-    while let offer = open.popLast() {
+    var next = 0
+    while next < open.count {
+      let offer = open[next]
+      next += 1
       let (foreign, aftermath) = offer.list.locked { storage in
         let foreign = offer.list.accept([offer], &storage)
         return (foreign, offer.list.aftermath(of: &storage))
@@ -551,7 +593,10 @@ final class ReadyList: Sendable {
 
   /// Lets the machine know of those who were added, if those before have been seen to.
   private func receiveArrivals(_ storage: inout Storage) {
-    if !storage.machine.hasArrivals, !arrivals.isEmpty { storage.machine.receive(from: arrivals) }
+    if storage.machine.hasReadyArrivals || arrivals.isEmpty { return }
+    // Those that only wait would hide the ones behind them, of which one may need a worker.
+    storage.machine.admitArrivals()
+    storage.machine.receive(from: arrivals)
   }
 
   /// Restores the machine's invariant 2 at the end of a critical section.

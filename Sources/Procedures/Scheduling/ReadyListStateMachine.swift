@@ -6,8 +6,8 @@ internal import ProcedurePrimitives
 /// Each member is in one list:
 /// - *waiting*: for dependencies, or for the answer of a condition
 /// - *evaluable*: its conditions are to be evaluated, which takes no slot
-/// - *ready*: for a slot, in the bucket of its priority; those that were offered what they wait for
-///   before, but had no slot, come first
+/// - *ready*: for a slot, in the bucket of its priority; those that have stepped aside, and may go on,
+///   come before those that became ready later
 /// - *excluded*: had a slot at hand, and waits in line for what it excludes others from
 /// - *granted*: has a slot, and what it asked for, and is to be taken
 /// - *running*: taken with a slot
@@ -22,7 +22,7 @@ internal import ProcedurePrimitives
 /// | makeWaiting       | anywhere, but not started → waiting                                      |
 /// | take              | first turn; first granted; first evaluable; first ready if a slot is free |
 /// | exclude           | ready → excluded, instead of being taken                                 |
-/// | grant             | excluded → granted if a slot is free, otherwise → ready, before others   |
+/// | grant             | excluded → granted if it is next for a free slot, otherwise → ready      |
 /// | retire            | leaves, wherever it is; frees its slot                                   |
 /// | requestTurn       | joins the line of turns                                                  |
 /// | begin / settle    | a group executes: children may start / may be the last                   |
@@ -114,9 +114,17 @@ struct ReadyListStateMachine: Sendable {
     static let granted = List(index: 3)
     static let running = List(index: 4)
 
-    static func ready(_ priority: ProcedurePriority, beforeOthers: Bool = false) -> List {
-      List(index: 5 + 2 * Int8(priority.rawValue) + (beforeOthers ? 1 : 0))
+    static func ready(_ priority: ProcedurePriority) -> List {
+      List(index: 5 + 2 * Int8(priority.rawValue))
     }
+
+    /// Of those that are ready for the second time. They are taken in the order of `returned`.
+    static func returned(_ priority: ProcedurePriority) -> List {
+      List(index: 6 + 2 * Int8(priority.rawValue))
+    }
+
+    /// The place in `returned`, if it is such a list.
+    var returnedIndex: Int? { index > 5 && index & 1 == 0 ? Int(index - 6) / 2 : nil }
 
     static let count = 5 + 2 * ProcedurePriority.allCases.count
 
@@ -143,6 +151,9 @@ struct ReadyListStateMachine: Sendable {
   private var readyBuckets: UInt16 = 0
   /// What exclusive members ask for, by their place.
   private var exclusions: [UInt32: ExclusionRequest] = [:]
+  /// Those that have returned, by priority, in the order in which they were first taken. That is before
+  /// all that are ready for the first time: the others were behind them.
+  private var returned: ContiguousArray<TicketHeap<ExclusionRequest.InList>> = []
   private var turns = Fifo<Procedure>()
   private var isWorkerRequested = false
   private(set) var phase: Phase
@@ -181,7 +192,9 @@ struct ReadyListStateMachine: Sendable {
 
   // MARK: Members
 
-  mutating func insert(_ procedure: Procedure, _ standing: Standing) -> Insertion {
+  mutating func insert(
+    _ procedure: Procedure, _ standing: Standing, asking request: ExclusionRequest? = nil
+  ) -> Insertion {
     if phase == .closed || (isClosed && standing.role != .need) { return .refused }
     let isHeld = holdsAdditions && standing.role != .need && treeCancel == nil
     let list: List =
@@ -192,6 +205,7 @@ struct ReadyListStateMachine: Sendable {
       case .start: .ready(standing.priority)
       }
     insert(procedure, standing, into: list)
+    if !isHeld, let request, let place = procedure.membership.place { note(request, at: place) }
     if isGroup, keepsFinishedChildren { allChildren.append(procedure) }
     return isHeld ? .held : .accepted(isAnnounced: isAnnounced)
   }
@@ -214,6 +228,9 @@ struct ReadyListStateMachine: Sendable {
 
   /// Whether somebody has arrived who is no member yet.
   var hasArrivals: Bool { !arrivals.isEmpty }
+
+  /// Whether one of them waits for nothing but a slot.
+  var hasReadyArrivals: Bool { arrivals.readyCount > 0 }
 
   /// Makes everybody who has arrived a member.
   mutating func admitArrivals() {
@@ -252,10 +269,7 @@ struct ReadyListStateMachine: Sendable {
     case .evaluate:
       move(place, to: .evaluable)
     case .start:
-      if let request {
-        members[place].isExclusive = true
-        exclusions[place] = request
-      }
+      if let request { note(request, at: place) }
       move(place, to: .ready(members[place].priority))
     }
   }
@@ -264,10 +278,8 @@ struct ReadyListStateMachine: Sendable {
   ///
   /// - Returns: what it asked for, or was granted, and must give up.
   mutating func makeWaiting(_ procedure: Procedure) -> ExclusionRequest? {
-    guard let place = procedure.membership.place, members[place].list != .waiting else {
-      return nil
-    }
-    move(place, to: .waiting)
+    guard let place = procedure.membership.place else { return nil }
+    if members[place].list != .waiting { move(place, to: .waiting) }
     return takeExclusion(at: place)
   }
 
@@ -277,12 +289,18 @@ struct ReadyListStateMachine: Sendable {
   mutating func retire(_ procedure: Procedure) -> (closes: Bool, request: ExclusionRequest?) {
     guard let place = procedure.membership.place else { return (false, nil) }
     procedure.membership = .none
-    let request = takeExclusion(at: place)
     let list = members[place].list
+    if list.returnedIndex != nil { leaveReturned(place, list) }
+    let request = takeExclusion(at: place)
     if list.hasSlot { slotsInUse -= 1 }
     _ = members.remove(at: place, from: &lists[Int(list.index)])
     unmarkIfEmpty(list)
     return (closeIfSettled(), request)
+  }
+
+  private mutating func note(_ request: ExclusionRequest, at place: UInt32) {
+    members[place].isExclusive = true
+    exclusions[place] = request
   }
 
   @inline(__always)
@@ -296,12 +314,32 @@ struct ReadyListStateMachine: Sendable {
     let source = members[place].list
     if source.hasSlot { slotsInUse -= 1 }
     if target.hasSlot { slotsInUse += 1 }
+    if source.returnedIndex != nil { leaveReturned(place, source) }
     members[place].list = target
     var (from, to) = (lists[Int(source.index)], lists[Int(target.index)])
     members.move(place, from: &from, to: &to)
     (lists[Int(source.index)], lists[Int(target.index)]) = (from, to)
     readyBuckets |= target.readyBit
     unmarkIfEmpty(source)
+  }
+
+  /// An excluded, or granted, member goes back to where it stood among the ready ones.
+  private mutating func returnToPlace(_ place: UInt32, _ request: ExclusionRequest) {
+    let list = List.returned(members[place].priority)
+    move(place, to: list)
+    guard let index = list.returnedIndex else { return }
+    if returned.isEmpty {
+      returned = ContiguousArray(repeating: TicketHeap(), count: ProcedurePriority.allCases.count)
+    }
+    returned[index].insert(.init(request: request))
+  }
+
+  @inline(never)
+  private mutating func leaveReturned(_ place: UInt32, _ list: List) {
+    guard let request = exclusions[place], let index = list.returnedIndex else {
+      preconditionFailure("Internal inconsistency: returned, but without a request")
+    }
+    returned[index].remove(.init(request: request))
   }
 
   @inline(__always)
@@ -425,30 +463,46 @@ struct ReadyListStateMachine: Sendable {
     guard let place = request.procedure.membership.place,
       members[place].list == .excluded, exclusions[place] === request
     else { return false }
-    guard isOpen, slotsInUse < limit else {
-      move(place, to: .ready(members[place].priority, beforeOthers: true))
+    guard isOpen, slotsInUse < limit, !isPreceded(place, request) else {
+      returnToPlace(place, request)
       return false
     }
     move(place, to: .granted)
     return true
   }
 
+  /// Whether a ready member is to be given a free slot before an excluded one.
+  private func isPreceded(_ place: UInt32, _ request: ExclusionRequest) -> Bool {
+    if limit == .max { return false }
+    let list = List.returned(members[place].priority)
+    if readyBuckets >= list.readyBit << 1 { return true }
+    if arrivals.readyCount > 0, members[place].priority < .normal { return true }
+    guard readyBuckets & list.readyBit != 0, let index = list.returnedIndex,
+      let first = returned[index].first
+    else { return false }
+    return first.ticket < request.ticket
+  }
+
   /// The list is suspended: those that were granted a slot go back to wait for one.
   mutating func revokeGrants() -> [ExclusionRequest] {
     var revoked: [ExclusionRequest] = []
     while let place = first(of: .granted) {
-      if let request = exclusions[place] { revoked.append(request) }
-      move(place, to: .ready(members[place].priority, beforeOthers: true))
+      guard let request = exclusions[place] else {
+        preconditionFailure("Internal inconsistency: granted, but without a request")
+      }
+      revoked.append(request)
+      returnToPlace(place, request)
     }
     return revoked
   }
 
-  /// A cancelled member leaves the line. It still has to finish.
+  /// A cancelled member leaves the line. It still has to finish, and gives the request up then.
   mutating func withdraw(_ procedure: Procedure) -> ExclusionRequest? {
     guard let place = procedure.membership.place, members[place].isExclusive,
       members[place].list == .excluded
     else { return nil }
-    return makeWaiting(procedure)
+    move(place, to: .waiting)
+    return exclusions[place]
   }
 
   // MARK: Looking
@@ -514,7 +568,11 @@ struct ReadyListStateMachine: Sendable {
   @inline(__always)
   private var firstReady: UInt32? {
     guard readyBuckets != 0, slotsInUse < limit else { return nil }
-    return first(of: List(index: 5 + Int8(15 - readyBuckets.leadingZeroBitCount)))
+    let list = List(index: 5 + Int8(15 - readyBuckets.leadingZeroBitCount))
+    if let index = list.returnedIndex {
+      return returned[index].first?.request.procedure.membership.place
+    }
+    return first(of: list)
   }
 
   @inline(__always)

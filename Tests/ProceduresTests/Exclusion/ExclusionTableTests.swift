@@ -12,14 +12,18 @@ import Testing
     #expect(value, sourceLocation: location)
   }
 
+  private func category(_ name: String) -> ExclusionCategory {
+    ExclusionCategory(named: name, in: domain)
+  }
+
   private func request(
-    _ names: String, inside groups: ExclusionRequest...
+    _ names: String, atMost count: Int = 1, inside group: ExclusionRequest? = nil
   ) -> ExclusionRequest {
-    let procedure = TracedProcedure(names)
-    let lineage = groups.map { ObjectIdentifier($0.procedure) }
-    return ExclusionRequest(
-      names.map { ExclusionCategory(named: String($0), in: domain) }, for: procedure,
-      in: ReadyList(context: .detached), lineage: Set(lineage))
+    let request = ExclusionRequest(
+      names.map { ExclusionLimit(category(String($0)), atMost: count) },
+      for: TracedProcedure(names), in: ReadyList(context: .detached))
+    request.outer = group
+    return request
   }
 
   private func status(_ request: ExclusionRequest) -> String {
@@ -31,7 +35,7 @@ import Testing
   }
 
   private func asks(_ request: ExclusionRequest, _ table: inout ExclusionTable) -> Bool {
-    table.ask(request)
+    table.ask(request, inside: request.outer)
   }
 
   @Test("L1, L2: ask: held if everything is free, else waiting, and holding nothing meanwhile")
@@ -113,7 +117,7 @@ import Testing
     var table = ExclusionTable()
     let group = request("a")
     let (child, sibling) = (request("a", inside: group), request("a", inside: group))
-    let (outsider, grandchild) = (request("a"), request("a", inside: group, child))
+    let (outsider, grandchild) = (request("a"), request("a", inside: child))
     expect(asks(group, &table) && !asks(outsider, &table))
     expect(asks(child, &table) && asks(grandchild, &table))
     expect(!asks(sibling, &table))
@@ -140,9 +144,9 @@ import Testing
     var table = ExclusionTable()
     let (a, b, waiter) = (request("a"), request("b"), request("abc"))
     for request in [a, b, waiter] { _ = table.ask(request) }
-    expect(table.holders(before: waiter).map(\.1.name) == ["a", "b"])
-    expect(table.holders(before: waiter).map { "\($0.0)" } == ["a", "b"])
-    expect(table.holders(before: a).isEmpty)
+    expect(table.obstacles(to: waiter).map { $0.holders.map(\.name) } == [["a"], ["b"]])
+    expect(table.obstacles(to: waiter).map { "\($0.category) \($0.count)" } == ["a 1", "b 1"])
+    expect(table.obstacles(to: a).isEmpty)
   }
 
   @Test("L1: categories differ by type, name and domain, and by nothing else")
@@ -190,14 +194,138 @@ import Testing
         idle.append(request)
         table.withdraw(request)
       }
-      let categories = held.flatMap(\.categories)
+      let categories = held.flatMap { $0.limits.map(\.category) }
       expect(Set(categories).count == categories.count)
       expect(held.allSatisfy { status($0) == "held" })
       // Invariant 1: nobody waits whose categories are all free.
-      expect(waiting.allSatisfy { !Set($0.categories).isDisjoint(with: categories) })
+      expect(waiting.allSatisfy { !Set($0.limits.map(\.category)).isDisjoint(with: categories) })
     }
     for request in waiting { table.withdraw(request) }
     for request in held { _ = table.leave(request) }
     expect(table.count == 0)
+  }
+
+  @Test("L5: as many as the least count allows; who asks later does not go before one that waits")
+  func counts() {
+    var table = ExclusionTable()
+    let readers = (0..<4).map { _ in request("a", atMost: 3) }
+    let writer = request("a")
+    let granted = [readers[0], readers[1], writer, readers[2]].map { asks($0, &table) }
+    expect(granted == [true, true, false, false])
+    expect(table.obstacles(to: writer).map(\.count) == [2])
+    expect(table.obstacles(to: readers[2]).map(\.count) == [2])
+    expect(table.leave(readers[1]).isEmpty)
+    expect(table.leave(readers[0]).first === writer)
+    expect(!asks(readers[3], &table))
+    expect(table.leave(writer).map { $0 === readers[2] || $0 === readers[3] } == [true, true])
+    _ = (table.leave(readers[2]), table.leave(readers[3]))
+    expect(table.count == 0)
+  }
+
+  @Test("L4, L5: those behind one that is withdrawn are offered when it leaves")
+  func withdrawnInFront() {
+    var table = ExclusionTable()
+    let (first, second) = (request("a", atMost: 3), request("a", atMost: 3))
+    let writer = request("a")
+    let granted = [first, writer, second].map { asks($0, &table) }
+    expect(granted == [true, false, false])
+    table.withdraw(writer)
+    expect(status(second) == "waiting")
+    expect(table.leave(writer).first === second && table.leave(writer).isEmpty)
+  }
+
+  @Test(
+    "L4: one that asks again stands where it can be let in, also beside those that ask the same")
+  func asksAgain() {
+    var table = ExclusionTable()
+    let (a, b) = (request("a", atMost: 2), request("b"))
+    let old = request("ab", atMost: 2)
+    expect(asks(a, &table) && asks(old, &table))
+    expect(table.decline(old).isEmpty && asks(b, &table))
+    // Its like waits for "b" as well, and one that excludes others waits for "a".
+    let writer = request("a")
+    let young = request("ab", atMost: 2)
+    expect(!asks(writer, &table) && !asks(young, &table) && !asks(old, &table))
+    expect(table.leave(b).first === old)
+    expect(status(young) == "waiting" && status(writer) == "waiting")
+    _ = table.leave(a)
+    expect(table.leave(old).first === writer)
+    expect(table.leave(writer).first === young)
+    _ = table.leave(young)
+    expect(table.count == 0)
+  }
+
+  @Test("L3, L5: a holder lends its place: one inside at a time, whatever the count")
+  func countedLevels() {
+    var table = ExclusionTable()
+    let group = request("a", atMost: 2)
+    let children = (0..<2).map { _ in request("a", atMost: 2, inside: group) }
+    let outsiders = (0..<2).map { _ in request("a", atMost: 2) }
+    expect(asks(group, &table))
+    let granted = (children + outsiders).map { asks($0, &table) }
+    expect(granted == [true, false, true, false])
+    expect(table.leave(children[0]).first === children[1])
+    expect(table.leave(children[1]).isEmpty)
+    expect(table.leave(group).first === outsiders[1])
+    for outsider in outsiders { _ = table.leave(outsider) }
+    expect(table.count == 0)
+  }
+
+  @Test("L4, L5: by chance, with counts: each count is kept, and none waits without a reason")
+  func randomCounts() {
+    for seed in 1...4 as ClosedRange<UInt64> {
+      var generator = SeededGenerator(seed: seed)
+      var table = ExclusionTable()
+      var (held, waiting): ([ExclusionRequest], [ExclusionRequest]) = ([], [])
+      var idle: [ExclusionRequest] = (0..<30).map { _ in
+        let letters = "abcd".shuffled(using: &generator)
+        return request(
+          String(letters.prefix(.random(in: 1...3, using: &generator))),
+          atMost: .random(in: 1...4, using: &generator))
+      }
+      func take(_ offers: [ExclusionRequest]) {
+        for offer in offers { waiting.removeAll { $0 === offer } }
+        held += offers
+      }
+      func hasRoom(_ request: ExclusionRequest) -> Bool {
+        request.limits.allSatisfy { limit in
+          let others = held.flatMap(\.limits).filter { $0.category == limit.category }
+          return others.count < others.map(\.count).reduce(limit.count, min)
+        }
+      }
+      for step in 0..<1_000 {
+        switch Int.random(in: 0..<4, using: &generator) {
+        case 0, 1:
+          guard step < 900, let request = idle.randomElement(using: &generator) else { continue }
+          idle.removeAll { $0 === request }
+          if asks(request, &table) { held.append(request) } else { waiting.append(request) }
+        case 2:
+          guard let request = held.randomElement(using: &generator) else { continue }
+          held.removeAll { $0 === request }
+          idle.append(request)
+          take(.random(using: &generator) ? table.decline(request) : table.leave(request))
+        default:
+          guard let request = waiting.randomElement(using: &generator) else { continue }
+          waiting.removeAll { $0 === request }
+          idle.append(request)
+          table.withdraw(request)
+          take(table.leave(request))
+        }
+        for limit in held.flatMap(\.limits) {
+          expect(
+            held.flatMap(\.limits).filter { $0.category == limit.category }.count <= limit.count)
+        }
+        for request in waiting where hasRoom(request) {
+          let categories = Set(request.limits.map(\.category))
+          let isBehind = waiting.contains { other in
+            other.ticket < request.ticket
+              && !categories.isDisjoint(with: other.limits.map(\.category))
+          }
+          expect(isBehind)
+        }
+      }
+      while let request = held.popLast() { take(table.leave(request)) }
+      expect(waiting.isEmpty && table.count == 0)
+    }
   }
 }

@@ -48,7 +48,7 @@ import Testing
     #expect(granted.isFinished && last.isFinished)
     let category = ExclusionCategory(named: "x", in: domain)
     let probe = ExclusionRequest(
-      [category], for: Procedure(), in: ReadyList(context: .detached), lineage: [])
+      [ExclusionLimit(category)], for: Procedure(), in: ReadyList(context: .detached))
     let isFree = ExclusionTable.shared.withLock { $0.isGranted(probe) }
     #expect(isFree, "somebody still holds it")
   }

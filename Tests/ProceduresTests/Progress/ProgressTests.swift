@@ -229,4 +229,26 @@ import Testing
       #expect(await watching.value.last == 1)
     }
   }
+
+  @Test("a repeat of many attempts, watched and looked at after each, takes linear time")
+  func manyAttempts() async {
+    let count = Rounds.size(50_000, otherwise: 10_000)
+    for max in [count, nil] {
+      let fractions = Counter()
+      let made = Counter()
+      let procedure = RepeatProcedure(max: max) { () -> BlockProcedure? in
+        made.increment()
+        return made.value > count ? nil : BlockProcedure {}
+      }
+      procedure.addDidAddProcedureBlockObserver { procedure, _ in
+        if procedure.fractionCompleted <= 1 { fractions.increment() }
+      }
+      let updates = procedure.progressUpdates
+      await onThreadOfItsOwn { [queue, scheduler] in
+        queue.add(procedure)
+        scheduler.run()
+      }
+      #expect(await collect(updates).last == 1 && fractions.value == count)
+    }
+  }
 }

@@ -28,7 +28,8 @@ import Testing
     #expect(!queue.add(after))
     scheduler.run()
     #expect(after.isFinished && after.isCancelled && after.trace.events.count == 3)
-    #expect(after.errors.first as? ProcedureError == ProcedureError(.queueClosed, procedure: "jobs"))
+    #expect(
+      after.errors.first as? ProcedureError == ProcedureError(.queueClosed, procedure: "jobs"))
     #expect(queue.procedures == [before, waiting])
     before.finish()
     scheduler.run()

@@ -384,4 +384,17 @@ import Testing
     #expect(produced.isFinished)
     #expect(throws: ProcedureError.self) { try producer.produce(TracedProcedure()) }
   }
+
+  @Test("F3: one that is added after a waiting one, and a resume that changed nothing, starts")
+  func addedBehindWaiting() {
+    let scheduler = ManualScheduler()
+    let queue = ProcedureQueue(scheduler: scheduler)
+    let (waiting, ready) = (TracedProcedure("waiting"), TracedProcedure("ready"))
+    waiting.add(dependency: ready)
+    queue.add(waiting)
+    queue.isSuspended = false
+    queue.add(ready)
+    scheduler.run()
+    #expect(ready.isFinished && waiting.isFinished)
+  }
 }

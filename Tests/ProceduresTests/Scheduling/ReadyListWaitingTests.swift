@@ -1,3 +1,4 @@
+import ProcedurePrimitives
 import ProcedureTestSupport
 import Testing
 
@@ -6,6 +7,8 @@ import Testing
 /// The lists of `ReadyListStateMachine` for conditions and exclusion.
 @Suite struct ReadyListWaitingTests {
   private typealias Machine = ReadyListStateMachine
+
+  private static let tickets = Locked<UInt64>(0)
 
   // Mutating calls cannot stand inside the macro.
   private func expect(_ value: Bool, _ location: SourceLocation = #_sourceLocation) {
@@ -18,8 +21,7 @@ import Testing
 
   private func request(_ procedure: Procedure) -> ExclusionRequest {
     ExclusionRequest(
-      [ExclusionCategory(named: "a")], for: procedure, in: ReadyList(context: .detached),
-      lineage: [])
+      [ExclusionLimit("a")], for: procedure, in: ReadyList(context: .detached))
   }
 
   /// A member that is ready, and asks for something.
@@ -39,6 +41,12 @@ import Testing
   /// The first of the ready ones steps aside, because it is not granted what it asks for.
   private func exclude(_ machine: inout Machine) -> ExclusionRequest? {
     guard case .mustAsk(let request)? = machine.take() else { return nil }
+    // Tickets are drawn by the table, which is asked now.
+    if request.ticket == 0 {
+      request.ticket = Self.tickets.withLock {
+        $0 += 1; return $0
+      }
+    }
     machine.exclude(request.procedure)
     return request
   }
@@ -168,7 +176,8 @@ import Testing
     expect(exclude(&machine) === requests[0] && exclude(&machine) === requests[1])
   }
 
-  @Test("L4: withdraw: only who waits in line; it is a member until it retires")
+  @Test(
+    "L4: withdraw: only who waits in line; it is a member, and keeps the request, until it retires")
   func withdraw() {
     var machine = Machine()
     let (waiter, ready) = (exclusive("waiter", in: &machine), exclusive("ready", in: &machine))
@@ -178,7 +187,7 @@ import Testing
     expect(machine.withdraw(waiter.procedure) === waiter)
     expect(machine.withdraw(waiter.procedure) == nil)
     expect(!grants(waiter, &machine) && machine.count == 2)
-    expect(machine.retire(waiter.procedure).request == nil && machine.count == 1)
+    expect(machine.retire(waiter.procedure).request === waiter && machine.count == 1)
   }
 
   @Test("L1: who retires gives up what it asked for, or holds, wherever it is")

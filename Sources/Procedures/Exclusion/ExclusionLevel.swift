@@ -1,0 +1,75 @@
+/// Those that hold a category beside each other, and those that wait to be let in there.
+///
+/// The outer one of a category is that of those in no holder; a group that holds the category has one
+/// of its own, for those inside it. Guarded by the lock of the table.
+final class ExclusionLevel: @unchecked Sendable {
+  struct Holder: Sendable {
+    let request: ExclusionRequest
+    /// Which of the request's limits it is here with.
+    let index: Int
+  }
+
+  let category: ExclusionCategory
+  /// However many the holders would let in: one inside of another holder, which lends its own place.
+  private let room: Int
+  private(set) var holders: [Holder] = []
+  /// The counts that the holders have named, the least first, with how many named each.
+  private var counts: [(count: Int, holders: Int)] = []
+  var lines = TicketHeap<ExclusionLine>()
+
+  init(of category: ExclusionCategory, room: Int = .max) {
+    self.category = category
+    self.room = room
+  }
+
+  var isUnused: Bool { holders.isEmpty && lines.isEmpty }
+
+  /// How many may be here while those that are here, and one with that count, are.
+  private func room(with count: Int) -> Int {
+    min(room, count, counts.first?.count ?? .max)
+  }
+
+  /// Whether a request must wait here: there is no room for it, or one that asked before waits for
+  /// room.
+  func keepsOut(_ request: ExclusionRequest, _ index: Int) -> Bool {
+    if holders.count >= room(with: request.limits[index].count) { return true }
+    return lines.first.map { $0.ticket < request.ticket } ?? false
+  }
+
+  /// How many of the holders have to leave before a request that waits can be let in.
+  func countInTheWay(of request: ExclusionRequest, _ index: Int) -> Int {
+    var count = request.limits[index].count
+    if let line = lines.first, line.ticket < request.ticket {
+      count = min(count, line.key.limits[line.index].count)
+    }
+    return max(holders.count - room(with: count) + 1, 0)
+  }
+
+  func letIn(_ request: ExclusionRequest, _ index: Int) -> ExclusionRequest.Holding {
+    holders.append(Holder(request: request, index: index))
+    let count = request.limits[index].count
+    let next = counts.firstIndex { $0.count >= count } ?? counts.endIndex
+    if next < counts.endIndex, counts[next].count == count {
+      counts[next].holders += 1
+    } else {
+      counts.insert((count, 1), at: next)
+    }
+    return ExclusionRequest.Holding(level: self, place: holders.count - 1)
+  }
+
+  func letOut(_ request: ExclusionRequest, _ index: Int, _ holding: ExclusionRequest.Holding) {
+    guard holding.place < holders.count, holders[holding.place].request === request else {
+      preconditionFailure("Internal inconsistency: '\(category)' is released by another holder")
+    }
+    let last = holders.removeLast()
+    if holding.place < holders.count {
+      holders[holding.place] = last
+      last.request.holdings[last.index].place = holding.place
+    }
+    let count = request.limits[index].count
+    if let known = counts.firstIndex(where: { $0.count == count }) {
+      counts[known].holders -= 1
+      if counts[known].holders == 0 { counts.remove(at: known) }
+    }
+  }
+}

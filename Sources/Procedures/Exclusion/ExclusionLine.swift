@@ -1,0 +1,31 @@
+/// Those that wait for the same, in the order of their tickets: if the first cannot be let in, none can.
+///
+/// It stands at one level, of a category that keeps its first out. Guarded by the lock of the table.
+final class ExclusionLine: Ticketed, @unchecked Sendable {
+  /// What is the same for all who stand in it.
+  struct Key: Hashable, Sendable {
+    let limits: [ExclusionLimit]
+    let outer: ObjectIdentifier?
+
+    init(of request: ExclusionRequest) {
+      limits = request.limits
+      outer = request.outer.map(ObjectIdentifier.init)
+    }
+  }
+
+  let key: Key
+  var waiters = TicketHeap<ExclusionRequest.InLine>()
+  var level: ExclusionLevel
+  /// Which of its limits is that of the category it stands at.
+  var index: Int
+  var heapPlace = 0
+
+  var first: ExclusionRequest? { waiters.first?.request }
+  var ticket: UInt64 { first?.ticket ?? .max }
+
+  init(_ key: Key, at level: ExclusionLevel, index: Int) {
+    self.key = key
+    self.level = level
+    self.index = index
+  }
+}

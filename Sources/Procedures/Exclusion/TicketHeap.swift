@@ -1,0 +1,78 @@
+/// Something that has a ticket, and knows its place in the heap that it is in.
+protocol Ticketed {
+  /// Smaller ones come first.
+  var ticket: UInt64 { get }
+  /// Kept by the heap.
+  var heapPlace: Int { get nonmutating set }
+}
+
+/// Elements in the order of their tickets: the first in O(1), all changes in O(log n), from the middle
+/// too.
+struct TicketHeap<Element: Ticketed> {
+  private var elements: ContiguousArray<Element> = []
+
+  var isEmpty: Bool { elements.isEmpty }
+  var count: Int { elements.count }
+  var first: Element? { elements.first }
+
+  mutating func insert(_ element: Element) {
+    elements.append(element)
+    rise(from: elements.count - 1)
+  }
+
+  mutating func remove(_ element: Element) {
+    let place = element.heapPlace
+    let last = elements.removeLast()
+    guard place < elements.count else { return }
+    elements[place] = last
+    last.heapPlace = place
+    settle(at: place)
+  }
+
+  /// The ticket of an element has changed.
+  mutating func update(_ element: Element) {
+    settle(at: element.heapPlace)
+  }
+
+  private mutating func settle(at place: Int) {
+    if place > 0, elements[place].ticket < elements[(place - 1) / 2].ticket {
+      rise(from: place)
+    } else {
+      sink(from: place)
+    }
+  }
+
+  private mutating func rise(from start: Int) {
+    var place = start
+    let element = elements[place]
+    while place > 0 {
+      let parent = (place - 1) / 2
+      guard element.ticket < elements[parent].ticket else { break }
+      elements[place] = elements[parent]
+      elements[place].heapPlace = place
+      place = parent
+    }
+    elements[place] = element
+    element.heapPlace = place
+  }
+
+  private mutating func sink(from start: Int) {
+    var place = start
+    let element = elements[place]
+    while true {
+      var child = 2 * place + 1
+      guard child < elements.count else { break }
+      if child + 1 < elements.count, elements[child + 1].ticket < elements[child].ticket {
+        child += 1
+      }
+      guard elements[child].ticket < element.ticket else { break }
+      elements[place] = elements[child]
+      elements[place].heapPlace = place
+      place = child
+    }
+    elements[place] = element
+    element.heapPlace = place
+  }
+}
+
+extension TicketHeap: Sendable where Element: Sendable {}

@@ -1,0 +1,107 @@
+internal import ProcedurePrimitives
+
+/// Many dependencies, from which some are taken back: found, and removed, in O(1).
+///
+/// Made when the first of many is removed; most procedures have few, and keep them all.
+final class IndexedDependencies: @unchecked Sendable {
+  typealias Dependency = ProcedureExtras.Dependency
+
+  /// In order, with gaps where there were others.
+  private var entries: ContiguousArray<Dependency?>
+  private var places: [ObjectIdentifier: SmallList<Int>] = [:]
+  private var count: Int
+
+  init(_ dependencies: SmallList<Dependency>) {
+    entries = ContiguousArray(dependencies.map(Optional.some))
+    count = entries.count
+    indexAll()
+  }
+
+  var dependencies: SmallList<Dependency> {
+    var dependencies = SmallList<Dependency>()
+    for case let entry? in entries { dependencies.append(entry) }
+    return dependencies
+  }
+
+  /// - Returns: its place, until others are removed.
+  func append(_ dependency: Dependency) -> Int {
+    entries.append(dependency)
+    count += 1
+    places[ObjectIdentifier(dependency.procedure), default: SmallList()].append(entries.count - 1)
+    return entries.count - 1
+  }
+
+  /// All that there are on one procedure.
+  func remove(_ procedure: Procedure) -> [Dependency] {
+    let removed = (places.removeValue(forKey: ObjectIdentifier(procedure)) ?? SmallList())
+      .compactMap { entries[$0].take() }
+    count -= removed.count
+    if entries.count > 2 * count + 32 {
+      entries = ContiguousArray(entries.compactMap(\.self))
+      places = [:]
+      indexAll()
+    }
+    return removed
+  }
+
+  /// Notes where the procedure waits for that one. False if there is none for which it is not known.
+  func setKey(_ key: DependentList.Key, of procedure: Procedure) -> Bool {
+    let place = places[ObjectIdentifier(procedure)]?.first {
+      entries[$0].map { $0.key == nil } ?? false
+    }
+    guard let place else { return false }
+    entries[place]?.key = key
+    return true
+  }
+
+  private func indexAll() {
+    for place in entries.indices {
+      guard let procedure = entries[place]?.procedure else { continue }
+      places[ObjectIdentifier(procedure), default: SmallList()].append(place)
+    }
+  }
+}
+
+extension ProcedureExtras {
+  /// Fewer are searched.
+  private static let fewest = 32
+
+  /// - Returns: where it is, unless others are removed.
+  func append(_ dependency: Dependency) -> Int {
+    if let indexed = existingRarities?.indexedDependencies { return indexed.append(dependency) }
+    dependencies.append(dependency)
+    return dependencies.count - 1
+  }
+
+  /// Takes back all dependencies on one procedure.
+  func removeDependencies(on procedure: Procedure) -> [Dependency] {
+    if let indexed = existingRarities?.indexedDependencies { return indexed.remove(procedure) }
+    if dependencies.count > Self.fewest {
+      let indexed = IndexedDependencies(dependencies)
+      dependencies = SmallList()
+      rarities.indexedDependencies = indexed
+      return indexed.remove(procedure)
+    }
+    var removed: [Dependency] = []
+    while let index = dependencies.firstIndex(where: { $0.procedure === procedure }) {
+      removed.append(dependencies.remove(at: index))
+    }
+    return removed
+  }
+
+  /// Notes where the procedure waits for a dependency. False if that was removed.
+  func setKey(_ key: DependentList.Key, of procedure: Procedure, near index: Int) -> Bool {
+    if let indexed = existingRarities?.indexedDependencies {
+      return indexed.setKey(key, of: procedure)
+    }
+    func matches(_ dependency: Dependency) -> Bool {
+      dependency.procedure === procedure && dependency.key == nil
+    }
+    let isThere = dependencies.indices.contains(index) && matches(dependencies[index])
+    guard let index = isThere ? index : dependencies.firstIndex(where: matches) else {
+      return false
+    }
+    dependencies[index].key = key
+    return true
+  }
+}

@@ -1,0 +1,320 @@
+import ProcedureTestSupport
+import Procedures
+import Testing
+
+/// Counted categories.
+@Suite struct AtMostTests {
+  private let scheduler = ManualScheduler()
+  private let domain = ExclusionDomain(name: "counted")
+
+  private func limited(
+    _ name: String, _ count: Int, _ category: String = "x"
+  ) -> TracedProcedure {
+    let procedure = TracedProcedure(name, end: .whenToldOrCancelled)
+    limit(procedure, count, category)
+    return procedure
+  }
+
+  private func limit(_ procedure: Procedure, _ count: Int, _ category: String = "x") {
+    procedure.add(condition: AtMost(count, of: ExclusionCategory(named: category, in: domain)))
+  }
+
+  private func makeQueue(_ limit: Int = .max) -> ProcedureQueue {
+    ProcedureQueue(maxConcurrentProcedureCount: limit, scheduler: scheduler)
+  }
+
+  private func executing(_ procedures: [TracedProcedure]) -> [String] {
+    procedures.filter(\.isExecuting).map(\.name)
+  }
+
+  private func end(_ procedures: [TracedProcedure], _ location: SourceLocation = #_sourceLocation) {
+    scheduler.run()
+    while let next = procedures.first(where: \.isExecuting) {
+      next.finish()
+      scheduler.run()
+    }
+    #expect(procedures.allSatisfy { $0.isFinished }, sourceLocation: location)
+  }
+
+  @Test("L5: never more than so many, across queues and groups, in the order of asking")
+  func acrossQueues() {
+    let queues = [makeQueue(), makeQueue(), makeQueue()]
+    let procedures = (0..<9).map { limited("\($0)", 3) }
+    for (index, procedure) in procedures.enumerated() {
+      queues[index % 3].add(index % 2 == 0 ? procedure : GroupProcedure(procedure))
+      scheduler.run()
+    }
+    for index in procedures.indices {
+      let expected = (index..<min(index + 3, 9)).map { "\($0)" }
+      #expect(executing(procedures) == expected)
+      procedures[index].finish()
+      scheduler.run()
+    }
+    #expect(procedures.allSatisfy { $0.isFinished })
+  }
+
+  @Test("L5: a count of one is MutuallyExclusive, and both are one category")
+  func one() {
+    let procedures = [limited("a", 1), limited("b", 1), limited("c", 1)]
+    let exclusive = TracedProcedure("d", end: .whenToldOrCancelled)
+    exclusive.add(condition: MutuallyExclusive(named: "x", in: domain))
+    let all = procedures + [exclusive]
+    makeQueue().add(all)
+    scheduler.run()
+    for procedure in all {
+      #expect(executing(all) == [procedure.name])
+      procedure.finish()
+      scheduler.run()
+    }
+  }
+
+  @Test("L5: several counts: each is kept, and who asks later does not go first")
+  func severalCounts() {
+    let all = [
+      limited("reader 0", 4), limited("reader 1", 4), limited("writer", 1), limited("reader 2", 4),
+      limited("reader 3", 2), limited("reader 4", 4),
+    ]
+    makeQueue().add(all)
+    scheduler.run()
+    #expect(executing(all) == ["reader 0", "reader 1"])
+    all[0].finish()
+    scheduler.run()
+    #expect(executing(all) == ["reader 1"])
+    all[1].finish()
+    scheduler.run()
+    #expect(executing(all) == ["writer"])
+    all[2].finish()
+    scheduler.run()
+    // One of two was let in second; while it is there, a third would be one too many.
+    #expect(executing(all) == ["reader 2", "reader 3"])
+    all[3].finish()
+    scheduler.run()
+    #expect(executing(all) == ["reader 3", "reader 4"])
+    end(all)
+  }
+
+  @Test("L5: of two counts that one procedure names, the lower is kept")
+  func twoCounts() {
+    let all = (0..<3).map { limited("\($0)", 3) }
+    for procedure in all { limit(procedure, 2) }
+    makeQueue().add(all)
+    scheduler.run()
+    #expect(executing(all) == ["0", "1"])
+    end(all)
+  }
+
+  @Test("L5, L4: the cancel of a waiter lets in those that it kept out")
+  func cancelledWaiter() {
+    let (reader, writer) = (limited("reader", 4), limited("writer", 1))
+    let late = (0..<3).map { limited("late \($0)", 4) }
+    makeQueue().add([reader, writer] + late)
+    scheduler.run()
+    #expect(executing([reader, writer] + late) == ["reader"])
+    writer.cancel()
+    scheduler.run()
+    #expect(writer.isFinished)
+    #expect(executing([reader] + late) == ["reader", "late 0", "late 1", "late 2"])
+    end([reader] + late)
+  }
+
+  @Test("L5, L4: so does that of a group, and that of a procedure in a suspended queue")
+  func cancelledElsewhere() {
+    let suspended = makeQueue()
+    let (reader, writers) = (limited("reader", 4), [limited("w", 1), limited("v", 1)])
+    let group = GroupProcedure(writers[0])
+    let late = limited("late", 4)
+    makeQueue().add(reader)
+    scheduler.run()
+    makeQueue().add(group)
+    suspended.add(writers[1])
+    scheduler.run()
+    suspended.isSuspended = true
+    makeQueue().add(late)
+    scheduler.run()
+    #expect(late.isPending)
+    group.cancel()
+    scheduler.run()
+    #expect(group.isFinished && late.isPending)
+    writers[1].cancel()
+    scheduler.run()
+    #expect(writers[1].isFinished && late.isExecuting)
+    end([reader, late])
+  }
+
+  @Test("L2, L5: several categories in one step, counted and not")
+  func severalCategories() {
+    let all = [
+      limited("a", 2, "x"), limited("b", 2, "x"), limited("c", 2, "x"), limited("d", 1, "y"),
+    ]
+    limit(all[0], 1, "y")
+    limit(all[2], 3, "y")
+    makeQueue().add(all)
+    scheduler.run()
+    #expect(executing(all) == ["a", "b"])
+    all[1].finish()
+    scheduler.run()
+    #expect(executing(all) == ["a"])
+    all[0].finish()
+    scheduler.run()
+    #expect(executing(all) == ["c"])
+    all[2].finish()
+    scheduler.run()
+    #expect(executing(all) == ["d"])
+    end(all)
+  }
+
+  @Test("L3, L5: a group that holds one place lends it: one inside at a time, beside the others")
+  func groups() {
+    let children = (0..<2).map { limited("child \($0)", 2) }
+    let group = GroupProcedure(children: children)
+    limit(group, 2)
+    let outsiders = (0..<2).map { limited("outsider \($0)", 2) }
+    let all = children + outsiders
+    makeQueue().add(group)
+    makeQueue().add(outsiders)
+    scheduler.run()
+    #expect(executing(all) == ["child 0", "outsider 0"])
+    children[0].finish()
+    scheduler.run()
+    #expect(executing(all) == ["child 1", "outsider 0"])
+    children[1].finish()
+    scheduler.run()
+    #expect(group.isFinished && executing(all) == ["outsider 0", "outsider 1"])
+    end(outsiders)
+  }
+
+  @Test("L3, L5: groups nested, all counted: the innermost runs")
+  func nested() {
+    let leaf = limited("leaf", 3)
+    var group = GroupProcedure(leaf)
+    for _ in 0..<4 {
+      limit(group, 3)
+      group = GroupProcedure(group)
+    }
+    limit(group, 1)
+    makeQueue().add(group)
+    scheduler.run()
+    #expect(leaf.isExecuting)
+    leaf.finish()
+    scheduler.run()
+    #expect(group.isFinished)
+  }
+
+  @Test("L5, Q3: suspended, those let in that have not started give their places up")
+  func suspended() {
+    let (near, far) = (ManualScheduler(), ManualScheduler())
+    let (queue, other) = (ProcedureQueue(scheduler: far), ProcedureQueue(scheduler: near))
+    let holders = (0..<2).map { limited("holder \($0)", 2) }
+    let waiters = (0..<2).map { limited("waiter \($0)", 2) }
+    let last = (0..<2).map { limited("last \($0)", 2) }
+    other.add(holders)
+    near.run()
+    queue.add(waiters)
+    far.run()
+    other.add(last)
+    near.run()
+    for holder in holders { holder.finish() }
+    near.run()
+    #expect(waiters.allSatisfy { $0.isPending } && last.allSatisfy { $0.isPending })
+    queue.isSuspended = true
+    near.run()
+    #expect(last.allSatisfy { $0.isExecuting })
+    queue.isSuspended = false
+    far.run()
+    #expect(waiters.allSatisfy { $0.isPending })
+    for procedure in last { procedure.finish() }
+    near.run()
+    far.run()
+    #expect(waiters.allSatisfy { $0.isExecuting })
+    for procedure in waiters { procedure.finish() }
+    far.run()
+  }
+
+  @Test("L5: the snapshot names those that are inside")
+  func snapshot() {
+    let all = (0..<3).map { limited("p\($0)", 2) }
+    let queue = makeQueue()
+    queue.add(all)
+    scheduler.run()
+    #expect("\(queue.snapshot())".contains("'p2' pending: it waits for 'x', held by 'p0', 'p1'"))
+    end(all)
+  }
+
+  @Test("Q7, L5: one that waits for a place, of which another holder will end, is in no cycle")
+  func noCycle() {
+    let (first, second) = (limited("first", 2), limited("second", 2))
+    let third = limited("third", 2)
+    let waits = GroupProcedure(TracedProcedure("inner"))
+    waits.children[0].add(dependency: third)
+    limit(waits, 2, "x")
+    let queue = makeQueue()
+    queue.add(waits, first, third)
+    scheduler.run()
+    #expect(third.isPending && !third.isCancelled)
+    first.finish()
+    scheduler.run()
+    #expect(third.isExecuting)
+    third.finish()
+    scheduler.run()
+    #expect(waits.isFinished && !waits.isCancelled)
+    second.cancel()
+  }
+
+  @Test("Q7, L5: if none of the holders can end, it is a cycle")
+  func cycle() {
+    let third = limited("third", 2)
+    let groups = (0..<2).map { index in
+      let inner = TracedProcedure("inner \(index)")
+      inner.add(dependency: third)
+      let group = GroupProcedure(inner)
+      limit(group, 2)
+      return group
+    }
+    let queue = makeQueue()
+    queue.add(groups)
+    queue.add(third)
+    scheduler.run()
+    #expect(queue.count == 0 && third.isCancelled)
+  }
+
+  @Test("L5: by type, by name and as a literal")
+  func spellings() {
+    enum Disk {}
+    #expect(AtMost(3, of: "disk").name == "AtMost(3, of: disk)")
+    #expect(AtMost(3, of: "disk").exclusions == [ExclusionCategory(named: "disk")])
+    #expect(ExclusionCategory("disk") == ExclusionCategory(named: "disk"))
+    #expect(
+      AtMost(1, of: ExclusionCategory(Disk.self)).exclusions == MutuallyExclusive<Disk>().exclusions
+    )
+    #expect(MutuallyExclusive(of: "disk").exclusions == MutuallyExclusive(named: "disk").exclusions)
+    #expect(MutuallyExclusive(of: "disk").name == "MutuallyExclusive<disk>")
+    let both = AtMost(3, of: "a") && !MutuallyExclusive(named: "b")
+    #expect(both.exclusionLimits.map { "\($0)" } == ["at most 3 of a", "at most 1 of b"])
+  }
+
+  @Test("L5: a count of zero traps, naming the category")
+  func misuse() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = AtMost(0, of: "GPU")
+    }
+    let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(
+      message.contains("AtMost(0, of: 'GPU') lets no procedure run: the count must be at least"))
+  }
+
+  @Test("L5: 5,000 over 20 categories on real threads are never more than so many, and all run")
+  func many() async {
+    let queues = [ProcedureQueue(), ProcedureQueue(maxConcurrentProcedureCount: 3)]
+    let counters = (0..<20).map { _ in Counter() }
+    for index in 0..<5_000 {
+      let procedure = BlockProcedure {
+        counters[index % 20].increment()
+        counters[index % 20].decrement()
+      }
+      limit(procedure, 2, "\(index % 20)")
+      queues[index % 2].add(procedure)
+    }
+    for queue in queues { await queue.waitUntilAllFinished() }
+    #expect(counters.allSatisfy { $0.highest <= 2 })
+  }
+}

@@ -1,0 +1,81 @@
+import Procedures
+import ProcedureTestSupport
+import Testing
+
+/// Dependencies that are taken back, few and many.
+@Suite(.timeLimit(.minutes(2))) struct ManyDependenciesTests {
+  private let scheduler = ManualScheduler()
+
+  private func make(_ count: Int) -> [Procedure] { (0..<count).map { _ in BlockProcedure {} } }
+
+  @Test("removed anywhere, and added again: in order, and the last that is left is waited for")
+  func order() {
+    for count in [3, 31, 32, 33, 34, 200] {
+      for isEnqueuedFirst in [false, true] {
+        var generator = SeededGenerator(seed: UInt64(count))
+        let queue = ProcedureQueue(scheduler: scheduler)
+        let procedure = TracedProcedure()
+        var expected = make(count)
+        if isEnqueuedFirst {
+          queue.isSuspended = true
+          queue.add(procedure)
+        }
+        procedure.add(dependencies: expected)
+        for _ in 0..<count / 2 {
+          let index = Int.random(in: expected.indices, using: &generator)
+          procedure.remove(dependency: expected.remove(at: index))
+        }
+        #expect(procedure.dependencies == expected)
+        let (twice, last) = (expected[0], make(3))
+        procedure.add(dependency: twice)
+        procedure.add(dependencies: last)
+        for dependency in last.dropFirst() { procedure.remove(dependency: dependency) }
+        procedure.remove(dependency: twice)
+        expected.removeFirst()
+        expected.append(last[0])
+        #expect(procedure.dependencies == expected)
+        if !isEnqueuedFirst { queue.add(procedure) }
+        queue.isSuspended = false
+        queue.add(expected.dropLast())
+        scheduler.run()
+        #expect(procedure.isPending)
+        procedure.remove(dependency: last[0])
+        scheduler.run()
+        #expect(
+          procedure.isFinished && !procedure.isCancelled && queue.count == 0,
+          "\(count) \(isEnqueuedFirst) \(procedure) \(queue.snapshot())")
+      }
+    }
+  }
+
+  @Test("many that are taken back, from either end, before and after the enqueue, take linear time")
+  func growth() async {
+    let count = Rounds.size(200_000, otherwise: 20_000)
+    await onThreadOfItsOwn {
+      for (isReversed, isEnqueuedFirst) in [(true, true), (false, false), (true, false)] {
+        let queue = ProcedureQueue(scheduler: scheduler)
+        let procedure = TracedProcedure()
+        if isEnqueuedFirst {
+          queue.isSuspended = true
+          queue.add(procedure)
+        }
+        let dependencies = make(count)
+        procedure.add(dependencies: dependencies)
+        for dependency in isReversed ? dependencies.reversed() : dependencies {
+          procedure.remove(dependency: dependency)
+        }
+        // In turn with others that are added.
+        procedure.add(dependencies: dependencies)
+        for index in 0..<count / 2 {
+          procedure.remove(dependency: dependencies[index])
+          procedure.add(dependency: dependencies[index])
+        }
+        for dependency in dependencies { procedure.remove(dependency: dependency) }
+        queue.isSuspended = false
+        if !isEnqueuedFirst { queue.add(procedure) }
+        scheduler.run()
+        precondition(procedure.isFinished && !procedure.isCancelled)
+      }
+    }
+  }
+}
