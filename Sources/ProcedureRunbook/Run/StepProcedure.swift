@@ -25,7 +25,7 @@ final class StepProcedure: Procedure, @unchecked Sendable {
     ) -> ProcessProcedure {
       ProcessProcedure("/bin/sh", arguments: ["-c", script]) { configuration in
         configuration.directory = step.directory
-        configuration.environment.merge(step.environment) { _, new in new }
+        configuration.environment.set(step.environment)
         configuration.endsDescendants = true
         configuration.terminationGracePeriod = gracePeriod
         configure(&configuration)

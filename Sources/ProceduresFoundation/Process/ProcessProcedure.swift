@@ -28,8 +28,14 @@
   /// output pipe open, what it writes is read for another `outputGracePeriod`, and then not.
   ///
   /// **Threads.** No thread and no run loop waits for the program: all programs together have one
-  /// thread that waits for their pipes and ends. The handler of `.streamed` output is called on a
-  /// Dispatch worker. The grace periods are real time, whatever the queue's clock.
+  /// thread that waits for their pipes and ends, and ends them. The handler of `.streamed` output is
+  /// called on one of a few others; if it blocks, the program can be cancelled and killed all the same.
+  /// The grace periods are real time, whatever the queue's clock.
+  ///
+  /// **Limits.** When the system allows no more processes or open files, the procedure waits for
+  /// programs that this process runs already. If there are none it fails after two seconds.
+  ///
+  /// **The terminal** is not the program's, unless `terminal` says so: it is in a session of its own.
   ///
   /// **Not on** iOS, tvOS, watchOS and visionOS, where a program cannot start another one.
   nonisolated open class ProcessProcedure: Procedure, @unchecked Sendable {
@@ -47,7 +53,7 @@
     public init(_ configuration: ProcessConfiguration) {
       self.configuration = configuration
       super.init()
-      name = ([configuration.program] + configuration.arguments).joined(separator: " ")
+      name = configuration.program
     }
 
     /// A procedure that runs a program: a path, or a name that is looked up in `PATH`.
@@ -78,6 +84,12 @@
     /// of a program ended by a signal. Does nothing when the program does not run.
     public final func kill() { run.withLock { $0.child }?.kill() }
 
+    /// Sends a signal to the program's process group; for example SIGSTOP, SIGCONT or SIGUSR1.
+    ///
+    /// May be called from any thread. Does nothing when the program does not run.
+    public final func send(signal: Int32) { run.withLock { $0.child }?.send(signal) }
+
+    /// Starts the program, on the worker that calls this: it blocks for the time of a `posix_spawn`.
     open override func execute() {
       let child = ChildProcess(
         configuration,

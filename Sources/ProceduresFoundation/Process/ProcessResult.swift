@@ -8,6 +8,8 @@ public struct ProcessResult: Sendable {
   public let output: Data
   /// What it wrote to standard error; empty unless that was `.captured` on its own.
   public let errorOutput: Data
+  /// The time from its start to its end, without what it left running, and whatever waited for it.
+  public let duration: Duration
 
   /// The captured standard output as text; bytes that are not UTF-8 become U+FFFD.
   public var outputText: String { String(decoding: output, as: UTF8.self) }

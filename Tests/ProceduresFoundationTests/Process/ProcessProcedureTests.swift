@@ -20,7 +20,7 @@
       #expect(echo.result?.exit == .status(0))
       #expect(echo.result?.outputText == "hello\n")
       #expect(echo.processIdentifier == nil)
-      #expect(echo.name == "echo hello")
+      #expect(echo.name == "echo")
     }
 
     @Test("an exit status that is no success is an error that names program and status")
