@@ -32,6 +32,11 @@
       var bodies: [Body] = []
       var isAsleep = false
       var hasThread = false
+
+      mutating func takeBodies() -> [Body] {
+        defer { bodies = [] }
+        return bodies
+      }
     }
 
     private let mailbox = Locked(Mailbox())
@@ -122,13 +127,6 @@
     private func drain(_ descriptor: Int32) {
       var bytes: (UInt64, UInt64) = (0, 0)
       while unsafe read(descriptor, &bytes, 16) > 0 {}
-    }
-  }
-
-  extension ProcessSupervisor.Mailbox {
-    fileprivate mutating func takeBodies() -> [ProcessSupervisor.Body] {
-      defer { bodies = [] }
-      return bodies
     }
   }
 #endif
