@@ -39,7 +39,8 @@ extension Board {
     let cell = text.cut(to: nameWidth).rightPadded(to: nameWidth)
     let time = (now - since).text.leftPadded(to: 10)
     return isStopping
-      ? "\(style.yellow(frame)) \(style.yellow(cell))\(time)" : "\(style.cyan(frame)) \(cell)\(time)"
+      ? "\(style.yellow(frame)) \(style.yellow(cell))\(time)"
+      : "\(style.cyan(frame)) \(cell)\(time)"
   }
 
   private func summaryLine(

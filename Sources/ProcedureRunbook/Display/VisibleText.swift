@@ -17,16 +17,20 @@ extension String {
       return self
     }
     var text = String.UnicodeScalarView()
+    var column = 0
     var rest = unicodeScalars[...]
     while let scalar = rest.popFirst() {
       switch scalar {
       case "\t":
-        let column = String(text).columns
-        text.append(contentsOf: repeatElement(" ", count: 8 - column % 8))
+        let width = 8 - column % 8
+        text.append(contentsOf: repeatElement(" ", count: width))
+        column += width
       case "\u{1B}":
         text.append(contentsOf: Self.colour(takenFrom: &rest))
       default:
-        if scalar.properties.generalCategory != .control { text.append(scalar) }
+        if scalar.properties.generalCategory == .control { continue }
+        text.append(scalar)
+        column += scalar.columns
       }
     }
     return String(text)

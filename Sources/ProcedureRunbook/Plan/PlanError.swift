@@ -61,7 +61,8 @@ struct PlanError: Error, Equatable, CustomStringConvertible {
         + "a name is not empty and contains neither '=' nor a zero byte"
     case .stepNamedLikeGroup(let name):
       "'\(name.shortened)' is the name of a step and of a group"
-    case .negativeNumber(let key, let owner): "'\(key)' of \(owner.shortened) must be more than 0"
+    case .negativeNumber(let key, let owner):
+      "'\(key)' of \(owner.shortened) must be more than 0 seconds"
     case .unknownAfter(let name, let step):
       "step '\(step.shortened)' is after '\(name.shortened)', which is neither a step nor a group"
     case .unknownPool(let name, let step):
@@ -78,7 +79,8 @@ struct PlanError: Error, Equatable, CustomStringConvertible {
 
   /// The first few, and the last one, which is the first again.
   private static func shortened(_ names: [String]) -> [String] {
-    let names = names.count <= 12
+    let names =
+      names.count <= 12
       ? names : names.prefix(9) + ["(\(names.count - 10) more)"] + names.suffix(1)
     return names.map(\.shortened)
   }

@@ -50,7 +50,9 @@ struct PlanObject {
     }
     var texts: [String] = []
     for element in elements {
-      guard case .string = element.content else { throw wrongType(key, expected: expected, element) }
+      guard case .string = element.content else {
+        throw wrongType(key, expected: expected, element)
+      }
       texts.append(try text(element, key))
     }
     return texts

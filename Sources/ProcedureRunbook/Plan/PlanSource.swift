@@ -17,8 +17,9 @@ struct PlanSource: Equatable {
       (path, targets) = (nil, [])
     } else if let path = options.planPath {
       (self.path, targets) = (path, options.words)
-    } else if let first = options.words.first, Self.looksLikePath(first)
-      || (found == nil && InputFile(first).isThere)
+    } else if let first = options.words.first,
+      Self.looksLikePath(first)
+        || (found == nil && InputFile(first).isThere)
     {
       (path, targets) = (first, Array(options.words.dropFirst()))
     } else {

@@ -1,6 +1,7 @@
 /// Writes JSON.
 enum JSONText {
-  static func object(_ members: [(key: String, value: String?)], separator: String = ", ") -> String {
+  static func object(_ members: [(key: String, value: String?)], separator: String = ", ") -> String
+  {
     let texts = members.compactMap { key, value in value.map { "\(string(key)): \($0)" } }
     return "{\(texts.joined(separator: separator))}"
   }

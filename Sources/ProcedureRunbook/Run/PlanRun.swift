@@ -90,6 +90,7 @@ struct PlanRun {
   private mutating func makeSteps() {
     // What steps exclude each other over is theirs alone.
     let domain = ExclusionDomain(name: "runbook")
+    var pools = PoolPlaces(plan.pools, in: domain)
     for (index, step) in plan.steps.enumerated() {
       let output = StepOutput(
         of: step.name, display: display, isGrouped: options.groupsOutput,
@@ -98,9 +99,11 @@ struct PlanRun {
         step: step, output: output, programs: programs, gracePeriod: options.gracePeriod,
         launcher: step.launcher ?? options.launcher)
       let files = StepFiles(of: step, comparesContent: options.comparesContent)
-      let freshness = step.outputs.isEmpty
+      let freshness =
+        step.outputs.isEmpty
         ? nil : journal.map { OutOfDate(files: files, step: step, journal: $0) }
       let procedure = StepProcedure(command, domain: domain, freshness: freshness)
+      for pool in step.pools { procedure.procedure.add(condition: pools.next(in: pool)) }
       observe(procedure, files)
       steps.append(procedure)
     }
@@ -136,7 +139,8 @@ struct PlanRun {
       let token = cancellation.token
       var runTimeout: Duration?
       if case .deadlineExceeded? = token.reason { runTimeout = options.timeout }
-      let ending = procedure.isCancelled
+      let ending =
+        procedure.isCancelled
         ? ProcedureOutcome.cancelled(errors) : errors.isEmpty ? .succeeded : .failed(errors)
       let outcome = StepOutcome(
         of: ending, step.step, hasRun: step.hasRun, runTimeout: runTimeout)

@@ -20,8 +20,8 @@ struct JobLimit {
   ///   - descriptorRoom: how many descriptors may be open; nil for any number.
   ///   - descriptorsPerJob: how many of them a running step takes.
   init(wanted: Int, processRoom: Int?, descriptorRoom: Int?, descriptorsPerJob: Int) {
-    // A step is a shell and a program, at least. Threads of our own come and go.
-    let byProcesses = processRoom.map { ($0 - 12) / 2 } ?? .max
+    // A step is a shell and a pipe of two programs, say. Threads of our own come and go.
+    let byProcesses = processRoom.map { ($0 - 12) / 3 } ?? .max
     // What this process opens for a moment.
     let byDescriptors = descriptorRoom.map { ($0 - 12) / descriptorsPerJob } ?? .max
     jobs = max(1, min(wanted, byProcesses, byDescriptors))
