@@ -29,7 +29,7 @@ final class Display: @unchecked Sendable {
   private var whenRoom: [@Sendable () -> Void] = []
   private var isFinishing = false
   private var isFinished = false
-  /// Set when nobody will read any more: from then on all is thrown away.
+  /// Set when nothing more can be written: from then on all is thrown away.
   private var failure: PatientWriter.Failure?
   /// For how long the reader may take nothing; nil for ever.
   private var patience: Duration?

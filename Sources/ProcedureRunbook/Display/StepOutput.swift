@@ -24,7 +24,7 @@ final class StepOutput: @unchecked Sendable {
     self.log = log
   }
 
-  /// Returns when there is room for more: a step is not faster than whoever reads it.
+  /// Returns when there is room for more: a step is not faster than the reader of its output.
   func append(_ data: Data) {
     log?.append(data)
     let shown = lock.withLock { take(lines.append(data)) }

@@ -1,4 +1,5 @@
 #if os(macOS) || os(Linux)
+  internal import Dispatch
   internal import Foundation
   #if canImport(Darwin)
     internal import Darwin
@@ -74,9 +75,17 @@
     /// SIGKILL to the group now, or as soon as it is there; nothing once it ended.
     func kill() { supervisor.post { self.killGroup() } }
 
-    /// A signal to the group; nothing once it ended.
+    /// A signal to the group; nothing once it ended. Returns when it is sent.
+    ///
+    /// It waits for the supervisor's thread, which waits for no code of others.
     func send(_ signal: Int32) {
-      supervisor.post { if self.identifier > 0, !self.isDone { self.signalGroup(signal) } }
+      guard supervisor.prepare() else { return }
+      let isSent = DispatchSemaphore(value: 0)
+      supervisor.post {
+        if self.identifier > 0, !self.isDone { self.signalGroup(signal) }
+        isSent.signal()
+      }
+      _ = isSent.wait(timeout: .now() + 1)
     }
 
     // MARK: Starting

@@ -86,7 +86,8 @@
 
     /// Sends a signal to the program's process group; for example SIGSTOP, SIGCONT or SIGUSR1.
     ///
-    /// May be called from any thread. Does nothing when the program does not run.
+    /// May be called from any thread, and returns when it is sent. Does nothing when the program does
+    /// not run.
     public final func send(signal: Int32) { run.withLock { $0.child }?.send(signal) }
 
     /// Starts the program, on the worker that calls this: it blocks for the time of a `posix_spawn`.

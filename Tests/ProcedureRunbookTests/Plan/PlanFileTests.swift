@@ -94,7 +94,7 @@ struct PlanFileTests {
       ),
       (
         #"[{"name": "a", "run": "x", "timeout": 1e400}]"#,
-        "line 1, column 40: this is not JSON: '1e400' is too large a number"
+        "line 1, column 39: this is not JSON: '1e400' is too large a number"
       ),
       (
         #"[{"name": "a", "run": "x", "retries": 1.5}]"#,

@@ -21,9 +21,9 @@ extension RunbookExecutable {
       ["-c", script], program: "/bin/sh", environment: environment, onOutput: onOutput)
   }
 
-  /// Runs it on a terminal of its own, on which `input` is typed.
+  /// Runs it on a terminal of its own, on which the output of a shell script is typed.
   func terminal(
-    plan: String, _ options: String = "", input: String = "",
+    plan: String, _ options: String = "", typing: String = "",
     size: (rows: Int, columns: Int)? = nil,
     onOutput: @escaping @Sendable (_ text: String, _ process: Int32) -> Void = { _, _ in }
   ) async throws -> Execution {
@@ -31,7 +31,7 @@ extension RunbookExecutable {
     return try await shell(
       plan: plan,
       """
-      printf '\(input)' | script -qec "\(resize)exec $RUNBOOK \(options) plan.json" /dev/null
+      { \(typing.isEmpty ? ":" : typing); } | script -qec "\(resize)exec $RUNBOOK \(options) plan.json" /dev/null
       """, environment: ["TERM": "xterm"], onOutput: onOutput)
   }
 
@@ -46,6 +46,9 @@ extension RunbookExecutable {
 
   /// Whether a program can be run here as a user whom a limit on processes binds.
   static var hasLimitedUser: Bool {
-    geteuid() == 0 && FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv")
+    geteuid() == 0
+      && ["setpriv", "prlimit"].allSatisfy {
+        FileManager.default.isExecutableFile(atPath: "/usr/bin/\($0)")
+      }
   }
 }

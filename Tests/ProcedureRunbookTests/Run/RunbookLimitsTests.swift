@@ -1,4 +1,5 @@
 import Foundation
+import ProceduresFoundation
 import Testing
 
 @testable import ProcedureRunbook
@@ -18,7 +19,7 @@ struct RunbookLimitsTests {
   private static let asLimitedUser = """
     chmod 777 .; exec setpriv --reuid=65534 --regid=65534 --clear-groups sh -c '
       test -x "$RUNBOOK" || { echo unreachable; exit 77; }
-      ulimit -u 40;
+      prlimit --pid $$ --nproc=40:40;
     """
 
   @Test(

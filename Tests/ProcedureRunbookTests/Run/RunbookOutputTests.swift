@@ -36,7 +36,7 @@ struct RunbookOutputTests {
     }
   }
 
-  private static var hasFullDevice: Bool { access("/dev/full", W_OK) == 0 }
+  private static var hasFullDevice: Bool { unsafe access("/dev/full", W_OK) == 0 }
 
   @Test("a closed standard output is a sentence and status 1, and the steps have run")
   func closed() async throws {

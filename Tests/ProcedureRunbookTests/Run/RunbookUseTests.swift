@@ -1,4 +1,5 @@
 import Foundation
+import ProceduresFoundation
 import Testing
 
 @testable import ProcedureRunbook
