@@ -5,7 +5,10 @@ import Foundation
 struct Command {
   static func main() {
     // Before anything else: none of them may come too early.
-    let interrupts = Interrupts()
+    guard let interrupts = Interrupts() else {
+      StandardStreams.complainAboutThreads()
+      exit(1)
+    }
     // `runbook | head` must not end us by SIGPIPE and leave programs running.
     _ = signal(SIGPIPE, SIG_IGN)
     StandardStreams.fillClosed()

@@ -1,4 +1,5 @@
 import Foundation
+import ProceduresFoundation
 
 /// Shows a run while it goes on: live lines on a terminal, plain lines elsewhere.
 ///
@@ -42,10 +43,8 @@ final class Display: @unchecked Sendable {
     board = Board(names, start: .now)
   }
 
-  /// Starts the thread.
-  func start() {
-    Thread.detachNewThread { self.run() }
-  }
+  /// Starts the thread; false if the system has none to give.
+  func start() -> Bool { BackgroundThread.start { self.run() } }
 
   // MARK: What happens
 

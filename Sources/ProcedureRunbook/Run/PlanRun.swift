@@ -39,9 +39,12 @@ struct PlanRun {
 
   /// Runs the plan to its end and answers the exit status.
   func run() async -> Int32 {
+    guard display.start() else {
+      StandardStreams.complainAboutThreads()
+      return 1
+    }
     interrupts.handle(interruptHandler)
     if let timeout = options.timeout { cancellation.cancel(after: timeout) }
-    display.start()
     for group in groups { groupEnds.add(group, cancelledBy: cancellation.token) }
     for step in steps { jobs.add(step.procedure, cancelledBy: cancellation.token) }
     await jobs.waitUntilAllFinished()

@@ -1,4 +1,5 @@
 import Foundation
+import ProceduresFoundation
 
 #if canImport(Darwin)
   import Darwin
@@ -28,8 +29,8 @@ final class Interrupts: @unchecked Sendable {
   private var count = 0
   private var first: Int32?
 
-  /// Called first of all, while there is one thread.
-  init() {
+  /// Called first of all, while there is one thread. nil: the system has no other to give.
+  init?() {
     var signals = sigset_t()
     unsafe sigemptyset(&signals)
     for signal in [SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGTSTP] {
@@ -40,7 +41,7 @@ final class Interrupts: @unchecked Sendable {
     }
     unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
     let waited = signals
-    Thread.detachNewThread { self.run(waited) }
+    guard BackgroundThread.start({ self.run(waited) }) else { return nil }
   }
 
   /// From now on signals are the run's. Those that came before have ended this process.

@@ -42,6 +42,10 @@ enum StandardStreams {
     return true
   }
 
+  static func complainAboutThreads() {
+    complain("no thread can be made: the system allows no more processes (ulimit -u)")
+  }
+
   static func complain(_ sentence: String) {
     // Where this cannot be written, there is no other place to say so.
     try? PatientWriter(STDERR_FILENO).write("runbook: \(sentence)\n".utf8)

@@ -10,7 +10,7 @@
   /// A thread of our own.
   ///
   /// Not `Foundation.Thread`, which does not tell when there can be none.
-  enum BackgroundThread {
+  package enum BackgroundThread {
     private final class Start: Sendable {
       let body: @Sendable () -> Void
 
@@ -20,7 +20,7 @@
     /// Runs `body` on a new thread; false if the system has none to give.
     ///
     /// No signal handler of the process runs there.
-    static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+    package static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
       var all = sigset_t()
       unsafe sigfillset(&all)
       var before = sigset_t()

@@ -16,11 +16,14 @@ struct RunbookLimitsTests {
     return "[\(steps.joined(separator: ","))]"
   }
 
-  private static let asLimitedUser = """
-    chmod 777 .; exec setpriv --reuid=65534 --regid=65534 --clear-groups sh -c '
-      test -x "$RUNBOOK" || { echo unreachable; exit 77; }
-      prlimit --pid $$ --nproc=40:40;
+  /// Each test has a user of its own, so that nothing else counts.
+  private func limited(to count: Int, user: Int, _ script: String) -> String {
     """
+    chmod 777 .; exec setpriv --reuid=\(user) --regid=\(user) --clear-groups sh -c '
+      test -x "$RUNBOOK" || { echo unreachable; exit 77; }
+      prlimit --pid $$ --nproc=\(count):\(count); \(script)'
+    """
+  }
 
   @Test(
     "with room for 40 processes a plan of 100 jobs at once is run, by fewer, and this is said",
@@ -31,7 +34,7 @@ struct RunbookLimitsTests {
     defer { runbook.removeDirectory() }
     let execution = try await runbook.shell(
       plan: plan(60, "sleep 0.05; echo x | cat"),
-      Self.asLimitedUser + #" exec "$RUNBOOK" -q --jobs 100 plan.json'"#)
+      limited(to: 40, user: 61231, #"exec "$RUNBOOK" -q --jobs 100 plan.json"#))
     if execution.exit == .status(77) { return }
     #expect(execution.exit == .status(0), "\(execution.output)")
     #expect(
@@ -50,14 +53,33 @@ struct RunbookLimitsTests {
     let hungry = "i=0; while [ $i -lt 60 ]; do sleep 600 & i=$((i+1)); done; wait"
     let execution = try await runbook.shell(
       plan: plan(8, "echo up; \(hungry)"),
-      Self.asLimitedUser + """
-         "$RUNBOOK" --jobs 8 --grace 5 plan.json & p=$!
-        sleep 2; kill -TERM $p; wait $p; exit $?'
-        """)
+      limited(
+        to: 40, user: 61232,
+        """
+        "$RUNBOOK" --jobs 8 --grace 5 plan.json & p=$!
+        sleep 2; kill -TERM $p; wait $p; exit $?
+        """))
     if execution.exit == .status(77) { return }
     #expect(execution.exit != .status(0))
     // By the first failure of a fork, or by the signal, but ended, with a table and nothing left.
     #expect(execution.lines.last?.contains("8 steps in ") == true, "\(execution.output)")
+  }
+
+  @Test(
+    "with room for no process at all it says so, and ends",
+    .enabled(
+      if: RunbookExecutable.hasLimitedUser,
+      "needs to be the superuser, and setpriv, to become a user whom the limit binds"))
+  func noRoom() async throws {
+    defer { runbook.removeDirectory() }
+    for limit in 1...6 {
+      let execution = try await runbook.shell(
+        plan: plan(2, "true"),
+        limited(to: limit, user: 61233, #"exec "$RUNBOOK" plan.json"#))
+      if execution.exit == .status(77) { return }
+      #expect(execution.exit == .status(1), "\(limit): \(execution.output)")
+      #expect((execution.errorOutput + execution.output).contains("ulimit -u"), "\(limit)")
+    }
   }
 
   @Test("with room for 64 open files a plan of 100 jobs at once is run, and this is said")
