@@ -68,6 +68,10 @@ struct Command {
     let limit = JobLimit(
       wanted: options.jobs ?? max(1, ProcessInfo.processInfo.activeProcessorCount),
       descriptorsPerJob: options.logDirectory == nil ? 2 : 3)
+    guard limit.isEnough else {
+      StandardStreams.complainAboutThreads()
+      return 1
+    }
     if let note = limit.note { StandardStreams.complain(note) }
     let run = PlanRun(
       plan, directory: directory, options: options, jobs: limit.jobs, interrupts: interrupts)

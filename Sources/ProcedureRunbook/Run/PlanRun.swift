@@ -54,7 +54,9 @@ struct PlanRun {
 
   private var interruptHandler: Interrupts.Handler {
     Interrupts.Handler(
-      interrupted: { [cancellation, programs, display, options] count in
+      interrupted: { [cancellation, programs, display, options, interrupts] count in
+        // What was to be killed is; whatever else there is to wait for, it is not wanted.
+        if count > 2, let signal = interrupts.firstSignal { _exit(128 + signal) }
         if count == 1 {
           display.lose(patience: options.gracePeriod)
         } else {

@@ -12,6 +12,8 @@ import Foundation
 struct JobLimit {
   /// At least 1, whatever the limits.
   let jobs: Int
+  /// Whether there is room for the threads of this process and one program.
+  let isEnough: Bool
   /// What is said about it, when it is less than what was asked for.
   let note: String?
 
@@ -24,6 +26,7 @@ struct JobLimit {
     let byProcesses = processRoom.map { ($0 - 12) / 3 } ?? .max
     // What this process opens for a moment.
     let byDescriptors = descriptorRoom.map { ($0 - 12) / descriptorsPerJob } ?? .max
+    isEnough = processRoom.map { $0 >= 8 } ?? true
     jobs = max(1, min(wanted, byProcesses, byDescriptors))
     guard jobs < wanted else {
       note = nil

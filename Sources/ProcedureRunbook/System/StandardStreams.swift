@@ -43,7 +43,7 @@ enum StandardStreams {
   }
 
   static func complainAboutThreads() {
-    complain("no thread can be made: the system allows no more processes (ulimit -u)")
+    complain("there is no room for threads: the system allows no more processes (ulimit -u)")
   }
 
   static func complain(_ sentence: String) {

@@ -116,6 +116,8 @@ struct RunbookLimitsTests {
         wanted: 100, processRoom: processes, descriptorRoom: descriptors, descriptorsPerJob: 2
       ).jobs
     }
+    #expect(
+      !JobLimit(wanted: 1, processRoom: 7, descriptorRoom: nil, descriptorsPerJob: 2).isEnough)
     #expect(jobs(nil, nil) == 100 && jobs(42, nil) == 10 && jobs(nil, 56) == 22)
     #expect(jobs(0, 0) == 1 && jobs(-5, nil) == 1 && jobs(100_000, 100_000) == 100)
   }
