@@ -54,7 +54,7 @@ final class Interrupts: @unchecked Sendable {
   func note(_ signal: Int32) {
     let (handler, count): (Handler?, Int) = lock.withLock {
       first = first ?? signal
-      self.count += signal == SIGQUIT ? 2 : 1
+      self.count = max(self.count + 1, signal == SIGQUIT ? 2 : 1)
       return (self.handler, self.count)
     }
     guard let handler else { _exit(128 + signal) }
