@@ -87,14 +87,18 @@ struct RunbookOutputTests {
     defer { runbook.removeDirectory() }
     let isGone = Flag()
     let execution = try await runbook.run(
-      plan: #"[{"name": "deaf", "run": "echo $$ > pid; trap '' TERM; seq 1 100000000"}]"#,
+      plan: """
+        [{"name": "deaf",
+          "run": "echo $$ > pid; trap 'touch heard' TERM; yes & wait; wait; sleep 600"}]
+        """,
       "--grace", "600",
       onOutput: { _, process in
         // Reads no more until the program is gone.
         guard !isGone.isSet, runbook.hasFile("pid") else { return }
         usleep(300_000)
         kill(process, SIGINT)
-        usleep(100_000)
+        // Two of one kind that are not yet taken are one.
+        for _ in 0..<600 where !runbook.hasFile("heard") { usleep(100_000) }
         kill(process, SIGINT)
         for _ in 0..<600 where kill(process, 0) == 0 { usleep(100_000) }
         if kill(process, 0) != 0 { isGone.set() }
