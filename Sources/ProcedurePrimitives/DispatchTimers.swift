@@ -13,6 +13,10 @@ public final class DispatchTimers: TimerService, @unchecked Sendable {
   /// and neighbours share a wake-up.
   private static let nanosecondsPerTick: UInt64 = 1 << 15
 
+  /// A queue of its own quality, on which hardly anything else runs: deadlines are marked here also when
+  /// each thread of the global queues, and of hundreds of queues of the default quality, is held.
+  private static let queue = DispatchQueue(label: "procedures.timers", qos: .userInteractive)
+
   private struct State: Sendable {
     var wheel = TimerWheel<any TimerTarget>(nanosecondsPerTick: nanosecondsPerTick)
     var armedFor = UInt64.max
@@ -23,7 +27,7 @@ public final class DispatchTimers: TimerService, @unchecked Sendable {
   private let source: any DispatchSourceTimer
 
   private init() {
-    source = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "procedures.timers"))
+    source = DispatchSource.makeTimerSource(queue: Self.queue)
     // There is only the shared one, so that it is kept is no leak. A weak reference would make all of
     // its reference counting slow.
     source.setEventHandler { @Sendable in self.wake() }
@@ -37,7 +41,7 @@ public final class DispatchTimers: TimerService, @unchecked Sendable {
   public func schedule(
     _ target: any TimerTarget, at deadline: ContinuousClock.Instant
   ) -> SlabKey {
-    let nanoseconds = (deadline - epoch).nanosecondsRoundedUp
+    let nanoseconds = deadline.durationSince(epoch).nanosecondsRoundedUp
     return state.withLock { state in
       if state.wheel.count == 0 { state.wheel.skip(to: (now - epoch).nanosecondsRoundedDown) }
       let key = state.wheel.schedule(target, at: nanoseconds)

@@ -20,6 +20,10 @@ public struct Fifo<Element> {
   @inlinable
   public var isEmpty: Bool { count == 0 }
 
+  /// The element, if there is one and no other.
+  @inlinable
+  public var only: Element? { count == 1 ? ring[head] : nil }
+
   /// Puts `element` at the end. Amortised O(1).
   @inlinable
   public mutating func append(_ element: consuming Element) {

@@ -1,6 +1,9 @@
 /// Something that wants to be told when its time has come.
 public protocol TimerTarget: AnyObject, Sendable {
-  /// Called once, on the timer's thread, at or after the deadline. Must not block.
+  /// Called once, on the timer's thread, at or after the deadline.
+  ///
+  /// Must neither block nor run user code: all other deadlines wait for it. What may, it hands on, by
+  /// `TimerService.deliver`; what others must see in time, it does here.
   func timerFired()
 }
 

@@ -1,3 +1,4 @@
+internal import ProcedurePrimitives
 public import Procedures
 
 /// Executes until the test calls `finish()`, or, unless told otherwise, until it is cancelled.
@@ -35,7 +36,7 @@ nonisolated open class ManualProcedure: Procedure, @unchecked Sendable {
   ///
   /// In real time.
   public final func executing(within duration: Duration) async throws {
-    let deadline = ContinuousClock.now.advanced(by: duration)
+    let deadline = ContinuousClock.now.saturatingAdvanced(by: duration)
     while state < .executing, ContinuousClock.now < deadline, !Task.isCancelled {
       try? await Task.sleep(for: .milliseconds(1))
     }

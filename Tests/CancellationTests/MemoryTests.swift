@@ -23,6 +23,26 @@ import Testing
       }
     }
 
+    @Test("K8: any number of short-lived weak targets of derived tokens leave it flat")
+    func derivedWeakTargets() async {
+      await #expect(processExitsWith: .success) {
+        let (probe, time, other) = (Probe(), TestClock(), CancellationTokenSource())
+        let spare = Slot<CancellationRegistration>()
+        await expectFlat(within: 128 * 1_024) { token in
+          (token || other.token).register(probe.target())
+          token.map { true }.register(probe.target())
+          (token && other.token).flatMap { .cancelled }.register(probe.target())
+          CancellationToken.timeout(.seconds(60), clock: time.clock).register(probe.target())
+          // One that a handler keeps.
+          let both = token || other.token
+          spare.value?.unregister()
+          spare.value = both.onCancel {}
+          both.register(probe.target())
+        }
+        precondition(probe.living == 0 && time.pendingCount < 1_000)
+      }
+    }
+
     @Test("K8: any number of short-lived children leave it flat")
     func children() async {
       await #expect(processExitsWith: .success) {
@@ -134,13 +154,15 @@ import Testing
 
 #if canImport(Glibc) && !TSAN
   /// Does something many times on a token that stays, and looks whether it left a trace.
-  func expectFlat(_ body: (CancellationToken) -> Void) async {
+  func expectFlat(
+    within bytes: Int = 64 * 1_024, _ body: (CancellationToken) -> Void
+  ) async {
     let source = CancellationTokenSource()
     for _ in 0..<1_000 { body(source.token) }
     let growth = LiveBytes.growth {
       for _ in 0..<Rounds.size(1_000_000, otherwise: 20_000) { body(source.token) }
     }
-    precondition(abs(growth) < 64 * 1_024, "live bytes changed by \(growth)")
+    precondition(abs(growth) < bytes, "live bytes changed by \(growth)")
     precondition(!source.token.isCompleted)
   }
 #endif

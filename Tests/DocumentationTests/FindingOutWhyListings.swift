@@ -58,8 +58,8 @@ struct FindingOutWhyListings {
     check.add(dependency: write)
     queue.add(write, check)
     await queue.waitUntilAllFinished()
-    for case ProcedureError.dependencyCycle(let names) in write.errors {
-      print(names.joined(separator: " waits for "))
+    for case let error as ProcedureError in write.errors where error.code == .dependencyCycle {
+      print(error.cycle.joined(separator: " waits for "))
     }
     // end
     #expect(output.events == ["count the words waits for count the words"])

@@ -60,8 +60,8 @@ struct GroupListings {
     // listing: groups-errors
     let group = CountAll(["to be", ""])
     _ = await queue.run(group)
-    for case ProcedureError.child(let name, let error) in group.errors {
-      print("\(name): \(error)")
+    for case let error as ProcedureError in group.errors where error.code == .child {
+      print("\(error.procedure!): \(error.underlyingErrors[0])")
     }
     // end
     #expect(output.events == ["count the words: NoText()"])
@@ -102,5 +102,48 @@ struct GroupListings {
     let fetch = FetchWithSpare(CountWords("")) { CountWords("to be") }
     #expect("\(await queue.run(fetch))" == "succeeded")
     #expect((fetch.children.last as? CountWords)?.count == 2)
+  }
+
+  @Test("a closure that recovers")
+  func recover() async {
+    let output = Recorder<String>()
+    @Sendable func print(_ line: String) { output.note(line) }
+    let fetch = BlockProcedure { throw TestError("offline") }
+    let report = BlockProcedure {}
+    // listing: groups-recover
+    let group = GroupProcedure(fetch, report)
+    group.recover { group, child, errors in
+      guard child === fetch, !errors.isEmpty else { return errors }
+      group.add(child: BlockProcedure { print("from the cache") })
+      return []
+    }
+    queue.add(group)
+    // end
+    #expect("\(await group.waitUntilFinished())" == "succeeded")
+    #expect(output.events == ["from the cache"])
+  }
+
+  @Test("a substitute that dependents wait for")
+  func substitute() async throws {
+    let output = Recorder<Int>()
+    func print(_ number: Int) { output.note(number) }
+    let load = ResultProcedure<String> { throw TestError("offline") }
+    let words = TransformProcedure<String, Int> { $0.split(separator: " ").count }
+    words.injectResult(from: load)
+    // listing: groups-substitute
+    let group = GroupProcedure(load, words)
+    group.recover { group, child, errors in
+      guard child === load, !errors.isEmpty else { return errors }
+      let cached = ResultProcedure { "to be or not to be" }
+      words.remove(dependency: load)  // else the failure of `load` would cancel it
+      words.injectResult(from: cached)
+      group.add(child: cached)
+      return []
+    }
+    queue.add(group)
+    print(try await words.value)
+    // end
+    #expect(await group.waitUntilFinished() == .succeeded)
+    #expect(output.events == [6])
   }
 }

@@ -140,10 +140,8 @@ struct ReadmeListings {
     await executes.wait()
     clock.advance(by: .seconds(30))
     _ = await upload.waitUntilFinished()
-    guard case ProcedureError.timedOut(.seconds(30))? = upload.errors.first else {
-      Issue.record("\(upload)")
-      return
-    }
+    let error = upload.errors.first as? ProcedureError
+    #expect(error?.code == .timedOut && error?.duration == .seconds(30))
     await waits.wait()
     clock.advance(by: .seconds(2) - .nanoseconds(1))
     #expect(!pause.isFinished)

@@ -82,11 +82,47 @@ struct RepeatListings {
   func limit() {
     let queue = queue
     // listing: repeat-timeout
-    let answer = RetryProcedure(wait: .fibonacci(period: .seconds(1))) { request() }
+    let answer = RetryProcedure(wait: .fibonacci(period: .seconds(1))) {
+      request().timeout(after: .seconds(5))
+    }
     answer.timeout(after: .seconds(20))
     queue.add(answer)
     // end
     advance(1)
     #expect("\(answer.outcome!)" == "succeeded" && clock.pendingCount == 0)
+  }
+
+  @Test("its errors")
+  func errors() async throws {
+    let queue = ProcedureQueue()
+    let output = Recorder<String>()
+    func print(_ line: String) { output.note(line) }
+    // listing: repeat-errors
+    let answer = RetryProcedure(max: 2) { request() }
+    do {
+      print(try await queue.value(of: answer))
+    } catch let error as Busy {
+      print("try again in \(error.retryAfter)")
+    }
+    // end
+    #expect(output.events == ["try again in 1.0 seconds"])
+  }
+
+  @Test("several statements")
+  func statements() {
+    let queue = queue
+    let texts = Counter()
+    @Sendable func next() -> String? { texts.increment() > 2 ? nil : "to be" }
+    // listing: repeat-statements
+    let polling = RepeatProcedure(name: "polls", max: 3) { () -> CountWords? in
+      guard let text = next() else { return nil }
+      let count = CountWords(text)
+      count.name = "count \(text)"
+      return count
+    }
+    queue.add(polling)
+    // end
+    scheduler.run()
+    #expect(polling.count == 2 && polling.current?.name == "count to be")
   }
 }

@@ -2,6 +2,9 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
+/// Stands for what is wrong with the network.
+private struct Offline: Error {}
+
 /// Stands for what is downloaded.
 private struct Page: Sendable {
   let text: String
@@ -123,5 +126,42 @@ struct ResultListings {
     print(try await queue.value(of: longest))
     // end
     #expect(output.events == ["[\"page 1\", \"page 2\", \"page 3\"]", "[\"to\", \"not\"]"])
+  }
+
+  @Test("the cause")
+  func cause() async throws {
+    let output = output
+    func print(_ item: Any) { output.note("\(item)") }
+    @Sendable func load() throws -> String { throw Offline() }
+    // listing: results-cause
+    let page = ResultProcedure { try load() }
+    let words = TransformProcedure<String, Int> { text in text.split(separator: " ").count }
+    words.injectResult(from: page)
+    queue.add(page, words)
+    do {
+      print(try await words.value)
+    } catch let error as Offline {
+      print("\(error) kept '\(page.name)' from having a value")
+    }
+    // end
+    #expect(output.events == ["Offline() kept 'ResultProcedure<String>' from having a value"])
+  }
+
+  @Test("several sources")
+  func several() async throws {
+    let output = output
+    func print(_ item: Any) { output.note("\(item)") }
+    // listing: results-several
+    let text = ResultProcedure { "ab" }
+    let count = ResultProcedure { 3 }
+    let repeated = TransformProcedure<(String, Int), String> { input in
+      let (text, count) = input
+      return String(repeating: text, count: count)
+    }
+    repeated.injectResult(from: text, count)
+    queue.add(text, count, repeated)
+    print(try await repeated.value)
+    // end
+    #expect(output.events == ["ababab"])
   }
 }

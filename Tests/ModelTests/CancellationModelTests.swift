@@ -270,6 +270,69 @@
       }
     }
 
+    @Test(
+      "K9: combinations that are made while an operand ends: cancelled with it, by whoever looks")
+    func combinedMeanwhile() throws {
+      try explore {
+        let (left, right) = (CancellationTokenSource(), CancellationTokenSource())
+        let made = PlainLog<CancellationToken>()
+        return .init(
+          threads: [
+            { left.cancel() },
+            {
+              made.events = [
+                left.token || right.token, .any(of: [right.token, left.token]),
+                left.token.map { true },
+              ]
+            },
+          ]
+        ) {
+          try require(made.events.allSatisfy(\.isCancelled), "an operand's cancel was missed")
+        }
+      }
+    }
+
+    @Test("K9: combinations that are made while the source of an operand goes: the other decides")
+    func combinedWhileCompleting() throws {
+      try explore {
+        let (left, right) = (CancellationTokenSource(), CancellationTokenSource())
+        let made = PlainLog<CancellationToken>()
+        return .init(
+          threads: [
+            { left.complete() },
+            {
+              made.events = [
+                left.token && right.token, .all(of: [right.token, left.token]),
+                left.token || right.token,
+              ]
+            },
+          ]
+        ) {
+          try require(
+            made.events.map(\.isCompleted) == [true, true, false], "an operand's end was missed")
+          right.cancel()
+          try require(
+            made.events.map(\.isCancelled) == [false, false, true], "the wrong one decided")
+        }
+      }
+    }
+
+    @Test("K9: two tokens that begin to follow each other: both complete, not cancelled")
+    func circle() throws {
+      try explore {
+        let sources = [CancellationTokenSource(), CancellationTokenSource()]
+        let tokens = PlainLog<CancellationToken>()
+        tokens.events = (0..<2).map { index in
+          sources[index].token.flatMap { tokens.events[1 - index] }
+        }
+        return .init(threads: [{ sources[0].cancel() }, { sources[1].cancel() }]) {
+          let isDecided = tokens.events.allSatisfy { $0.isCompleted && !$0.isCancelled }
+          tokens.events = []
+          try require(isDecided, "a circle stayed pending")
+        }
+      }
+    }
+
     @Test("K9: a && b against the ends of both, and a registration: one end, and told once")
     func both() throws {
       try explore {

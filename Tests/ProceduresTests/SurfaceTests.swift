@@ -118,6 +118,32 @@ enum Cat {}
     queue.add(GroupProcedure(Work(), Work()))
     let d = DelayProcedure(by: .zero), d2 = DelayProcedure(until: .now)
     queue.add(d, d2)
+    let pair = IdentityProcedure<(Int, String)>().named("pair")
+      .injectResult(from: ResultProcedure(name: "a") { 1 }, ResultProcedure(name: "b") { "b" })
+    queue.add(pair.dependencies)
+    queue.add(pair)
+    #expect(try await pair.value == (1, "b"))
+    let parts: [any OutputProcedure<Int>] = [Out(), ResultProcedure { 4 }]
+    let gathered = parts.gathered()
+    queue.add(gathered.dependencies)
+    queue.add(gathered)
+    #expect(try await gathered.value == [3, 4])
+    let recovering = GroupProcedure(name: "recovering") {
+      BlockProcedure { throw CancellationError() }
+    }
+    .recover { _, child, errors in child.failed ? [] : errors }
+    let outcome: ProcedureOutcome = await queue.run(recovering)
+    #expect(
+      outcome == .succeeded && outcome.isSuccess && !outcome.isFailure && !outcome.isCancelled)
+    try outcome.get()
+    do {
+      try await queue.run(
+        RetryProcedure(max: 1) { DelayProcedure(by: .seconds(9)).timeout(after: .zero) }
+      )
+      .get()
+    } catch let error as ProcedureError where error.code == .timedOut {
+      #expect(error.procedure == "Delay of 9 s" && error.underlyingErrors.isEmpty)
+    }
     let composed = ComposedProcedure(Work())
     let gated = GatedProcedure(Work()) { true }
     let ignoring = IgnoreErrorsProcedure(Work())

@@ -60,15 +60,14 @@ public struct AsyncPrefixUntilCancelled<Base: AsyncSequence>: AsyncSequence {
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(Failure) -> Element? {
-      if hasEnded || token.isCancelled {
-        hasEnded = true
-        return nil
+      if hasEnded { return nil }
+      let result: AbandonableIterator<Base.AsyncIterator>.Outcome?
+      switch token.seen {
+      case .cancelled: result = nil
+      case .notCancelled: result = await iterator.next(isolation: actor)
+      case .pending: result = await iterator.next(unless: token, isolation: actor)
       }
-      let result =
-        token.isCompleted
-        ? await iterator.next(isolation: actor)
-        : await iterator.next(unless: token, isolation: actor)
-      // Nil: the token was cancelled, and the base may still be busy.
+      // Nil: the token was cancelled, and the base, if it was asked, may still be busy.
       guard let result, case .success(.some) = result else {
         hasEnded = true
         return try result?.get()

@@ -22,7 +22,7 @@ public nonisolated(nonsending) func withCancellationHandler<Result, Failure: Err
   operation: nonisolated(nonsending) () async throws(Failure) -> Result,
   onCancel handler: @escaping @Sendable () -> Void
 ) async throws(Failure) -> Result {
-  if token.isCompleted, !token.isCancelled { return try await operation() }
+  if case .notCancelled = token.seen { return try await operation() }
   let scope = HandlerScope()
   let registration = token.onComplete { cancelled in
     if cancelled { handler() }

@@ -7,13 +7,20 @@ public typealias CancellationRequest = CancellationTokenSource
 
 /// couchdeveloper's protocol of tokens: what can be asked whether it was cancelled.
 ///
-/// New code takes a `CancellationToken`, which costs less to poll, and `.never` for none.
+/// New code takes a `CancellationToken`, which costs less to poll, and `.never` for none. All members
+/// are those of the token behind it.
 public protocol CancellationTokenType: Sendable {
   /// The token behind it.
   var cancellationToken: CancellationToken { get }
 }
 
 extension CancellationTokenType {
+  /// Whether it was cancelled: `CancellationToken.isCancelled`.
+  public var isCancelled: Bool { cancellationToken.isCancelled }
+
+  /// Whether it was cancelled, or is certain never to be: `CancellationToken.isCompleted`.
+  public var isCompleted: Bool { cancellationToken.isCompleted }
+
   /// Whether it was cancelled: `CancellationToken.isCancelled`.
   public var isCancellationRequested: Bool { cancellationToken.isCancelled }
 
@@ -44,6 +51,45 @@ extension CancellationTokenType {
   public func onCancel(_ handler: @escaping @Sendable () -> Void) -> CancellationRegistration {
     cancellationToken.onCancel(on: nil, handler)
   }
+
+  /// Calls `handler` once when it is settled: `CancellationToken.onComplete`.
+  @discardableResult @_disfavoredOverload
+  public func onComplete(
+    _ handler: @escaping @Sendable (_ cancelled: Bool) -> Void
+  ) -> CancellationRegistration {
+    cancellationToken.onComplete(on: nil, handler)
+  }
+
+  /// A token that is cancelled when this one is and `transform` returns true: `CancellationToken.map`.
+  @_disfavoredOverload
+  public func map(_ transform: @escaping @Sendable () -> Bool) -> CancellationToken {
+    cancellationToken.map(transform)
+  }
+
+  /// A token that follows the one that `transform` returns when this one is cancelled:
+  /// `CancellationToken.flatMap`.
+  @_disfavoredOverload
+  public func flatMap(
+    _ transform: @escaping @Sendable () -> any CancellationTokenType
+  ) -> CancellationToken {
+    cancellationToken.flatMap { transform().cancellationToken }
+  }
+}
+
+/// A token that is cancelled when either is: `CancellationToken.any(of:)`.
+@_disfavoredOverload
+public func || (
+  left: any CancellationTokenType, right: any CancellationTokenType
+) -> CancellationToken {
+  left.cancellationToken || right.cancellationToken
+}
+
+/// A token that is cancelled when both are: `CancellationToken.all(of:)`.
+@_disfavoredOverload
+public func && (
+  left: any CancellationTokenType, right: any CancellationTokenType
+) -> CancellationToken {
+  left.cancellationToken && right.cancellationToken
 }
 
 extension CancellationToken: CancellationTokenType {

@@ -9,6 +9,12 @@ extension CancellationToken {
   public func register(_ handler: @escaping @Sendable () -> Void) -> CancellationRegistration {
     onCancel(handler)
   }
+
+  /// Calls `closure` once when the token is cancelled, at once if it already is: `onCancel`.
+  @discardableResult @_disfavoredOverload
+  public func register(closure: @escaping @Sendable () -> Void) -> CancellationRegistration {
+    onCancel(closure)
+  }
 }
 
 extension CancellationTokenSource {

@@ -1,22 +1,48 @@
-/// Something that owns tasks, a view model for example, and cancels them when it goes.
+/// Something that owns tasks, a view model for example, and can be told to cancel them.
 ///
 /// ```swift
-/// final class FeedModel: TaskCancellable {
+/// final class Screen<Model: TaskCancellable>: UIViewController {
+///   override func viewWillDisappear(_ animated: Bool) {
+///     super.viewWillDisappear(animated)
+///     if isBeingDismissed { model.cancelAll() }
+///   }
+/// }
+/// ```
+///
+/// Where the tasks are is its own affair. One that keeps them in a store is a `TaskStoring`, which has
+/// `cancelAll()`, and may be declared both.
+@MainActor public protocol TaskCancellable: AnyObject {
+  /// Cancels all tasks. More may be added after.
+  func cancelAll()
+}
+
+/// Something that keeps its tasks in a store, and so cancels them when it goes.
+///
+/// ```swift
+/// final class FeedModel: TaskStoring {
 ///   let taskStore = TaskStore<AnyTaskID>()
 ///   func load() { addTask { await fetch() } }
 /// }
 /// ```
 ///
 /// Tasks do not keep the owner alive unless their closures capture it: capture `[weak self]`.
-public protocol TaskCancellable: AnyObject {
+public protocol TaskStoring: AnyObject {
   /// Where the tasks are. Keep one for as long as the object lives.
   var taskStore: TaskStore<AnyTaskID> { get }
 }
 
+/// What names a task in the listings of those who keep them in a dictionary.
+public typealias TaskID = AnyHashable
+
+/// An id of tasks.
+public protocol TaskIDProtocol: Hashable, Sendable {}
+
+extension DefaultTaskID: TaskIDProtocol {}
+
 /// An id of any type: two are equal if they are of one type and equal there.
 ///
 /// Unchecked because `AnyHashable` does not say what the initialiser asks for.
-public struct AnyTaskID: Hashable, @unchecked Sendable {
+public struct AnyTaskID: TaskIDProtocol, @unchecked Sendable {
   private let base: AnyHashable
 
   /// Wraps an id.
@@ -25,12 +51,13 @@ public struct AnyTaskID: Hashable, @unchecked Sendable {
   }
 }
 
-extension TaskCancellable {
+extension TaskStoring {
   /// Starts a task under the default id.
   @discardableResult
   public func addTask<Success: Sendable>(
     priority: TaskPriority? = nil,
-    @_inheritActorContext operation: sending @escaping @isolated(any) () async throws -> Success
+    @_inheritActorContext @_implicitSelfCapture
+    operation: sending @escaping @isolated(any) () async throws -> Success
   ) -> Task<Success, any Error> {
     addTask(id: DefaultTaskID(), priority: priority, operation: operation)
   }
@@ -40,7 +67,8 @@ extension TaskCancellable {
   public func addTask<Success: Sendable>(
     id: some Hashable & Sendable,
     priority: TaskPriority? = nil,
-    @_inheritActorContext operation: sending @escaping @isolated(any) () async throws -> Success
+    @_inheritActorContext @_implicitSelfCapture
+    operation: sending @escaping @isolated(any) () async throws -> Success
   ) -> Task<Success, any Error> {
     taskStore.addTask(id: AnyTaskID(id), priority: priority, operation: operation)
   }

@@ -34,6 +34,15 @@ final class CancellationLinks: @unchecked Sendable {
   var keepsItself: CancellationState?
   var ownsItselfWhileObserved = false
 
+  /// Where a token without a source is listed since it has had a weak target.
+  enum Listing: Sendable {
+    case none
+    case underWay
+    case at(SlabKey)
+  }
+
+  var listing = Listing.none
+
   var weakTargets = 0
   var sweepAt = 32
 }

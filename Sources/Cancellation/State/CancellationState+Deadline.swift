@@ -42,8 +42,12 @@ extension CancellationState {
   }
 
   /// A timer of ours fired; it counts unless it was replaced.
-  fileprivate func deadlinePassed(generation: UInt64) {
-    settle(.cancelled(.deadlineExceeded), ifDeadline: generation)
+  ///
+  /// The timer's thread marks, so that it needs no other to be true; what runs user code it hands on.
+  fileprivate func deadlinePassed(generation: UInt64, on clock: TimerClock) {
+    guard let end = begin(.cancelled(.deadlineExceeded), ifDeadline: generation) else { return }
+    guard end.concernsOthers else { return end.finish() }
+    clock.service.deliver { end.finish() }
   }
 }
 
@@ -60,7 +64,7 @@ private final class Deadline: TimerTarget {
   }
 
   func timerFired() {
-    clock.service.deliver { [state, generation] in state.deadlinePassed(generation: generation) }
+    state.deadlinePassed(generation: generation, on: clock)
   }
 }
 
@@ -77,7 +81,6 @@ private final class WeakDeadline: TimerTarget {
   }
 
   func timerFired() {
-    guard let state else { return }
-    clock.service.deliver { [generation] in state.deadlinePassed(generation: generation) }
+    state?.deadlinePassed(generation: generation, on: clock)
   }
 }

@@ -18,10 +18,59 @@ extension CancellationState {
     }
   }
 
+  enum Following: Sendable {
+    case isUnderWay
+    /// It leads back to itself: nothing can ever cancel it, and its caller is to settle it.
+    case isCircular
+  }
+
   /// Makes this state end as `operand` does, from when that is known.
-  func follow(_ operand: CancellationState) {
-    machine.withLock { $0.rule = .any(undecided: 1) }
-    connect(to: operand, as: .combination(WeakState(self)))
+  func follow(_ operand: CancellationState) -> Following {
+    // Those that follow each other follow the last of them, so that no way gets longer by another.
+    var last = operand
+    while let next = last.followed { last = next }
+    if last === self { return .isCircular }
+    // What it was derived from has ended, and is not waited for any more.
+    let ended = machine.withLock { machine in
+      machine.rule = .any(undecided: 1)
+      return machine.links?.takeParents()
+    }
+    _ = ended
+    connect(to: last, as: .combination(WeakState(self)))
+    // Looked for when it may be there: of two threads that close a circle, one at least sees it.
+    return leadsBackToItself ? .isCircular : .isUnderWay
+  }
+
+  private var followed: CancellationState? {
+    machine.withLock { machine in
+      guard machine.isPending, machine.rule == .any(undecided: 1), let links = machine.links,
+        links.parents.count == 1, case .dependent = links.parents[0].place
+      else { return nil }
+      return links.parents[0].state
+    }
+  }
+
+  /// What a token without a source waits for, if that is one other token.
+  private var awaited: CancellationState? {
+    machine.withLock { machine in
+      guard machine.isPending, let links = machine.links, links.ownsItselfWhileObserved,
+        links.parents.count == 1
+      else { return nil }
+      return links.parents[0].state
+    }
+  }
+
+  private var leadsBackToItself: Bool {
+    var (next, mark, steps) = (awaited, self, 0)
+    while let state = next {
+      if state === self { return true }
+      // A circle without this one: another thread has just closed it, and opens it again.
+      if state === mark { return false }
+      steps += 1
+      if steps & (steps - 1) == 0 { mark = state }
+      next = state.awaited
+    }
+    return false
   }
 
   /// Makes this state, which has no source, follow the token that `closure` decides on when
@@ -36,7 +85,10 @@ extension CancellationState {
       // Ended since the caller looked: decide on this thread.
       operand.waitWhileMarking()
       let decider = operand.isCancelled ? derivation.decide(becauseOf: operand).state : nil
-      if let decider { follow(decider) } else { settle(.notCancelled) }
+      guard let decider, follow(decider) == .isUnderWay else {
+        settle(.notCancelled)
+        return
+      }
     }
   }
 
@@ -118,7 +170,7 @@ extension CancellationState {
   /// Takes what this state would release in its `deinit`, to be released without recursion.
   fileprivate func abandon() -> [CancellationLinks.Parent] {
     guard let links = machine.withLock({ $0.links.take() }) else { return [] }
-    links.cancelTimer()
+    links.leaveTimerAndList()
     return links.takeParents()
   }
 }
@@ -126,19 +178,19 @@ extension CancellationState {
 extension CancellationLinks {
   /// The state has ended: it is in nobody's way any more.
   func leave() {
-    cancelTimer()
+    leaveTimerAndList()
     leaveParents()
   }
 
   /// Does not touch the timer's source.
-  func cancelTimer() {
-    guard let deadline, let key = deadline.key else { return }
-    deadline.clock.service.cancel(key)
+  fileprivate func leaveTimerAndList() {
+    if case .at(let key) = listing { WeaklyObserved.tokens.remove(key) }
+    if let deadline, let key = deadline.key { deadline.clock.service.cancel(key) }
   }
 
   /// Gives up the places on others, and those others of which this was the last owner; in a loop,
   /// because they may form a list of a hundred thousand.
-  func leaveParents() {
+  private func leaveParents() {
     var parents = takeParents()
     while var parent = parents.popLast() {
       parent.state.remove(parent.place)

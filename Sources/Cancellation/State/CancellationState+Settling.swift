@@ -3,13 +3,11 @@ internal import ProcedurePrimitives
 extension CancellationState {
   /// Ends the token, and the tokens that this decides, then calls the handlers.
   ///
-  /// - Parameter generation: the deadline that ended it, which counts unless it was replaced.
   /// - Returns: true if this is the end that counts.
   @discardableResult
-  func settle(_ outcome: CancellationOutcome, ifDeadline generation: UInt64? = nil) -> Bool {
+  func settle(_ outcome: CancellationOutcome) -> Bool {
     if isSettled { return false }
-    let settling: CancellationStateMachine.Settling = machine.withLock { machine in
-      guard machine.concerns(generation) else { return .late }
+    let settling = machine.withLock { machine in
       let settling = machine.settle(outcome)
       if case .settled = settling { status.store(outcome.settledStatus) }
       return settling
@@ -23,11 +21,45 @@ extension CancellationState {
     case .hasDependents:
       if case .notCancelled = outcome { passOnChildren() }
       var walk = SettlingWalk()
-      let isFirst = walk.markTree(self, outcome, ifDeadline: generation)
+      let isFirst = walk.markTree(self, outcome)
       walk.callHandlers()
       // A child may have been linked since they were passed on.
       return isFirst || (!outcome.isCancelled && settle(outcome))
     }
+  }
+
+  /// The source goes, uncancelled: settles the token, and releases handlers and what they captured.
+  func endWithoutCancel() {
+    // Handlers stay in the machine until they are called: one that is held here would be released
+    // outside of the nesting.
+    let settling = machine.withLock { machine in
+      let settling = machine.settleOnly(.notCancelled)
+      if case .settled = settling { status.store(Status.notCancelled) }
+      return settling
+    }
+    switch settling {
+    case .late: return
+    case .settled(_, let hasHandlers, let links):
+      links?.leave()
+      guard hasHandlers else { return }
+      NestedReleases.run {
+        var walk = SettlingWalk()
+        walk.callHandlers(of: self, .notCancelled)
+        walk.callHandlers()
+      }
+    case .hasDependents:
+      NestedReleases.run { self.settle(.notCancelled) }
+    }
+  }
+
+  /// The first half of `settle`: everything that this end decides reads it when this returns, and no
+  /// user code has run. Nil if it is not the end that counts.
+  ///
+  /// - Parameter generation: the deadline that ended it, which counts unless it was replaced.
+  func begin(_ outcome: CancellationOutcome, ifDeadline generation: UInt64? = nil) -> BegunEnd? {
+    if isSettled { return nil }
+    var walk = SettlingWalk()
+    return walk.markTree(self, outcome, ifDeadline: generation) ? BegunEnd(walk: walk) : nil
   }
 
   /// The short way: nothing depends on this token, except what its handlers may derive.
@@ -43,20 +75,42 @@ extension CancellationState {
   }
 }
 
+/// An end that everything it decides reads already; the handlers have not been called yet.
+struct BegunEnd: Sendable {
+  fileprivate let walk: SettlingWalk
+
+  /// Whether there are handlers to call, or others to leave, which may release what is the user's.
+  var concernsOthers: Bool { walk.concernsOthers }
+
+  /// The second half of `settle`: calls the handlers, on this thread. Once.
+  func finish() {
+    var walk = walk
+    walk.callHandlers()
+  }
+}
+
 /// The way of one end through everything that it decides.
 ///
 /// Tokens are marked tree by tree; handlers are called when the tree is marked. What a `map` among
 /// the handlers decides is another tree, put behind the first instead of recursed into: only the
 /// token that an end begins with may take the short way.
-private struct SettlingWalk {
+private struct SettlingWalk: Sendable {
   /// Marked, their handlers not yet called.
   private var marked = Fifo<CancellationState>()
 
+  /// Those looked at that were not marked: these may be the last references to them.
+  private var seen: [CancellationState] = []
+
+  var concernsOthers: Bool {
+    guard seen.isEmpty, let only = marked.only else { return true }
+    return only.machine.withLock { $0.hasHandlers || $0.links?.parents.isEmpty == false }
+  }
+
   mutating func markTree(
-    _ root: CancellationState, _ outcome: CancellationOutcome, ifDeadline generation: UInt64?
+    _ root: CancellationState, _ outcome: CancellationOutcome,
+    ifDeadline generation: UInt64? = nil
   ) -> Bool {
     let marking = TreeMarking()
-    // What was looked at is released after the walk: it may be the last reference.
     let (states, seen) = marking.run { met -> ([CancellationState], [CancellationState]) in
       guard root.mark(outcome, by: marking, ifDeadline: generation) else { return ([], []) }
       var (states, unvisited, seen) = ([root], [root], [CancellationState]())
@@ -76,7 +130,7 @@ private struct SettlingWalk {
       }
       return (states, seen)
     }
-    _ = consume seen
+    self.seen += seen
     guard !states.isEmpty else { return false }
     marking.wait()
     marking.forgetThoseMet()
@@ -85,6 +139,7 @@ private struct SettlingWalk {
   }
 
   mutating func callHandlers() {
+    seen = []
     while let state = marked.popFirst() {
       let (outcome, links, orphans) = state.machine.withLock { machine in
         let outcome = machine.beginCalls()
@@ -116,14 +171,14 @@ private struct SettlingWalk {
     guard let derived = derivation.state else { return }
     let decider = outcome.isCancelled ? derivation.decide(becauseOf: state).state : nil
     guard let decider else {
-      _ = markTree(derived, .notCancelled, ifDeadline: nil)
+      _ = markTree(derived, .notCancelled)
       return
     }
     decider.waitWhileMarking()
     if let decision = decider.outcome {
-      _ = markTree(derived, decision, ifDeadline: nil)
-    } else {
-      derived.follow(decider)
+      _ = markTree(derived, decision)
+    } else if derived.follow(decider) == .isCircular {
+      _ = markTree(derived, .notCancelled)
     }
   }
 }

@@ -48,8 +48,9 @@ final class CancellationState: Sendable {
     // left already.
     if isSettled { return }
     guard let links = machine.withLock({ $0.links.take() }) else { return }
-    links.cancelTimer()
-    links.leaveParents()
+    if links.parents.isEmpty { return links.leave() }
+    // What their closures captured is released with the places on them.
+    NestedReleases.run { links.leave() }
   }
 
   // MARK: Handlers
@@ -74,6 +75,7 @@ final class CancellationState: Sendable {
         }
         return (admission, noteKept(handler, &machine))
       }
+      if garbage?.isToBeListed == true { listAsWeaklyObserved() }
       _ = consume garbage
       if case .kept(let key) = admission { return key }
     }
@@ -106,8 +108,9 @@ final class CancellationState: Sendable {
 
   /// What a sweep leaves to be released after the lock.
   private struct SweptTargets: Sendable {
-    let dead: [CancellationEntry]
-    let live: [any Cancelable]
+    var dead: [CancellationEntry] = []
+    var live: [any Cancelable] = []
+    var isToBeListed = false
   }
 
   private func noteKept(
@@ -116,13 +119,43 @@ final class CancellationState: Sendable {
     let links = machine.madeLinks()
     if links.ownsItselfWhileObserved { links.keepsItself = self }
     guard handler.isWeakTarget else { return nil }
+    var swept = SweptTargets()
+    if links.ownsItselfWhileObserved, case .none = links.listing {
+      links.listing = .underWay
+      swept.isToBeListed = true
+    }
     links.weakTargets += 1
-    guard links.weakTargets >= links.sweepAt else { return nil }
+    guard links.weakTargets >= links.sweepAt else { return swept.isToBeListed ? swept : nil }
     // Amortised O(1): the next sweep comes when as many have been added as are now alive.
-    let (dead, live) = machine.removeDeadTargets()
-    links.weakTargets = live.count
-    links.sweepAt = max(32, live.count * 2)
-    return SweptTargets(dead: dead, live: live)
+    (swept.dead, swept.live) = machine.removeDeadTargets()
+    links.weakTargets = swept.live.count
+    links.sweepAt = max(32, swept.live.count * 2)
+    return swept
+  }
+
+  private func listAsWeaklyObserved() {
+    let key = WeaklyObserved.tokens.add(self)
+    let isPending = machine.withLock { machine in
+      guard machine.isPending, let links = machine.links else { return false }
+      links.listing = .at(key)
+      return true
+    }
+    // Ended in between, and left everything but this.
+    if !isPending { WeaklyObserved.tokens.remove(key) }
+  }
+
+  /// Takes out handlers whose target is gone; without a handler the token does not keep itself.
+  func dropDeadTargets() {
+    let garbage = machine.withLock { machine -> (SweptTargets, CancellationState?)? in
+      guard machine.isPending, let links = machine.links else { return nil }
+      let (dead, live) = machine.removeDeadTargets()
+      links.weakTargets = live.count
+      return (
+        SweptTargets(dead: dead, live: live),
+        machine.hasHandlers ? nil : links.keepsItself.take()
+      )
+    }
+    _ = garbage
   }
 }
 

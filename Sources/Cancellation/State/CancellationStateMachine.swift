@@ -6,6 +6,7 @@ internal import ProcedurePrimitives
 /// |---------------|--------------------------|---------------------|---------------------------|
 /// | settle        | → settled, first handler;| late                | late                      |
 /// |               | with dependents: refused |                     |                           |
+/// | settleOnly    | the same; handlers stay  | late                | late                      |
 /// | mark          | → marked                 | late                | late                      |
 /// | operand       | by rule: → marked or not | ignored; by another | ignored                   |
 /// |               |                          | walk: met           |                           |
@@ -97,6 +98,14 @@ struct CancellationStateMachine: Sendable {
     phase = .settled(outcome)
     let handler = popFirstHandler()
     return .settled(first: handler, more: !handlers.isEmpty, links.take())
+  }
+
+  /// As `settle`, but leaves all handlers to `nextHandler`.
+  mutating func settleOnly(_ outcome: CancellationOutcome) -> Settling {
+    guard isPending else { return .late }
+    guard dependents.isEmpty else { return .hasDependents }
+    phase = .settled(outcome)
+    return .settled(first: nil, more: hasHandlers, links.take())
   }
 
   /// True if this is the end that counts. `beginCalls` must follow.

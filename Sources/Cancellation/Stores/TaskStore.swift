@@ -10,7 +10,7 @@
 ///
 /// ## Thread safety
 /// Everything may be called from any thread, also from the tasks. No lock is held while a task is
-/// created or cancelled.
+/// created or cancelled, nor while ids are compared, hashed or released.
 public final class TaskStore<ID: Hashable & Sendable>: Sendable {
   /// What a new task means to those under the same id.
   public enum Policy: Sendable {
@@ -45,16 +45,17 @@ public final class TaskStore<ID: Hashable & Sendable>: Sendable {
     id: ID,
     policy: Policy = .concurrent,
     priority: TaskPriority? = nil,
-    @_inheritActorContext operation: sending @escaping @isolated(any) () async throws -> Success
+    @_inheritActorContext @_implicitSelfCapture
+    operation: sending @escaping @isolated(any) () async throws -> Success
   ) -> Task<Success, any Error> {
     let entry = StoredTask()
     let admission = table.admit(entry, id: id, policy: policy)
     if let running = admission.running { return running.task() }
     for previous in admission.previous { previous.cancel() }
-    let task = Task(cancelledBy: entry.token, priority: priority) { [table] in
-      defer { table.remove(entry, id: id) }
-      return try await operation()
+    let start = TaskStart(operation) { [table, group = admission.group] in
+      if let group { table.remove(entry, from: group) }
     }
+    let task = start.task(priority: priority, cancelledBy: entry.token)
     entry.attach(task)
     return task
   }
@@ -81,7 +82,8 @@ extension TaskStore where ID == DefaultTaskID {
   public func addTask<Success: Sendable>(
     policy: Policy = .concurrent,
     priority: TaskPriority? = nil,
-    @_inheritActorContext operation: sending @escaping @isolated(any) () async throws -> Success
+    @_inheritActorContext @_implicitSelfCapture
+    operation: sending @escaping @isolated(any) () async throws -> Success
   ) -> Task<Success, any Error> {
     addTask(id: DefaultTaskID(), policy: policy, priority: priority, operation: operation)
   }

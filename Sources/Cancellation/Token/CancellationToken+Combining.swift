@@ -20,11 +20,10 @@ extension CancellationToken {
     var undecided: [CancellationState] = []
     var last = CancellationToken.never
     for token in tokens {
-      if token.isCancelled { return token }
-      if let state = token.state, !token.isCompleted {
-        undecided.append(state)
-      } else {
-        last = token
+      switch token.seen {
+      case .cancelled: return token
+      case .notCancelled: last = token
+      case .pending(let state): undecided.append(state)
       }
     }
     guard let first = undecided.first else { return last }
@@ -45,11 +44,10 @@ extension CancellationToken {
     var undecided: [CancellationState] = []
     var last = CancellationToken.cancelled
     for token in tokens {
-      if token.isDecidedNotCancelled { return token }
-      if let state = token.state, !token.isCompleted {
-        undecided.append(state)
-      } else {
-        last = token
+      switch token.seen {
+      case .notCancelled: return token
+      case .cancelled: last = token
+      case .pending(let state): undecided.append(state)
       }
     }
     guard let first = undecided.first else { return last }
@@ -58,10 +56,9 @@ extension CancellationToken {
 
   /// `any(of:)` of two. At identities (`.never || t`, `t || t`) it allocates nothing.
   public static func || (left: Self, right: Self) -> Self {
-    guard let first = left.state else { return right }
-    guard let second = right.state, first !== second, !first.isCancelled else { return left }
-    if second.isCancelled || first.isSettled { return right }
-    if second.isSettled { return left }
+    guard case .pending(let first) = left.seen else { return left.isCancelled ? left : right }
+    guard left != right else { return left }
+    guard case .pending(let second) = right.seen else { return right.isCancelled ? right : left }
     let state = CancellationState()
     state.combine([first, second], by: .any(undecided: 2))
     return CancellationToken(state)
@@ -70,10 +67,9 @@ extension CancellationToken {
   /// `all(of:)` of two. At identities (`.cancelled && t`, `.never && t`, `t && t`) it allocates
   /// nothing.
   public static func && (left: Self, right: Self) -> Self {
-    guard let first = left.state, let second = right.state else { return .never }
-    if first === second || left.isDecidedNotCancelled { return left }
-    if right.isDecidedNotCancelled || first.isCancelled { return right }
-    if second.isCancelled { return left }
+    guard case .pending(let first) = left.seen else { return left.isCancelled ? right : left }
+    guard left != right else { return left }
+    guard case .pending(let second) = right.seen else { return right.isCancelled ? left : right }
     let state = CancellationState()
     state.combine([first, second], by: .all(undecided: 2))
     return CancellationToken(state)
@@ -92,23 +88,26 @@ extension CancellationToken {
   /// A token that follows the token that `transform` returns when this one is cancelled.
   ///
   /// `transform` is called as in `map`. The result ends as the returned token does, with its reason,
-  /// and not cancelled when this token is.
+  /// and not cancelled when this token is. Tokens that follow only each other, or themselves, can never
+  /// be cancelled, and complete not cancelled.
   public func flatMap(_ transform: @escaping @Sendable () -> CancellationToken) -> Self {
     derived(by: .flatMap(transform))
   }
 
   private func derived(by closure: CancellationDerivation.Closure) -> Self {
-    guard let operand = state, !isDecidedNotCancelled else { return .never }
-    if operand.isCancelled {
+    switch seen {
+    case .notCancelled: return .never
+    case .cancelled(let operand):
       operand.waitWhileMarking()
       switch closure {
       case .map(let transform): return transform() ? self : .never
       case .flatMap(let transform): return transform()
       }
+    case .pending(let operand):
+      let state = CancellationState()
+      state.derive(from: operand, by: closure)
+      return CancellationToken(state)
     }
-    let state = CancellationState()
-    state.derive(from: operand, by: closure)
-    return CancellationToken(state)
   }
 
   private static func combination(
@@ -122,6 +121,4 @@ extension CancellationToken {
     state.combine(distinct, by: rule(distinct.count))
     return CancellationToken(state)
   }
-
-  private var isDecidedNotCancelled: Bool { isCompleted && !isCancelled }
 }

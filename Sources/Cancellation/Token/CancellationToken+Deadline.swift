@@ -1,7 +1,10 @@
+internal import ProcedurePrimitives
+
 extension CancellationToken {
   /// A token that is cancelled with `.deadlineExceeded` when `duration` has passed. Needs no source.
   ///
   /// It fires as long as it has a handler or an owner; with neither, its timer and memory go at once.
+  /// Any duration will do: zero and less are past, and what is beyond 146 years never comes.
   public static func timeout(_ duration: Duration) -> Self {
     timeout(duration, clock: .continuous)
   }
@@ -13,7 +16,7 @@ extension CancellationToken {
 
   /// A timeout on another clock.
   public static func timeout(_ duration: Duration, clock: TimerClock) -> Self {
-    deadline(clock.now.advanced(by: duration), clock: clock)
+    deadline(clock.now.saturatingAdvanced(by: duration), clock: clock)
   }
 
   /// A deadline on another clock.

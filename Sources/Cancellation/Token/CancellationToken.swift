@@ -1,4 +1,5 @@
 public import Dispatch
+internal import ProcedurePrimitives
 
 /// A view of whether something was cancelled: a future of "cancelled" or "not cancelled".
 ///
@@ -22,7 +23,9 @@ public import Dispatch
 ///
 /// ## Ordering
 /// What was written before `cancel()` is seen by whoever reads `isCancelled == true`. Handlers of
-/// one token run in the order in which they were registered.
+/// one token run in the order in which they were registered, those of a parent before those of its
+/// children. One that is registered after the cancel is called at once, also while earlier ones, of
+/// this token or of one that leads to it, have not been called yet.
 public struct CancellationToken: Sendable {
   @usableFromInline let state: CancellationState?
 
@@ -71,7 +74,9 @@ public struct CancellationToken: Sendable {
   ///
   /// - Parameters:
   ///   - queue: where to deliver, or nil for inline.
-  ///   - handler: must not block when delivered inline: it runs on the stack of the canceller.
+  ///   - handler: must not block when delivered inline: it runs on the stack of the canceller. Where
+  ///     it cancels another source, that one's handlers run inside of it: a list of hundreds of
+  ///     sources, each cancelled by a handler of the one before, is to be linked instead.
   /// - Returns: what `unregister()` needs. It may be dropped; the handler stays.
   /// - Complexity: O(1); no allocation besides a table that handlers share.
   @discardableResult @inlinable
@@ -130,7 +135,32 @@ extension CancellationToken: Hashable {
 extension CancellationToken: CustomStringConvertible {
   /// For example `CancellationToken(cancelled: deadline exceeded)`.
   public var description: String {
-    if let reason { return "CancellationToken(cancelled: \(reason))" }
-    return isCompleted ? "CancellationToken(not cancelled)" : "CancellationToken(pending)"
+    switch seen {
+    case .cancelled: "CancellationToken(cancelled: \(reason ?? .requested))"
+    case .notCancelled: "CancellationToken(not cancelled)"
+    case .pending: "CancellationToken(pending)"
+    }
+  }
+}
+
+extension CancellationToken {
+  /// What one look at a token shows.
+  ///
+  /// Two looks may show a pending token first and a cancelled one then: what follows from both
+  /// together is decided by one (K9).
+  enum Seen: Sendable {
+    case pending(CancellationState)
+    case cancelled(CancellationState)
+    case notCancelled
+  }
+
+  /// One acquire load. Only `pending` may be out of date.
+  var seen: Seen {
+    guard let state else { return .notCancelled }
+    switch state.status.load() {
+    case CancellationState.Status.pending: return .pending(state)
+    case CancellationState.Status.notCancelled: return .notCancelled
+    default: return .cancelled(state)
+    }
   }
 }

@@ -1,3 +1,5 @@
+internal import ProcedurePrimitives
+
 /// The one who can cancel: hand out its `token`, keep the source.
 ///
 /// ```swift
@@ -63,7 +65,7 @@ public final class CancellationTokenSource: Sendable, Cancelable {
   }
 
   deinit {
-    if !state.isSettled { state.settle(.notCancelled) }
+    if !state.isSettled { state.endWithoutCancel() }
   }
 
   /// Whether it was cancelled. One acquire load.
@@ -85,19 +87,35 @@ public final class CancellationTokenSource: Sendable, Cancelable {
 
   /// Cancels with `.deadlineExceeded` when `duration` has passed; a second call replaces the first.
   ///
-  /// Never early. At zero or less it cancels at once, on this thread. Handlers of a deadline run on
-  /// a global Dispatch queue. No timer is made for each source: all share one.
+  /// Never early. At zero or less it cancels at once, on this thread. A deadline marks the token, and
+  /// those that depend on it, on a thread of its own, whatever Dispatch's global queues are busy with;
+  /// its handlers run on one of those. No timer is made for each source: all share one. Any duration
+  /// will do, and what is beyond 146 years never comes.
   ///
   /// - Parameters:
   ///   - duration: counted from now.
   ///   - clock: a test clock, in tests.
   public func cancel(after duration: Duration, clock: TimerClock = .continuous) {
-    cancel(at: clock.now.advanced(by: duration), clock: clock)
+    cancel(at: clock.now.saturatingAdvanced(by: duration), clock: clock)
   }
 
   /// Cancels with `.deadlineExceeded` at `instant`; a second call replaces the first.
   public func cancel(at instant: ContinuousClock.Instant, clock: TimerClock = .continuous) {
     state.setDeadline(instant, clock: clock, holding: .strongly)
+  }
+
+  /// The first half of `cancel(_:)`: the token, and what depends on it, reads cancelled. No user code
+  /// runs. Nil if it is not the cancel that counts.
+  package func beginCancel(_ reason: CancellationReason) -> BegunCancel? {
+    state.begin(.cancelled(reason)).map(BegunCancel.init)
+  }
+
+  /// A cancel whose handlers have not been called yet.
+  package struct BegunCancel: Sendable {
+    fileprivate let end: BegunEnd
+
+    /// The second half: calls the handlers, on this thread. To be called once.
+    package func finish() { end.finish() }
   }
 
   /// Settles the token as not cancelled without waiting for the source to go.

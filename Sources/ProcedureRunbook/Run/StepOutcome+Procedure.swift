@@ -17,7 +17,7 @@ extension StepOutcome {
       self = .skipped(after: error.prerequisite)
     case (_, let error as StepCheckFailed):
       self = .failed(error.description)
-    case (_, ProcedureError.timedOut?):
+    case (_, let error as ProcedureError) where error.code == .timedOut:
       self = .timedOut(step.timeout ?? .zero)
     case (.cancelled, _):
       self = hasRun ? runTimeout.map(Self.timedOut) ?? .cancelled : .notRun
@@ -32,7 +32,7 @@ extension StepOutcome {
 extension Error {
   /// What a group's child ended with, if this is the group's error for that.
   var cause: any Error {
-    if case .child(_, let error)? = self as? ProcedureError { return error }
-    return self
+    guard let error = self as? ProcedureError, error.code == .child else { return self }
+    return error.underlyingErrors.first ?? self
   }
 }

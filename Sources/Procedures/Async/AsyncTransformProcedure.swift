@@ -5,7 +5,7 @@
 /// decode.injectResult(from: download)
 /// ```
 ///
-/// Without an input when it executes, it fails with `ProcedureError.requirementNotSatisfied`.
+/// Without an input when it executes, it fails with `ProcedureError.Code.requirementNotSatisfied`.
 /// Otherwise as `AsyncResultProcedure`.
 nonisolated open class AsyncTransformProcedure<Input: Sendable, Output: Sendable>:
   AsyncResultProcedure<Output>, InputProcedure, @unchecked Sendable

@@ -7,8 +7,9 @@
 /// ```
 ///
 /// It cannot be forgotten: when the last reference to it goes and it was not called, the procedure
-/// fails with `ProcedureError.finishDropped`; or just finishes, if it was cancelled, since much
-/// code that is cancelled never calls back. The first call counts, as with `finish(withErrors:)`.
+/// fails with `ProcedureError.Code.finishDropped`; or just finishes, if it was cancelled, since
+/// much code that is cancelled never calls back. The first call counts, as with
+/// `finish(withErrors:)`.
 public final class FinishHandle<Output: Sendable>: Sendable {
   private let procedure: AsyncResultProcedure<Output>
 

@@ -15,15 +15,19 @@ nonisolated open class BlockProcedure: Procedure, @unchecked Sendable {
   private final var block: (@Sendable (BlockProcedure) throws -> Void)?
 
   /// Makes a procedure that runs `block`.
-  public init(_ block: @escaping @Sendable () throws -> Void) {
+  public init(name: String? = nil, _ block: @escaping @Sendable () throws -> Void) {
     self.block = { _ in try block() }
     super.init()
+    if let name { self.name = name }
   }
 
   /// Makes a procedure that runs `block`, which is handed the procedure: to look at `isCancelled`.
-  public init(_ block: @escaping @Sendable (BlockProcedure) throws -> Void) {
+  public init(
+    name: String? = nil, _ block: @escaping @Sendable (BlockProcedure) throws -> Void
+  ) {
     self.block = block
     super.init()
+    if let name { self.name = name }
   }
 
   /// Runs the closure.

@@ -36,6 +36,14 @@ nonisolated open class DelayProcedure: Procedure, @unchecked Sendable {
   }
 
   final override func releaseWork() { timer.stop() }
+
+  /// For example `Delay of 2 s`. Made when it is asked for; a subclass is called by its type.
+  final override var defaultName: String {
+    guard type(of: self) == DelayProcedure.self, let length = timer.length else {
+      return super.defaultName
+    }
+    return "Delay of \(length.short)"
+  }
 }
 
 /// Finishes a procedure when its time has come.
@@ -56,12 +64,15 @@ private final class DelayTimer: TimerTarget, @unchecked Sendable {
     self.end = end
   }
 
+  /// How long it is; nil if it ends at an instant.
+  var length: Duration? { if case .after(let duration) = end { duration } else { nil } }
+
   /// False if there is nothing to wait for.
   func start(for procedure: Procedure, on clock: TimerClock) -> Bool {
     let now = clock.now
     let instant =
       switch end {
-      case .after(let duration): now.advanced(by: duration)
+      case .after(let duration): now.saturatingAdvanced(by: duration)
       case .at(let instant): instant
       }
     guard instant > now else { return false }

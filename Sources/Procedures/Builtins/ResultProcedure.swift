@@ -16,15 +16,19 @@ nonisolated open class ResultProcedure<Output: Sendable>: Procedure, OutputProce
   private final var block: (@Sendable (ResultProcedure<Output>) throws -> Output)?
 
   /// Makes a procedure of a closure.
-  public init(_ block: @escaping @Sendable () throws -> Output) {
+  public init(name: String? = nil, _ block: @escaping @Sendable () throws -> Output) {
     self.block = { _ in try block() }
     super.init()
+    if let name { self.name = name }
   }
 
   /// Makes a procedure of a closure that is handed the procedure: to look at `isCancelled`.
-  public init(_ block: @escaping @Sendable (ResultProcedure<Output>) throws -> Output) {
+  public init(
+    name: String? = nil, _ block: @escaping @Sendable (ResultProcedure<Output>) throws -> Output
+  ) {
     self.block = block
     super.init()
+    if let name { self.name = name }
   }
 
   /// Runs the closure.

@@ -5,9 +5,9 @@
 /// length.injectResult(from: download)
 /// ```
 ///
-/// Without an input when it executes, it fails with `ProcedureError.requirementNotSatisfied`. The
-/// closure runs once, on the queue's worker, and is let go of when the procedure has finished. A
-/// `CancellationError` thrown after a cancel is the cancel, not a failure.
+/// Without an input when it executes, it fails with `ProcedureError.Code.requirementNotSatisfied`.
+/// The closure runs once, on the queue's worker, and is let go of when the procedure has finished.
+/// A `CancellationError` thrown after a cancel is the cancel, not a failure.
 nonisolated open class TransformProcedure<Input: Sendable, Output: Sendable>: Procedure,
   InputProcedure, OutputProcedure, @unchecked Sendable
 {
@@ -16,13 +16,17 @@ nonisolated open class TransformProcedure<Input: Sendable, Output: Sendable>: Pr
     (@Sendable (TransformProcedure<Input, Output>, Input) throws -> Output)?
 
   /// Makes a procedure of a closure.
-  public init(_ transform: @escaping @Sendable (Input) throws -> Output) {
+  public init(
+    name: String? = nil, _ transform: @escaping @Sendable (Input) throws -> Output
+  ) {
     self.transform = { _, input in try transform(input) }
     super.init()
+    if let name { self.name = name }
   }
 
   /// Makes a procedure of a closure that is handed the procedure too: to look at `isCancelled`.
   public init(
+    name: String? = nil,
     _ transform:
       @escaping @Sendable (
         _ procedure: TransformProcedure<Input, Output>, _ input: Input
@@ -30,6 +34,7 @@ nonisolated open class TransformProcedure<Input: Sendable, Output: Sendable>: Pr
   ) {
     self.transform = transform
     super.init()
+    if let name { self.name = name }
   }
 
   /// Runs the closure.

@@ -9,8 +9,8 @@ internal import ProcedurePrimitives
 /// ```
 ///
 /// The first answer counts; later ones change nothing. If the answer is let go of without having
-/// been called, the condition fails with `ProcedureError.conditionFailed` instead of waiting for
-/// ever.
+/// been called, the condition fails with `ProcedureError.Code.conditionFailed` instead of waiting
+/// for ever.
 public struct AnswerCondition: Condition {
   private let block: @Sendable (Procedure, ConditionAnswer) -> Void
 
@@ -27,7 +27,7 @@ public struct AnswerCondition: Condition {
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         receiver.wait(continuation)
-        block(procedure, ConditionAnswer(receiver, conditionName: name))
+        block(procedure, ConditionAnswer(receiver, of: name, for: procedure.name))
       }
     } onCancel: {
       receiver.receive(.failed(CancellationError()))
@@ -38,15 +38,18 @@ public struct AnswerCondition: Condition {
 /// What a condition answers with. Called like a function, from any thread.
 public final class ConditionAnswer: Sendable {
   private let receiver: AnswerReceiver
-  private let conditionName: String
+  private let condition: String
+  private let procedure: String
 
-  fileprivate init(_ receiver: AnswerReceiver, conditionName: String) {
+  fileprivate init(_ receiver: AnswerReceiver, of condition: String, for procedure: String) {
     self.receiver = receiver
-    self.conditionName = conditionName
+    self.condition = condition
+    self.procedure = procedure
   }
 
   deinit {
-    receiver.receive(.failed(ProcedureError.conditionFailed(conditionName, [UnansweredError()])))
+    receiver.receive(
+      .failed(ProcedureError.conditionFailed(condition, [UnansweredError()], of: procedure)))
   }
 
   /// Answers. Only the first answer counts.

@@ -1,7 +1,7 @@
 /// Satisfied if all are: evaluated in order, until one is not satisfied, whose answer it gives.
 ///
-/// `And(a, b)`, also written `a && b`, is the same as adding `a` and then `b`. Without members it is
-/// satisfied.
+/// `And(a, b)`, also written `a && b`, is the same as adding `a` and then `b`. Without members it
+/// is satisfied.
 public struct And: Condition {
   private let members: [any Condition]
 
@@ -53,7 +53,7 @@ public struct And: Condition {
 /// Satisfied if one is: evaluated in order, until one is.
 ///
 /// If none is, failed beats ignored: the errors of all that failed are reported, several of them in
-/// one `ProcedureError.conditionFailed`. Also written `a || b`. Without members it is ignored.
+/// one `ProcedureError.Code.conditionFailed`. Also written `a || b`. Without members it is ignored.
 public struct Or: Condition {
   private let members: [any Condition]
 
@@ -109,7 +109,8 @@ public struct Or: Condition {
     switch errors.count {
     case 0: return .answered(.ignored)
     case 1: return .answered(.failed(errors[0]))
-    default: return .answered(.failed(ProcedureError.conditionFailed(name, errors)))
+    default:
+      return .answered(.failed(ProcedureError.conditionFailed(name, errors, of: procedure.name)))
     }
   }
 }

@@ -4,8 +4,8 @@
 /// download.add(condition: Not(IsCached()))
 /// ```
 ///
-/// Also written `!condition`. It fails with `ProcedureError.conditionFailed`; for "do not run, and
-/// that is no failure" write `Ignored(!condition)`.
+/// Also written `!condition`. It fails with `ProcedureError.Code.conditionFailed`; for "do not run,
+/// and that is no failure" write `Ignored(!condition)`.
 public struct Not<Base: Condition>: Condition {
   private let base: Base
 
@@ -32,7 +32,8 @@ public struct Not<Base: Condition>: Condition {
   public func begin(_ procedure: Procedure) -> ConditionEvaluation {
     base.begin(procedure).flatMap { result in
       switch result {
-      case .satisfied: .answered(.failed(ProcedureError.conditionFailed(name, [])))
+      case .satisfied:
+        .answered(.failed(ProcedureError.conditionFailed(name, [], of: procedure.name)))
       case .ignored, .failed: .answered(.satisfied)
       }
     }

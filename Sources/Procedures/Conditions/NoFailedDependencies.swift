@@ -6,8 +6,8 @@
 /// ```
 ///
 /// Unlike `add(dependency:requiring:)` it looks when all dependencies have finished, and at all of
-/// them. It fails with `ProcedureError.dependencyFailed`, or `.dependencyCancelled` if none failed;
-/// the error names the first of them.
+/// them. It fails with `ProcedureError.Code.dependencyFailed`, or `.dependencyCancelled` if none
+/// failed; the error names the first of them.
 public struct NoFailedDependencies: SynchronousCondition {
   /// What to make of a cancelled dependency, whether or not it was cancelled with errors.
   public enum Cancelled: Sendable {
@@ -31,7 +31,7 @@ public struct NoFailedDependencies: SynchronousCondition {
     var result = ConditionResult.satisfied
     for dependency in procedure.dependencies {
       guard let shortfall = dependency.shortfall else { continue }
-      if case .dependencyFailed = shortfall { return .failed(shortfall) }
+      if shortfall.code == .dependencyFailed { return .failed(shortfall) }
       guard case .satisfied = result else { continue }
       switch onCancelled {
       case .pass: continue

@@ -40,7 +40,7 @@ extension Procedure {
   ) {
     let now = context.clock.now
     schedule(
-      OverdueTimer(self, since: now, on: context, look), at: now.advanced(by: delay),
+      OverdueTimer(self, since: now, on: context, look), at: now.saturatingAdvanced(by: delay),
       on: context.clock)
   }
 }

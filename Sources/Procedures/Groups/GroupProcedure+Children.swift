@@ -3,18 +3,39 @@ internal import ProcedurePrimitives
 /// What a group knows of the end of its children.
 struct ChildResults: Sendable {
   var errors: [any Error] = []
+  /// Those that are its own: of what it wraps, or of the attempt that counts.
+  var ownErrors: [any Error] = []
+  /// Waits that never end are reported once, though each member has the error.
+  var cycles: [[String]] = []
   var failurePolicy = FailurePolicy.keepGoing
-  /// Children that wait to be heard.
-  var unheard = Fifo<Procedure>()
+  var recoveries: [Recovery] = []
+}
+
+/// What the errors of a child are to its group.
+enum ChildRelation: Sendable {
+  /// Errors of a part, and named after it.
+  case part
+  /// The group's own.
+  case whole
+  /// The group's own, unless there is a later attempt that counts.
+  case wholeSoFar
 }
 
 extension Procedure {
-  /// Has the group decide about this procedure's errors, on this worker if the group's turn is free.
-  ///
-  /// - Returns: whether it has decided. Otherwise `wasHeard` is called when it has.
-  final func askGroup(of list: ReadyList, _ context: SchedulingContext) -> Bool {
-    guard let group = list.group else { return true }
-    return group.hear(self, on: context)
+  /// Has the group decide about this procedure's errors, if it can at once: on this worker.
+  final func askGroupAtOnce(of list: ReadyList, _ context: SchedulingContext) -> Bool {
+    list.withGroup(on: context) { $0.hearAtOnce(self, on: context) } ?? true
+  }
+
+  /// Has the group decide about this procedure's errors in its next turn, and then calls `wasHeard`.
+  final func askGroupLater(of list: ReadyList, _ context: SchedulingContext) {
+    let isAsked: Void? = list.withGroup(on: context) { group in
+      group.note { core in
+        core.withRarities { $0.unheard.append(self) }
+        return core.machine.noteChild()
+      }
+    }
+    if isAsked == nil { wasHeard() }
   }
 
   final func wasHeard() {
@@ -23,16 +44,20 @@ extension Procedure {
 }
 
 extension GroupProcedure {
-  fileprivate final func hear(_ child: Procedure, on context: SchedulingContext) -> Bool {
-    let isOurs = update { core in
+  /// False if the group's turn is held, or must be taken elsewhere.
+  fileprivate final func hearAtOnce(_ child: Procedure, on context: SchedulingContext) -> Bool {
+    // What is decided without user code takes no turn, so that no child waits for another's; but it
+    // waits for the same as one that takes it.
+    let takesTurn = mayDecideOtherwise
+    let isInTime = read { core in
       // Children run on the context of their group, once that is the context of a queue.
       let runsHere = !context.isDetached || (core.home ?? .detached).context === context
-      return runsHere && core.machine.takeTurn()
+      return runsHere && (takesTurn ? core.machine.takeTurn() : core.machine.isTurnFree)
     }
-    guard isOurs else {
-      childResults.withLock { $0.unheard.append(child) }
-      note { $0.machine.noteChild() }
-      return false
+    guard isInTime else { return false }
+    guard takesTurn else {
+      takeOver(child.errors, of: child)
+      return true
     }
     decide(about: child)
     let list: ReadyList? = update { core in
@@ -42,41 +67,85 @@ extension GroupProcedure {
     return true
   }
 
-  /// Lets the override say which errors of a child that is about to finish the group takes over.
+  /// Whether anything but the errors themselves may come of asking it.
+  private var mayDecideOtherwise: Bool {
+    type(of: self) != GroupProcedure.self || hasRecoveries.load() != 0
+  }
+
+  /// Lets the override, and then the closures, say which errors of a child that is about to finish
+  /// the group takes over.
   final func decide(about child: Procedure) {
     let errors = self.child(child, willFinishWithErrors: child.errors)
-    takeOver(errorsToTakeOver(errors, of: child), of: child)
+    takeOver(errorsToTakeOver(recover(child, errors), of: child), of: child)
   }
 
-  /// Takes over errors of a child, except those that the group itself gave it.
+  /// Takes over errors of a child, except those that follow from what else ended in the group.
   private func takeOver(_ errors: [any Error], of child: Procedure) {
-    guard !errors.isEmpty else { return }
-    let named = errors.named(after: child)
-    guard let first = named.first else { return }
-    let policy = childResults.withLock { results in
-      results.errors += named
-      return results.failurePolicy
+    let relation = relation(to: child)
+    if case .part = relation, errors.isEmpty { return }
+    guard let reference = childList?.owner else { return }
+    let beginning = errors.beginning(in: reference)
+    switch relation {
+    case .part:
+      let named = beginning.named(after: child.name)
+      let new: [any Error] = childResults.withLock { results in
+        let new = named.filter { results.isNew($0) }
+        results.errors += new
+        return new
+      }
+      cancelRemaining(after: child, new.first)
+    case .whole, .wholeSoFar:
+      // An attempt that ended only because of the group leaves the errors of the one before.
+      let counts = errors.isEmpty ? !isCancelled : !beginning.isEmpty
+      if counts { setOwnErrors(beginning) }
+      if case .whole = relation { cancelRemaining(after: child, beginning.first) }
     }
-    if case .cancelRemaining = policy { cancelRemaining(after: child.name, first) }
   }
 
-  private func cancelRemaining(after name: String, _ error: any Error) {
-    guard let childList else { return }
+  /// All that was taken over. Where a cause lies may have become known since: a group that was being
+  /// put together while something of it ended.
+  final var errorsAtTheEnd: [any Error] {
+    let errors = childResults.withLock { $0.ownErrors + $0.errors }
+    guard !errors.isEmpty, let reference = childList?.owner else { return errors }
+    return errors.beginning(in: reference)
+  }
+
+  /// What counts from now on. Those of before are released after the lock.
+  final func setOwnErrors(_ errors: [any Error]) {
+    let released = childResults.withLock { results in
+      let released = results.ownErrors
+      results.ownErrors = errors
+      return released
+    }
+    _ = released
+  }
+
+  private func cancelRemaining(after child: Procedure, _ error: (any Error)?) {
+    guard let error, let childList,
+      case .cancelRemaining = childResults.withLock({ $0.failurePolicy })
+    else { return }
     Self.cancel(
-      childList, errors: [ProcedureError.siblingFailed(name)], reason: .failure(error))
+      childList, errors: [ProcedureError.siblingFailed(child.name, error.fromChild)],
+      reason: .failure(error))
   }
 }
 
-extension [any Error] {
-  /// As errors of the group of `child`, without those that the group gave it.
-  func named(after child: Procedure) -> [any Error] {
-    let name = child.name
-    return compactMap { error in
-      switch error as? ProcedureError {
-      case .parentCancelled, .siblingFailed: nil
-      case .child: error
-      default: ProcedureError.child(name, error)
-      }
+extension ChildResults {
+  /// Whether it is no wait that was reported before.
+  fileprivate mutating func isNew(_ error: any Error) -> Bool {
+    guard let cycle = (error.fromChild as? ProcedureError)?.cycle, !cycle.isEmpty else {
+      return true
     }
+    guard !cycles.contains(cycle) else { return false }
+    cycles.append(cycle)
+    return true
+  }
+}
+
+extension Error {
+  /// The error itself; of one that names a child, that child's.
+  fileprivate var fromChild: any Error {
+    guard let error = self as? ProcedureError, error.code == .child else { return self }
+    return error.underlyingErrors.first ?? self
   }
 }

@@ -18,24 +18,27 @@ internal import ProcedurePrimitives
 /// children have.
 ///
 /// ## Cancellation
-/// Cancelling a group cancels its children, however deep; all of them read cancelled before anything
-/// of any of them is told. A group that is cancelled before it started does not execute; it finishes
-/// after its children have finished, cancelled.
+/// Cancelling a group cancels its children, however deep; all of them read cancelled before
+/// anything of any of them is told. A group that is cancelled before it started does not execute;
+/// it finishes after its children have finished, cancelled.
 ///
 /// ## Failure
 /// A child's own cancel or failure touches neither its siblings nor the group, unless
 /// `failurePolicy` says so. Its errors become the group's, each with the child's name, except those
-/// that `child(_:willFinishWithErrors:)` keeps.
+/// that `child(_:willFinishWithErrors:)`, or a closure given to `recover`, keeps. A child that
+/// ended only because a sibling or the group did is not reported: one cause is one error.
 nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   private final let list: ReadyList
   final let childResults = Locked(ChildResults())
+  /// Whether closures are to be asked about children.
+  final let hasRecoveries = AtomicByte(0)
 
   /// Makes a group of `children`, none of which may be on a queue or in a group.
   public init(children: [Procedure] = []) {
     let reference = GroupReference()
     list = ReadyList(childrenOf: reference)
     super.init()
-    reference.group = self
+    reference.refer(to: self)
     add(children: children)
   }
 
@@ -82,8 +85,9 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   /// Adds a child, from any thread, until the group has finished with its children.
   ///
   /// Decided in one step against the group's end: the child is accepted, and the group waits for it,
-  /// or refused. A refused child is cancelled with `ProcedureError.groupFinished`, and finishes. A
-  /// child added to a cancelled group is cancelled at once, and waited for.
+  /// or refused. A refused child is cancelled with
+  /// `ProcedureError.Code.groupFinished`, and finishes. A child added to a cancelled group is
+  /// cancelled at once, and waited for.
   ///
   /// Will-add and did-add observers are told of children that are there when the group executes then,
   /// before any of them starts; of a later one in the group's next turn, and it starts after that.
@@ -92,15 +96,17 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   @discardableResult
   public final func add(child: Procedure) -> Bool {
     let tellsObservers = read { $0.observers.wantsAdditions }
-    guard let insertion = child.enqueue(in: list, isHeldBack: tellsObservers) else { return false }
-    guard tellsObservers else { return true }
-    if insertion.isAnnounced {
-      announce([child], as: .ownChild)
-    } else {
+    switch child.enqueue(in: list, isHeldBack: tellsObservers) {
+    case .refused:
+      return false
+    case .accepted(isAnnounced: true):
+      if tellsObservers { announce([child], as: .ownChild) }
+      return true
+    case .accepted(isAnnounced: false):
       // It is announced when the group executes, and cannot start before.
-      child.dependencyFinished()
+      if tellsObservers { child.dependencyFinished() }
+      return true
     }
-    return true
   }
 
   final override func announceChildren() {
@@ -135,8 +141,8 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   /// To override: decides which errors of a child the group takes over. The one place to recover.
   ///
   /// ```swift
-  /// override func child(_ child: Procedure, willFinishWithErrors errors: [any Error]) -> [any Error] {
-  ///   guard child is Download, !errors.isEmpty, retries > 0 else { return errors }
+  /// override func child(_ child: Procedure, willFinishWithErrors errors: [any Error]) -> [any
+  /// Error] { guard child is Download, !errors.isEmpty, retries > 0 else { return errors }
   ///   retries -= 1
   ///   add(child: Download(url))
   ///   return []
@@ -149,8 +155,10 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   /// returned becomes part of the group's errors, each with the child's name; `[]` means that the
   /// child's failure is dealt with, and does not count for `failurePolicy`.
   ///
-  /// It is called in the group's turn, as every override: while `execute()` of the group is blocked,
-  /// no child can finish. The default returns all errors.
+  /// It is called in the group's turn, as every override: while `execute()` of the group is
+  /// blocked, no child can finish. The default returns all errors. Of what is returned, errors that
+  /// follow from a sibling's end or the group's are not reported. For the same without a subclass,
+  /// see `recover`.
   open func child(_ child: Procedure, willFinishWithErrors errors: [any Error]) -> [any Error] {
     errors
   }
@@ -171,13 +179,13 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
 
   /// The last child has finished. True if the turn is now held for the caller.
   final func childrenFinished() -> Bool {
-    let errors = childResults.withLock { $0.errors }
+    let errors = errorsAtTheEnd
     return update { $0.machine.childrenFinished(errors: errors) } == .requestTurn
   }
 
   /// Children are about to finish, and wait for what the group says to their errors.
   final override func hearChildren() {
-    while let child = childResults.withLock({ $0.unheard.popFirst() }) {
+    while let child = read({ $0.rarities?.unheard.popFirst() }) {
       decide(about: child)
       child.wasHeard()
     }
@@ -185,6 +193,11 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
 
   /// What a ready-made group makes of what the override returned: nobody has to call super.
   func errorsToTakeOver(_ errors: [any Error], of child: Procedure) -> [any Error] { errors }
+
+  /// What the errors of a child are to the group. Asked after `errorsToTakeOver`.
+  func relation(to child: Procedure) -> ChildRelation { .part }
+
+  override func releaseWork() { releaseRecoveries() }
 
   // MARK: Memory
 
@@ -200,7 +213,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
         if isKnownUniquelyReferenced(&child) {
           released.append(child)
         } else {
-          child.cancel(withErrors: [ProcedureError.parentCancelled([])])
+          child.cancel(withErrors: [ProcedureError.parentCancelled(nil, [])])
         }
       } else if var child = released.popLast() {
         guard isKnownUniquelyReferenced(&child), let group = child as? GroupProcedure else {
@@ -216,9 +229,4 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
     }
     for procedure in awaitingTurn { procedure.listForTurns.requestTurn(of: procedure) }
   }
-}
-
-/// How children's list refers to the group: weakly, and set once, before anybody else sees it.
-final class GroupReference: @unchecked Sendable {
-  weak var group: GroupProcedure?
 }

@@ -69,7 +69,10 @@ extension GroupProcedure {
   /// ```
   ///
   /// See `ProcedureBuilder` for what may be written.
-  public convenience init(@ProcedureBuilder _ children: () throws -> [Procedure]) rethrows {
+  public convenience init(
+    name: String? = nil, @ProcedureBuilder _ children: () throws -> [Procedure]
+  ) rethrows {
     self.init(children: try children())
+    if let name { self.name = name }
   }
 }

@@ -7,9 +7,11 @@ internal import ProcedurePrimitives
 /// ```
 ///
 /// The time counts from the willExecute event: waiting for dependencies and for a slot does not
-/// count. The procedure is cancelled with `ProcedureError.timedOut`; a procedure that ignores its
-/// cancel goes on. Zero or less cancels before `execute()` is called. One observer may be added to
+/// count. The procedure is cancelled with `ProcedureError.Code.timedOut`; a procedure that ignores
+/// its cancel goes on. Zero or less cancels before `execute()` is called. One observer may be added to
 /// several procedures; each has its own time. With several observers the shortest counts.
+/// `isCancelled` reads true in time also when each thread of Dispatch's global queues is held; what is
+/// told of it needs one.
 public struct TimeoutObserver: ProcedureObserver {
   private let duration: Duration
 
@@ -24,12 +26,13 @@ public struct TimeoutObserver: ProcedureObserver {
   /// Starts the time.
   public func will(execute procedure: Procedure, pendingExecute: PendingEvent) {
     guard duration > .zero else {
-      procedure.cancel(withError: ProcedureError.timedOut(duration))
+      procedure.cancel(withError: ProcedureError.timedOut(procedure.name, after: duration))
       return
     }
     let clock = procedure.clock
     procedure.schedule(
-      CancelTimer(procedure, after: duration), at: clock.now.advanced(by: duration), on: clock)
+      CancelTimer(procedure, after: duration), at: clock.now.saturatingAdvanced(by: duration),
+      on: clock)
   }
 }
 
@@ -44,8 +47,8 @@ private final class CancelTimer: TimerTarget {
   }
 
   func timerFired() {
-    procedure.clock.service.deliver { [procedure, duration] in
-      procedure.cancel(withError: ProcedureError.timedOut(duration))
-    }
+    let service = procedure.clock.service
+    let error = ProcedureError.timedOut(procedure.name, after: duration)
+    procedure.cancel(withError: error) { service.deliver($0) }
   }
 }

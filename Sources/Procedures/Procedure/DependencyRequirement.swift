@@ -19,7 +19,7 @@ extension DependencyRequirement {
   func objection(to dependency: Procedure) -> (any Error)? {
     if case .any = self { return nil }
     let shortfall = dependency.shortfall
-    if case .dependencyFailed? = shortfall, case .notCancelled = self { return nil }
+    if shortfall?.code == .dependencyFailed, case .notCancelled = self { return nil }
     return shortfall
   }
 }
@@ -29,8 +29,13 @@ extension Procedure {
   final var shortfall: ProcedureError? {
     switch outcome {
     case .succeeded, nil: nil
-    case .failed(let errors): .dependencyFailed(name, errors.causes)
-    case .cancelled(let errors): .dependencyCancelled(name, errors.causes)
+    case .failed(let errors): .dependencyFailed(name, errors.causes, from: origin)
+    case .cancelled(let errors): .dependencyCancelled(name, errors.causes, from: origin)
     }
   }
+}
+
+extension Procedure {
+  /// The group that it was a child of when it ended, if it did not succeed.
+  private var origin: GroupReference? { read { $0.extras?.origin } }
 }

@@ -10,8 +10,9 @@ extension Procedure {
   /// thread. `procedureDidCancel(withErrors:)` and the DidCancel observers follow in the next turn.
   /// A procedure that has not executed finishes by itself, also in a suspended or full queue; one
   /// that has must finish itself. A group cancels its children: all of them read cancelled before
-  /// anything of any of them is told. In the `deinit` of a procedure that was never added, the token's
-  /// handlers are called and children are cancelled; what would follow in a turn does not come.
+  /// anything of any of them is told. In the `deinit` of a procedure that was never added, the
+  /// token's handlers are called and children are cancelled; what would follow in a turn does not
+  /// come.
   ///
   /// - Parameter errors: become part of `errors` at once.
   /// - Returns: true if this was the cancel that counts. False if it was cancelled, or told to
@@ -58,8 +59,8 @@ extension Procedure {
   /// Cancels the procedure when `token` is cancelled, now if it already is.
   ///
   /// The reason becomes that of `cancellationToken`, and an error where it is one: a `.failure`'s
-  /// own, `ProcedureError.deadlineExceeded` for a deadline. The token does not keep the procedure
-  /// alive, and is left when the procedure finishes.
+  /// own, `ProcedureError.Code.deadlineExceeded` for a deadline. The token does not keep the
+  /// procedure alive, and is left when the procedure finishes.
   public final func cancel(when token: CancellationToken) {
     let registration = token.onCancel { [weak self] in
       self?.cancel(because: token.reason ?? .requested)
@@ -77,7 +78,7 @@ extension Procedure {
   final func cancel(because reason: CancellationReason) -> Bool {
     switch reason {
     case .requested, .taskCancelled: cancel(errors: [], reason: reason)
-    case .deadlineExceeded: cancel(errors: [ProcedureError.deadlineExceeded], reason: reason)
+    case .deadlineExceeded: cancel(errors: [ProcedureError.deadlineExceeded(name)], reason: reason)
     case .failure(let error): cancel(errors: [error], reason: reason)
     }
   }
@@ -95,23 +96,53 @@ extension Procedure {
     return true
   }
 
+  /// Cancels in two parts: what others see is true when this returns, and no user code has run; what
+  /// runs some, the handlers of the token and the turn, is left to `deliver`.
+  final func cancel(
+    withError error: any Error, deliver: (@escaping @Sendable () -> Void) -> Void
+  ) {
+    let reason = CancellationReason.failure(error)
+    guard childList == nil else {
+      Self.cancel([self], errors: [error], reason: reason, deliver: deliver)
+      return
+    }
+    let source: CancellationTokenSource?? = update { core in
+      core.mark(self, errors: [error], reason: reason) ? .some(core.rarities?.source) : nil
+    }
+    guard let source else { return }
+    let begun = source?.beginCancel(reason)
+    deliver {
+      begun?.finish()
+      self.deliverCancel(reason)
+    }
+  }
+
   /// Marks several procedures, and everything below those that are groups, before anybody is told.
   ///
   /// - Returns: whether it was the cancel that counts for one of them at least.
   @discardableResult
   static func cancel(
-    _ procedures: [Procedure], errors: [any Error], reason: CancellationReason
+    _ procedures: [Procedure], errors: [any Error], reason: CancellationReason,
+    deliver: (@escaping @Sendable () -> Void) -> Void = { $0() }
   ) -> Bool {
     let marked = procedures.filter { procedure in
       procedure.update { $0.mark(procedure, errors: errors, reason: reason) }
     }
     guard !marked.isEmpty else { return false }
     let cancel = TreeCancel(
-      errors: errors.isEmpty ? [] : [ProcedureError.parentCancelled(errors)], reason: reason)
+      errors: errorsOfChildren(of: marked, cancelledWith: errors), reason: reason)
     cancel.tell(marked)
     mark(marked.compactMap(\.childList), by: cancel)
-    cancel.finishMarking()
+    deliver { cancel.finishMarking() }
     return true
+  }
+
+  /// What the children of groups are cancelled with.
+  private static func errorsOfChildren(
+    of marked: [Procedure], cancelledWith errors: [any Error]
+  ) -> [any Error] {
+    guard !errors.isEmpty else { return [] }
+    return [ProcedureError.parentCancelled(marked.count == 1 ? marked[0].name : nil, errors)]
   }
 
   /// Cancels what is in `list`, however deep, and what is added to it later.

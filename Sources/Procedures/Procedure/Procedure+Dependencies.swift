@@ -22,7 +22,7 @@ extension Procedure {
   /// ```
   ///
   /// If `dependency` ends otherwise, this procedure is cancelled as soon as that has finished, with
-  /// `ProcedureError.dependencyFailed` or `.dependencyCancelled`, whatever else it waits for.
+  /// `ProcedureError.Code.dependencyFailed` or `.dependencyCancelled`, whatever else it waits for.
   ///
   /// - Returns: false if it was cancelled before.
   @discardableResult

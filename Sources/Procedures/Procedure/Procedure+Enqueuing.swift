@@ -10,14 +10,16 @@ extension Procedure {
   ///
   /// - Parameter isHeldBack: whether `dependencyFinished()` must be called once more before it may
   ///   start.
-  /// - Returns: nil if the list's group has closed; the procedure is then cancelled, and finishes.
+  /// - Returns: whether the list took it. If its group has closed, the procedure is cancelled, and
+  ///   finishes.
   @discardableResult
   final func enqueue(
     in list: ReadyList, isHeldBack: Bool = false
-  ) -> ReadyListStateMachine.Insertion? {
+  ) -> ReadyListStateMachine.Insertion {
     let childList = childList
     var action: ProcedureStateMachine.TurnAction?
-    var insertion: ReadyListStateMachine.Insertion?
+    var insertion = ReadyListStateMachine.Insertion.refused
+    var groupCancel: TreeCancel?
     var dependencies: SmallList<ProcedureExtras.Dependency>?
     var isMarked = false
     let aftermath = update { core in
@@ -32,13 +34,18 @@ extension Procedure {
       let aftermath: ReadyList.Aftermath
       publish(core)
       (insertion, aftermath) = list.insert(self, standing) { cancel in
+        groupCancel = cancel
         isMarked = core.mark(self, errors: cancel.errors, reason: cancel.reason)
         publish(core)
       }
       // A refused one is no member, but its turns run where they would have.
       core.home = list
-      core.isMember = insertion != nil
-      if core.isMember, list.isGroup { core.machine.mustBeHeard() }
+      core.isMember = insertion != .refused
+      if core.isMember, list.isGroup {
+        core.machine.mustBeHeard()
+        // Before anything below can end, and its group wonders where the cause is.
+        childList?.owner?.parent = list.owner
+      }
       return aftermath
     }
     guard let action else {
@@ -51,11 +58,11 @@ extension Procedure {
       listForTurns.requestTurn(of: self)
       watchLingering()
     }
-    guard let insertion else {
+    if insertion == .refused {
       cancel(withErrors: [ProcedureError.groupFinished(list.group?.name ?? "")])
-      return nil
+      return .refused
     }
-    if let cancel = insertion.cancel { join(cancel, isMarked: isMarked) }
+    if let groupCancel { join(groupCancel, isMarked: isMarked) }
     if let childList {
       childList.adoptEverywhere(list.context)
       dependencyFinished()

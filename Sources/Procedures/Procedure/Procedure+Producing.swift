@@ -8,7 +8,7 @@ extension Procedure {
   /// procedure finishes; without, it is added when this returns.
   ///
   /// - Returns: `procedure`.
-  /// - Throws: `ProcedureError.notEnqueued` before the enqueue and after the finish.
+  /// - Throws: `ProcedureError.Code.notEnqueued` before the enqueue and after the finish.
   @discardableResult
   public final func produce<Produced: Procedure>(_ procedure: Produced) throws -> Produced {
     let next: Production.Way = update { core in

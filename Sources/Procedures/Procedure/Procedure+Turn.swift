@@ -47,12 +47,10 @@ extension Procedure {
       case .settleChildren:
         settleChildren()
       case .askGroup:
-        if askGroup(of: list, context) {
-          next = update { core in
-            core.machine.wasHeardAtOnce()
-            return core.nextStep(on: list, context)
-          }
-          continue
+        if askGroupAtOnce(of: list, context) {
+          wasHeard()
+        } else {
+          askGroupLater(of: list, context)
         }
       case .hearChildren:
         hearChildren()
@@ -63,7 +61,11 @@ extension Procedure {
         break
       }
       if next.isTold(on: list), !tell(next, on: list) { return .idle }
-      next = update { $0.nextStep(on: list, context) }
+      let isHeard = next.asksGroup && askGroupAtOnce(of: list, context)
+      next = update { core in
+        if isHeard { core.machine.wasHeardAtOnce() }
+        return core.nextStep(on: list, context)
+      }
     }
   }
 

@@ -28,9 +28,9 @@ public import ProcedurePrimitives
 /// what the one before wrote. State that only they touch needs no lock.
 ///
 /// ## Cancellation
-/// `cancel()` sets `isCancelled`, fires `cancellationToken`, and then, in the procedure's next turn,
-/// calls `procedureDidCancel(withErrors:)` and the DidCancel observers. A procedure that has not
-/// executed yet then finishes by itself, without executing; one that has must call `finish()`.
+/// `cancel()` sets `isCancelled`, fires `cancellationToken`, and then, in the procedure's next
+/// turn, calls `procedureDidCancel(withErrors:)` and the DidCancel observers. A procedure that has
+/// not executed yet then finishes by itself, without executing; one that has must call `finish()`.
 ///
 /// ## Thread safety
 /// Everything may be called from any thread. `cancel`, `finish` and `add(observer:)` return at
@@ -83,6 +83,12 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// It has finished, executed or not: lets go of the work.
   func releaseWork() {}
 
+  /// The child whose progress is its own; nil if that is the progress of all children together.
+  var progressSource: Procedure? { nil }
+
+  /// What it is called unless its name is set.
+  var defaultName: String { String(describing: type(of: self)) }
+
   // MARK: To override
 
   /// Does the work, or starts it. Override it and call `finish()` when the work is done.
@@ -92,7 +98,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// from any thread; until then the procedure keeps its slot. Long work looks at `isCancelled`,
   /// and a blocking call is interrupted by a handler on `cancellationToken`.
   ///
-  /// The base implementation finishes with `ProcedureError.notImplemented`.
+  /// The base implementation finishes with `ProcedureError.Code.notImplemented`.
   open func execute() {
     finish(withError: ProcedureError.notImplemented(String(describing: type(of: self))))
   }
@@ -155,10 +161,26 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
     }
   }
 
-  /// What it is called in logs and errors: the type's name unless set.
+  /// What it is called in logs and errors: the type's name unless set; a delay's is its length.
   public final var name: String {
-    get { read { $0.extras?.name } ?? String(describing: type(of: self)) }
+    get { read { $0.extras?.name } ?? defaultName }
     set { read { core in core.withExtras { $0.name = newValue } } }
+  }
+
+  /// Gives it a name, in the middle of an expression.
+  ///
+  /// ```swift
+  /// GroupProcedure {
+  ///   Fetch(url).named("fetch the index")
+  ///   Parse().named("parse it")
+  /// }
+  /// ```
+  ///
+  /// - Returns: this procedure.
+  @discardableResult
+  public final func named(_ name: String) -> Self {
+    self.name = name
+    return self
   }
 
   /// Which of several ready procedures goes first. Set it before adding it to a queue.

@@ -19,6 +19,8 @@ struct NextStep: Sendable {
   let step: ProcedureStateMachine.Step
   let events: ProcedureEvents
   let detail: Detail
+  /// Whether nothing can come between this step and that of asking the group.
+  var asksGroup = false
 
   /// Whether anybody may be told of it.
   func isTold(on list: ReadyList) -> Bool {
@@ -66,7 +68,10 @@ extension ProcedureCore {
       // Those that are new are told first that they are attached.
       return NextStep(step, .observers(observers.entries), events: [.didAttach, .didCancel])
     case .willFinish:
-      return telling(.willFinish, in: step)
+      var next = telling(.willFinish, in: step)
+      // What observes it may hold it back.
+      if case .none = next.detail { next.asksGroup = machine.mustAskGroup }
+      return next
     case .didFinish:
       // Told of this they are told all: who comes later is told of it when attached.
       let last = observers.takeAll()
@@ -74,9 +79,13 @@ extension ProcedureCore {
     case .addProduced:
       return NextStep(step, deliveryOfProduced().map(NextStep.Detail.delivery) ?? .none)
     case .retire:
+      // Who asks why it did not succeed is told in which group: that reports the cause.
+      let origin =
+        isMember && (machine.isCancelled || machine.errorsIfAny != nil) ? home?.owner : nil
       home = nil
       let contents = extras
       extras = contents?.remainder()
+      if let origin { withExtras { $0.origin = origin } }
       return NextStep(step, contents.map(NextStep.Detail.extras) ?? .none)
     }
   }

@@ -1,86 +1,160 @@
-/// What the framework itself reports. Each reads as a sentence and names the procedure.
-public enum ProcedureError: Error {
-  /// It did not finish in the time it was given, counted from when it started.
-  case timedOut(Duration)
-  /// The deadline of the token that it was to be cancelled by has passed.
-  case deadlineExceeded
-  /// The group that it is in was cancelled with these errors.
-  case parentCancelled([any Error])
-  /// Another child (named here) of its group failed, and the group cancels the rest then.
-  case siblingFailed(String)
-  /// It was added to a group (named here) that had already finished, and so never ran.
-  case groupFinished(String)
-  /// A child of a group (named here) ended with this error. Never nested, however deep the child.
-  case child(String, any Error)
-  /// The dependency named here failed, with these errors, and had to succeed.
-  case dependencyFailed(String, [any Error])
-  /// The dependency named here was cancelled, with these errors, and must not have been.
-  case dependencyCancelled(String, [any Error])
-  /// The procedure named here had no value where one was needed: no input when it executed, or no
-  /// output for a procedure that is to get it.
-  case requirementNotSatisfied(String)
-  /// The procedure named here let go of its finish handle without calling it.
-  case finishDropped(String)
-  /// The condition named here was not satisfied, because of these errors, if any.
-  case conditionFailed(String, [any Error])
-  /// It waited for itself, by way of the others named here: each waits for the next, the last for the
-  /// first.
-  case dependencyCycle([String])
-  /// The type named here does not override `execute()`.
-  case notImplemented(String)
-  /// The procedure named here tried to add another one while it was not between enqueued and
-  /// finished itself, so there is no queue to add to.
-  case notEnqueued(String)
-}
+/// What the framework itself reports: a code, the name of a procedure, and the errors behind it.
+///
+/// ```swift
+/// do {
+///   page = try await fetch.value
+/// } catch let error as ProcedureError where error.code == .timedOut {
+///   show("The server took longer than \(error.duration!).")
+/// }
+/// ```
+///
+/// `description` is a sentence that names the procedure and says what to do. Two errors are equal if
+/// their codes and the names are: that is what a test, or a handler, asks for. A struct with a code, so
+/// that a new kind of error does not break an exhaustive `switch` of yours.
+///
+/// Errors of your own are best types of your own: they reach whoever waits as they are. To report
+/// something in the framework's terms, for example from a condition, make one:
+///
+/// ```swift
+/// return .failed(
+///   ProcedureError(.conditionFailed, procedure: procedure.name, message: "The battery is low."))
+/// ```
+public struct ProcedureError: Error {
+  /// The kind of error.
+  public let code: Code
 
-extension ProcedureError: CustomStringConvertible {
-  /// The error as a sentence.
-  public var description: String {
-    switch self {
-    case .timedOut(let duration):
-      "It did not finish within \(duration) and was cancelled."
-    case .deadlineExceeded:
-      "Its deadline passed and it was cancelled."
-    case .parentCancelled(let errors):
-      errors.isEmpty
-        ? "Its group was cancelled." : "Its group was cancelled: \(errors.sentence)"
-    case .siblingFailed(let name):
-      "'\(name)' of the same group failed, and the group cancels the rest then."
-    case .groupFinished(let group):
-      "It was added to group '\(group)', which had already finished; add children before that."
-    case .child(let name, let error):
-      "Child '\(name)': \(error)"
-    case .dependencyFailed(let name, let errors):
-      "Dependency '\(name)' failed, and had to succeed: \(errors.sentence)"
-    case .dependencyCancelled(let name, let errors):
-      "Dependency '\(name)' was cancelled" + (errors.isEmpty ? "." : ": \(errors.sentence)")
-    case .requirementNotSatisfied(let name):
-      "'\(name)' has no value where one is needed: set or inject its input before it executes, "
-        + "or finish it with an output."
-    case .finishDropped(let name):
-      "'\(name)' let go of its finish handle without calling it; call it on every path."
-    case .conditionFailed(let name, let errors):
-      "Condition '\(name)' was not satisfied" + (errors.isEmpty ? "." : ": \(errors.sentence)")
-    case .dependencyCycle(let names):
-      "Each of these waits for the next, and the last for the first: "
-        + names.map { "'\($0)'" }.joined(separator: " → ") + "; remove one of the waits."
-    case .notImplemented(let type):
-      "'\(type)' does not override execute(); override it and call finish() when the work is done."
-    case .notEnqueued(let name):
-      "Procedure '\(name)' is not on a queue, so it cannot add to one; "
-        + "produce between enqueue and finish."
-    }
+  /// The name of the procedure that `code` is about; nil if it is about none, or that is not known.
+  ///
+  /// For `.child`, `.dependencyFailed`, `.siblingFailed` and the like, that is the other one: the child,
+  /// the dependency, the sibling.
+  public let procedure: String?
+
+  /// The errors behind this one, if any: of the dependency, the child or the group, for example.
+  public let underlyingErrors: [any Error]
+
+  let details: Details
+
+  /// The group of the dependency, when it ended: a group that has both reports the dependency only.
+  let origin: GroupReference?
+
+  /// What is known beside the name.
+  enum Details: Sendable {
+    case none
+    case message(String)
+    case duration(Duration)
+    case condition(String)
+    case cycle([String])
+  }
+
+  /// Makes an error, for what is the framework's to report and you report for it.
+  ///
+  /// - Parameters:
+  ///   - code: its kind; `Code(rawValue:)` for one of your own.
+  ///   - procedure: the name of the procedure that it is about.
+  ///   - underlyingErrors: what is behind it.
+  ///   - message: what `description` says, instead of the sentence for the code.
+  public init(
+    _ code: Code, procedure: String? = nil, underlyingErrors: [any Error] = [],
+    message: String? = nil
+  ) {
+    self.init(
+      code, of: procedure, because: underlyingErrors, message.map(Details.message) ?? .none)
+  }
+
+  init(
+    _ code: Code, of procedure: String?, because errors: [any Error] = [],
+    _ details: Details = .none, from origin: GroupReference? = nil
+  ) {
+    self.code = code
+    self.procedure = procedure
+    self.underlyingErrors = errors
+    self.details = details
+    self.origin = origin
+  }
+
+  /// How long it was given, if the code is `.timedOut`.
+  public var duration: Duration? {
+    if case .duration(let duration) = details { duration } else { nil }
+  }
+
+  /// The names of those that wait for each other, if the code is `.dependencyCycle`.
+  ///
+  /// Each waits for the next, and the last for the first.
+  public var cycle: [String] {
+    if case .cycle(let names) = details { names } else { [] }
   }
 }
 
-extension [any Error] {
-  /// Without the dependencies by way of which a cancel came: down a long chain, each error would hold
-  /// that of the one before.
-  var causes: [any Error] {
-    flatMap { error -> [any Error] in
-      guard case .dependencyCancelled(_, let causes)? = error as? ProcedureError, !causes.isEmpty
-      else { return [error] }
-      return causes
-    }
+extension ProcedureError: Equatable {
+  /// Whether the codes are equal, and the names. What is behind them is not compared.
+  public static func == (left: Self, right: Self) -> Bool {
+    left.code == right.code && left.procedure == right.procedure
   }
+}
+
+extension ProcedureError: Hashable {
+  /// Hashes the code and the name.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(code)
+    hasher.combine(procedure)
+  }
+}
+
+// MARK: The errors of the framework
+
+extension ProcedureError {
+  static func timedOut(_ name: String, after duration: Duration) -> Self {
+    Self(.timedOut, of: name, .duration(duration))
+  }
+
+  static func deadlineExceeded(_ name: String) -> Self { Self(.deadlineExceeded, of: name) }
+
+  /// - Parameter group: nil if several were cancelled together.
+  static func parentCancelled(_ group: String?, _ errors: [any Error]) -> Self {
+    Self(.parentCancelled, of: group, because: errors)
+  }
+
+  static func siblingFailed(_ sibling: String, _ error: any Error) -> Self {
+    Self(.siblingFailed, of: sibling, because: [error])
+  }
+
+  static func groupFinished(_ group: String) -> Self { Self(.groupFinished, of: group) }
+
+  static func queueClosed(_ name: String) -> Self { Self(.queueClosed, of: name) }
+
+  static func child(_ name: String, _ error: any Error) -> Self {
+    Self(.child, of: name, because: [error])
+  }
+
+  static func dependencyFailed(
+    _ name: String, _ errors: [any Error], from origin: GroupReference? = nil
+  ) -> Self {
+    Self(.dependencyFailed, of: name, because: errors, from: origin)
+  }
+
+  static func dependencyCancelled(
+    _ name: String, _ errors: [any Error], from origin: GroupReference? = nil
+  ) -> Self {
+    Self(.dependencyCancelled, of: name, because: errors, from: origin)
+  }
+
+  static func requirementNotSatisfied(_ name: String) -> Self {
+    Self(.requirementNotSatisfied, of: name)
+  }
+
+  static func finishDropped(_ name: String) -> Self { Self(.finishDropped, of: name) }
+
+  static func conditionFailed(
+    _ condition: String, _ errors: [any Error], of procedure: String? = nil
+  ) -> Self {
+    Self(.conditionFailed, of: procedure, because: errors, .condition(condition))
+  }
+
+  static func dependencyCycle(_ names: [String]) -> Self {
+    Self(.dependencyCycle, of: names.first, .cycle(names))
+  }
+
+  static func notImplemented(_ type: String) -> Self { Self(.notImplemented, of: type) }
+
+  static func notEnqueued(_ name: String) -> Self { Self(.notEnqueued, of: name) }
 }

@@ -17,6 +17,8 @@ final class ProcedureExtras: @unchecked Sendable {
   /// Input, output and progress.
   @safe @exclusivity(unchecked) var values: ProcedureValues?
   @safe @exclusivity(unchecked) private var storedRarities: ProcedureRarities?
+  /// The group that the procedure was a child of, once it has ended without success.
+  @safe @exclusivity(unchecked) var origin: GroupReference?
 
   /// The procedure has gone, or finished.
   deinit {
@@ -47,9 +49,12 @@ final class ProcedureExtras: @unchecked Sendable {
   /// What is left of it when the procedure has finished; nil if none of that was used.
   func remainder() -> ProcedureExtras? {
     let (token, cancelReason) = (storedRarities?.token, storedRarities?.cancelReason)
-    guard name != nil || token != nil || cancelReason != nil || values != nil else { return nil }
+    guard
+      name != nil || token != nil || cancelReason != nil || values != nil || origin != nil
+    else { return nil }
     let remainder = ProcedureExtras()
     remainder.name = name
+    remainder.origin = origin
     remainder.values = values
     if token != nil || cancelReason != nil {
       remainder.rarities.token = token

@@ -14,6 +14,32 @@ public enum ProcedureOutcome: Sendable {
     case .failed(let errors), .cancelled(let errors): errors
     }
   }
+
+  /// Whether it was neither cancelled nor failed.
+  public var isSuccess: Bool { if case .succeeded = self { true } else { false } }
+
+  /// Whether it failed. A cancelled one did not, even if it has errors.
+  public var isFailure: Bool { if case .failed = self { true } else { false } }
+
+  /// Whether it was cancelled.
+  public var isCancelled: Bool { if case .cancelled = self { true } else { false } }
+
+  /// Returns if it succeeded.
+  ///
+  /// ```swift
+  /// try await queue.run(upload).get()
+  /// ```
+  ///
+  /// - Throws: the first error otherwise, and `CancellationError` if it was cancelled without one. If
+  ///   that says only how a dependency ended, then what that ended with: `catch let error as HTTPError`
+  ///   gets the error of the procedure that it began with.
+  public func get() throws {
+    switch self {
+    case .succeeded: return
+    case .failed(let errors): throw errors[0].cause
+    case .cancelled(let errors): throw errors.first?.cause ?? CancellationError()
+    }
+  }
 }
 
 extension ProcedureOutcome: CustomStringConvertible {
@@ -28,7 +54,28 @@ extension ProcedureOutcome: CustomStringConvertible {
   }
 }
 
-extension [any Error] {
-  /// The errors on one line.
-  var sentence: String { map { "\($0)" }.joined(separator: "; ") }
+extension ProcedureOutcome: Equatable {
+  /// Whether both ended in the same way, with equal errors in the same order.
+  ///
+  /// Two errors are equal if they are of the same type and `==` says so; where the type has no `==`,
+  /// objects if they are the same one, and values if they are described in the same words.
+  public static func == (left: Self, right: Self) -> Bool {
+    switch (left, right) {
+    case (.succeeded, .succeeded): true
+    case (.failed(let left), .failed(let right)), (.cancelled(let left), .cancelled(let right)):
+      left.count == right.count && zip(left, right).allSatisfy { areEqual($0, $1) }
+    case (.succeeded, _), (.failed, _), (.cancelled, _): false
+    }
+  }
+
+  private static func areEqual(_ left: any Error, _ right: any Error) -> Bool {
+    guard type(of: left) == type(of: right) else { return false }
+    if let left = left as? any Equatable { return isEqual(left, right) }
+    if type(of: left) is AnyClass { return (left as AnyObject) === (right as AnyObject) }
+    return String(reflecting: left) == String(reflecting: right)
+  }
+
+  private static func isEqual<Value: Equatable>(_ left: Value, _ right: any Error) -> Bool {
+    left == right as? Value
+  }
 }

@@ -7,6 +7,8 @@ final class ProcedureRarities: @unchecked Sendable {
   var produced = Fifo<Production>()
   /// Of dependencies that have finished.
   var handOvers = Fifo<PendingHandOver>()
+  /// Children that wait to be heard.
+  var unheard = Fifo<Procedure>()
   var waiters = Slab<FinishWaiter>()
   var waiterList = SlabList()
   var source: CancellationTokenSource?

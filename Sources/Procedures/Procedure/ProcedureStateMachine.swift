@@ -419,11 +419,11 @@ struct ProcedureStateMachine: Sendable {
   /// Its group decides about its errors before it has finished.
   mutating func mustBeHeard() { hearing = .due }
 
+  /// Whether the group must be asked, and has not been.
+  var mustAskGroup: Bool { hearing == .due }
+
   /// The group has decided while it was asked.
-  mutating func wasHeardAtOnce() {
-    precondition(hearing == .asked, "Internal inconsistency: heard without having asked")
-    hearing = .heard
-  }
+  mutating func wasHeardAtOnce() { hearing = .heard }
 
   /// The group has decided, since it was asked.
   mutating func wasHeard() -> TurnAction {
@@ -488,11 +488,14 @@ struct ProcedureStateMachine: Sendable {
 
   /// Takes the turn for one piece of user code, unless it is held, or a cancel is to be told first.
   mutating func takeTurn() -> Bool {
-    if isTurnHeld || isCancelDue { return false }
+    guard isTurnFree else { return false }
     isTurnHeld = true
     isTurnWanted = false
     return true
   }
+
+  /// Whether `takeTurn` would take it.
+  var isTurnFree: Bool { !isTurnHeld && !isCancelDue }
 
   /// Gives back a turn that was taken for one thing; it is kept, to go on, if there is more to do.
   mutating func giveBackTurn() -> TurnAction {

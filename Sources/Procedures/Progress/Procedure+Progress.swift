@@ -2,7 +2,8 @@ extension Procedure {
   /// How much of the work is done, from 0 to 1.
   ///
   /// 1 when it has finished, however that was. Before, what `report(fractionCompleted:)` was last
-  /// told; for a group that reports nothing, the mean of its children's, by their `progressWeight`.
+  /// told; for a group that reports nothing, the mean of its children's, by their `progressWeight`;
+  /// for a retry, that of its current attempt.
   /// Looking at a group costs a look at each of its children.
   public final var fractionCompleted: Double {
     // Iterative: groups may be nested thousands deep.
@@ -11,6 +12,8 @@ extension Procedure {
     while let (procedure, share) = unvisited.popLast() {
       if let fraction = procedure.reportedFraction {
         sum += share * fraction
+      } else if let source = procedure.progressSource {
+        unvisited.append((source, share))
       } else if let children = procedure.childList?.children {
         let total = children.reduce(0) { $0 + $1.progressWeight }
         guard total > 0 else { continue }
@@ -103,9 +106,9 @@ extension Procedure {
         // First the observer, then the children there are: none is missed, and one may come twice.
         group.addDidAddProcedureBlockObserver { [weak node] group, added in
           guard let node, added.isChild(of: group) else { return }
-          watch(added.join(node))
+          watch(added.join(node, of: group))
         }
-        for child in group.children { unvisited += child.join(node) }
+        for child in group.children { unvisited += child.join(node, of: group) }
       }
       if procedure.isFinished { node.finish() }
       procedure.addDidFinishBlockObserver { _, _ in node.finish() }
@@ -113,9 +116,11 @@ extension Procedure {
   }
 
   /// Becomes part of what is watched. The procedure with its node, if that has to be set up.
-  private func join(_ parent: ProgressNode) -> [(Procedure, ProgressNode)] {
+  private func join(_ parent: ProgressNode, of group: Procedure) -> [(Procedure, ProgressNode)] {
+    let source = group.progressSource
+    guard source == nil || source === self else { return [] }
     let (node, isNew) = node()
-    node.join(parent)
+    if source == nil { node.join(parent) } else { node.replaceAll(in: parent) }
     return isNew ? [(self, node)] : []
   }
 

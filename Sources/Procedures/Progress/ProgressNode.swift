@@ -17,6 +17,10 @@ final class ProgressNode: Sendable {
     var isReported: Bool
     var isFinished = false
     var parent: ProgressNode?
+    /// Which of the parent's generations it belongs to.
+    var place = 0
+    /// Only children of this generation count: an attempt replaces those before it.
+    var generation = 0
     /// Of the children: the sum of weight times fraction, and of weights.
     var completed = 0.0
     var total = 0.0
@@ -28,6 +32,7 @@ final class ProgressNode: Sendable {
   private struct Change: Sendable {
     let difference: Double
     let parent: ProgressNode?
+    let place: Int
     let watchers: [Watcher]
   }
 
@@ -87,18 +92,32 @@ final class ProgressNode: Sendable {
   }
 
   /// Becomes part of its group's, once.
-  func join(_ parent: ProgressNode) {
+  func join(_ parent: ProgressNode) { join(parent, at: 0) }
+
+  /// Becomes all that counts of its group's, once.
+  func replaceAll(in parent: ProgressNode) {
+    let generation = parent.state.withLock { state in
+      state.generation += 1
+      (state.completed, state.total) = (0, 0)
+      return state.generation
+    }
+    join(parent, at: generation)
+  }
+
+  private func join(_ parent: ProgressNode, at place: Int) {
     let completed: Double? = state.withLock { state in
       guard state.parent == nil else { return nil }
       state.parent = parent
+      state.place = place
       return state.fraction * weight
     }
     guard let completed else { return }
-    parent.propagate(parent.add(completed: completed, total: weight))
+    parent.propagate(parent.add(completed: completed, total: weight, at: place))
   }
 
-  private func add(completed: Double, total: Double = 0) -> Change? {
+  private func add(completed: Double, total: Double = 0, at place: Int) -> Change? {
     state.withLock { state in
+      guard place == state.generation else { return nil }
       state.completed += completed
       state.total += total
       guard !state.isReported, !state.isFinished, state.total > 0 else { return nil }
@@ -112,7 +131,7 @@ final class ProgressNode: Sendable {
     for watcher in state.watchers.values { watcher.latest.fraction = fraction }
     return Change(
       difference: (fraction - state.fraction) * weight, parent: state.parent,
-      watchers: state.watchers.values.map(\.self))
+      place: state.place, watchers: state.watchers.values.map(\.self))
   }
 
   /// Iterative: groups may be nested thousands deep.
@@ -120,7 +139,7 @@ final class ProgressNode: Sendable {
     var next = change
     while let change = next {
       for watcher in change.watchers { watcher.changes.yield() }
-      next = change.parent?.add(completed: change.difference)
+      next = change.parent?.add(completed: change.difference, at: change.place)
     }
   }
 }

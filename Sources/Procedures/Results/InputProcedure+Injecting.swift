@@ -8,8 +8,10 @@ extension InputProcedure {
   ///
   /// The value is there before this procedure starts. `source` may be on a queue already, or have
   /// finished. If `source` failed, this procedure is cancelled with
-  /// `ProcedureError.dependencyFailed`; if it was cancelled, with `.dependencyCancelled`, once it has
-  /// finished; if it has no output, with `.requirementNotSatisfied`.
+  /// a `ProcedureError` with code `.dependencyFailed`; if it was cancelled, with
+  /// `.dependencyCancelled`, once it has finished; if it has no output, with
+  /// `.requirementNotSatisfied`. `value` of this procedure then throws what `value` of `source`
+  /// does: the cause.
   ///
   /// When the value has been handed over, neither keeps the other alive: `source` leaves
   /// `dependencies`. After several injections the last hand-over counts.
@@ -23,7 +25,7 @@ extension InputProcedure {
   /// Makes the output of `source`, which may be nil, the input of this procedure.
   ///
   /// As `injectResult(from:)`; nil cancels this procedure with
-  /// `ProcedureError.requirementNotSatisfied`.
+  /// `ProcedureError.Code.requirementNotSatisfied`.
   @discardableResult
   public func injectResult(from source: some OutputProcedure<Input?>) -> Self {
     hand(from: source) { source, output in
@@ -49,11 +51,21 @@ extension InputProcedure {
     hand(from: source) { _, output in try transform(output) }
   }
 
-  /// The closure holds neither procedure, so that nothing keeps them alive but the dependency.
   private func hand<Source: OutputProcedure>(
     from source: Source,
     _ transform: @escaping @Sendable (_ source: Source, Source.Output) throws -> Input
   ) -> Self {
+    receive(from: source) { target, source, output in
+      target.input = try transform(source, output)
+    }
+    return self
+  }
+
+  /// The closure holds neither procedure, so that nothing keeps them alive but the dependency.
+  func receive<Source: OutputProcedure>(
+    from source: Source,
+    _ take: @escaping @Sendable (_ target: Self, _ source: Source, Source.Output) throws -> Void
+  ) {
     let handOver = HandOver { dependency, dependent in
       guard let source = dependency as? Source, let target = dependent as? Self,
         !target.isCancelled
@@ -61,7 +73,7 @@ extension InputProcedure {
       switch source.resultToHandOver {
       case .success(let output):
         do {
-          target.input = try transform(source, output)
+          try take(target, source, output)
           return nil
         } catch {
           return error
@@ -71,7 +83,6 @@ extension InputProcedure {
       }
     }
     add(dependency: source, demanding: .handOver(handOver))
-    return self
   }
 }
 

@@ -36,7 +36,7 @@ extension InputProcedure {
 
   /// The input, which must be there by now.
   ///
-  /// - Throws: `ProcedureError.requirementNotSatisfied`.
+  /// - Throws: `ProcedureError.Code.requirementNotSatisfied`.
   func requireInput() throws -> Input {
     guard let input else { throw ProcedureError.requirementNotSatisfied(name) }
     return input

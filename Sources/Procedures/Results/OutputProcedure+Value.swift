@@ -4,16 +4,24 @@ extension OutputProcedure {
   /// It must be on a queue or in a group, or this waits until it is. Cancelling the waiting task
   /// ends only the wait.
   ///
+  /// ```swift
+  /// resize.injectResult(from: download)
+  /// do {
+  ///   show(try await resize.value)
+  /// } catch let error as HTTPError {  // the download's
+  ///   show(error)
+  /// }
+  /// ```
+  ///
   /// - Throws: the first error of a procedure that failed or was cancelled; `CancellationError` if
-  ///   it was cancelled without one, or the waiting task was;
-  ///   `ProcedureError.requirementNotSatisfied` if it finished without an output.
+  ///   it was cancelled without one, or the waiting task was. If a dependency kept it from running,
+  ///   what is thrown is the cause, as `value` of that dependency would throw it; `errors` has the
+  ///   `ProcedureError` that names the dependency. If it finished without an output, a
+  ///   `ProcedureError` with code `.requirementNotSatisfied`.
   public var value: Output {
     get async throws {
-      switch await waitUntilFinished() {
-      case .failed(let errors): throw errors[0]
-      case .cancelled(let errors): throw errors.first ?? CancellationError()
-      case .succeeded: return try requireOutput()
-      }
+      try await waitUntilFinished().get()
+      return try requireOutput()
     }
   }
 
@@ -37,10 +45,7 @@ extension ProcedureQueue {
   public func value<Output: Sendable>(
     of procedure: some OutputProcedure<Output>
   ) async throws -> Output {
-    switch await run(procedure) {
-    case .failed(let errors): throw errors[0]
-    case .cancelled(let errors): throw errors.first ?? CancellationError()
-    case .succeeded: return try procedure.requireOutput()
-    }
+    try await run(procedure).get()
+    return try procedure.requireOutput()
   }
 }

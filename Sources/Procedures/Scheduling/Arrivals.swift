@@ -54,6 +54,11 @@ struct Arrivals: ~Copyable, Sendable {
     content.withLock { $0.isOpen = false }
   }
 
+  /// Returns when those that were told that a worker was coming can be seen.
+  func awaitAppends() {
+    content.withLock { _ in }
+  }
+
   /// Hands over all of them, in exchange for an empty batch.
   func takeAll(into batch: inout ArrivalBatch) {
     content.withLock { content in

@@ -15,7 +15,7 @@ package final class DispatchScheduler: Scheduler {
   /// Workers on Dispatch's global queue of that quality.
   package init(quality: DispatchQoS.QoSClass) {
     queue = .global(qos: quality)
-    stretch = WorkerStretch(procedures: 256, milliseconds: 1)
+    stretch = WorkerStretch(procedures: 256, milliseconds: 4)
   }
 
   package func submit(
@@ -32,7 +32,7 @@ package final class DispatchScheduler: Scheduler {
   /// Not on the workers' own queue: that may be blocked by what is looked for.
   package func submitWhenQuiet(after delay: Duration, _ work: @escaping @Sendable () -> Void) {
     let timers = DispatchTimers.shared
-    _ = timers.schedule(QuietTimer(work: work), at: timers.now.advanced(by: delay))
+    _ = timers.schedule(QuietTimer(work: work), at: timers.now.saturatingAdvanced(by: delay))
   }
 }
 

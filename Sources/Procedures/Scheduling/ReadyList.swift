@@ -47,7 +47,7 @@ final class ReadyList: Sendable {
   let delegate: QueueDelegateReference?
 
   /// The group whose children these are, if any.
-  private let owner: GroupReference?
+  let owner: GroupReference?
 
   /// Whether it is that of a queue, or of a group on one. One atomic load.
   var isOnQueue: Bool { queueStatus.load() != 0 }
@@ -77,6 +77,13 @@ final class ReadyList: Sendable {
 
   var group: GroupProcedure? { owner?.group }
 
+  /// Calls `body` with the group, for a child that has not finished; nil if the group has gone.
+  func withGroup<Result>(
+    on context: SchedulingContext, _ body: (GroupProcedure) -> Result
+  ) -> Result? {
+    owner?.withGroup(isKept: !context.isDetached, body)
+  }
+
   /// The list of the queue that it is on, however deep; of the outermost group if it is on none.
   var outermost: ReadyList {
     var list = self
@@ -101,14 +108,24 @@ final class ReadyList: Sendable {
   var isSuspended: Bool {
     get { locked { $0.machine.isSuspended } }
     set {
+      guard newValue else { return resume() }
       update { storage, offers in
-        storage.machine.isSuspended = newValue
-        guard newValue else { return }
+        storage.machine.isSuspended = true
         offers = storage.machine.revokeGrants().flatMap { request in
           ExclusionTable.shared.withLock { $0.decline(request) }
         }
       }
     }
+  }
+
+  private func resume() {
+    // Those that have arrived need not be members for it.
+    let aftermath = storage.withLock { storage in
+      storage.machine.isSuspended = false
+      receiveArrivals(&storage)
+      return self.aftermath(of: &storage)
+    }
+    aftermath.carryOut()
   }
 
   func position(of procedure: Procedure) -> ReadyListStateMachine.Position {
@@ -131,20 +148,28 @@ final class ReadyList: Sendable {
   func insert(
     _ procedure: Procedure, _ standing: ReadyListStateMachine.Standing,
     marking mark: (TreeCancel) -> Void
-  ) -> (ReadyListStateMachine.Insertion?, Aftermath) {
+  ) -> (ReadyListStateMachine.Insertion, Aftermath) {
     if owner == nil, standing.mayArriveLate {
       let answer = arrivals.append(
         Arrivals.Arrival(procedure: procedure, standing: standing), isExpected: isWorkerComing)
       if answer == .accepted {
-        return (.init(), standing.readiness == .waiting ? aftermathOfWaiting() : .none)
+        return (
+          .accepted(isAnnounced: true),
+          standing.readiness == .waiting ? aftermathOfWaiting() : .none
+        )
       }
       if answer == .acceptedUnexpected {
-        return locked { storage in (.init(), aftermath(of: &storage)) }
+        // If it cannot be taken now, it stays there until what keeps it has changed.
+        return storage.withLock { storage in
+          if storage.machine.isSuspended { return (.accepted(isAnnounced: true), .none) }
+          if storage.machine.hasRoom { receiveArrivals(&storage) }
+          return (.accepted(isAnnounced: true), aftermath(of: &storage))
+        }
       }
     }
     return locked { storage in
       let insertion = storage.machine.insert(procedure, standing)
-      if let cancel = insertion?.cancel {
+      if insertion != .refused, let cancel = storage.machine.treeCancel {
         if procedure.childList != nil { cancel.expectFollower() }
         mark(cancel)
       }
@@ -303,8 +328,11 @@ final class ReadyList: Sendable {
       isWorkerComing.store(0)
       // Behind the lock of the arrivals, not only after a look at their flag: who has just been told
       // that a worker was coming is there, and who comes later is told that none is.
-      storage.machine.admitArrivals()
-      storage.machine.receive(from: arrivals)
+      if storage.machine.hasArrivals {
+        arrivals.awaitAppends()
+      } else {
+        storage.machine.receive(from: arrivals)
+      }
     }
     if let job { run(job, on: context, for: context.scheduler.stretch) }
   }
@@ -345,13 +373,13 @@ final class ReadyList: Sendable {
         continue
       }
       isHandedOver = false
-      let end = job.procedure.runTurn(job.kind, on: self, context)
-      stretch.advance()
-      switch end {
+      switch job.procedure.runTurn(job.kind, on: self, context) {
       case .idle:
+        stretch.advance()
         // What was evaluated may be ready now, and nobody else has been asked for on its behalf.
         next = stretch.isOver ? leaveToOthers() : take(on: context)
       case .retired(let waiters):
+        stretch.advance()
         let finishedGroup: GroupProcedure?
         (next, finishedGroup) = retire(
           job.procedure, waiters, on: context, takesNext: !stretch.isOver)
@@ -376,13 +404,20 @@ final class ReadyList: Sendable {
 
   /// This worker goes: another is asked for if there is work.
   private func leaveToOthers() -> ReadyListStateMachine.Job? {
-    update { _, _ in nil }
+    let aftermath = storage.withLock { storage in
+      receiveArrivals(&storage)
+      return self.aftermath(of: &storage)
+    }
+    aftermath.carryOut()
+    return nil
   }
 
   /// What a ready member excludes others from is granted in the same step as its slot. One that is
   /// not granted it steps aside.
   private func takeJob(_ storage: inout Storage) -> ReadyListStateMachine.Job? {
     receiveArrivals(&storage)
+    // Again, so that a worker is asked for on behalf of those behind the last one of a batch.
+    defer { receiveArrivals(&storage) }
     while let taken = storage.machine.take() {
       switch taken {
       case .job(let job):
@@ -493,7 +528,9 @@ final class ReadyList: Sendable {
     let foreign = offers.map { accept($0, &storage) }
     let needsWorker = storage.machine.requestWorker()
     if needsWorker { isWorkerComing.store(1) }
-    let isStuck = storage.machine.isStuck && storage.context.watch.wantsNote
+    let isStuck =
+      storage.machine.isStuck(hasMoreArrivals: !arrivals.isEmpty)
+      && storage.context.watch.wantsNote
     if !isStuck, foreign == nil {
       guard needsWorker else { return .none }
       if fixedContext != nil { return .worker(self) }

@@ -85,11 +85,11 @@ struct ReadyListStateMachine: Sendable {
     case mustAsk(ExclusionRequest)
   }
 
-  struct Insertion: Sendable {
-    /// The group is cancelled by it, and so must the child be.
-    var cancel: TreeCancel?
-    /// Whether the group has announced its children already, and this one is announced by itself.
-    var isAnnounced = true
+  enum Insertion: Sendable, Equatable {
+    /// By itself, or later together with all other children of the group: when it executes.
+    case accepted(isAnnounced: Bool)
+    /// The group has closed.
+    case refused
   }
 
   /// The list that a member is in, as an index into `lists`.
@@ -165,9 +165,8 @@ struct ReadyListStateMachine: Sendable {
 
   // MARK: Members
 
-  /// Nil if the group has closed.
-  mutating func insert(_ procedure: Procedure, _ standing: Standing) -> Insertion? {
-    if phase == .closed { return nil }
+  mutating func insert(_ procedure: Procedure, _ standing: Standing) -> Insertion {
+    if phase == .closed { return .refused }
     let list: List =
       switch standing.readiness {
       case .waiting: .waiting
@@ -176,7 +175,7 @@ struct ReadyListStateMachine: Sendable {
       }
     insert(procedure, standing, into: list)
     if isGroup, keepsFinishedChildren { allChildren.append(procedure) }
-    return Insertion(cancel: treeCancel, isAnnounced: isAnnounced)
+    return .accepted(isAnnounced: isAnnounced)
   }
 
   @inline(__always)
@@ -448,7 +447,9 @@ struct ReadyListStateMachine: Sendable {
 
   /// Whether there are members that wait, and nothing that a worker could do about it.
   @inline(__always)
-  var isStuck: Bool { (members.count > slotsInUse || hasArrivals) && !isWorkerRequested }
+  func isStuck(hasMoreArrivals: Bool) -> Bool {
+    (members.count > slotsInUse || hasArrivals || hasMoreArrivals) && !isWorkerRequested
+  }
 
   @inline(__always)
   private mutating func start(_ place: UInt32) -> Job {
@@ -463,6 +464,9 @@ struct ReadyListStateMachine: Sendable {
     let list = lists[Int(list.index)]
     return list.isEmpty ? nil : members.firstPlace(of: list)
   }
+
+  /// Whether one that is ready could be taken.
+  var hasRoom: Bool { isOpen && slotsInUse < limit }
 
   /// Whether members may start, and be evaluated, at all.
   @inline(__always)

@@ -3,11 +3,15 @@ internal import Dispatch
 /// How long a worker runs procedures before it goes to the end of its scheduler's line, where other
 /// queues, and plain blocks, wait for the thread: until so many are done, or so much time has passed.
 ///
-/// The clock starts with the second procedure, and is read after that one and after every eighth: a
-/// burst of short procedures pays for an eighth of a look each, and of long ones two are a stretch.
+/// The clock starts with the second procedure. It is read after that one, and then after twice as many
+/// each time, but at least after every 32: a burst of short procedures pays little for it, and of long
+/// ones two are a stretch.
 package struct WorkerStretch: Sendable {
+  private static let longestBetweenLooks = 32
+
   private var remaining: Int
   private var done = 0
+  private var nextLook = 1
   private let nanoseconds: UInt64
   private var end: UInt64 = .max
 
@@ -21,14 +25,22 @@ package struct WorkerStretch: Sendable {
   var isOver: Bool { remaining <= 0 }
 
   /// One procedure, or one turn, is done.
+  @inline(__always)
   mutating func advance() {
     remaining -= 1
+    done &+= 1
+    if done == nextLook { look() }
+  }
+
+  @inline(never)
+  private mutating func look() {
     guard nanoseconds != .max, remaining > 0 else { return }
-    done += 1
+    let now = DispatchTime.now().uptimeNanoseconds
     if done == 1 {
-      end = DispatchTime.now().uptimeNanoseconds &+ nanoseconds
-    } else if done == 2 || done & 7 == 0, DispatchTime.now().uptimeNanoseconds >= end {
+      end = now &+ nanoseconds
+    } else if now >= end {
       remaining = 0
     }
+    nextLook = min(nextLook * 2, nextLook + Self.longestBetweenLooks)
   }
 }

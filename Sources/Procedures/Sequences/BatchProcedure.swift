@@ -9,9 +9,9 @@ internal import ProcedurePrimitives
 /// ```
 ///
 /// A group: when it executes, a child is made for each element of the input. The output has their
-/// outputs, in the order of the input. If one of them fails, is cancelled or has no output, there is
-/// no output, and the group has the child's errors; the others go on, as in any group. Without an
-/// input when it executes, it is cancelled with `ProcedureError.requirementNotSatisfied`.
+/// outputs, in the order of the input. If one of them fails, is cancelled or has no output, there
+/// is no output, and the group has the child's errors; the others go on, as in any group. Without
+/// an input when it executes, it is cancelled with `ProcedureError.Code.requirementNotSatisfied`.
 nonisolated open class BatchProcedure<Transform: InputProcedure & OutputProcedure>: GroupProcedure,
   InputProcedure, OutputProcedure, @unchecked Sendable
 {
@@ -31,8 +31,8 @@ nonisolated open class BatchProcedure<Transform: InputProcedure & OutputProcedur
 
   /// Makes a batch.
   ///
-  /// - Parameter transform: makes the procedure for an element. Called once for each, in order, when
-  ///   the batch executes, and let go of then.
+  /// - Parameter transform: makes the procedure for an element. Called once for each, in order,
+  /// when the batch executes, and let go of then.
   public init(_ transform: @escaping @Sendable () -> Transform) {
     makeTransform = transform
     super.init(children: [])
@@ -49,6 +49,7 @@ nonisolated open class BatchProcedure<Transform: InputProcedure & OutputProcedur
   }
 
   final override func releaseWork() {
+    super.releaseWork()
     makeTransform = nil
   }
 

@@ -65,3 +65,16 @@ extension Sequence where Element: OutputProcedure {
   /// A procedure that makes an array of what these make, in their order. See `GatherProcedure`.
   public func gathered() -> GatherProcedure<Element.Output> { GatherProcedure(self) }
 }
+
+extension Sequence {
+  /// A procedure that makes an array of what these, of several types, make, in their order.
+  ///
+  /// ```swift
+  /// let parts: [any OutputProcedure<String>] = [Read(file), ResultProcedure { "." }]
+  /// let text = parts.gathered()
+  /// ```
+  public func gathered<Value: Sendable>() -> GatherProcedure<Value>
+  where Element == any OutputProcedure<Value> {
+    GatherProcedure(Array(self))
+  }
+}

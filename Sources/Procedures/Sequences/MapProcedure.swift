@@ -6,8 +6,8 @@
 /// ```
 ///
 /// In the order of the source. Without a source it is injected, or set as `input`; without any when
-/// it executes, it fails with `ProcedureError.requirementNotSatisfied`, and with what the closure
-/// throws. Between two elements it looks for a cancel, and ends with it.
+/// it executes, it fails with `ProcedureError.Code.requirementNotSatisfied`, and with what the
+/// closure throws. Between two elements it looks for a cancel, and ends with it.
 nonisolated open class MapProcedure<Element: Sendable, Mapped: Sendable>: TransformProcedure<
   [Element], [Mapped]
 >, @unchecked Sendable

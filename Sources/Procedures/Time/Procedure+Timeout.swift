@@ -5,9 +5,9 @@ extension ProcedureProtocol {
   /// queue.add(Fetch(url).timeout(after: .seconds(10)))
   /// ```
   ///
-  /// Short for adding a `TimeoutObserver`: the time counts from willExecute, on the queue's clock, and
-  /// the cancel has the error `ProcedureError.timedOut`. At zero or less it is cancelled at once. Of
-  /// several the shortest counts.
+  /// Short for adding a `TimeoutObserver`: the time counts from willExecute, on the queue's clock,
+  /// and the cancel has the error `ProcedureError.Code.timedOut`. At zero or less it is cancelled
+  /// at once. Of several the shortest counts.
   ///
   /// - Returns: this procedure.
   @discardableResult

@@ -11,14 +11,18 @@ internal import ProcedurePrimitives
 /// further interval, or the repeat is cancelled. All waits are on the queue's clock; the first
 /// stands before the second attempt. With `max: 0` nothing is attempted.
 ///
-/// The errors of all attempts become those of the repeat, as in any group. Finished attempts are let
-/// go of: `children` are those that have not finished. If the attempts are output procedures, so is
-/// this: its output is that of the last attempt that had one. If they are input procedures, so is
-/// this: each attempt gets its input.
+/// It ends with the errors of its last attempt, as they are: who waits can catch them by their own
+/// type. Those of attempts before are dropped, so that an endless repeat needs no more memory than a
+/// short one; look at them in `child(_:willFinishWithErrors:)`, or with an observer of each attempt.
+/// Finished attempts are released: `children` are those that have not finished. If the attempts are
+/// output procedures, so is this: its output is that of the last attempt that had one. If they are
+/// input procedures, so is this: each attempt gets its input.
 ///
 /// The closure is called in the turns of the repeat, one at a time, on the queue's workers, when an
 /// attempt is about to finish. After a cancel nothing is made.
-nonisolated open class RepeatProcedure<Attempt: Procedure>: GroupProcedure, @unchecked Sendable {
+nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedure,
+  @unchecked Sendable
+{
   /// Says what is attempted next.
   public typealias Payload = RepeatProcedurePayload<Attempt>
 
@@ -34,15 +38,35 @@ nonisolated open class RepeatProcedure<Attempt: Procedure>: GroupProcedure, @unc
   // Touched only in turns.
   private final var intervals: WaitIterator
   private final var makeNext: (() -> Payload?)?
+  /// The attempt whose errors are being taken over; told apart by identity only.
+  private final var heard: ObjectIdentifier?
 
   /// Makes a repeat.
   ///
+  /// ```swift
+  /// RepeatProcedure(max: 3) {
+  ///   let poll = Poll(server)
+  ///   poll.qualityOfService = .background
+  ///   return poll
+  /// }
+  /// ```
+  ///
   /// - Parameters:
+  ///   - name: what it is called.
   ///   - max: how many attempts at most; nil for no limit.
   ///   - wait: how long to wait between two.
-  ///   - body: makes an attempt; nil ends the repeat.
+  ///   - body: makes an attempt. A closure that may return nil ends the repeat with that; with
+  ///     several statements it says so: `{ () -> Poll? in … }`.
+  public convenience init(
+    name: String? = nil, max: Int? = nil, wait: WaitStrategy = .immediate,
+    body: @escaping @Sendable () -> Attempt
+  ) {
+    self.init(name: name, max: max, wait: wait, body: { () -> Attempt? in body() })
+  }
+
+  /// Makes a repeat that ends when `body` returns nil, at the latest.
   public init(
-    max: Int? = nil, wait: WaitStrategy = .immediate,
+    name: String? = nil, max: Int? = nil, wait: WaitStrategy = .immediate,
     body: @escaping @Sendable () -> Attempt?
   ) {
     maximum = max ?? .max
@@ -50,16 +74,18 @@ nonisolated open class RepeatProcedure<Attempt: Procedure>: GroupProcedure, @unc
     makeNext = { body().map { Payload(procedure: $0) } }
     super.init(children: [])
     childList?.forgetFinishedChildren()
+    if let name { self.name = name }
   }
 
   /// Makes a repeat of what `iterator` says, which may give each attempt a delay of its own.
   ///
   /// - Parameters:
+  ///   - name: what it is called.
   ///   - max: how many attempts at most; nil for no limit.
   ///   - wait: how long to wait before an attempt that says nothing of a delay.
   ///   - iterator: its end ends the repeat.
   public init(
-    max: Int? = nil, wait: WaitStrategy = .immediate,
+    name: String? = nil, max: Int? = nil, wait: WaitStrategy = .immediate,
     iterator: some IteratorProtocol<RepeatProcedurePayload<Attempt>> & Sendable
   ) {
     var iterator = iterator
@@ -68,6 +94,7 @@ nonisolated open class RepeatProcedure<Attempt: Procedure>: GroupProcedure, @unc
     makeNext = { iterator.next() }
     super.init(children: [])
     childList?.forgetFinishedChildren()
+    if let name { self.name = name }
   }
 
   /// How many attempts have been made so far.
@@ -86,6 +113,7 @@ nonisolated open class RepeatProcedure<Attempt: Procedure>: GroupProcedure, @unc
   }
 
   override func releaseWork() {
+    super.releaseWork()
     let released = makeNext.take()
     _ = released
   }
@@ -95,17 +123,29 @@ nonisolated open class RepeatProcedure<Attempt: Procedure>: GroupProcedure, @unc
   final override func errorsToTakeOver(
     _ errors: [any Error], of child: Procedure
   ) -> [any Error] {
+    heard = nil
     guard let attempt = child as? Attempt, attempt === current else { return errors }
-    if maximum != .max { report(fractionCompleted: Double(count) / Double(maximum)) }
-    return goOn(after: attempt, errors)
+    heard = ObjectIdentifier(attempt)
+    // After `failurePolicy` has cancelled the rest, further attempts would be cancelled without end.
+    guard !attempt.wasEndedByGroup else { return errors }
+    goOn(after: attempt, errors)
+    return errors
+  }
+
+  override func relation(to child: Procedure) -> ChildRelation {
+    heard == ObjectIdentifier(child) ? .whole : .part
   }
 
   /// An attempt is about to finish. Makes the next one, if there is to be one.
   ///
-  /// - Returns: the errors that the repeat takes over.
-  func goOn(after attempt: Attempt, _ errors: [any Error]) -> [any Error] {
+  /// - Parameter errors: those of the attempt that are not dealt with.
+  func goOn(after attempt: Attempt, _ errors: [any Error]) {
+    reportAttempts()
     makeAttempt(after: attempt)
-    return errors
+  }
+
+  private func reportAttempts() {
+    if maximum != .max { report(fractionCompleted: Double(count) / Double(maximum)) }
   }
 
   /// What is made of what would be attempted next; nil for nothing.
@@ -169,6 +209,13 @@ nonisolated open class RepeatProcedure<Attempt: Procedure>: GroupProcedure, @unc
 
   private func take<Source: OutputProcedure>(from source: Source) {
     if let result = source.result { storedOutput = TypedValue(result) }
+  }
+}
+
+extension Procedure {
+  /// Whether the group that it is in ended it.
+  fileprivate final var wasEndedByGroup: Bool {
+    failed && errors.contains { ($0 as? ProcedureError)?.isOfGroup ?? false }
   }
 }
 

@@ -1,5 +1,5 @@
 /// What is attempted next, and when.
-public struct RepeatProcedurePayload<Attempt: Procedure>: Sendable {
+public struct RepeatProcedurePayload<Attempt: ProcedureProtocol>: Sendable {
   /// What is attempted.
   public var procedure: Attempt
 

@@ -1,5 +1,5 @@
 /// What went wrong with an attempt.
-public struct RetryFailureInfo<Attempt: Procedure>: Sendable {
+public struct RetryFailureInfo<Attempt: ProcedureProtocol>: Sendable {
   /// The attempt, which is about to finish.
   public let procedure: Attempt
 

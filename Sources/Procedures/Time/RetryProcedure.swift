@@ -7,14 +7,26 @@
 /// print(try await queue.value(of: fetch))
 /// ```
 ///
-/// As `RepeatProcedure`, except that the next attempt is made only after one that failed. When an
-/// attempt succeeds, the retry has; the errors of those before are dropped. When there is no further
-/// attempt, it fails with the errors of the last one.
+/// As `RepeatProcedure`, except that the next attempt is made only after one that ended with errors.
+/// When an attempt succeeds, the retry has; the errors of those before are dropped. When there is no
+/// further attempt, it fails with the errors of the last one, as they are:
+///
+/// ```swift
+/// do {
+///   show(try await queue.value(of: fetch))
+/// } catch let error as HTTPError {  // that of the third attempt
+///   show(error)
+/// }
+/// ```
+///
+/// Its progress is that of the attempt that was made last.
 ///
 /// ## Cancellation
-/// An attempt that is cancelled, by whomever, ends the retry as cancelled, with its errors: a cancel
-/// says that the work is not wanted any more. An attempt that is given up after a time with
-/// `timeout(after:)` is cancelled, too.
+/// An attempt that ends with errors is tried again, also if it was cancelled with them by something of
+/// its own: its timeout, its deadline, a condition, a dependency that had to succeed. One that was
+/// cancelled without errors ends the retry as cancelled: that says that the work is not wanted any
+/// more. So does a cancel of the retry; its errors are then followed by those of the last attempt that
+/// failed.
 ///
 /// ## Changing the next attempt
 /// A handler is told of each failure, and of what would be attempted next. It returns that, changed
@@ -24,13 +36,13 @@
 /// RetryProcedure(max: 3) {
 ///   Fetch(url)
 /// } retry: { failure, next in
-///   guard case let error as Throttled = failure.errors[0] else { return nil }
+///   guard let error = failure.errors.first as? Throttled else { return nil }
 ///   var next = next
 ///   next.delay = error.retryAfter
 ///   return next
 /// }
 /// ```
-nonisolated open class RetryProcedure<Attempt: Procedure>: RepeatProcedure<Attempt>,
+nonisolated open class RetryProcedure<Attempt: ProcedureProtocol>: RepeatProcedure<Attempt>,
   @unchecked Sendable
 {
   /// Decides what is attempted after a failure; nil to give up.
@@ -40,31 +52,42 @@ nonisolated open class RetryProcedure<Attempt: Procedure>: RepeatProcedure<Attem
 
   // Touched only in turns.
   private final var handler: Handler?
+  private final var goesOn = false
 
   /// Makes a retry.
   ///
   /// - Parameters:
+  ///   - name: what it is called.
   ///   - max: how many attempts at most; nil for no limit.
   ///   - wait: how long to wait between two.
-  ///   - body: makes an attempt; nil gives up.
+  ///   - body: makes an attempt. A closure that may return nil gives up with that; with several
+  ///     statements it says so: `{ () -> Fetch? in … }`.
   ///   - handler: is told of each failure, and may change the next attempt. Called in the turns of
-  ///     the retry, and let go of when the retry has finished.
+  ///     the retry, and released when the retry has finished.
+  public convenience init(
+    name: String? = nil, max: Int? = nil, wait: WaitStrategy = .immediate,
+    body: @escaping @Sendable () -> Attempt, retry handler: Handler? = nil
+  ) {
+    self.init(name: name, max: max, wait: wait, body: { () -> Attempt? in body() }, retry: handler)
+  }
+
+  /// Makes a retry that gives up when `body` returns nil, at the latest.
   public init(
-    max: Int? = nil, wait: WaitStrategy = .immediate,
+    name: String? = nil, max: Int? = nil, wait: WaitStrategy = .immediate,
     body: @escaping @Sendable () -> Attempt?, retry handler: Handler? = nil
   ) {
     self.handler = handler
-    super.init(max: max, wait: wait, body: body)
+    super.init(name: name, max: max, wait: wait, body: body)
   }
 
   /// Makes a retry of what `iterator` says, which may give each attempt a delay of its own.
   public init(
-    max: Int? = nil, wait: WaitStrategy = .immediate,
+    name: String? = nil, max: Int? = nil, wait: WaitStrategy = .immediate,
     iterator: some IteratorProtocol<RepeatProcedurePayload<Attempt>> & Sendable,
     retry handler: Handler? = nil
   ) {
     self.handler = handler
-    super.init(max: max, wait: wait, iterator: iterator)
+    super.init(name: name, max: max, wait: wait, iterator: iterator)
   }
 
   final override func releaseWork() {
@@ -75,13 +98,24 @@ nonisolated open class RetryProcedure<Attempt: Procedure>: RepeatProcedure<Attem
 
   // MARK: The next attempt
 
-  final override func goOn(after attempt: Attempt, _ errors: [any Error]) -> [any Error] {
-    if attempt.isCancelled {
-      return cancel(withErrors: errors.named(after: attempt)) ? [] : errors
+  final override func goOn(after attempt: Attempt, _ errors: [any Error]) {
+    goesOn = false
+    if !errors.isEmpty {
+      goesOn = makeAttempt(after: attempt)
+    } else if attempt.isCancelled, !attempt.failed, !isCancelled {
+      setOwnErrors([])
+      cancel()
     }
-    guard !errors.isEmpty else { return [] }
-    return makeAttempt(after: attempt) ? [] : errors
   }
+
+  final override func relation(to child: Procedure) -> ChildRelation {
+    let relation = super.relation(to: child)
+    if case .whole = relation, goesOn { return .wholeSoFar }
+    return relation
+  }
+
+  /// Attempts before the last have come to nothing.
+  final override var progressSource: Procedure? { current }
 
   final override func payload(after attempt: Attempt, instead payload: Payload) -> Payload? {
     guard let handler else { return payload }

@@ -1,3 +1,5 @@
+internal import ProcedurePrimitives
+
 /// The intervals of a `WaitStrategy`, one after the other.
 public struct WaitIterator: IteratorProtocol, Sendable {
   private let base: WaitStrategy.Base
@@ -28,7 +30,7 @@ public struct WaitIterator: IteratorProtocol, Sendable {
     guard let interval = nextUnjittered() else { return nil }
     guard jitter > 0 else { return max(interval, .zero) }
     let factor = Self.draw(from: 1 - jitter, to: 1, &generator)
-    return max(interval, .zero) * factor
+    return max(interval, .zero).saturatingMultiplied(by: factor)
   }
 
   private mutating func nextUnjittered() -> Duration? {
@@ -38,19 +40,21 @@ public struct WaitIterator: IteratorProtocol, Sendable {
     case .incrementing(_, let increment, let maximum):
       let interval = min(upcoming.0, maximum)
       // Beyond the maximum, so that it cannot overflow.
-      if upcoming.0 < maximum { upcoming.0 += increment }
+      if upcoming.0 < maximum { upcoming.0 = upcoming.0.saturatingAdding(increment) }
       return interval
     case .exponential(let power, _, let maximum):
       let interval = min(upcoming.0, maximum)
-      let isLess = interval / .seconds(1) * power < maximum / .seconds(1)
-      upcoming.0 = isLess ? interval * power : maximum
+      upcoming.0 = interval.saturatingMultiplied(by: power)
       return interval
     case .fibonacci(_, let maximum):
       let interval = min(upcoming.0, maximum)
-      if upcoming.0 < maximum { upcoming = (upcoming.1, upcoming.0 + upcoming.1) }
+      if upcoming.0 < maximum { upcoming = (upcoming.1, upcoming.0.saturatingAdding(upcoming.1)) }
       return interval
     case .random(let minimum, let maximum):
-      return minimum + (maximum - minimum) * Self.draw(from: 0, to: 1, &generator)
+      let span = maximum.saturatingSubtracting(minimum)
+      let part = span.saturatingMultiplied(by: Self.draw(from: 0, to: 1, &generator))
+      // Rounding may have made it longer than it was.
+      return min(minimum.saturatingAdding(part), max(minimum, maximum))
     case .iterator:
       return custom?.next()
     }

@@ -75,7 +75,8 @@ public struct WaitStrategy: Sendable {
   /// - Parameter fraction: how much at most: 0.2 leaves 80 to 100 %, 1 leaves 0 to 100 %.
   public func jittered(by fraction: Double = 1) -> WaitStrategy {
     var strategy = self
-    strategy.jitter = min(max(fraction, 0), 1)
+    // Not a number is not greater than zero.
+    strategy.jitter = fraction > 0 ? min(fraction, 1) : 0
     return strategy
   }
 

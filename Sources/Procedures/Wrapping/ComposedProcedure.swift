@@ -7,6 +7,10 @@
 ///
 /// It needs what its procedure needs, and makes what that makes: if that is an `InputProcedure` or
 /// an `OutputProcedure`, so is this. Cancelling it cancels its procedure, as in any group.
+///
+/// It ends as its procedure does: its errors are those of its procedure, as they are, so that who
+/// waits can catch them by their own type; and it is cancelled, without errors, if its procedure was.
+/// Errors of other children, which a subclass may add, name the child, as in any group.
 nonisolated open class ComposedProcedure<Wrapped: Procedure>: GroupProcedure, @unchecked Sendable {
   /// The procedure that is wrapped: the first child.
   public final let procedure: Wrapped
@@ -15,6 +19,17 @@ nonisolated open class ComposedProcedure<Wrapped: Procedure>: GroupProcedure, @u
   public init(_ procedure: Wrapped) {
     self.procedure = procedure
     super.init(children: [procedure])
+  }
+
+  override func errorsToTakeOver(
+    _ errors: [any Error], of child: Procedure
+  ) -> [any Error] {
+    if child === procedure, child.isCancelled, !child.failed { cancel() }
+    return errors
+  }
+
+  final override func relation(to child: Procedure) -> ChildRelation {
+    child === procedure ? .whole : .part
   }
 }
 

@@ -53,4 +53,26 @@ extension URLSession {
     task.resume()
     return task
   }
+
+  /// The same, until a token of couchdeveloper's protocol is cancelled.
+  @discardableResult @_disfavoredOverload
+  public func data(
+    from url: URL,
+    cancellationToken: any CancellationTokenType,
+    completion: @escaping @Sendable (Result<(Data, URLResponse), any Error>) -> Void
+  ) -> URLSessionDataTask {
+    data(
+      from: url, cancellationToken: cancellationToken.cancellationToken, completion: completion)
+  }
+
+  /// The same, until a token of couchdeveloper's protocol is cancelled.
+  @discardableResult @_disfavoredOverload
+  public func data(
+    from url: URL,
+    cancellationToken: any CancellationTokenType,
+    completion: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+  ) -> URLSessionDataTask {
+    data(
+      from: url, cancellationToken: cancellationToken.cancellationToken, completion: completion)
+  }
 }

@@ -215,13 +215,14 @@
     private func finish() {
       let captured = output?.captured ?? Data()
       let capturedError = errorOutput?.captured ?? Data()
+      let said = (configuration.mergesStandardError ? output : errorOutput)?.outputEnd
       (input, output, errorOutput) = (nil, nil, nil)
       if let exit {
         complete(
           .success(
             ProcessResult(
               exit: exit, output: captured, errorOutput: capturedError,
-              duration: (end ?? .now) - begin)))
+              duration: (end ?? .now) - begin, errorOutputEnd: said ?? OutputEnd())))
       } else {
         complete(
           .failure(

@@ -21,6 +21,8 @@
     private var isHandling = false
     private var whenStopped: (@Sendable () -> Void)?
     private(set) var captured = Data()
+    /// The last of what a handler got, a few pieces at most.
+    private var handedOver = Data()
     /// How many pieces there were.
     private(set) var pieceCount = 0
     private(set) var isAtEnd = false
@@ -107,10 +109,18 @@
         } while count < 0 && errno == EINTR
         initialized = max(0, count)
       }
-      if count > 0 { pieceCount += 1 }
+      if count > 0 {
+        pieceCount += 1
+        if handler != nil {
+          handedOver = handedOver.suffix(OutputEnd.length) + bytes.suffix(OutputEnd.length)
+        }
+      }
       if count == 0 || (count < 0 && errno != EAGAIN) { end() }
       return bytes
     }
+
+    /// The end of all it has read, captured or not.
+    var outputEnd: OutputEnd { OutputEnd(of: handler == nil ? captured : handedOver) }
 
     private func end() {
       guard !isAtEnd else { return }

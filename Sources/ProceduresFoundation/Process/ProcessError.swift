@@ -24,13 +24,21 @@ public struct ProcessError: Error, Sendable, CustomStringConvertible {
   public let program: String
   /// What the program left, when it ran at all.
   public let result: ProcessResult?
-  /// One sentence that says what happened.
+  /// The end of what the program wrote to standard error: some 1,000 bytes, in whole lines.
+  ///
+  /// Also if that was streamed; with `mergesStandardError`, of both outputs. Empty if it went where the
+  /// output of this process goes, or was thrown away.
+  public var errorText: String { result?.errorOutputEnd.text ?? "" }
+  /// One sentence that says what happened, followed by `errorText`.
+  ///
+  /// It has the program, but not its arguments or environment: those may hold secrets.
   public let description: String
 
   init(_ code: Code, program: String, result: ProcessResult? = nil, _ description: String) {
     self.code = code
     self.program = program
     self.result = result
-    self.description = description
+    let said = result?.errorOutputEnd.text ?? ""
+    self.description = said.isEmpty ? description : "\(description): \(said)"
   }
 }

@@ -15,7 +15,8 @@
   /// ```
   ///
   /// **Success.** It finishes without errors when the exit status is one of `successStatuses`,
-  /// else with a `ProcessError` that names the program and says how it ended. A program that does
+  /// else with a `ProcessError` that names the program, says how it ended, and has the end of what
+  /// it wrote to standard error. A program that does
   /// not exist, cannot be executed, or should run in a directory that does not exist, is a
   /// `ProcessError` as well. `result` has the exit and the captured output in either case.
   ///
@@ -53,6 +54,7 @@
     public init(_ configuration: ProcessConfiguration) {
       self.configuration = configuration
       super.init()
+      // Not its arguments: names go into logs, and arguments may hold secrets.
       name = configuration.program
     }
 

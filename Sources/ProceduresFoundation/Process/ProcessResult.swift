@@ -10,6 +10,19 @@ public struct ProcessResult: Sendable {
   public let errorOutput: Data
   /// The time from its start to its end, without what it left running, and whatever waited for it.
   public let duration: Duration
+  /// The last of what it wrote to standard error, wherever that went, unless we never saw it.
+  let errorOutputEnd: OutputEnd
+
+  init(
+    exit: ProcessExit, output: Data, errorOutput: Data, duration: Duration,
+    errorOutputEnd: OutputEnd = OutputEnd()
+  ) {
+    self.exit = exit
+    self.output = output
+    self.errorOutput = errorOutput
+    self.duration = duration
+    self.errorOutputEnd = errorOutputEnd
+  }
 
   /// The captured standard output as text; bytes that are not UTF-8 become U+FFFD.
   public var outputText: String { String(decoding: output, as: UTF8.self) }

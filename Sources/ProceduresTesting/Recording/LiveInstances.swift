@@ -46,7 +46,7 @@ public final class LiveInstances: Sendable {
 
   /// Waits until none is alive, and throws a `LiveInstancesError` if that takes longer, in real time.
   public func allReleased(within duration: Duration) async throws {
-    let deadline = ContinuousClock.now.advanced(by: duration)
+    let deadline = ContinuousClock.now.saturatingAdvanced(by: duration)
     while count > 0, ContinuousClock.now < deadline, !Task.isCancelled {
       try? await Task.sleep(for: .milliseconds(1))
     }

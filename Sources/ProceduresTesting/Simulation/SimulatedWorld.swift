@@ -43,7 +43,7 @@ final class SimulatedWorld: Scheduler, TimerService {
 
   /// In nanoseconds since the beginning.
   var elapsed: UInt64 { state.withLock { $0.elapsed } }
-  var now: ContinuousClock.Instant { epoch.advanced(by: .nanoseconds(Int64(elapsed))) }
+  var now: ContinuousClock.Instant { epoch.advanced(by: .nanoseconds(Int64(clamping: elapsed))) }
   var draws: [Int] { state.withLock { $0.draws.made } }
 
   // MARK: What could happen
@@ -63,13 +63,13 @@ final class SimulatedWorld: Scheduler, TimerService {
       if nanoseconds == 0, !event.isQuiet {
         state.possible.append(event)
       } else {
-        _ = state.plan(event, at: state.elapsed + nanoseconds)
+        _ = state.plan(event, at: min(state.elapsed + nanoseconds, VirtualTimers.end + 1))
       }
     }
   }
 
   func schedule(_ target: any TimerTarget, at deadline: ContinuousClock.Instant) -> SlabKey {
-    let nanoseconds = (deadline - epoch).nanosecondsRoundedUp
+    let nanoseconds = deadline.durationSince(epoch).nanosecondsRoundedUp
     return state.withLock { $0.plan(Event { target.timerFired() }, at: nanoseconds) }
   }
 
@@ -118,7 +118,7 @@ final class SimulatedWorld: Scheduler, TimerService {
 
   /// Nothing is left to be done until then.
   func sleep(until end: UInt64) {
-    state.withLock { $0.elapsed = max($0.elapsed, end) }
+    state.withLock { $0.elapsed = max($0.elapsed, min(end, VirtualTimers.end)) }
   }
 
   /// Forgets whatever could happen.
@@ -142,7 +142,7 @@ extension SimulatedWorld.State {
 
   /// To the next instant at which something becomes possible; false if there is none before `end`.
   fileprivate mutating func moveOn(until end: UInt64) -> Bool {
-    while let wake = future?.nextWake, wake <= end {
+    while let wake = future?.nextWake, wake <= min(end, VirtualTimers.end) {
       elapsed = max(elapsed, wake)
       for event in future?.advance(to: elapsed) ?? [] {
         if event.isQuiet {

@@ -14,6 +14,9 @@ internal import ProcedurePrimitives
 /// advances, before `advance` returns, in order of deadline: a deadline's handlers therefore have been
 /// called when it returns, while a procedure that finishes does so on its queue's workers.
 ///
+/// Any duration will do: time ends some 146 years after the clock was made, and what would be due later
+/// never is.
+///
 /// One thread at a time may advance it. Everything else may be called from any thread.
 public final class TestClock: Sendable {
   private let service = VirtualTimers()
@@ -45,6 +48,6 @@ public final class TestClock: Sendable {
   /// What procedures do on their queue's workers may set more timers after it has returned. It does
   /// not return if a timer is set each time one fires.
   public func runUntilIdle() {
-    while let next = service.nextWake { service.advance(to: next) }
+    while let next = service.nextWake, next <= VirtualTimers.end { service.advance(to: next) }
   }
 }

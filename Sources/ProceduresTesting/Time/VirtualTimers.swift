@@ -7,10 +7,13 @@ final class VirtualTimers: TimerService {
     var elapsed: UInt64 = 0
   }
 
+  /// Time ends here: what is due later, some 146 years from the beginning, never is.
+  static let end = Duration.longest.nanosecondsRoundedUp - 1
+
   private let state = Locked(State())
   private let epoch = ContinuousClock.now
 
-  var now: ContinuousClock.Instant { epoch.advanced(by: .nanoseconds(Int64(elapsed))) }
+  var now: ContinuousClock.Instant { epoch.advanced(by: .nanoseconds(Int64(clamping: elapsed))) }
 
   /// In nanoseconds since it was made.
   var elapsed: UInt64 { state.withLock { $0.elapsed } }
@@ -21,7 +24,7 @@ final class VirtualTimers: TimerService {
   var pendingCount: Int { state.withLock { $0.wheel.count } }
 
   func nanoseconds(until instant: ContinuousClock.Instant) -> UInt64 {
-    (instant - epoch).nanosecondsRoundedUp
+    instant.durationSince(epoch).nanosecondsRoundedUp
   }
 
   func schedule(_ target: any TimerTarget, at deadline: ContinuousClock.Instant) -> SlabKey {
@@ -37,7 +40,8 @@ final class VirtualTimers: TimerService {
   func deliver(_ work: @escaping @Sendable () -> Void) { work() }
 
   /// Stops at each wake-up, so that what fires may schedule more within the same stretch.
-  func advance(to end: UInt64) {
+  func advance(to instant: UInt64) {
+    let end = min(instant, Self.end)
     while true {
       let due: [any TimerTarget]? = state.withLock { state in
         let next = min(state.wheel.nextWake ?? .max, end)

@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import ProcedurePrimitives
 
 /// Waits in real time, for something that is awaited, but not for longer than is given.
 enum RealTimeWait {
@@ -12,7 +13,8 @@ enum RealTimeWait {
         return !Task.isCancelled
       }
       group.addTask {
-        try? await Task.sleep(for: duration)
+        // Swift's own sleep stops the program at the longest durations.
+        try? await Task.sleep(nanoseconds: duration.nanosecondsRoundedUp)
         return false
       }
       defer { group.cancelAll() }
@@ -31,10 +33,8 @@ enum RealTimeWait {
       semaphore.signal()
     }
     defer { task.cancel() }
-    let (seconds, attoseconds) = duration.components
-    let nanoseconds = Int(clamping: seconds).multipliedReportingOverflow(by: 1_000_000_000)
-    let total = nanoseconds.overflow ? Int.max / 2 : nanoseconds.partialValue
-    let deadline = DispatchTime.now() + .nanoseconds(total + Int(attoseconds / 1_000_000_000))
+    let nanoseconds = Int(clamping: duration.nanosecondsRoundedUp)
+    let deadline = DispatchTime.now() + .nanoseconds(nanoseconds)
     return semaphore.wait(timeout: deadline) == .success
   }
 }

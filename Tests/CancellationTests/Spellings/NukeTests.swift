@@ -36,4 +36,26 @@ import Testing
     #expect(loader.process(5, token: nil) == 5)
     #expect(!loader.loadData(token: nil).cancelled.isOpen)
   }
+
+  /// What the article's loader does, with the label that its declaration has.
+  struct ArticleLoader {
+    func loadImage(_ task: DataTask, token: CancellationToken?) {
+      token?.register { task.cancel() }
+    }
+    func finishEarly(_ finish: @escaping @Sendable () -> Void, token: CancellationToken) {
+      token.register(finish)
+      token.register(closure: finish)
+    }
+  }
+
+  @Test("K14: register with a closure, trailing, bare, and by its label")
+  func spellings() {
+    let (source, task, calls) = (CancellationTokenSource(), DataTask(), Counter())
+    let loader = ArticleLoader()
+    loader.loadImage(task, token: source.token)
+    loader.loadImage(task, token: nil)
+    loader.finishEarly({ calls.increment() }, token: source.token)
+    source.cancel()
+    #expect(task.cancelled.isOpen && calls.value == 2)
+  }
 }

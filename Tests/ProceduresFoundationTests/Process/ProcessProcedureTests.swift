@@ -20,7 +20,8 @@
       #expect(echo.result?.exit == .status(0))
       #expect(echo.result?.outputText == "hello\n")
       #expect(echo.processIdentifier == nil)
-      #expect(echo.name == "echo")
+      // Arguments may be secret, and names go into logs.
+      #expect(echo.name == "echo" && !"\(echo)".contains("hello"))
     }
 
     @Test("an exit status that is no success is an error that names program and status")
@@ -31,6 +32,44 @@
       #expect(error.description == "'/bin/sh' exited with status 4")
       #expect(error.result?.outputText == "partial\n")
       #expect(procedure.result?.exit == .status(4))
+    }
+
+    @Test("its error has the end of what it wrote to standard error, not its arguments")
+    func errorText() async throws {
+      let short = shell("echo 'no such file' >&2; echo out; exit 3")
+      let error = try await #require(processError(short))
+      #expect(error.errorText == "no such file")
+      #expect(error.description == "'/bin/sh' exited with status 3: no such file")
+      let long = shell(
+        "i=0; while [ $i -lt 3000 ]; do echo \"line $i\" >&2; i=$((i+1)); done; exit 3")
+      let text = try await #require(processError(long)).errorText
+      #expect(text.hasPrefix("…line 2") && text.hasSuffix("\nline 2999"))
+      #expect(text.utf8.count <= 1_010)
+      #expect(long.result?.errorText.hasPrefix("line 0\n") == true)
+    }
+
+    @Test("the end of standard error is there however that is taken; without it the error is short")
+    func errorTextOfStreams() async throws {
+      func error(
+        _ script: String, _ configure: (inout ProcessConfiguration) -> Void
+      ) async throws -> ProcessError {
+        try await #require(
+          processError(
+            ProcessProcedure("/bin/sh", arguments: ["-c", script], configure: configure)))
+      }
+      let fails = "echo first; echo wrong >&2; exit 1"
+      let streamed = try await error(fails) { $0.standardError = .streamed { _ in } }
+      #expect(streamed.errorText == "wrong")
+      let merged = try await error(fails) { $0.mergesStandardError = true }
+      #expect(merged.errorText == "first\nwrong")
+      let discarded = try await error(fails) { $0.standardError = .discarded }
+      #expect(
+        discarded.description == "'/bin/sh' exited with status 1" && discarded.errorText == "")
+      let oneLine = try await error("head -c 5000 /dev/zero | tr '\\0' x >&2; printf é >&2; exit 1")
+      {
+        _ in
+      }
+      #expect(oneLine.errorText.hasPrefix("…xxx") && oneLine.errorText.hasSuffix("xé"))
     }
 
     @Test("the caller decides which statuses are success")
@@ -83,10 +122,8 @@
       let outcome = await run(procedure, on: ProcedureQueue(clock: clock.clock)) { _ in
         clock.advance(by: .seconds(1))
       }
-      guard case .cancelled(let errors) = outcome,
-        case ProcedureError.timedOut(let limit)? = errors.first
-      else { return #expect(Bool(false), "\(outcome)") }
-      #expect(limit == .seconds(1))
+      let error = outcome.errors.first as? ProcedureError
+      #expect(outcome.isCancelled && error?.code == .timedOut && error?.duration == .seconds(1))
       #expect(procedure.result?.exit == .signal(15))
     }
 

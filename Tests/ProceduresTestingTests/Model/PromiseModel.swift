@@ -165,17 +165,18 @@ struct PromiseModel {
   }
 
   /// What a group ends with: the errors of its cancel, and then those of its children, each with a
-  /// name, except what the group gave them.
+  /// name, except those that follow from what else ended in the group. A wait that never ends is one
+  /// error, of whichever member ended first.
   private func checkErrors(of group: Int, _ procedures: [Procedure]) throws {
     var expected: [String] = []
+    var cycles: Set<[String]> = []
     for (child, item) in plan.items.enumerated()
     where item.parent == group && lives[child].isAccepted == true {
       for error in procedures[child].errors {
-        switch error as? ProcedureError {
-        case .parentCancelled, .siblingFailed: break
-        case .child: expected.append("\(error)")
-        default: expected.append("Child 'p\(child)': \(error)")
-        }
+        let inner = innermost(error)
+        if let inner, follows(inner, within: group) { continue }
+        if let inner, !inner.cycle.isEmpty, !cycles.insert(inner.cycle).inserted { continue }
+        expected.append(text(of: error, from: child))
       }
     }
     let errors = procedures[group].errors.map { "\($0)" }
@@ -184,9 +185,50 @@ struct PromiseModel {
       throw BrokenPromise(
         description: "C6: group \(group) ends with \(errors), cancelled with \(own)")
     }
-    guard errors.dropFirst(own.count).sorted() == expected.sorted() else {
+    let taken = procedures[group].errors.dropFirst(own.count).map { text(of: $0, from: nil) }
+    guard taken.sorted() == expected.sorted() else {
       throw BrokenPromise(
-        description: "G8: group \(group) ends with \(errors), its children with \(expected)")
+        description: "G8, E3: group \(group) ends with \(errors), its children with \(expected)")
+    }
+  }
+
+  private func innermost(_ error: any Error) -> ProcedureError? {
+    guard let error = error as? ProcedureError else { return nil }
+    return error.code == .child ? error.underlyingErrors[0] as? ProcedureError : error
+  }
+
+  /// As its group has it: with the name of the child, once.
+  private func text(of error: any Error, from child: Int?) -> String {
+    if let cycle = innermost(error)?.cycle, !cycle.isEmpty { return "cycle \(cycle)" }
+    guard let child, (error as? ProcedureError)?.code != .child else { return "\(error)" }
+    return "Child 'p\(child)': \(error)"
+  }
+
+  /// Whether an item became part of a group, by way of groups that became part of it.
+  private func isInside(_ item: Int, _ group: Int) -> Bool {
+    var next = item
+    while lives[next].isAccepted == true, let parent = plan.items[next].parent {
+      if parent == group { return true }
+      next = parent
+    }
+    return false
+  }
+
+  /// Whether it tells of the end of another item in the group, which reports that itself, or of the
+  /// group's.
+  private func follows(_ error: ProcedureError, within group: Int) -> Bool {
+    switch error.code {
+    case .parentCancelled, .siblingFailed:
+      return true
+    case .dependencyFailed, .dependencyCancelled:
+      guard let name = error.procedure, let item = Int(name.dropFirst()) else { return false }
+      return isInside(item, group)
+    case .conditionFailed:
+      let causes = error.underlyingErrors.map { $0 as? ProcedureError }
+      return !causes.isEmpty
+        && causes.allSatisfy { $0.map { follows($0, within: group) } ?? false }
+    default:
+      return false
     }
   }
 }

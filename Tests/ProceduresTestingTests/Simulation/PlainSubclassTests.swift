@@ -45,10 +45,3 @@ import Testing
     }
   }
 }
-
-extension GroupProcedure {
-  fileprivate func named(_ name: String) -> GroupProcedure {
-    self.name = name
-    return self
-  }
-}

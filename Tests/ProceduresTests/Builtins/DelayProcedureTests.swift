@@ -96,10 +96,8 @@ import Testing
     #expect(!procedure.isCancelled)
     clock.advance(by: .seconds(1))
     scheduler.run()
-    guard case .timedOut(.seconds(2))? = procedure.errors.first as? ProcedureError else {
-      Issue.record("\(procedure.errors)")
-      return
-    }
+    let error = procedure.errors.first as? ProcedureError
+    #expect(error?.code == .timedOut && error?.duration == .seconds(2))
     #expect(procedure.isFinished)
   }
 

@@ -34,7 +34,8 @@ import Testing
     ProcedureQueue(scheduler: scheduler).add(procedure)
     scheduler.run()
     #expect(
-      "\(procedure.outcome!)" == "cancelled: Condition 'AnswerCondition' was not satisfied: "
+      "\(procedure.outcome!)"
+        == "cancelled: Condition 'AnswerCondition' of 'procedure' was not satisfied: "
         + "its answer was let go of without being called")
   }
 

@@ -130,7 +130,7 @@ import Testing
     #expect(late.isFinished && !trace.events.contains("last execute"))
     #expect(
       executing.errors.map { "\($0)" }
-        == ["'bad' of the same group failed, and the group cancels the rest then."])
+        == ["'bad' of the same group failed, and the group cancels the rest then: bad"])
   }
 
   @Test("G6: a child cancelled without errors is no failure; a cancelled group stays cancelled")
@@ -214,7 +214,7 @@ import Testing
     scheduler.run()
     group.cancel(withErrors: [TestError("stop")])
     scheduler.run()
-    #expect(trace.events == ["1 cancelled [Its group was cancelled: stop]"])
+    #expect(trace.events == ["1 cancelled [Its group 'Hearing' was cancelled: stop]"])
     #expect("\(group.outcome!)" == "cancelled: stop")
     let pending = Hearing([TracedProcedure("2")], trace)
     let queue = queue

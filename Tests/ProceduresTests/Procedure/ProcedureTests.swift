@@ -347,10 +347,8 @@ import Testing
     let procedure = Forgetful()
     queue.add(procedure)
     scheduler.run()
-    guard case .notImplemented("Forgetful")? = procedure.errors.first as? ProcedureError else {
-      Issue.record("\(procedure.errors)")
-      return
-    }
+    #expect(
+      procedure.errors as? [ProcedureError] == [.init(.notImplemented, procedure: "Forgetful")])
     #expect("\(procedure.errors[0])".contains("'Forgetful' does not override execute()"))
   }
 

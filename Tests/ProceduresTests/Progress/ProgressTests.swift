@@ -112,6 +112,77 @@ import Testing
     }
   }
 
+  /// Fails when told, a given number of times.
+  private func retry(_ max: Int? = nil) -> RetryProcedure<TracedProcedure> {
+    let made = Counter()
+    return RetryProcedure(max: max, wait: .constant(.seconds(1))) {
+      TracedProcedure("\(made.increment())", end: .whenTold)
+    }
+  }
+
+  @Test("Z4: a retry is as far as its current attempt, also in a group, with and without a limit")
+  func retried() {
+    for max in [nil, 5] {
+      let clock = TestClock()
+      let queue = ProcedureQueue(scheduler: scheduler, clock: clock.clock)
+      let (retry, other) = (retry(max), waiting())
+      let group = GroupProcedure(retry, other)
+      #expect(group.fractionCompleted == 0)
+      queue.add(group)
+      scheduler.run()
+      for _ in 0..<3 {
+        let attempt = retry.current
+        attempt?.report(fractionCompleted: 0.5)
+        #expect(retry.fractionCompleted == 0.5 && group.fractionCompleted == 0.25)
+        attempt?.finish(withError: TestError("e"))
+        scheduler.run()
+        #expect(retry.current !== attempt)
+        #expect(retry.fractionCompleted == 0 && group.fractionCompleted == 0)
+        clock.advance(by: .seconds(1))
+        scheduler.run()
+      }
+      retry.current?.finish()
+      scheduler.run()
+      #expect(retry.fractionCompleted == 1 && group.fractionCompleted == 0.5)
+      other.finish()
+      scheduler.run()
+    }
+  }
+
+  @Test("Z4: who watches a retry is told of the current attempt's progress, whatever came before")
+  func watchedRetry() async {
+    for startsBefore in [true, false] {
+      let clock = TestClock()
+      let queue = ProcedureQueue(scheduler: scheduler, clock: clock.clock)
+      let retry = retry()
+      let group = GroupProcedure(retry)
+      if startsBefore {
+        queue.add(group)
+        scheduler.run()
+      }
+      var fractions = group.progressUpdates.makeAsyncIterator()
+      #expect(await fractions.next() == 0)
+      if !startsBefore {
+        queue.add(group)
+        scheduler.run()
+      }
+      for fraction in [0.25, 0.5, 0.75] {
+        let attempt = retry.current
+        attempt?.report(fractionCompleted: fraction)
+        #expect(await fractions.next() == fraction)
+        attempt?.finish(withError: TestError("e"))
+        scheduler.run()
+        #expect(await fractions.next() == 0)
+        clock.advance(by: .seconds(1))
+        scheduler.run()
+      }
+      retry.current?.finish()
+      scheduler.run()
+      #expect(await fractions.next() == 1)
+      #expect(await fractions.next() == nil)
+    }
+  }
+
   @Test("groups nested thousands deep are watched and looked at without recursion")
   func deep() async {
     let leaf = waiting()

@@ -139,10 +139,11 @@ import Testing
       scheduler.run()
       #expect(target.input == value && target.isCancelled == (value == nil))
       #expect(asItIs.input == .some(value) && asItIs.isFinished && !asItIs.isCancelled)
-      if value == nil, case .requirementNotSatisfied("maybe")? = target.errors[0] as? ProcedureError
-      {
-      } else {
-        #expect(value != nil)
+      if value == nil {
+        #expect(
+          target.errors as? [ProcedureError] == [
+            .init(.requirementNotSatisfied, procedure: "maybe")
+          ])
       }
     }
   }

@@ -49,10 +49,7 @@ import Testing
     cancelled.addDidExecuteBlockObserver { $0.cancel() }
     queue.add(missing, cancelled)
     scheduler.run()
-    guard case .requirementNotSatisfied? = missing.errors.first as? ProcedureError else {
-      Issue.record("\(missing.errors)")
-      return
-    }
+    #expect((missing.errors.first as? ProcedureError)?.code == .requirementNotSatisfied)
     #expect(missing.isCancelled && cancelled.isCancelled && cancelled.isFinished)
     #expect(cancelled.output == nil)
   }

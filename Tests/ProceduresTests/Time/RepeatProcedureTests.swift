@@ -91,17 +91,53 @@ import Testing
       ])
   }
 
-  @Test("it goes on after failures and cancelled attempts, whose errors it collects")
+  /// How an attempt ends, and with the last of them the whole.
+  private enum End: String, CaseIterable {
+    case success, failure, cancelled, cancelledWithError
+
+    func make(_ number: Int) -> Procedure {
+      switch self {
+      case .success: return BlockProcedure {}
+      case .failure: return BlockProcedure { throw TestError("\(number)") }
+      case .cancelled: return BlockProcedure { $0.cancel() }
+      case .cancelledWithError:
+        return BlockProcedure { $0.cancel(withError: TestError("\(number)")) }
+      }
+    }
+  }
+
+  @Test("E2: it goes on whatever an attempt ends with, and ends with the errors of the last")
   func failures() {
+    for first in End.allCases {
+      for second in End.allCases {
+        for last in End.allCases {
+          let queue = queue
+          let made = Counter()
+          let procedure = RepeatProcedure(max: 3) {
+            let number = made.increment()
+            return [first, second, last][number - 1].make(number)
+          }
+          queue.add(procedure)
+          scheduler.run()
+          let fails = last == .failure || last == .cancelledWithError
+          #expect(
+            procedure.count == 3 && "\(procedure.outcome!)" == (fails ? "failed: 3" : "succeeded"))
+        }
+      }
+    }
+  }
+
+  @Test("G6: with cancelRemaining it ends with its first failure, and makes no more")
+  func failurePolicy() {
     let queue = queue
     let made = Counter()
-    let procedure = RepeatProcedure(max: 3) {
-      TracedProcedure("\(made.increment())", failure: TestError("e"))
+    let procedure = RepeatProcedure {
+      BlockProcedure { if made.increment() == 3 { throw TestError("3") } }
     }
-    procedure.addWillExecuteBlockObserver { procedure, _ in procedure.name = "repeat" }
+    procedure.failurePolicy = .cancelRemaining
     queue.add(procedure)
     scheduler.run()
-    #expect("\(procedure.outcome!)" == "failed: Child '1': e; Child '2': e; Child '3': e")
+    #expect("\(procedure.outcome!)" == "failed: 3" && made.value == 3 && procedure.count == 4)
   }
 
   @Test("it ends when the closure returns nil, and when the wait strategy does")

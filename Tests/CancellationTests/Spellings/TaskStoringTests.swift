@@ -3,10 +3,10 @@ import ProcedureTestSupport
 import Testing
 
 /// A view model that owns its tasks, and a screen that cancels them when it is dismissed.
-@Suite struct TaskCancellableTests {
+@Suite struct TaskStoringTests {
   enum TaskID: Hashable { case feed, profile }
 
-  @MainActor final class FeedModel: TaskCancellable {
+  @MainActor final class FeedModel: TaskStoring, TaskCancellable {
     nonisolated let taskStore = TaskStore<AnyTaskID>()
     private(set) var items: [String] = []
 

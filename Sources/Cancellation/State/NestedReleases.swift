@@ -1,0 +1,71 @@
+internal import ProcedurePrimitives
+
+/// Releases that lead to further releases, at a bounded depth of the stack.
+///
+/// What a handler captured may hold a source, the end of which releases handlers, which hold a source,
+/// and so on: a list of a hundred thousand would overflow the stack. Some levels are run where they
+/// come up, as everybody expects of a release; deeper ones are left to the outermost, which runs them,
+/// on the same thread, before it returns.
+final class NestedReleases: Sendable {
+  private enum Way: Sendable {
+    case now
+    case later
+    /// The outermost has ended: a task that was made inside of it still knows it.
+    case afresh
+  }
+
+  private struct State: Sendable {
+    var depth = 1
+    var deferred = Fifo<@Sendable () -> Void>()
+    var isOver = false
+  }
+
+  /// Of this task, or of this thread where there is no task.
+  @TaskLocal private static var current: NestedReleases?
+
+  private static let deepest = 32
+
+  private let state = Locked(State())
+
+  private init() {}
+
+  /// Runs `work`, now or when the releases that it is nested in have been run.
+  static func run(_ work: @escaping @Sendable () -> Void) {
+    switch current?.enter(work) ?? .afresh {
+    case .now:
+      work()
+      current?.leave()
+    case .later: return
+    case .afresh:
+      let releases = NestedReleases()
+      $current.withValue(releases) {
+        work()
+        while let work = releases.next() { work() }
+      }
+    }
+  }
+
+  private func enter(_ work: @escaping @Sendable () -> Void) -> Way {
+    state.withLock { state in
+      if state.isOver { return .afresh }
+      if state.depth < Self.deepest {
+        state.depth += 1
+        return .now
+      }
+      state.deferred.append(work)
+      return .later
+    }
+  }
+
+  private func leave() {
+    state.withLock { $0.depth -= 1 }
+  }
+
+  private func next() -> (@Sendable () -> Void)? {
+    state.withLock { state in
+      let next = state.deferred.popFirst()
+      if next == nil { state.isOver = true }
+      return next
+    }
+  }
+}

@@ -1,0 +1,42 @@
+internal import ProcedurePrimitives
+
+/// The tokens without a source that weak targets keep alive.
+///
+/// A target that dies tells nobody, and a token that is let go of keeps itself as long as it has a
+/// handler. So these are looked through when twice as many are there as were alive the last time: dead
+/// targets leave, and tokens that nothing else keeps go with them, each at O(1) amortised.
+final class WeaklyObserved: Sendable {
+  static let tokens = WeaklyObserved()
+
+  private struct State: Sendable {
+    var states = Slab<WeakState>()
+    var list = SlabList()
+    var sweepAt = WeaklyObserved.fewest
+  }
+
+  private static let fewest = 64
+
+  private let state = Locked(State())
+
+  /// The state may go at any time, and then takes itself off with the key.
+  func add(_ observed: CancellationState) -> SlabKey {
+    let (key, due) = state.withLock { state in
+      let key = state.states.append(WeakState(observed), to: &state.list)
+      guard state.states.count >= state.sweepAt else { return (key, [WeakState]()) }
+      state.sweepAt = .max  // One thread sweeps.
+      return (key, state.states.elements(of: state.list))
+    }
+    if !due.isEmpty { sweep(due) }
+    return key
+  }
+
+  func remove(_ key: SlabKey) {
+    let removed = state.withLock { $0.states.remove(key, from: &$0.list) }
+    _ = removed
+  }
+
+  private func sweep(_ due: [WeakState]) {
+    for weak in due { weak.state?.dropDeadTargets() }
+    state.withLock { $0.sweepAt = max(Self.fewest, $0.states.count * 2) }
+  }
+}

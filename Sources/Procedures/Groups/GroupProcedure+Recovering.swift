@@ -1,0 +1,73 @@
+internal import ProcedurePrimitives
+
+/// Decides which errors of a child a group takes over.
+struct Recovery: Sendable {
+  let decide: @Sendable (_ group: GroupProcedure, _ child: Procedure, [any Error]) -> [any Error]
+}
+
+extension ProcedureProtocol where Self: GroupProcedure {
+  /// Decides which errors of a child the group takes over, without a subclass.
+  ///
+  /// ```swift
+  /// let page = GroupProcedure(fetch, render)
+  /// page.recover { page, child, errors in
+  ///   guard child === fetch, !errors.isEmpty else { return errors }
+  ///   page.add(child: FetchFromCache(url))
+  ///   return []
+  /// }
+  /// ```
+  ///
+  /// `decide` does what an override of `child(_:willFinishWithErrors:)` does, and is called as that is:
+  /// for every child, however it ends, in the group's turn, while the child and its dependents wait.
+  /// What it returns becomes part of the group's errors; `[]` means that the failure is dealt with.
+  ///
+  /// The override comes first, since it knows the children that the class makes; then the closures,
+  /// in the order in which they were given, each with the errors that the one before returned. One
+  /// that is given to a group that runs is asked about the children that finish from then on. The
+  /// group releases them when it has finished. They are handed the group, and need not capture it.
+  ///
+  /// - Parameter decide: is handed the group, the child and its errors; returns those that the group
+  ///   takes over.
+  /// - Returns: this group.
+  @discardableResult
+  public func recover(
+    _ decide:
+      @escaping @Sendable (
+        _ group: Self, _ child: Procedure, _ errors: [any Error]
+      ) -> [any Error]
+  ) -> Self {
+    add(
+      Recovery { group, child, errors in
+        guard let group = group as? Self else { return errors }
+        return decide(group, child, errors)
+      })
+    return self
+  }
+}
+
+extension GroupProcedure {
+  fileprivate final func add(_ recovery: Recovery) {
+    childResults.withLock { results in
+      guard !isFinished else { return }
+      results.recoveries.append(recovery)
+      hasRecoveries.store(1)
+    }
+  }
+
+  /// What the closures make of what the override returned.
+  final func recover(_ child: Procedure, _ errors: [any Error]) -> [any Error] {
+    guard hasRecoveries.load() != 0 else { return errors }
+    return childResults.withLock { $0.recoveries }.reduce(errors) { errors, recovery in
+      recovery.decide(self, child, errors)
+    }
+  }
+
+  final func releaseRecoveries() {
+    guard hasRecoveries.load() != 0 else { return }
+    let released = childResults.withLock { results in
+      defer { results.recoveries = [] }
+      return results.recoveries
+    }
+    _ = released
+  }
+}

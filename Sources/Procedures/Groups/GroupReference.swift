@@ -1,0 +1,49 @@
+internal import ProcedurePrimitives
+
+/// How children's list refers to the group: set once, before it is shared.
+final class GroupReference: @unchecked Sendable {
+  weak var group: GroupProcedure?
+  private unowned(unsafe) var keptGroup: GroupProcedure?
+  private let storedParent = Locked<GroupReference?>(nil)
+
+  func refer(to group: GroupProcedure) {
+    self.group = group
+    unsafe keptGroup = group
+  }
+
+  /// Without counting a weak reference, which is slow, for each child.
+  ///
+  /// - Parameter isKept: whether the group is on a queue, and a child of it has not finished: then the
+  ///   list that it is in keeps it.
+  @inline(__always)
+  func withGroup<Result>(isKept: Bool, _ body: (GroupProcedure) -> Result) -> Result? {
+    guard isKept, let keptGroup = unsafe keptGroup else { return group.map(body) }
+    return unsafe Unmanaged.passUnretained(keptGroup)._withUnsafeGuaranteedRef(body)
+  }
+
+  /// The group that this one is a child of, once it is.
+  var parent: GroupReference? {
+    get { storedParent.withLock { $0 } }
+    set { storedParent.withLock { $0 = newValue } }
+  }
+
+  /// Iterative: groups may be nested thousands deep.
+  deinit {
+    var next = takeParent()
+    while var reference = next.take(), isKnownUniquelyReferenced(&reference) {
+      next = reference.takeParent()
+    }
+  }
+
+  private func takeParent() -> GroupReference? { storedParent.withLock { $0.take() } }
+
+  /// Whether it is `group` or below. Costs the depth.
+  func isInside(_ group: GroupReference) -> Bool {
+    var next: GroupReference? = self
+    while let reference = next {
+      if reference === group { return true }
+      next = reference.parent
+    }
+    return false
+  }
+}

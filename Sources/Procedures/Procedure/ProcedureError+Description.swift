@@ -1,0 +1,97 @@
+extension ProcedureError: CustomStringConvertible {
+  /// The error as a sentence: what happened, to which procedure, and what to do.
+  public var description: String {
+    if case .message(let message) = details { return message }
+    return switch code {
+    case .timedOut:
+      "\(quoted("It")) did not finish within \(duration?.short ?? "its time") and was cancelled; "
+        + "give it more time, or less to do."
+    case .deadlineExceeded:
+      "\(quoted("It")) was cancelled because the deadline of its token passed; give the token more "
+        + "time, or the procedure less to do."
+    case .parentCancelled:
+      "Its group \(named)was cancelled" + because
+    case .siblingFailed:
+      "\(quoted("Another child")) of the same group failed, and the group cancels the rest then"
+        + because
+    case .groupFinished:
+      "It was added to \(procedure.map { "group '\($0)'" } ?? "a group"), which had already "
+        + "finished; add children before that."
+    case .queueClosed:
+      "\(quoted("It")) was added to a queue that had been closed; add it before close()."
+    case .child:
+      (procedure.map { "Child '\($0)'" } ?? "A child") + because
+    case .dependencyFailed:
+      "Dependency \(named)failed, and had to succeed" + because
+    case .dependencyCancelled:
+      "Dependency \(named)was cancelled" + because
+    case .requirementNotSatisfied:
+      "\(quoted("It")) has no value where one is needed: set or inject its input before it "
+        + "executes, or finish it with an output."
+    case .finishDropped:
+      "\(quoted("It")) let go of its finish handle without calling it; call it on every path."
+    case .conditionFailed:
+      condition + " was not satisfied" + because
+    case .dependencyCycle:
+      "Each of these waits for the next, and the last for the first: "
+        + cycle.map { "'\($0)'" }.joined(separator: " → ") + "; remove one of the waits."
+    case .notImplemented:
+      "\(quoted("It")) does not override execute(); override it and call finish() when the work is "
+        + "done."
+    case .notEnqueued:
+      "Procedure \(named)is not on a queue, so it cannot add to one; "
+        + "produce between enqueue and finish."
+    default:
+      "\(quoted("A procedure")) reports \(code)" + because
+    }
+  }
+
+  private func quoted(_ otherwise: String) -> String { procedure.map { "'\($0)'" } ?? otherwise }
+
+  /// With a space behind it, if there is one.
+  private var named: String { procedure.map { "'\($0)' " } ?? "" }
+
+  private var because: String {
+    underlyingErrors.isEmpty ? "." : ": \(underlyingErrors.sentence)"
+  }
+
+  private var condition: String {
+    var condition = "A condition"
+    if case .condition(let name) = details { condition = "Condition '\(name)'" }
+    return procedure.map { "\(condition) of '\($0)'" } ?? condition
+  }
+}
+
+extension [any Error] {
+  /// The errors on one line.
+  var sentence: String { map { "\($0)" }.joined(separator: "; ") }
+}
+
+extension Duration {
+  /// The length in the largest unit that leaves something before the point, such as `1.5 s`.
+  var short: String {
+    let (seconds, attoseconds) = components
+    let isNegative = seconds < 0 || attoseconds < 0
+    let fraction = attoseconds.magnitude
+    let text: String
+    if seconds != 0 {
+      text = Self.decimal(seconds.magnitude, fraction / 1_000_000_000_000_000) + " s"
+    } else if fraction >= 1_000_000_000_000_000 {
+      text =
+        Self.decimal(fraction / 1_000_000_000_000_000, fraction / 1_000_000_000_000 % 1_000) + " ms"
+    } else if fraction >= 1_000_000_000_000 {
+      text = Self.decimal(fraction / 1_000_000_000_000, fraction / 1_000_000_000 % 1_000) + " µs"
+    } else {
+      text = fraction == 0 ? "0 s" : "\(fraction / 1_000_000_000) ns"
+    }
+    return isNegative ? "-" + text : text
+  }
+
+  /// A number with thousandths, without zeros at its end.
+  private static func decimal(_ whole: UInt64, _ thousandths: UInt64) -> String {
+    guard thousandths > 0 else { return "\(whole)" }
+    var digits = String("\(1_000 + thousandths)".dropFirst())
+    while digits.hasSuffix("0") { digits.removeLast() }
+    return "\(whole).\(digits)"
+  }
+}

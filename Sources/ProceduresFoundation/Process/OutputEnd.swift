@@ -1,0 +1,31 @@
+internal import Foundation
+
+/// The end of what a program wrote, as text of bounded length: where it says what is wrong.
+struct OutputEnd: Sendable {
+  /// In bytes.
+  static let length = 1_000
+
+  /// Without white space at its end; `…` stands for what was before, where something was.
+  let text: String
+
+  /// Of nothing.
+  init() { text = "" }
+
+  /// Whole lines, if the last is not longer than all that is kept.
+  init(of output: Data) {
+    let isWhite: (UInt8) -> Bool = { $0 == 0x20 || (0x09...0x0d).contains($0) }
+    let written = output.prefix(through: output.lastIndex { !isWhite($0) } ?? output.startIndex - 1)
+    guard written.count > Self.length else {
+      text = String(decoding: written, as: UTF8.self)
+      return
+    }
+    var kept = written.suffix(Self.length)
+    if let newline = kept.firstIndex(of: 0x0a) {
+      kept = kept.suffix(from: newline + 1)
+    } else {
+      // Not from the middle of a character.
+      kept = kept.drop { $0 & 0xc0 == 0x80 }
+    }
+    text = "…" + String(decoding: kept, as: UTF8.self)
+  }
+}
