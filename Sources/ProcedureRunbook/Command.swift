@@ -88,6 +88,7 @@ struct Command {
     let plan = try BuiltInPlan.plan(package: package, folder: folder.path)
       .restricted(to: source.targets)
     guard options.task == .run else { return await run(plan, directory: nil, options) }
+    interrupts.hold()
     do {
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     } catch {

@@ -26,6 +26,7 @@ final class Interrupts: @unchecked Sendable {
 
   private let lock = NSLock()
   private var handler: Handler?
+  private var isHeld = false
   private var count = 0
   private var first: Int32?
 
@@ -44,21 +45,30 @@ final class Interrupts: @unchecked Sendable {
     guard BackgroundThread.start({ self.run(waited) }) else { return nil }
   }
 
-  /// From now on signals are the run's. Those that came before have ended this process.
-  func handle(_ handler: Handler) { lock.withLock { self.handler = handler } }
+  /// From now on there is something to clean up: signals wait for the run.
+  func hold() { lock.withLock { isHeld = true } }
+
+  /// From now on signals are the run's, and those that waited. Others have ended this process.
+  func handle(_ handler: Handler) {
+    let waiting = lock.withLock {
+      self.handler = handler
+      return count
+    }
+    if waiting > 0 { handler.interrupted(min(waiting, 2)) }
+  }
 
   /// The first signal that came, if any.
   var firstSignal: Int32? { lock.withLock { first } }
 
   /// As if it had come from outside.
   func note(_ signal: Int32) {
-    let (handler, count): (Handler?, Int) = lock.withLock {
+    let (handler, count, isHeld): (Handler?, Int, Bool) = lock.withLock {
       first = first ?? signal
       self.count = max(self.count + 1, signal == SIGQUIT ? 2 : 1)
-      return (self.handler, self.count)
+      return (self.handler, self.count, self.isHeld)
     }
-    guard let handler else { _exit(128 + signal) }
-    handler.interrupted(count)
+    if let handler { return handler.interrupted(count) }
+    if !isHeld { _exit(128 + signal) }
   }
 
   private func run(_ signals: sigset_t) {
