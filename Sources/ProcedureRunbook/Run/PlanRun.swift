@@ -65,14 +65,18 @@ struct PlanRun {
         }
         cancellation.cancel(.requested)
       },
-      willStop: { [programs, display] in
-        let isPaused = DispatchSemaphore(value: 0)
-        display.pause { isPaused.signal() }
-        _ = isPaused.wait(timeout: .now() + 1)
+      willStop: { [jobs, programs, display] in
+        // No step begins any more, and one that is just beginning has its program.
+        jobs.isSuspended = true
+        let isQuiet = DispatchSemaphore(value: 0)
+        DispatchQueue.main.async { isQuiet.signal() }
+        display.pause { isQuiet.signal() }
+        for _ in 0..<2 { _ = isQuiet.wait(timeout: .now() + 1) }
         programs.send(signal: SIGSTOP)
       },
-      didContinue: { [programs, display] in
+      didContinue: { [jobs, programs, display] in
         programs.send(signal: SIGCONT)
+        jobs.isSuspended = false
         display.resume()
       })
   }
