@@ -1,74 +1,105 @@
 import Foundation
 
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
 /// The command `runbook`: reads the options and the plan, runs it, and exits with its status.
 @main
 struct Command {
-  static func main() async {
+  static func main() {
+    // Before anything else: none of them may come too early.
+    guard let interrupts = Interrupts() else {
+      StandardStreams.complainAboutThreads()
+      exit(1)
+    }
     // `runbook | head` must not end us by SIGPIPE and leave programs running.
     _ = signal(SIGPIPE, SIG_IGN)
-    exit(await run(Array(CommandLine.arguments.dropFirst())))
+    StandardStreams.fillClosed()
+    Task { @MainActor in
+      let command = Command(interrupts: interrupts)
+      exit(await command.run(Array(CommandLine.arguments.dropFirst())))
+    }
+    // Serves the main queue, which all procedures of a run are on, with the thread that is there.
+    while true { _ = RunLoop.main.run(mode: .default, before: .distantFuture) }
   }
 
-  private static func run(_ arguments: [String]) async -> Int32 {
+  private let interrupts: Interrupts
+
+  @MainActor
+  private func run(_ arguments: [String]) async -> Int32 {
     let options: Options
-    do {
+    do throws(UsageError) {
       options = try Options(arguments)
     } catch {
       return complain("\(error)")
     }
-    if options.isHelp {
-      print(Help.text)
-      return 0
+    switch options.task {
+    case .help: return StandardStreams.print(Help.text)
+    case .version: return StandardStreams.print("runbook \(Help.version)")
+    case .run, .dryRun, .list, .graph: break
     }
+    if let directory = options.directory, unsafe chdir(directory) != 0 {
+      let reason = unsafe String(cString: strerror(errno))
+      return complain("the directory '\(directory)' cannot be entered: \(reason)")
+    }
+    let source = PlanSource(options)
     do throws(PlanError) {
-      if let path = options.planPath { return await run(try PlanFile.plan(atPath: path), options) }
-      return try await runBuiltInPlan(options)
+      guard let path = source.path else { return try await runBuiltInPlan(source, options) }
+      let plan = try PlanFile.plan(atPath: path).restricted(to: source.targets)
+      return await run(plan, directory: InputFile(path).directory, options)
     } catch {
-      let file = options.planPath.map { $0 + (error.line == nil ? ": " : ", ") }
+      let file = source.path.map { $0 + (error.line == nil ? ": " : ", ") }
       return complain("\(file ?? "")\(error)")
     }
   }
 
-  private static func run(_ plan: Plan, _ options: Options) async -> Int32 {
-    if options.isGraph {
-      print(plan.mermaid)
-      return 0
+  @MainActor
+  private func run(_ plan: Plan, directory: String?, _ options: Options) async -> Int32 {
+    switch options.task {
+    case .graph: return StandardStreams.print(plan.mermaid)
+    case .dryRun: return StandardStreams.print(plan.listing)
+    case .list: return StandardStreams.print(plan.names)
+    case .run, .help, .version: break
     }
-    if options.isDryRun {
-      print(plan.listing)
-      return 0
+    if let logs = options.logDirectory {
+      do {
+        try FileManager.default.createDirectory(atPath: logs, withIntermediateDirectories: true)
+      } catch {
+        return complain("the directory '\(logs)' cannot be made: \(error.localizedDescription)")
+      }
     }
-    let display = Display(
-      plan.steps.map(\.name), terminal: Terminal(), isQuiet: options.isQuiet)
-    display.start()
-    return await PlanRun(plan, options: options, display: display).run()
+    let limit = JobLimit(
+      wanted: options.jobs ?? max(1, ProcessInfo.processInfo.activeProcessorCount),
+      descriptorsPerJob: options.logDirectory == nil ? 2 : 3)
+    guard limit.isEnough else {
+      StandardStreams.complainAboutThreads()
+      return 1
+    }
+    if let note = limit.note { StandardStreams.complain(note) }
+    let run = PlanRun(
+      plan, directory: directory, options: options, jobs: limit.jobs, interrupts: interrupts)
+    return await run.run()
   }
 
   /// In a temporary folder that is gone afterwards, however the run ended.
-  private static func runBuiltInPlan(_ options: Options) async throws(PlanError) -> Int32 {
+  @MainActor
+  private func runBuiltInPlan(
+    _ source: PlanSource, _ options: Options
+  ) async throws(PlanError) -> Int32 {
     let package = try BuiltInPlan.packageDirectory()
     let folder = FileManager.default.temporaryDirectory.appending(path: "runbook-\(UUID())")
     let plan = try BuiltInPlan.plan(package: package, folder: folder.path)
-    guard !options.isGraph, !options.isDryRun else { return await run(plan, options) }
+      .restricted(to: source.targets)
+    guard options.task == .run else { return await run(plan, directory: nil, options) }
+    interrupts.hold()
     do {
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     } catch {
       throw PlanError(.unreadable(reason: "the folder '\(folder.path)' cannot be made: \(error)"))
     }
     defer { try? FileManager.default.removeItem(at: folder) }
-    return await run(plan, options)
+    return await run(plan, directory: nil, options)
   }
 
-  private static func complain(_ sentence: String) -> Int32 {
-    try? FileHandle.standardError.write(contentsOf: Data("runbook: \(sentence)\n".utf8))
+  private func complain(_ sentence: String) -> Int32 {
+    StandardStreams.complain(sentence)
     return 2
   }
 }

@@ -1,24 +1,44 @@
-/// What `runbook --help` prints.
+/// What `runbook --help` and `--version` print.
 enum Help {
+  static let version = "0.1.0"
+
   static let text = """
     Runs a plan of shell steps as a graph: each step as soon as those it is after succeeded.
 
-    Usage: runbook [options] [plan.json]
+    Usage: runbook [options] [plan] [step or group…]
 
-    Without a plan it runs a built-in one on the source files of this package: checksums,
+    The plan is runbook.json, here or in a directory above, or a path: a word that ends in .json or
+    contains a slash; - is standard input. With steps or groups named, those and what they need are
+    run. Without a plan there is a built-in one on the source files of this package: it checksums,
     compresses, verifies and counts them into a temporary folder, and prints a report.
 
-    Options:
-      -j, --jobs N       run at most N steps at once (default: the number of processors)
-          --timeout S    stop everything after S seconds
-          --grace S      give what is stopped S seconds before it is killed (default: 3)
-      -k, --keep-going   after a failure go on with the steps that do not need the failed one
-      -n, --dry-run      print the steps in an order in which they can run, and run nothing
-          --graph        print the plan as a Mermaid flowchart, and run nothing
-      -q, --quiet        print only the table at the end, and the output of failed steps
-      -h, --help         print this
+    What to do:
+      -f, --file PLAN       the plan, whatever it is called
+      -C, --directory DIR   go there first
+          --demo            run the built-in plan
+      -l, --list            print the names of the steps, and run nothing
+      -n, --dry-run         print the steps in an order in which they can run, and run nothing
+          --graph           print the plan as a Mermaid flowchart, and run nothing
+          --version         print the version
+      -h, --help            print this
 
-    A plan is a JSON object with one key, "steps": a list of objects, one for each step.
+    How:
+      -j, --jobs N          run at most N steps at once (default: the number of processors)
+      -k, --keep-going[=N]  after a failure go on with the steps that do not need the failed one;
+                            stop after N failures
+          --timeout S       stop everything after S seconds
+          --grace S         give what is stopped S seconds before it is killed (default: 3)
+          --content         compare contents, not times, to see whether a step is up to date
+          --launcher CMD    run each command by CMD, for example 'srun -n1 -c1'
+
+    What to show:
+      -q, --quiet           print only the table at the end, and the output of failed steps
+      -g, --group-output    print the output of a step when it has ended, in one piece
+          --logs DIR        write the output of each step into a file there
+          --report FILE     write how each step went, as JSON
+          --junit FILE      write it as build servers read it
+
+    A plan is a JSON object, in which comments and trailing commas are allowed:
 
       {"steps": [
         {"name": "fetch", "run": "curl -fsSO https://example.org/data.csv", "timeout": 60},
@@ -27,30 +47,45 @@ enum Help {
         {"name": "report", "run": "cat sorted", "after": ["data"]}
       ]}
 
+    Of the plan:
+      steps        a list of objects, one for each step; needed
+      defaults     directory, environment, timeout, retries, retryDelay, launcher of steps that do
+                   not say otherwise
+      pools        an object: how many steps of each pool may run at the same time
+
+    Of a step:
       name         unique; needed
-      run          a command for /bin/sh; needed
+      run          a command for /bin/sh, or a list of its lines; needed
       after        names of the steps and groups that must have succeeded before
       group        the group it belongs to; groups exist by being named
       exclusive    a name, or names, of what it must have for itself: steps that share one never run
                    at the same time
+      pool         a name, or names, of pools that it takes a place in
       onlyIf       a command for /bin/sh; if it fails, the step is not needed
       unless       a command for /bin/sh; if it succeeds, the step is not needed
+      inputs       files that it reads
+      outputs      files that it makes; if none is missing or older than an input, the step is up to
+                   date and not needed
       timeout      seconds it may run; what runs longer is stopped, and has failed
-      directory    where it runs, seen from the current directory (default: there)
+      retries      how often it is tried again after a failure
+      retryDelay   seconds before it is
+      terminal     true: it has the terminal, while no other such step runs
+      launcher     a command to run its command by
+      directory    where it runs, seen from the directory of the plan (default: there)
       environment  variables to set, an object of texts
 
     onlyIf and unless run when all that the step is after has succeeded, each as a job of its own and
     for at most the step's timeout, and before the step waits for what it must have for itself. Steps
     after one that is not needed go on, and the run succeeds.
 
-    A step reads nothing on standard input. It fails when its command ends with another status
-    than 0. The first failure stops all other steps, unless --keep-going. To stop a step is to
-    send SIGTERM to its process group, and SIGKILL after the grace time. Processes that a step leaves
-    in the background are stopped when it ends.
+    A step reads nothing on standard input, and cannot ask at the terminal unless it has it. It fails
+    when its command ends with another status than 0. The first failure stops all other steps, unless
+    --keep-going. To stop a step is to send SIGTERM to its process group, and SIGKILL after the grace
+    time. Processes that a step leaves in the background are stopped when it ends.
 
-    Ctrl-C stops everything; a second Ctrl-C kills at once.
+    Ctrl-C stops everything; a second Ctrl-C, or Ctrl-\\, kills at once.
 
-    Exit status: 0 all steps succeeded; 1 a step failed or time was up; 2 bad plan or usage;
-    130 interrupted (by SIGTERM 143, by SIGHUP 129).
+    Exit status: 0 all steps succeeded; 1 a step failed, time was up, or output was lost; 2 bad plan or
+    usage; 130 interrupted (by SIGTERM 143, by SIGHUP 129, by Ctrl-\\ 131).
     """
 }

@@ -2,59 +2,75 @@ import Foundation
 
 /// What the command line asks for.
 struct Options: Equatable {
-  /// nil: the built-in plan.
+  /// What to do with the plan.
+  enum Task: Equatable { case run, dryRun, list, graph, help, version }
+
+  var task = Task.run
+  /// The plan and the names of steps and groups, in the order given: which is which is decided when
+  /// it is known what files there are.
+  var words: [String] = []
+  /// Given by its option.
   var planPath: String?
-  var jobs = max(1, ProcessInfo.processInfo.activeProcessorCount)
+  var isDemo = false
+  /// Where to go first.
+  var directory: String?
+  /// nil: as many as there are processors.
+  var jobs: Int?
   /// For the whole run.
   var timeout: Duration?
   /// Between SIGTERM and SIGKILL.
   var gracePeriod = Duration.seconds(3)
-  var keepGoing = false
-  var isDryRun = false
-  var isGraph = false
+  /// After how many failures the rest is stopped; nil: never.
+  var failureLimit: Int? = 1
   var isQuiet = false
-  var isHelp = false
+  /// Whether the output of a step is shown when it has ended, in one piece.
+  var groupsOutput = false
+  /// Whether contents decide whether a step is up to date, instead of times.
+  var comparesContent = false
+  /// A command that runs the commands of steps.
+  var launcher: String?
+  var logDirectory: String?
+  var reportPath: String?
+  var junitPath: String?
 
   init(_ arguments: [String]) throws(UsageError) {
-    var rest = arguments[...]
-    var onlyPaths = false
-    while let argument = rest.popFirst() {
-      guard argument.hasPrefix("-"), argument != "-", !onlyPaths else {
-        guard planPath == nil else { throw UsageError("give one plan, not '\(argument)' as well") }
-        planPath = argument
-        continue
+    var line = CommandLineReader(arguments)
+    while let word = try line.next() {
+      switch word {
+      case .plain(let text): words.append(text)
+      case .option(let option): try set(option, &line)
       }
-      let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
-      var value: String? {
-        argument.contains("=") ? (parts.count > 1 ? parts[1] : "") : rest.popFirst()
-      }
-      switch parts[0] {
-      case "--jobs", "-j":
-        guard let text = value, let number = Int(text), number > 0 else {
-          throw UsageError("'--jobs' needs a whole number above 0")
-        }
-        jobs = number
-      case "--timeout":
-        timeout = try Self.seconds(value, of: "--timeout")
-      case "--grace":
-        gracePeriod = try Self.seconds(value, of: "--grace")
-      case _ where argument.contains("=") && argument != "--":
-        throw UsageError("'\(parts[0])' takes no value, or is unknown; see 'runbook --help'")
-      case "--keep-going", "-k": keepGoing = true
-      case "--dry-run", "-n": isDryRun = true
-      case "--graph": isGraph = true
-      case "--quiet", "-q": isQuiet = true
-      case "--help", "-h": isHelp = true
-      case "--": onlyPaths = true
-      default: throw UsageError("there is no option '\(argument)'; see 'runbook --help'")
-      }
+    }
+    if isDemo, planPath != nil || !words.isEmpty {
+      throw UsageError("'--demo' is a plan of its own; give no other, and no steps")
     }
   }
 
-  private static func seconds(_ text: String?, of option: String) throws(UsageError) -> Duration {
-    guard let text, let seconds = Double(text), seconds > 0, seconds <= 1e9 else {
-      throw UsageError("'\(option)' needs a number of seconds above 0")
+  private mutating func set(
+    _ option: String, _ line: inout CommandLineReader
+  ) throws(UsageError) {
+    switch option {
+    case "--file", "-f": planPath = try line.value("the path of a plan")
+    case "--directory", "-C": directory = try line.value("a directory")
+    case "--jobs", "-j": jobs = try line.number("a whole number above 0")
+    case "--timeout": timeout = try line.seconds()
+    case "--grace": gracePeriod = try line.seconds()
+    case "--keep-going", "-k":
+      failureLimit = line.hasAttachedValue ? try line.number("a whole number above 0") : nil
+    case "--logs": logDirectory = try line.value("a directory")
+    case "--report": reportPath = try line.value("the path of a file")
+    case "--junit": junitPath = try line.value("the path of a file")
+    case "--launcher": launcher = try line.value("a command")
+    case "--group-output", "-g": groupsOutput = try line.flag()
+    case "--content": comparesContent = try line.flag()
+    case "--demo": isDemo = try line.flag()
+    case "--quiet", "-q": isQuiet = try line.flag()
+    case "--dry-run", "-n": task = try line.flag(.dryRun)
+    case "--list", "-l": task = try line.flag(.list)
+    case "--graph": task = try line.flag(.graph)
+    case "--version": task = try line.flag(.version)
+    case "--help", "-h": task = try line.flag(.help)
+    default: throw UsageError("there is no option '\(option)'; see 'runbook --help'")
     }
-    return .seconds(seconds)
   }
 }

@@ -51,25 +51,39 @@ import Testing
     }
   }
 
-  @Test("the plan of the README is one that runbook accepts, and shows each key")
+  @Test("the plan of the README is one that runbook accepts")
   func plan() throws {
     let readme = try #require(Document.all.first)
     let block = try #require(readme.blocks(of: "json").first)
     let plan = try PlanFile.plan(from: block.utf8)
     #expect(plan.groups == ["files"])
-    for key in PlanFile.stepKeys { #expect(block.contains("\"\(key)\"")) }
   }
 
-  @Test("the README names each option of runbook")
+  @Test("the plan of the page about runbook is one that it accepts, and shows each key")
+  func planOfItsPage() throws {
+    let block = try #require(try runbookPage.blocks(of: "json").first)
+    #expect(try PlanFile.plan(from: block.utf8).steps.count == 5)
+    for key in PlanFile.stepKeys + PlanFile.planKeys { #expect(block.contains("\"\(key)\"")) }
+  }
+
+  @Test("the page about runbook names each option and each key, and so does its help")
   func options() throws {
-    let readme = try #require(Document.all.first)
-    let options = Help.text.matches(of: /^ +(?:-[a-z], )? *(--[a-z-]+)/.anchorsMatchLineEndings())
-      .map { String($0.1) }
+    let page = try runbookPage
+    let options = Help.text.matches(
+      of: /^ +(?:-[a-zA-Z], )? *(--[a-z-]+)/.anchorsMatchLineEndings()
+    )
+    .map { String($0.1) }
     #expect(options.contains("--jobs") && options.contains("--help"))
-    for option in options { #expect(readme.text.contains("`\(option)"), "\(option)") }
-    for key in PlanFile.stepKeys {
-      #expect(readme.text.contains("`\(key)`"), "\(key)")
+    for option in options { #expect(page.text.contains("`\(option)"), "\(option)") }
+    for key in PlanFile.stepKeys + PlanFile.planKeys {
+      #expect(page.text.contains("`\(key)`"), "\(key)")
       #expect(Help.text.contains("\n  \(key) "), "\(key)")
+    }
+  }
+
+  private var runbookPage: Document {
+    get throws {
+      try #require(Document.all.first { $0.path == "Documentation/Runbook.md" })
     }
   }
 }

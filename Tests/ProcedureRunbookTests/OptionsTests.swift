@@ -4,24 +4,49 @@ import Testing
 
 @Suite("The command line")
 struct OptionsTests {
-  @Test("all options, long and short, with the value apart or after '='")
+  @Test("all options, long and short, joined or not, with the value apart or in the word")
   func everything() throws {
     let long = try Options([
-      "--jobs", "3", "--timeout=2.5", "--grace=7", "--keep-going", "--dry-run", "--graph",
-      "--quiet", "--help",
-      "plan.json",
+      "--jobs", "3", "--timeout=2.5", "--grace=7", "--keep-going", "--quiet", "--group-output",
+      "--directory", "d", "--file=plan.json", "--dry-run", "step",
     ])
-    let short = try Options([
-      "plan.json", "-j", "3", "-k", "-n", "--graph", "-q", "-h", "--timeout", "2.5", "--grace", "7",
-    ])
-    #expect(long == short)
+    #expect(
+      try Options([
+        "step", "-j", "3", "-kqg", "--timeout", "2.5", "-C", "d", "-f", "plan.json", "--grace", "7",
+        "-n",
+      ]) == long)
+    #expect(
+      try Options(["-kqgj3", "-Cd", "-n", "--timeout=2.5", "step", "-fplan.json", "--grace=7"])
+        == long)
     #expect(long.jobs == 3)
     #expect(long.timeout == .seconds(2.5))
     #expect(long.gracePeriod == .seconds(7))
-    #expect(long.planPath == "plan.json")
-    #expect(try Options(["--", "--graph"]).planPath == "--graph")
-    #expect(try Options([]).planPath == nil)
-    #expect(try Options([]).jobs >= 1)
+    #expect(long.planPath == "plan.json" && long.words == ["step"] && long.directory == "d")
+    #expect(long.isQuiet && long.groupsOutput && long.task == .dryRun)
+    #expect(try Options(["--", "--graph"]).words == ["--graph"])
+    #expect(try Options(["-"]).words == ["-"])
+    #expect(try Options([]).words == [] && Options([]).jobs == nil)
+  }
+
+  @Test("what a run writes, and how, each by its option")
+  func rest() throws {
+    let options = try Options([
+      "--logs", "l", "--report", "r", "--junit", "u", "--launcher", "srun -n1", "--content",
+    ])
+    #expect(options.logDirectory == "l" && options.reportPath == "r" && options.junitPath == "u")
+    #expect(options.launcher == "srun -n1" && options.comparesContent)
+    #expect(try Options(["--list"]).task == .list && Options(["-l"]).task == .list)
+    #expect(try Options(["--graph"]).task == .graph && Options(["-h"]).task == .help)
+    #expect(try Options(["--version"]).task == .version && Options(["--demo"]).isDemo)
+  }
+
+  @Test("--keep-going may have a number, in the same word")
+  func keepGoing() throws {
+    #expect(try Options([]).failureLimit == 1)
+    #expect(try Options(["-k"]).failureLimit == nil)
+    #expect(try Options(["--keep-going=3"]).failureLimit == 3)
+    #expect(try Options(["-qk3"]).failureLimit == 3)
+    #expect(try Options(["-k", "3"]).words == ["3"])
   }
 
   @Test(
@@ -29,7 +54,8 @@ struct OptionsTests {
     arguments: [
       ["--jobs", "0"], ["--jobs", "x"], ["--jobs"], ["--jobs="], ["--timeout", "-1"],
       ["--grace", "0"],
-      ["--timeout", "nan"], ["--timeout", "inf"], ["--what"], ["-x"], ["--quiet=1"], ["a", "b"],
+      ["--timeout", "nan"], ["--timeout", "inf"], ["--what"], ["-x"], ["--quiet=1"], ["-qx"],
+      ["--keep-going=0"], ["-j2x"], ["--logs"], ["--demo", "a"], ["--demo", "-f", "a"],
     ])
   func nonsense(arguments: [String]) {
     let error = #expect(throws: UsageError.self) { try Options(arguments) }

@@ -8,7 +8,7 @@ import Foundation
   import Musl
 #endif
 
-/// Standard output, and what it can do.
+/// What standard output can do.
 struct Terminal: Sendable {
   /// Whether lines can be drawn over.
   let isLive: Bool
@@ -19,17 +19,15 @@ struct Terminal: Sendable {
     hasColours = isLive && environment["NO_COLOR", default: ""].isEmpty
   }
 
+  /// Whether there is someone to read from: standard input is a terminal.
+  static var isInteractive: Bool { isatty(STDIN_FILENO) == 1 }
+
+  /// Asked anew for each drawing: a window changes its size.
   var size: (width: Int, height: Int) {
     var size = winsize()
     guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
       return (80, 24)
     }
-    return (Int(size.ws_col), max(4, Int(size.ws_row)))
-  }
-
-  /// A reader that went away is not an error: the plan goes on.
-  func write(_ text: String) {
-    guard !text.isEmpty else { return }
-    try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+    return (Int(size.ws_col), size.ws_row > 0 ? Int(size.ws_row) : 24)
   }
 }

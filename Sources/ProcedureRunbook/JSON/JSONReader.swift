@@ -1,7 +1,8 @@
-/// Reads a JSON text strictly, by RFC 8259, and says where it is wrong.
+/// Reads a JSON text by RFC 8259, with comments and trailing commas, and says where it is wrong.
 ///
 /// Foundation's decoder is not used: it does not tell the line of an error, not even of a syntax
-/// error, and it accepts the same key twice.
+/// error, and it accepts the same key twice. Time and memory are linear in the text, and no message
+/// is longer than a line.
 struct JSONReader {
   private let bytes: [UInt8]
   private var position = 0
@@ -11,8 +12,13 @@ struct JSONReader {
 
   static func read(_ bytes: some Sequence<UInt8>) throws(PlanError) -> JSONValue {
     var reader = JSONReader(bytes: Array(bytes))
+    if reader.bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
+      throw reader.failure(
+        "the file begins with a byte order mark (BOM); save it as UTF-8 without one")
+    }
+    try reader.skipSpace()
     let value = try reader.value()
-    reader.skipSpace()
+    try reader.skipSpace()
     guard reader.peek == nil else { throw reader.unexpected("the end of the file") }
     return value
   }
@@ -20,7 +26,6 @@ struct JSONReader {
   private init(bytes: [UInt8]) { self.bytes = bytes }
 
   private mutating func value() throws(PlanError) -> JSONValue {
-    skipSpace()
     let line = line
     let content: JSONValue.Content
     switch peek {
@@ -48,37 +53,43 @@ struct JSONReader {
 
   private mutating func members() throws(PlanError) -> [JSONValue.Member] {
     var members: [JSONValue.Member] = []
-    position += 1
-    skipSpace()
-    if take("}") { return [] }
-    repeat {
-      skipSpace()
-      guard peek == "\"" else { throw unexpected("a key in quotes") }
-      let keyLine = line
-      let key = try string()
-      if members.contains(where: { $0.key == key }) {
-        throw PlanError(.repeatedKey(key), line: keyLine)
+    var keys: Set<String> = []
+    try readList(until: "}") { reader throws(PlanError) in
+      guard reader.peek == "\"" else { throw reader.unexpected("a key in quotes") }
+      let line = reader.line
+      let key = try reader.string()
+      guard keys.insert(key).inserted else { throw PlanError(.repeatedKey(key), line: line) }
+      try reader.skipSpace()
+      guard reader.take(":") else {
+        throw reader.unexpected("':' after the key '\(key.shortened)'")
       }
-      skipSpace()
-      guard take(":") else { throw unexpected("':' after the key '\(key)'") }
-      members.append(JSONValue.Member(key: key, line: keyLine, value: try value()))
-      skipSpace()
-    } while take(",")
-    guard take("}") else { throw unexpected("',' or '}'") }
+      try reader.skipSpace()
+      members.append(JSONValue.Member(key: key, line: line, value: try reader.value()))
+    }
     return members
   }
 
   private mutating func elements() throws(PlanError) -> [JSONValue] {
     var elements: [JSONValue] = []
-    position += 1
-    skipSpace()
-    if take("]") { return [] }
-    repeat {
-      elements.append(try value())
-      skipSpace()
-    } while take(",")
-    guard take("]") else { throw unexpected("',' or ']'") }
+    try readList(until: "]") { reader throws(PlanError) in elements.append(try reader.value()) }
     return elements
+  }
+
+  /// What stands between brackets, with commas between and maybe one at the end.
+  private mutating func readList(
+    until end: UnicodeScalar, _ readOne: (inout JSONReader) throws(PlanError) -> Void
+  ) throws(PlanError) {
+    position += 1
+    try skipSpace()
+    while !take(end) {
+      try readOne(&self)
+      try skipSpace()
+      guard take(",") else {
+        guard take(end) else { throw unexpected("',' or '\(end)'") }
+        return
+      }
+      try skipSpace()
+    }
   }
 
   private mutating func string() throws(PlanError) -> String {
@@ -146,13 +157,38 @@ struct JSONReader {
       position += 1
     }
     let text = String(decoding: bytes[start..<position], as: UTF8.self)
-    guard text.wholeMatch(of: /-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/) != nil,
-      let number = Double(text), number.isFinite
-    else {
+    guard Self.isNumber(bytes[start..<position]), let number = Double(text) else {
       position = start
-      throw failure("'\(text)' is not a number of JSON")
+      throw failure("'\(text.shortened)' is not a number of JSON")
+    }
+    guard number.isFinite else {
+      position = start
+      throw failure("'\(text.shortened)' is too large a number")
     }
     return number
+  }
+
+  /// `-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?`, in linear time.
+  private static func isNumber(_ text: ArraySlice<UInt8>) -> Bool {
+    var rest = text
+    func skip(_ characters: String) -> Bool {
+      guard let byte = rest.first, characters.utf8.contains(byte) else { return false }
+      rest.removeFirst()
+      return true
+    }
+    func skipDigits() -> Int {
+      let count = rest.prefix { (0x30...0x39).contains($0) }.count
+      rest = rest.dropFirst(count)
+      return count
+    }
+    _ = skip("-")
+    if !skip("0"), skipDigits() == 0 { return false }
+    if skip("."), skipDigits() == 0 { return false }
+    if skip("eE") {
+      _ = skip("+-")
+      if skipDigits() == 0 { return false }
+    }
+    return rest.isEmpty
   }
 
   private mutating func word(
@@ -176,12 +212,38 @@ struct JSONReader {
     return true
   }
 
-  private mutating func skipSpace() {
-    while let character = peek, [" ", "\t", "\r", "\n"].contains(character) {
-      position += 1
-      guard character == "\n" else { continue }
-      line += 1
-      lineStart = position
+  /// Space and comments: `// …` to the end of the line, and `/* … */`.
+  private mutating func skipSpace() throws(PlanError) {
+    while let character = peek {
+      switch character {
+      case " ", "\t", "\r": position += 1
+      case "\n": nextLine()
+      case "/": try skipComment()
+      default: return
+      }
+    }
+  }
+
+  private mutating func nextLine() {
+    position += 1
+    line += 1
+    lineStart = position
+  }
+
+  private mutating func skipComment() throws(PlanError) {
+    switch position + 1 < bytes.count ? bytes[position + 1] : 0 {
+    case UInt8(ascii: "/"):
+      while let character = peek, character != "\n" { position += 1 }
+    case UInt8(ascii: "*"):
+      let start = self
+      position += 2
+      while !bytes[position...].starts(with: "*/".utf8) {
+        guard let character = peek else { throw start.failure("a comment does not end") }
+        if character == "\n" { nextLine() } else { position += 1 }
+      }
+      position += 2
+    default:
+      throw unexpected("a value or a comment")
     }
   }
 

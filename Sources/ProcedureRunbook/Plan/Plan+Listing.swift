@@ -5,7 +5,7 @@ extension Plan {
     let ordered = PlanGraph(self).order.compactMap { byName[$0] }
     let width = String(ordered.count).count
     let lines = ordered.enumerated().flatMap { index, step in
-      var title = "\(String(index + 1).leftPadded(to: width)). \(step.name)"
+      var title = "\(String(index + 1).leftPadded(to: width)). \(step.name.visible)"
       if let group = step.group { title += " [\(group)]" }
       if !step.after.isEmpty { title += ", after \(step.after.joined(separator: ", "))" }
       if !step.exclusive.isEmpty {

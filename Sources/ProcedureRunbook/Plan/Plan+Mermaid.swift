@@ -13,9 +13,10 @@ extension Plan {
       return "\(node(step.name))\(left)\"\(Self.escaped(step.name))\"\(right)"
     }
 
+    let members = Dictionary(grouping: steps) { $0.group }
     for group in groups {
       lines.append("  subgraph \(node(group))[\"\(Self.escaped(group))\"]")
-      lines += steps.filter { $0.group == group }.map { "    " + box($0) }
+      lines += members[group, default: []].map { "    " + box($0) }
       lines.append("  end")
     }
     lines += steps.filter { $0.group == nil }.map { "  " + box($0) }

@@ -2,9 +2,12 @@
 /// for itself.
 struct Plan: Sendable, Equatable {
   let steps: [Step]
+  /// How many steps of a pool may run at the same time, by its name.
+  let pools: [String: Int]
 
-  init(steps: [Step]) throws(PlanError) {
+  init(steps: [Step], pools: [String: Int] = [:]) throws(PlanError) {
     self.steps = steps
+    self.pools = pools
     try checkNames()
     try checkReferences()
     try checkCycles()
@@ -31,8 +34,13 @@ struct Plan: Sendable, Equatable {
     let groups = Set(groups)
     var names: Set<String> = []
     for step in steps {
-      guard names.insert(step.name).inserted else {
-        throw PlanError(.duplicateName(step.name), line: step.line)
+      let (isNew, other) = names.insert(step.name)
+      guard isNew else {
+        // Swift's texts are equal when their characters are, however these are encoded.
+        let isSame = other.unicodeScalars.elementsEqual(step.name.unicodeScalars)
+        let problem: PlanError.Problem =
+          isSame ? .duplicateName(step.name) : .equivalentNames(step.name)
+        throw PlanError(problem, line: step.line)
       }
       if groups.contains(step.name) {
         throw PlanError(.stepNamedLikeGroup(step.name), line: step.line)
@@ -46,12 +54,19 @@ struct Plan: Sendable, Equatable {
       for name in step.after where !known.contains(name) {
         throw PlanError(.unknownAfter(name, step: step.name), line: step.line)
       }
+      for name in step.pools where pools[name] == nil {
+        throw PlanError(.unknownPool(name, step: step.name), line: step.line)
+      }
+      if step.outputs.isEmpty, !step.inputs.isEmpty {
+        throw PlanError(.inputsWithoutOutputs(step: step.name), line: step.line)
+      }
     }
   }
 
   private func checkCycles() throws(PlanError) {
     if let cycle = PlanGraph(self).cycle {
-      throw PlanError(.cycle(cycle), line: steps.first { cycle.contains($0.name) }?.line)
+      let members = Set(cycle)
+      throw PlanError(.cycle(cycle), line: steps.first { members.contains($0.name) }?.line)
     }
   }
 }

@@ -10,8 +10,14 @@ struct PlanError: Error, Equatable, CustomStringConvertible {
     case emptyPlan
     case emptyText(key: String, owner: String)
     case duplicateName(String)
+    case equivalentNames(String)
+    case zeroByte(key: String, owner: String)
+    case badVariable(String, owner: String)
+    case negativeNumber(key: String, owner: String)
+    case unknownPool(String, step: String)
+    case inputsWithoutOutputs(step: String)
+    case unknownTarget(String)
     case stepNamedLikeGroup(String)
-    case negativeTimeout(step: String)
     case unknownAfter(String, step: String)
     case cycle([String])
   }
@@ -36,23 +42,46 @@ struct PlanError: Error, Equatable, CustomStringConvertible {
     switch problem {
     case .unreadable(let reason): "the plan cannot be read: \(reason)"
     case .syntax(let problem, _): "this is not JSON: \(problem)"
-    case .repeatedKey(let key): "the key '\(key)' is there twice"
+    case .repeatedKey(let key): "the key '\(key.shortened)' is there twice"
     case .unknownKey(let key, let owner, let allowed):
-      "\(owner) has the unknown key '\(key)'; "
+      "\(owner.shortened) has the unknown key '\(key.shortened)'; "
         + "allowed are \(allowed.map { "'\($0)'" }.joined(separator: ", "))"
-    case .missingKey(let key, let owner): "\(owner) has no '\(key)'"
+    case .missingKey(let key, let owner): "\(owner.shortened) has no '\(key)'"
     case .wrongType(let key, let owner, let expected, let found):
-      "'\(key)' of \(owner) must be \(expected), not \(found)"
+      "'\(key.shortened)' of \(owner.shortened) must be \(expected), not \(found)"
     case .emptyPlan: "the plan has no steps"
-    case .emptyText(let key, let owner): "'\(key)' of \(owner) is empty"
-    case .duplicateName(let name): "there are two steps named '\(name)'"
-    case .stepNamedLikeGroup(let name): "'\(name)' is the name of a step and of a group"
-    case .negativeTimeout(let step):
-      "'timeout' of step '\(step)' must be more than 0 seconds"
+    case .emptyText(let key, let owner): "'\(key)' of \(owner.shortened) is empty"
+    case .duplicateName(let name): "there are two steps named '\(name.shortened)'"
+    case .equivalentNames(let name):
+      "there are two steps named '\(name.shortened)', whose letters are only encoded in two ways"
+    case .zeroByte(let key, let owner):
+      "'\(key.shortened)' of \(owner.shortened) contains a zero byte, which no command can be given"
+    case .badVariable(let name, let owner):
+      "'environment' of \(owner.shortened) has the variable '\(name.visible.shortened)': "
+        + "a name is not empty and contains neither '=' nor a zero byte"
+    case .stepNamedLikeGroup(let name):
+      "'\(name.shortened)' is the name of a step and of a group"
+    case .negativeNumber(let key, let owner):
+      "'\(key)' of \(owner.shortened) must be more than 0 seconds"
     case .unknownAfter(let name, let step):
-      "step '\(step)' is after '\(name)', which is neither a step nor a group"
+      "step '\(step.shortened)' is after '\(name.shortened)', which is neither a step nor a group"
+    case .unknownPool(let name, let step):
+      "step '\(step.shortened)' is in the pool '\(name.shortened)', "
+        + "which 'pools' of the plan does not name"
+    case .inputsWithoutOutputs(let step):
+      "step '\(step.shortened)' has 'inputs' and no 'outputs': what would they be compared with?"
+    case .unknownTarget(let name):
+      "there is no step or group '\(name.shortened)' in the plan; see 'runbook --list'"
     case .cycle(let names):
-      "these wait for each other in a cycle: \(names.joined(separator: " → "))"
+      "these wait for each other in a cycle: \(Self.shortened(names).joined(separator: " → "))"
     }
+  }
+
+  /// The first few, and the last one, which is the first again.
+  private static func shortened(_ names: [String]) -> [String] {
+    let names =
+      names.count <= 12
+      ? names : names.prefix(9) + ["(\(names.count - 10) more)"] + names.suffix(1)
+    return names.map(\.shortened)
   }
 }

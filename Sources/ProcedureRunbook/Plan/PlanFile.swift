@@ -1,28 +1,36 @@
-import Foundation
-
 /// Reads a plan from JSON; every error names the line.
 enum PlanFile {
   static let stepKeys = [
-    "name", "run", "after", "group", "exclusive", "onlyIf", "unless", "timeout", "directory",
-    "environment",
+    "name", "run", "after", "group", "exclusive", "pool", "onlyIf", "unless", "inputs", "outputs",
+    "timeout", "retries", "retryDelay", "terminal", "launcher", "directory", "environment",
   ]
+  /// What `defaults` may say for all steps.
+  static let defaultKeys = [
+    "timeout", "retries", "retryDelay", "launcher", "directory", "environment",
+  ]
+  static let planKeys = ["steps", "defaults", "pools"]
 
+  /// Reads the file at a path; `-` is standard input.
   static func plan(atPath path: String) throws(PlanError) -> Plan {
-    let data: Data
-    do {
-      data = try Data(contentsOf: URL(filePath: path))
-    } catch {
-      throw PlanError(.unreadable(reason: reason(for: error, path: path)))
-    }
-    return try plan(from: data)
+    try plan(from: InputFile(path).contents(), directory: InputFile(path).directory)
   }
 
-  static func plan(from bytes: some Sequence<UInt8>) throws(PlanError) -> Plan {
+  /// - Parameter directory: where steps run that say nothing else, and what their directories are
+  ///   relative to.
+  static func plan(
+    from bytes: some Sequence<UInt8>, directory: String? = nil
+  ) throws(PlanError) -> Plan {
     let root = try JSONReader.read(bytes)
     var list = root
+    var template = StepTemplate(directory: directory)
+    var pools: [String: Int] = [:]
     if case .object(let members) = root.content {
-      let plan = try PlanObject(members, of: "the plan", line: root.line, allowed: ["steps"])
+      let plan = try PlanObject(members, of: "the plan", line: root.line, allowed: planKeys)
       list = try plan.required("steps")
+      if let defaults = try plan.object("defaults", of: "'defaults'", allowed: defaultKeys) {
+        try template.read(defaults)
+      }
+      pools = try plan.numbersByName("pools")
     }
     guard case .array(let values) = list.content else {
       throw PlanError(
@@ -31,11 +39,15 @@ enum PlanFile {
         line: list.line)
     }
     var steps: [Step] = []
-    for (index, value) in values.enumerated() { steps.append(try step(value, index + 1)) }
-    return try Plan(steps: steps)
+    for (index, value) in values.enumerated() {
+      steps.append(try step(value, index + 1, template))
+    }
+    return try Plan(steps: steps, pools: pools)
   }
 
-  private static func step(_ value: JSONValue, _ number: Int) throws(PlanError) -> Step {
+  private static func step(
+    _ value: JSONValue, _ number: Int, _ template: StepTemplate
+  ) throws(PlanError) -> Step {
     guard case .object(let members) = value.content else {
       throw PlanError(
         .wrongType(
@@ -51,30 +63,20 @@ enum PlanFile {
     }
     let object = try PlanObject(members, of: owner, line: value.line, allowed: stepKeys)
     let name = try object.text(object.required("name"), "name")
-    var step = Step(name: name, run: try object.text(object.required("run"), "run"))
+    var step = Step(name: name, run: try object.script("run"))
     step.line = value.line
     step.group = try object.text("group")
-    step.directory = try object.text("directory")
     step.after = try object.texts("after")
     step.exclusive = try object.texts("exclusive")
-    step.onlyIf = try object.text("onlyIf")
-    step.unless = try object.text("unless")
-    step.environment = try object.textsByName("environment")
-    if let timeout = try object.number("timeout") {
-      guard timeout.value > 0 else {
-        throw PlanError(.negativeTimeout(step: name), line: timeout.line)
-      }
-      step.timeout = .seconds(min(timeout.value, 1e9))
-    }
+    step.pools = try object.texts("pool")
+    step.onlyIf = try object.argument("onlyIf")
+    step.unless = try object.argument("unless")
+    step.inputs = try object.arguments("inputs")
+    step.outputs = try object.arguments("outputs")
+    step.terminal = try object.boolean("terminal") ?? false
+    var template = template
+    try template.read(object)
+    template.apply(to: &step)
     return step
-  }
-
-  private static func reason(for error: any Error, path: String) -> String {
-    var isDirectory: ObjCBool = false
-    guard unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
-      return "there is no file '\(path)'"
-    }
-    if isDirectory.boolValue { return "'\(path)' is a directory" }
-    return "'\(path)' may not be read"
   }
 }

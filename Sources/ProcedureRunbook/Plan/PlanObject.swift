@@ -23,6 +23,8 @@ struct PlanObject {
     return value
   }
 
+  // MARK: Texts
+
   func text(_ key: String) throws(PlanError) -> String? {
     guard let value = value(key) else { return nil }
     return try text(value, key)
@@ -40,45 +42,151 @@ struct PlanObject {
   }
 
   /// A text or a list of texts.
-  func texts(_ key: String) throws(PlanError) -> [String] {
+  func texts(_ key: String, expected: String = "a list of names") throws(PlanError) -> [String] {
     guard let value = value(key) else { return [] }
     guard case .array(let elements) = value.content else {
-      guard case .string = value.content else {
-        throw wrongType(key, expected: "a list of names", value)
-      }
+      guard case .string = value.content else { throw wrongType(key, expected: expected, value) }
       return [try text(value, key)]
     }
     var texts: [String] = []
     for element in elements {
       guard case .string = element.content else {
-        throw wrongType(key, expected: "a list of names", element)
+        throw wrongType(key, expected: expected, element)
       }
       texts.append(try text(element, key))
     }
     return texts
   }
 
-  func textsByName(_ key: String) throws(PlanError) -> [String: String] {
-    guard let value = value(key) else { return [:] }
-    guard case .object(let members) = value.content else {
-      throw wrongType(key, expected: "an object of texts", value)
-    }
-    var texts: [String: String] = [:]
-    for member in members {
-      guard case .string(let text) = member.value.content else {
-        throw wrongType(key, expected: "an object of texts", member.value)
-      }
-      texts[member.key] = text
-    }
+  /// A text that the system can take, which ends texts at a zero byte.
+  func argument(_ key: String) throws(PlanError) -> String? {
+    guard let text = try text(key) else { return nil }
+    try checkZeroByte(text, key)
+    return text
+  }
+
+  func arguments(_ key: String) throws(PlanError) -> [String] {
+    let texts = try texts(key, expected: "a list of paths")
+    for text in texts { try checkZeroByte(text, key) }
     return texts
   }
 
-  func number(_ key: String) throws(PlanError) -> (value: Double, line: Int)? {
+  /// A command, or a list of its lines.
+  func script(_ key: String) throws(PlanError) -> String {
+    let value = try required(key)
+    guard case .array(let elements) = value.content else {
+      let text = try text(value, key)
+      try checkZeroByte(text, key)
+      return text
+    }
+    var lines: [String] = []
+    for element in elements {
+      guard case .string(let line) = element.content else {
+        throw wrongType(key, expected: "a list of lines", element)
+      }
+      lines.append(line)
+    }
+    let text = lines.joined(separator: "\n")
+    guard !text.allSatisfy(\.isWhitespace) else {
+      throw PlanError(.emptyText(key: key, owner: owner), line: value.line)
+    }
+    try checkZeroByte(text, key)
+    return text
+  }
+
+  private func checkZeroByte(_ text: String, _ key: String) throws(PlanError) {
+    guard text.utf8.contains(0) else { return }
+    throw PlanError(.zeroByte(key: key, owner: owner), line: value(key)?.line)
+  }
+
+  // MARK: Objects
+
+  func object(
+    _ key: String, of owner: String, allowed: [String]
+  ) throws(PlanError) -> PlanObject? {
+    guard let value = value(key) else { return nil }
+    guard case .object(let members) = value.content else {
+      throw wrongType(key, expected: "an object", value)
+    }
+    return try PlanObject(members, of: owner, line: value.line, allowed: allowed)
+  }
+
+  func environment(_ key: String) throws(PlanError) -> [String: String] {
+    var variables: [String: String] = [:]
+    for member in try members(key, expected: "an object of texts") {
+      guard case .string(let text) = member.value.content else {
+        throw wrongType(key, expected: "an object of texts", member.value)
+      }
+      let name = member.key
+      guard !name.isEmpty, !name.utf8.contains(UInt8(ascii: "=")), !name.utf8.contains(0) else {
+        throw PlanError(.badVariable(name, owner: owner), line: member.line)
+      }
+      guard !text.utf8.contains(0) else {
+        throw PlanError(.zeroByte(key: name, owner: owner), line: member.value.line)
+      }
+      variables[name] = text
+    }
+    return variables
+  }
+
+  func numbersByName(_ key: String) throws(PlanError) -> [String: Int] {
+    var numbers: [String: Int] = [:]
+    for member in try members(key, expected: "an object of whole numbers") {
+      numbers[member.key] = try wholeNumber(
+        member.value, member.key, expected: "a whole number", least: 1)
+    }
+    return numbers
+  }
+
+  private func members(
+    _ key: String, expected: String
+  ) throws(PlanError) -> [JSONValue.Member] {
+    guard let value = value(key) else { return [] }
+    guard case .object(let members) = value.content else {
+      throw wrongType(key, expected: expected, value)
+    }
+    return members
+  }
+
+  // MARK: Numbers
+
+  func seconds(_ key: String) throws(PlanError) -> Duration? {
     guard let value = value(key) else { return nil }
     guard case .number(let number) = value.content else {
       throw wrongType(key, expected: "a number of seconds", value)
     }
-    return (number, value.line)
+    guard number > 0 else {
+      throw PlanError(.negativeNumber(key: key, owner: owner), line: value.line)
+    }
+    return .seconds(min(number, 1e9))
+  }
+
+  func wholeNumber(_ key: String) throws(PlanError) -> Int? {
+    guard let value = value(key) else { return nil }
+    return try wholeNumber(value, key, expected: "a whole number", least: 0)
+  }
+
+  private func wholeNumber(
+    _ value: JSONValue, _ key: String, expected: String, least: Int
+  ) throws(PlanError) -> Int {
+    guard case .number(let number) = value.content else {
+      throw wrongType(key, expected: expected, value)
+    }
+    guard let whole = Int(exactly: number), whole >= least else {
+      throw PlanError(
+        .wrongType(
+          key: key, owner: owner, expected: "\(expected), \(least) or more", found: "\(number)"),
+        line: value.line)
+    }
+    return whole
+  }
+
+  func boolean(_ key: String) throws(PlanError) -> Bool? {
+    guard let value = value(key) else { return nil }
+    guard case .boolean(let boolean) = value.content else {
+      throw wrongType(key, expected: "true or false", value)
+    }
+    return boolean
   }
 
   private func value(_ key: String) -> JSONValue? { members.first { $0.key == key }?.value }

@@ -8,11 +8,25 @@ struct Step: Sendable, Equatable {
   var group: String?
   /// Names of what it must have for itself: steps that share one never run at the same time.
   var exclusive: [String] = []
+  /// Names of pools that it takes a place in.
+  var pools: [String] = []
   /// A command for `/bin/sh` that must succeed, or the step is not needed.
   var onlyIf: String?
   /// A command for `/bin/sh` that must not succeed, or the step is not needed.
   var unless: String?
+  /// Files that it reads, and files that it makes. When these are newer, it is not needed.
+  var inputs: [String] = []
+  var outputs: [String] = []
+  /// For each attempt.
   var timeout: Duration?
+  /// How often it is tried again after a failure.
+  var retries = 0
+  var retryDelay = Duration.zero
+  /// Whether it has the terminal while it runs.
+  var terminal = false
+  /// A command that runs `run`; nil for that of the command line.
+  var launcher: String?
+  /// An absolute path, unless it is that of this process.
   var directory: String?
   /// Added to the environment of this process.
   var environment: [String: String] = [:]

@@ -4,123 +4,192 @@ import ProceduresFoundation
 
 /// One run of a plan: turns its steps into a graph of procedures, and waits for it.
 struct PlanRun {
+  private let plan: Plan
   private let options: Options
+  private let interrupts: Interrupts
   private let display: Display
   /// The one switch for everything: Ctrl-C, the first failure and the time limit all use it.
   private let cancellation = CancellationTokenSource()
-  /// Unlimited: what waits and decides takes no place from what works.
-  private let queue = ProcedureQueue(name: "runbook")
+  private let programs = RunningPrograms()
+  private let record = RunRecord()
+  private let journal: RunJournal?
+  /// On the main thread, which is there in any case: under a limit on threads, a run must neither wait
+  /// for one nor be deaf until there is one. Nothing here blocks it.
   private let jobs: ProcedureQueue
-  /// What steps exclude each other over is theirs alone.
-  private let domain = ExclusionDomain(name: "runbook")
+  /// Ends of groups take no place from what works.
+  private let groupEnds = ProcedureQueue(name: "groups", underlyingQueue: .main)
   private var steps: [StepProcedure] = []
-  private var groups: [GroupProcedure] = []
+  private var groups: [GroupEnd] = []
 
-  init(_ plan: Plan, options: Options, display: Display) {
+  /// - Parameter directory: of the plan; where what succeeded is remembered.
+  init(
+    _ plan: Plan, directory: String?, options: Options, jobs: Int, interrupts: Interrupts
+  ) {
+    self.plan = plan
     self.options = options
-    self.display = display
-    jobs = ProcedureQueue(name: "jobs", maxConcurrentProcedureCount: options.jobs)
-    makeSteps(plan)
-    makeGroups(plan)
-    connect(plan)
+    self.interrupts = interrupts
+    self.jobs = ProcedureQueue(
+      name: "jobs", maxConcurrentProcedureCount: jobs, underlyingQueue: .main)
+    display = Display(plan.steps.map(\.name), terminal: Terminal(), isQuiet: options.isQuiet)
+    let hasOutputs = plan.steps.contains { !$0.outputs.isEmpty }
+    journal = hasOutputs ? RunJournal(directory: directory ?? ".") : nil
+    makeSteps()
+    connect()
   }
 
   /// Runs the plan to its end and answers the exit status.
   func run() async -> Int32 {
-    let interrupts = Interrupts { [cancellation, steps] count in
-      if count == 1 {
-        cancellation.cancel(.requested)
-      } else {
-        for step in steps { step.kill() }
-      }
+    guard display.start() else {
+      StandardStreams.complainAboutThreads()
+      return 1
     }
-    await interrupts.start()
+    interrupts.handle(interruptHandler)
     if let timeout = options.timeout { cancellation.cancel(after: timeout) }
-    let roots = groups + steps.filter { $0.step.group == nil }
-    display.showProgress {
-      let all = roots.reduce(0) { $0 + $1.progressWeight }
-      return roots.reduce(0) { $0 + $1.fractionCompleted * $1.progressWeight } / max(all, 1)
-    }
-    for group in groups { queue.add(group, cancelledBy: cancellation.token) }
-    for step in steps where step.step.group == nil {
-      queue.add(step, cancelledBy: cancellation.token)
-    }
-    await queue.waitUntilAllFinished()
-    // A check of a cancelled step may take its time to go.
+    for group in groups { groupEnds.add(group, cancelledBy: cancellation.token) }
+    for step in steps { jobs.add(step.procedure, cancelledBy: cancellation.token) }
     await jobs.waitUntilAllFinished()
-    let signal = interrupts.stop()
-    let allSucceeded = display.finish()
-    if allSucceeded { return 0 }
-    return signal.map { 128 + $0 } ?? 1
+    await groupEnds.waitUntilAllFinished()
+    return conclude()
   }
 
-  private mutating func makeSteps(_ plan: Plan) {
-    for step in plan.steps {
-      let display = display
-      let procedure = StepProcedure(
-        step, jobs: jobs, domain: domain, gracePeriod: options.gracePeriod
-      ) {
-        display.output($0, of: step.name)
-      }
-      procedure.command.addWillExecuteBlockObserver { _, _ in display.started(step.name) }
-      procedure.command.addDidCancelBlockObserver { _, _ in display.stopping(step.name) }
-      procedure.addDidFinishBlockObserver { [cancellation, options] procedure, errors in
-        let outcome = Self.outcome(of: procedure, errors, options, cancellation.token.reason)
-        display.ended(step.name, outcome)
-        if outcome.isFailure, !options.keepGoing, let error = errors.first {
-          cancellation.cancel(.failure(error))
+  private var interruptHandler: Interrupts.Handler {
+    Interrupts.Handler(
+      interrupted: { [cancellation, programs, display, options, interrupts] count in
+        // What was to be killed is; whatever else there is to wait for, it is not wanted.
+        if count > 2, let signal = interrupts.firstSignal { _exit(128 + signal) }
+        if count == 1 {
+          display.lose(patience: options.gracePeriod)
+        } else {
+          programs.kill()
+          display.lose(patience: .seconds(1))
         }
-      }
+        cancellation.cancel(.requested)
+      },
+      willStop: { [jobs, programs, display] in
+        // No step begins any more, and one that is just beginning has its program.
+        jobs.isSuspended = true
+        let isQuiet = DispatchSemaphore(value: 0)
+        DispatchQueue.main.async { isQuiet.signal() }
+        display.pause { isQuiet.signal() }
+        for _ in 0..<2 { _ = isQuiet.wait(timeout: .now() + 1) }
+        programs.send(signal: SIGSTOP)
+      },
+      didContinue: { [jobs, programs, display] in
+        programs.send(signal: SIGCONT)
+        jobs.isSuspended = false
+        display.resume()
+      })
+  }
+
+  private func conclude() -> Int32 {
+    let entries = plan.steps.map(record.entry)
+    let failure = display.finish(failures: record.failed)
+    var problems = record.allProblems + [journal?.failure].compactMap { $0 }
+    let allSucceeded = entries.allSatisfy(\.outcome.isSuccess)
+    var status: Int32 = allSucceeded ? 0 : interrupts.firstSignal.map { 128 + $0 } ?? 1
+    problems += RunReport(entries, status: status, record).write(for: options)
+    for problem in problems { StandardStreams.complain(problem) }
+    let isComplete = failure.map { !StandardStreams.complain(about: $0) } ?? true
+    if !problems.isEmpty || !isComplete, status == 0 { status = 1 }
+    return status
+  }
+
+  // MARK: The graph
+
+  private mutating func makeSteps() {
+    // What steps exclude each other over is theirs alone.
+    let domain = ExclusionDomain(name: "runbook")
+    var pools = PoolPlaces(plan.pools, in: domain)
+    for (index, step) in plan.steps.enumerated() {
+      let output = StepOutput(
+        of: step.name, display: display, isGrouped: options.groupsOutput,
+        log: log(of: step, number: index + 1))
+      let command = StepCommand(
+        step: step, output: output, programs: programs, gracePeriod: options.gracePeriod,
+        launcher: step.launcher ?? options.launcher)
+      let files = StepFiles(of: step, comparesContent: options.comparesContent)
+      let freshness =
+        step.outputs.isEmpty
+        ? nil : journal.map { OutOfDate(files: files, step: step, journal: $0) }
+      let procedure = StepProcedure(command, domain: domain, freshness: freshness)
+      for pool in step.pools { procedure.procedure.add(condition: pools.next(in: pool)) }
+      observe(procedure, files)
       steps.append(procedure)
     }
   }
 
-  private mutating func makeGroups(_ plan: Plan) {
-    let members = Dictionary(grouping: steps.filter { $0.step.group != nil }) { $0.step.group }
-    groups = plan.groups.map { name in
-      let group = GroupProcedure(children: members[name] ?? [])
-      group.name = name
-      // Each step counts alike, in a group or outside.
-      group.progressWeight = Double(members[name]?.count ?? 0)
-      return group
+  private func log(of step: Step, number: Int) -> StepLog? {
+    guard let directory = options.logDirectory else { return nil }
+    let width = String(plan.steps.count).count
+    let digits = String(number)
+    let prefix = String(repeating: "0", count: width - digits.count) + digits
+    let name = step.name.visible.replacing("/", with: "_").prefix(60)
+    return StepLog(path: "\(directory)/\(prefix)-\(name).log") { [record] in
+      record.note(problem: $0)
     }
   }
 
-  /// A step depends on a step or on a whole group, wherever they are.
-  private func connect(_ plan: Plan) {
-    let stepsByName = Dictionary(uniqueKeysWithValues: steps.map { ($0.step.name, $0) })
-    let groupsByName = Dictionary(uniqueKeysWithValues: groups.map { ($0.name, $0) })
-    let members = Dictionary(grouping: steps) { $0.step.group }
-    for step in steps {
-      for name in step.step.after {
-        if let other = stepsByName[name] {
-          step.add(dependency: other)
-          step.require([other])
-        } else if let group = groupsByName[name] {
-          step.add(dependency: group)
-          step.require(members[name] ?? [])
-        }
+  private func observe(_ step: StepProcedure, _ files: StepFiles) {
+    let name = step.step.name
+    step.procedure.addWillExecuteBlockObserver { [display, journal] _, pendingExecute in
+      display.started(name, at: .now)
+      if !step.step.outputs.isEmpty { journal?.note(.started, of: name) }
+      // The step begins when nothing is drawn on the terminal any more.
+      if step.step.terminal { display.pause { pendingExecute.release() } }
+    }
+    step.procedure.addDidCancelBlockObserver { [display] _, _ in display.stopping(name) }
+    step.procedure.addWillFinishBlockObserver { [display] _, _, pendingFinish in
+      if step.step.terminal, step.hasRun { display.resume() }
+      // The step ends when there was room for the rest of its output.
+      step.output.end { pendingFinish.release() }
+    }
+    step.procedure.addDidFinishBlockObserver {
+      [display, journal, record, cancellation, options, interrupts] procedure, errors in
+      let token = cancellation.token
+      var runTimeout: Duration?
+      if case .deadlineExceeded? = token.reason { runTimeout = options.timeout }
+      let ending =
+        procedure.isCancelled
+        ? ProcedureOutcome.cancelled(errors) : errors.isEmpty ? .succeeded : .failed(errors)
+      let outcome = StepOutcome(
+        of: ending, step.step, hasRun: step.hasRun, runTimeout: runTimeout)
+      let entry = step.entry(outcome, since: record.start)
+      if outcome == .succeeded, !step.step.outputs.isEmpty {
+        journal?.note(.succeeded(files.entry), of: name)
+      }
+      display.ended(name, outcome, after: entry.duration)
+      // What had the terminal was told of Ctrl-C in our place.
+      if step.step.terminal, outcome.isFailure, step.wasInterrupted { interrupts.note(SIGINT) }
+      let failureCount = record.add(entry)
+      if outcome.isFailure, let limit = options.failureLimit, failureCount >= limit,
+        let error = errors.first
+      {
+        cancellation.cancel(.failure(error))
       }
     }
   }
 
-  private static func outcome(
-    of step: StepProcedure, _ errors: [any Error], _ options: Options,
-    _ reason: CancellationReason?
-  ) -> StepOutcome {
-    if step.isCancelled {
-      guard step.command.result != nil else { return .notRun }
-      if case .deadlineExceeded? = reason, let limit = options.timeout { return .timedOut(limit) }
-      return .cancelled
+  /// A step depends on a step or on the end of a group.
+  private mutating func connect() {
+    let proceduresByName = Dictionary(
+      uniqueKeysWithValues: steps.map { ($0.step.name, $0.procedure) })
+    var endsByName: [String: GroupEnd] = [:]
+    for step in steps {
+      guard let group = step.step.group else { continue }
+      let end = endsByName[group] ?? GroupEnd()
+      if endsByName[group] == nil {
+        end.name = group
+        end.add(condition: PrerequisitesSucceeded())
+        endsByName[group] = end
+        groups.append(end)
+      }
+      end.add(dependency: step.procedure)
     }
-    switch errors.first {
-    case nil: return step.wasNotNeeded ? .notNeeded : .succeeded
-    case let error as StepSkipped: return .skipped(after: error.prerequisite)
-    case let error as ProcedureError where error.code == .timedOut:
-      return .timedOut(error.duration ?? .zero)
-    case let error as ProcessError:
-      return .failed(error.result?.exit.description ?? error.description)
-    case let error?: return .failed("\(error)")
+    for step in steps {
+      for name in step.step.after {
+        guard let other = proceduresByName[name] ?? endsByName[name] else { continue }
+        step.procedure.add(dependency: other)
+      }
     }
   }
 }

@@ -1,8 +1,8 @@
 /// How a step ended, as the table shows it.
 enum StepOutcome: Sendable, Equatable {
   case succeeded
-  /// Not run, because its `onlyIf` or `unless` says so. What comes after it goes on.
-  case notNeeded
+  /// Not run, because a condition says so, and why. What comes after it goes on.
+  case notNeeded(String?)
   case failed(String)
   case timedOut(Duration)
   /// Stopped while it ran.
@@ -18,9 +18,10 @@ enum StepOutcome: Sendable, Equatable {
   var reason: String? {
     switch self {
     case .failed(let reason): reason
+    case .notNeeded(let reason): reason
     case .timedOut(let limit): "more than \(limit.text)"
-    case .skipped(let name): "'\(name)' did not succeed"
-    case .succeeded, .notNeeded, .cancelled, .notRun: nil
+    case .skipped(let name): "'\(name.visible)' did not succeed"
+    case .succeeded, .cancelled, .notRun: nil
     }
   }
 
@@ -37,6 +38,11 @@ enum StepOutcome: Sendable, Equatable {
     }
   }
 
+  /// In the order in which they are counted.
+  static let words = [
+    "succeeded", "not needed", "failed", "timed out", "cancelled", "skipped", "not run",
+  ]
+
   var isFailure: Bool {
     switch self {
     case .failed, .timedOut: true
@@ -45,5 +51,10 @@ enum StepOutcome: Sendable, Equatable {
   }
 
   /// Whether the run as a whole may count as a success.
-  var isSuccess: Bool { self == .succeeded || self == .notNeeded }
+  var isSuccess: Bool {
+    switch self {
+    case .succeeded, .notNeeded: true
+    case .failed, .timedOut, .cancelled, .notRun, .skipped: false
+    }
+  }
 }

@@ -2,102 +2,91 @@ import Foundation
 import Procedures
 import ProceduresFoundation
 
-/// Runs one step of a plan, if everything it is after succeeded.
+/// Makes the procedure that stands for a step: one attempt at its command, or several.
 ///
-/// It only decides and waits, so any number may execute at once. The command itself is a procedure
-/// of its own on the queue `jobs`, which all steps share, in a group or not: the limit of that
-/// queue is the limit on running commands, and the step's timeout counts from when it got its turn.
-/// Whether the step is needed, and what it must have for itself, are conditions of the command: they
-/// are looked at when all that the step is after has succeeded.
-final class StepProcedure: Procedure, @unchecked Sendable {
+/// ```
+/// after: dependencies → all succeeded? → outputs older? → onlyIf, unless → exclusions and a slot → run
+/// ```
+///
+/// All of it is the framework's: what the step is after are dependencies; what decides whether it
+/// runs are conditions, in the order above; what it must have for itself are exclusions, granted
+/// together with its place among the jobs.
+struct StepProcedure {
   let step: Step
-  let command: ProcessProcedure
-  private let jobs: ProcedureQueue
-  private let commandsOfChecks: [ProcessProcedure]
-  private var prerequisites: [StepProcedure] = []
+  let procedure: Procedure
+  let output: StepOutput
+  private let command: StepCommand
+  private let attempts: AttemptCount
 
-  init(
-    _ step: Step, jobs: ProcedureQueue, domain: ExclusionDomain, gracePeriod: Duration,
-    output: @escaping @Sendable (Data) -> Void
-  ) {
-    func shell(
-      _ script: String, _ configure: (inout ProcessConfiguration) -> Void
-    ) -> ProcessProcedure {
-      ProcessProcedure("/bin/sh", arguments: ["-c", script]) { configuration in
-        configuration.directory = step.directory
-        configuration.environment.merge(step.environment) { _, new in new }
-        configuration.endsDescendants = true
-        configuration.terminationGracePeriod = gracePeriod
-        configure(&configuration)
+  init(_ command: StepCommand, domain: ExclusionDomain, freshness: OutOfDate?) {
+    step = command.step
+    output = command.output
+    self.command = command
+    let attempts = AttemptCount()
+    self.attempts = attempts
+    if command.step.retries == 0 {
+      procedure = Self.counted(command.attempt(), attempts)
+    } else {
+      procedure = RetryProcedure(
+        max: command.step.retries + 1, wait: .constant(command.step.retryDelay)
+      ) {
+        Self.counted(command.attempt(), attempts)
       }
     }
-    self.step = step
-    self.jobs = jobs
-    command = shell(step.run) { configuration in
-      configuration.standardOutput = .streamed(output)
-      configuration.mergesStandardError = true
-    }
-    let scripts: [(key: StepCheck.Key, text: String?)] = [
-      (.onlyIf, step.onlyIf), (.unless, step.unless),
-    ]
-    let checks = scripts.compactMap { key, text in
-      text.map { text in
-        let check = shell(text) { configuration in
-          configuration.standardOutput = .discarded
-          configuration.standardError = .streamed(output)
-          configuration.successStatuses = Set(0...255)
-        }
-        return StepCheck(key, of: step, command: check)
-      }
-    }
-    commandsOfChecks = checks.map(\.command)
-    super.init()
-    for check in checks { command.add(condition: check) }
+    procedure.name = step.name
+    procedure.add(condition: PrerequisitesSucceeded())
+    if let freshness { procedure.add(condition: freshness) }
+    for check in command.checks() { procedure.add(condition: check) }
     for name in step.exclusive {
-      command.add(condition: MutuallyExclusive(named: name, in: domain))
+      procedure.add(condition: MutuallyExclusive(named: "step \(name)", in: domain))
     }
-    name = step.name
-    command.name = "command of \(step.name)"
-    if let timeout = step.timeout { command.add(observer: TimeoutObserver(by: timeout)) }
-  }
-
-  /// Called before the step is added to a queue or group.
-  func require(_ steps: [StepProcedure]) { prerequisites += steps }
-
-  /// A dependency is about order only: the step looks for itself whether they succeeded.
-  override func execute() {
-    if let other = prerequisites.first(where: { !$0.hasSucceeded }) {
-      finish(withError: StepSkipped(name: step.name, prerequisite: other.step.name))
-      return
+    if step.terminal {
+      procedure.add(condition: MutuallyExclusive(named: "terminal", in: domain))
     }
-    // `finish` ends the step; until then it executes, although this function returned long ago.
-    command.addDidFinishBlockObserver { _, errors in self.finish(withErrors: errors) }
-    jobs.add(command)
   }
 
-  /// Passes a cancel on; the command finishes when its program is gone, and the step with it.
-  /// A check that runs is cancelled too: the queue `jobs` is done when that is gone.
-  ///
-  /// When the step did not execute yet there is nothing to do: it finishes without us.
-  override func procedureDidCancel(withErrors errors: [any Error]) {
-    command.cancel()
+  /// How it went; called when it has finished.
+  func entry(_ outcome: StepOutcome, since runStart: ContinuousClock.Instant) -> RunRecord.Entry {
+    let start = attempts.firstStart
+    // That of the program, where there was one only: it does not wait for the reader of its output.
+    let command = procedure as? ProcessProcedure
+    let duration = command?.result?.duration ?? start.map { .now - $0 }
+    return RunRecord.Entry(
+      step: step, outcome: outcome, start: start.map { $0 - runStart }, duration: duration,
+      attempts: attempts.count, lastOutput: output.last)
   }
 
-  /// Nobody asks for them any more; in a long chain each would keep all those before it alive.
-  override func procedureDidFinish(withErrors errors: [any Error]) {
-    prerequisites = []
+  /// Whether its program ended by Ctrl-C, or as one does that was.
+  var wasInterrupted: Bool {
+    switch (procedure as? ProcessProcedure)?.result?.exit {
+    case .signal(SIGINT), .status(128 + SIGINT): true
+    default: false
+    }
   }
 
-  /// SIGKILL instead of waiting for the grace period of a cancel.
-  func kill() {
-    command.kill()
-    for check in commandsOfChecks { check.kill() }
+  var hasRun: Bool { attempts.count > 0 }
+
+  private static func counted(
+    _ attempt: ProcessProcedure, _ attempts: AttemptCount
+  ) -> ProcessProcedure {
+    attempt.addWillExecuteBlockObserver { _, _ in attempts.add() }
+    return attempt
   }
+}
 
-  /// Whether it has finished without running, because a check said so.
-  var wasNotNeeded: Bool { !isCancelled && command.isCancelled && errors.isEmpty }
+/// How often a step was tried.
+final class AttemptCount: @unchecked Sendable {
+  private let lock = NSLock()
+  private var storedCount = 0
+  private var storedStart: ContinuousClock.Instant?
 
-  private var hasSucceeded: Bool {
-    if case .succeeded? = outcome { true } else { false }
+  var count: Int { lock.withLock { storedCount } }
+  var firstStart: ContinuousClock.Instant? { lock.withLock { storedStart } }
+
+  func add() {
+    lock.withLock {
+      storedCount += 1
+      storedStart = storedStart ?? .now
+    }
   }
 }

@@ -1,7 +1,6 @@
 #if os(macOS) || os(Linux)
   internal import Dispatch
   internal import Foundation
-  internal import ProcedurePrimitives
   #if canImport(Darwin)
     internal import Darwin
   #elseif canImport(Glibc)
@@ -13,137 +12,126 @@
   /// One run of a program, from its start until nothing of it is left that we answer for.
   ///
   /// ```
-  /// start → running → (program ended) → waiting for output → (reaped) → clearing the group → done
-  ///    ╰─ not started ──────────────────────────────────────────────────────────────────────↗
+  /// starting ⟲ → running → (program ended) → waiting for output → reaped → clearing the group → done
+  ///    ╰─ not started ───────────────────────────────────────────────────────────────────────↗
   /// ```
   ///
-  /// 1. All state is confined to `queue`; the methods called from elsewhere only hop onto it.
+  /// 1. The first attempt to start is made by the caller of `start()`. All else, and all state, is
+  ///    confined to the supervisor's thread; the methods called from elsewhere only post to it.
   /// 2. The group is signalled only while the program is not reaped, or while members of the group
   ///    are still there: in both cases the system cannot give the identifier to another process.
   ///    (Between the group's last member and the next look at it, 20 ms, it could in theory.)
-  /// 3. `completion` is called exactly once, on `queue`, if `start()` was called; `started` before
-  ///    it, if the program could be started.
+  /// 3. `completion` is called exactly once, on a handler thread, if `start()` was called; `started`
+  ///    before it, if the program could be started; and after the last piece of output was handled.
   ///
   /// Time here is real time, whatever clock the procedures around it run on: so is the program's.
   final class ChildProcess: @unchecked Sendable {
-    private let configuration: ProcessConfiguration
+    let configuration: ProcessConfiguration
+    let supervisor: ProcessSupervisor
     private let started: @Sendable (pid_t) -> Void
     private let completion: @Sendable (Result<ProcessResult, ProcessError>) -> Void
-    // One queue per running program, not per procedure: its handlers may block on user code.
-    private let queue = DispatchQueue(label: "ProcessProcedure")
-    private var identifier: pid_t = 0
+    private(set) var identifier: pid_t = 0
+    private var begin: ContinuousClock.Instant = .now
+    private var end: ContinuousClock.Instant?
     private var input: InputWriter?
     private var output: OutputReader?
     private var errorOutput: OutputReader?
-    private var programEnded = false
     private var outputTimeIsUp = false
-    private var isReaped = false
+    private(set) var isReaped = false
     private var exit: ProcessExit?
-    private var isTerminating = false
-    private var isLookingAtGroup = false
-    private var groupTimeIsUp = false
-    private var isKillRequested = false
-    private var isDone = false
+    private var terminal: ForegroundTerminal?
+    // Of ChildProcess+Ending.swift.
+    var isTerminating = false
+    var groupTimeIsUp = false
+    var isKillRequested = false
+    var isLookingLater = false
+    private(set) var isWaitingToStart = false
+    private(set) var isDone = false
 
     init(
-      _ configuration: ProcessConfiguration,
+      _ configuration: ProcessConfiguration, supervisor: ProcessSupervisor = .shared,
       started: @escaping @Sendable (pid_t) -> Void = { _ in },
       completion: @escaping @Sendable (Result<ProcessResult, ProcessError>) -> Void
     ) {
       self.configuration = configuration
+      self.supervisor = supervisor
       self.started = started
       self.completion = completion
     }
 
-    /// Starts the program; called once.
-    func start() { queue.async { self.spawn() } }
+    /// Starts the program; called once. Returns when it runs, or the start has failed for now.
+    func start() {
+      guard supervisor.prepare(), HandlerThreads.ends.prepare(), HandlerThreads.output.prepare()
+      else {
+        return completion(.failure(Spawner.refusal(of: configuration.program, code: EAGAIN)))
+      }
+      let attempt = ProcessStart(configuration).attempt()
+      supervisor.post { self.take(attempt, PatienceWithSystem()) }
+    }
 
     /// SIGTERM to the group now, SIGKILL after the grace period; nothing once it ended.
-    func terminate() { queue.async { self.terminateGroup() } }
+    func terminate() { supervisor.post { self.terminateGroup() } }
 
     /// SIGKILL to the group now, or as soon as it is there; nothing once it ended.
-    func kill() { queue.async { self.killGroup() } }
+    func kill() { supervisor.post { self.killGroup() } }
+
+    /// A signal to the group; nothing once it ended. Returns when it is sent.
+    ///
+    /// It waits for the supervisor's thread, which waits for no code of others.
+    func send(_ signal: Int32) {
+      guard supervisor.prepare() else { return }
+      let isSent = DispatchSemaphore(value: 0)
+      supervisor.post {
+        if self.identifier > 0, !self.isDone { self.signalGroup(signal) }
+        isSent.signal()
+      }
+      _ = isSent.wait(timeout: .now() + 1)
+    }
 
     // MARK: Starting
 
-    private struct Pipes {
-      var input: FileDescriptorPair?
-      var output: FileDescriptorPair?
-      var error: FileDescriptorPair?
-    }
-
-    private func spawn() {
-      do throws(ProcessError) {
-        var pipes = Pipes()
-        defer {
-          if let pipe = pipes.input { _ = close(pipe.reading) }
-          if let pipe = pipes.output { _ = close(pipe.writing) }
-          if let pipe = pipes.error { _ = close(pipe.writing) }
-        }
-        do throws(ProcessError) {
-          try open(&pipes)
-          identifier = try spawner(pipes).spawn()
-        } catch {
-          if let pipe = pipes.input { _ = close(pipe.writing) }
-          if let pipe = pipes.output { _ = close(pipe.reading) }
-          if let pipe = pipes.error { _ = close(pipe.reading) }
-          throw error
-        }
-        started(identifier)
-        connect(pipes)
-        ExitWatcher.watch(identifier, on: queue) { self.noteEnd() }
-        if isKillRequested { killGroup() }
-      } catch {
+    private func take(_ attempt: ProcessStart.Attempt, _ patience: PatienceWithSystem) {
+      switch attempt {
+      case .running(let program):
+        run(program)
+      case .refused(let error):
         complete(.failure(error))
-      }
-    }
-
-    private func open(_ pipes: inout Pipes) throws(ProcessError) {
-      if case .data = configuration.standardInput { pipes.input = try makePipe() }
-      if isRead(configuration.standardOutput) { pipes.output = try makePipe() }
-      if !configuration.mergesStandardError, isRead(configuration.standardError) {
-        pipes.error = try makePipe()
-      }
-    }
-
-    private func makePipe() throws(ProcessError) -> FileDescriptorPair {
-      if let pipe = FileDescriptorPair() { return pipe }
-      throw ProcessError(
-        .notStarted, program: configuration.program,
-        "'\(configuration.program)' could not be started: no pipe, "
-          + ProgramLookup.message(for: errno))
-    }
-
-    private func isRead(_ output: ProcessOutput) -> Bool {
-      switch output {
-      case .captured, .streamed: true
-      case .inherited, .discarded: false
-      }
-    }
-
-    private func spawner(_ pipes: Pipes) -> Spawner {
-      let input: StandardStream =
-        switch configuration.standardInput {
-        case .none: .null
-        case .inherited: .inherited
-        case .data: pipes.input.map { .descriptor($0.reading) } ?? .null
+      case .busy(let code):
+        var patience = patience
+        let delay = patience.next(after: code, othersRun: supervisor.programCount > 0)
+        guard let delay, !isTerminating else {
+          return complete(.failure(Spawner.refusal(of: configuration.program, code: code)))
         }
-      return Spawner(
-        configuration: configuration, input: input,
-        output: stream(configuration.standardOutput, pipes.output),
-        error: configuration.mergesStandardError
-          ? nil : stream(configuration.standardError, pipes.error))
+        isWaitingToStart = true
+        supervisor.after(delay) { [patience] in
+          // Cancelled meanwhile.
+          guard !self.isDone else { return }
+          self.take(ProcessStart(self.configuration).attempt(), patience)
+        }
+      }
     }
 
-    private func stream(_ output: ProcessOutput, _ pipe: FileDescriptorPair?) -> StandardStream {
-      if let pipe { return .descriptor(pipe.writing) }
-      if case .inherited = output { return .inherited }
-      return .null
+    private func run(_ program: ProcessStart.Program) {
+      isWaitingToStart = false
+      identifier = program.identifier
+      begin = program.start
+      terminal = program.terminal
+      supervisor.programCount += 1
+      started(identifier)
+      connect(program.pipes)
+      ExitWatcher.watch(identifier, by: supervisor) { self.noteEnd() }
+      if terminal != nil { lookWhetherStopped() }
+      if isKillRequested {
+        killGroup()
+      } else if isTerminating {
+        isTerminating = false
+        terminateGroup()
+      }
     }
 
-    private func connect(_ pipes: Pipes) {
+    private func connect(_ pipes: StandardPipes) {
       if case .data(let data) = configuration.standardInput, let pipe = pipes.input {
-        input = InputWriter(pipe.writing, data: data, on: queue)
+        input = InputWriter(pipe.writing, data: data, supervisor)
         input?.start()
       }
       output = pipes.output.map { reader($0, configuration.standardOutput) }
@@ -154,65 +142,87 @@
     private func reader(_ pipe: FileDescriptorPair, _ output: ProcessOutput) -> OutputReader {
       var handler: (@Sendable (Data) -> Void)?
       if case .streamed(let closure) = output { handler = closure }
-      return OutputReader(pipe.reading, on: queue, handler: handler) { self.advance() }
+      return OutputReader(pipe.reading, supervisor, handler: handler) { self.advance() }
     }
 
     // MARK: Ending
 
     private func noteEnd() {
-      programEnded = true
+      end = .now
+      if let terminal {
+        terminal.takeBack(restoring: true)
+        self.terminal = nil
+      }
+      advance()
+      guard !isDone, !outputIsRead else { return }
       after(configuration.outputGracePeriod) { child in
         child.outputTimeIsUp = true
         child.advance()
       }
-      advance()
+      if configuration.endsDescendants { lookWhetherIdle(since: 0) }
     }
 
     /// Goes as far as it can after something happened: output ended, time is up, a signal was sent.
-    private func advance() {
-      guard programEnded, !isDone else { return }
-      let outputEnded = (output?.isAtEnd ?? true) && (errorOutput?.isAtEnd ?? true)
-      guard outputEnded || outputTimeIsUp else { return }
+    func advance() {
+      guard end != nil, !isDone else { return }
+      guard outputIsRead || outputTimeIsUp else { return }
       if !isReaped {
-        if configuration.endsDescendants { sendTermination() }
-        reap()
+        // Before it is reaped: see 2. Without a timer: mostly the group is gone when it is.
+        if configuration.endsDescendants, !isTerminating { signalTermination() }
+        isReaped = true
+        exit = ChildStatus.reap(identifier)
+        supervisor.programCount -= 1
+        if configuration.endsDescendants, !isTerminating, !group.isGone {
+          return terminateGroup()
+        }
       }
-      guard !isTerminating || groupTimeIsUp || group.isGone else { return lookAtGroupLater() }
-      finish()
+      guard !isTerminating || groupTimeIsUp || group.isGone else {
+        return lookLater { $0.advance() }
+      }
+      finishReading()
     }
 
-    private func lookAtGroupLater() {
-      guard !isLookingAtGroup else { return }
-      isLookingAtGroup = true
+    private var outputIsRead: Bool {
+      (output?.isAtEnd ?? true) && (errorOutput?.isAtEnd ?? true)
+    }
+
+    /// A descendant keeps the output open that is to be ended anyway. That need not wait for the whole
+    /// grace period: when all that is left of the group was asleep, in two looks, and wrote nothing in
+    /// between, none of it is on the way to write what it got from the program.
+    private func lookWhetherIdle(since pieceCount: Int) {
       after(.milliseconds(20)) { child in
-        child.isLookingAtGroup = false
-        child.advance()
+        guard !child.outputIsRead, !child.outputTimeIsUp else { return }
+        let count =
+          (child.output?.pieceCount ?? 0) + (child.errorOutput?.pieceCount ?? 0) + 1
+        let isAsleep = child.group.isAsleep
+        if isAsleep, count == pieceCount {
+          child.outputTimeIsUp = true
+          return child.advance()
+        }
+        child.lookWhetherIdle(since: isAsleep ? count : 0)
       }
     }
 
-    private func reap() {
-      isReaped = true
-      var status: Int32 = 0
-      var reaped: pid_t
-      repeat { reaped = unsafe waitpid(identifier, &status, 0) } while reaped < 0 && errno == EINTR
-      guard reaped == identifier else { return }
-      // The layout that WIFEXITED, WEXITSTATUS and WTERMSIG read; Swift does not import macros.
-      let signal = status & 0x7f
-      exit = signal == 0 ? .status((status >> 8) & 0xff) : .signal(signal)
+    /// Takes what the pipes hold, and completes when the last handler has returned.
+    private func finishReading() {
+      isDone = true
+      input?.stop()
+      let readers = [output, errorOutput].compactMap { $0 }
+      guard let reader = readers.first(where: { !$0.isStopped }) else { return finish() }
+      reader.stop { self.finishReading() }
     }
 
     private func finish() {
-      input?.stop()
-      let captured = output?.stop() ?? Data()
-      let capturedError = errorOutput?.stop() ?? Data()
-      let end = (configuration.mergesStandardError ? output : errorOutput)?.outputEnd
+      let captured = output?.captured ?? Data()
+      let capturedError = errorOutput?.captured ?? Data()
+      let said = (configuration.mergesStandardError ? output : errorOutput)?.outputEnd
       (input, output, errorOutput) = (nil, nil, nil)
       if let exit {
         complete(
           .success(
             ProcessResult(
               exit: exit, output: captured, errorOutput: capturedError,
-              errorOutputEnd: end ?? OutputEnd())))
+              duration: (end ?? .now) - begin, errorOutputEnd: said ?? OutputEnd())))
       } else {
         complete(
           .failure(
@@ -223,52 +233,33 @@
       }
     }
 
-    private func complete(_ result: Result<ProcessResult, ProcessError>) {
+    func complete(_ result: Result<ProcessResult, ProcessError>) {
       isDone = true
-      completion(result)
+      HandlerThreads.ends.run { [completion] in completion(result) }
     }
 
-    // MARK: Signals
+    // MARK: The terminal
 
-    private func terminateGroup() {
-      sendTermination()
-      advance()
-    }
-
-    private func sendTermination() {
-      guard identifier > 0, !isDone, !isTerminating else { return }
-      isTerminating = true
-      signalGroup(SIGTERM)
-      // A stopped program would not see SIGTERM before it continues.
-      signalGroup(SIGCONT)
-      after(configuration.terminationGracePeriod) { $0.killGroup() }
-    }
-
-    private func killGroup() {
-      isKillRequested = true
-      guard identifier > 0, !isDone else { return }
-      isTerminating = true
-      signalGroup(SIGKILL)
-      // Killed processes are not waited for without end: one may hang in a system call.
-      after(.milliseconds(500)) { child in
-        child.groupTimeIsUp = true
-        child.advance()
+    /// Ctrl-Z stops the program that has the terminal, and is meant for this process too.
+    private func lookWhetherStopped() {
+      after(.milliseconds(100)) { child in
+        guard let terminal = child.terminal else { return }
+        if ChildStatus.wasStopped(child.identifier) {
+          terminal.takeBack(restoring: false)
+          terminal.stopThisProcess()
+          child.waitForForeground()
+        } else {
+          child.lookWhetherStopped()
+        }
       }
-      advance()
     }
 
-    private func signalGroup(_ signal: Int32) {
-      guard !isReaped || !group.isGone else { return }
-      group.signal(signal)
-    }
-
-    private var group: ProcessGroup { ProcessGroup(identifier: identifier) }
-
-    private func after(_ duration: Duration, _ body: @escaping @Sendable (ChildProcess) -> Void) {
-      let nanoseconds = Int(clamping: duration.nanosecondsRoundedUp)
-      queue.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) {
-        if !self.isDone { body(self) }
-      }
+    /// Continued in the background, this process waits until it is in the foreground again.
+    private func waitForForeground() {
+      guard let terminal else { return }
+      guard terminal.isOurs else { return after(.milliseconds(100)) { $0.waitForForeground() } }
+      terminal.give(to: identifier)
+      lookWhetherStopped()
     }
   }
 #endif

@@ -1,6 +1,5 @@
 #if os(macOS) || os(Linux)
   internal import Dispatch
-  internal import Foundation
   #if canImport(Darwin)
     internal import Darwin
   #elseif canImport(Glibc)
@@ -9,21 +8,20 @@
     internal import Musl
   #endif
 
-  /// Calls back once, on a queue, when a child process has ended; it does not reap it.
+  /// Calls back once, on the supervisor's thread, when a child process has ended; it does not reap it.
   ///
   /// Until it is reaped its identifier, which is also that of its group, cannot be given to
-  /// another process, so signalling the group is safe.
+  /// another process, so signalling the group is safe. No thread waits for it.
   enum ExitWatcher {
     static func watch(
-      _ identifier: pid_t, on queue: DispatchQueue, handler: @escaping @Sendable () -> Void
+      _ identifier: pid_t, by supervisor: ProcessSupervisor, handler: @escaping @Sendable () -> Void
     ) {
       #if canImport(Darwin)
-        let source = DispatchSource.makeProcessSource(
-          identifier: identifier, eventMask: .exit, queue: queue)
+        let source = DispatchSource.makeProcessSource(identifier: identifier, eventMask: .exit)
         source.setEventHandler { @Sendable in
           // Keeps the source alive until it has fired.
           source.cancel()
-          handler()
+          supervisor.post(handler)
         }
         source.activate()
       #else
@@ -31,24 +29,29 @@
           if let descriptor = SystemFunctions.openProcessDescriptor?(identifier, 0),
             descriptor >= 0
           {
-            // A process descriptor is readable once the process has ended: no thread waits.
-            _ = DescriptorMonitor.shared.wait(for: descriptor, .reading, on: queue) {
+            // A process descriptor is readable once the process has ended.
+            _ = supervisor.wait(for: descriptor, .reading) {
               close(descriptor)
               handler()
             }
             return
           }
         #endif
-        // An old kernel or another C library: one waiting thread for each running program.
-        Thread.detachNewThread {
-          var information = unsafe siginfo_t()
-          repeat {
-            errno = 0
-            _ = unsafe waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT)
-          } while errno == EINTR
-          queue.async(execute: handler)
-        }
+        look(at: identifier, every: .milliseconds(1), supervisor, handler)
       #endif
     }
+
+    #if !canImport(Darwin)
+      /// An old kernel, another C library, or no descriptor left: looks, ever less often.
+      private static func look(
+        at identifier: pid_t, every interval: Duration, _ supervisor: ProcessSupervisor,
+        _ handler: @escaping @Sendable () -> Void
+      ) {
+        if ChildStatus.hasEnded(identifier) { return handler() }
+        supervisor.after(interval) {
+          look(at: identifier, every: min(interval * 2, .milliseconds(20)), supervisor, handler)
+        }
+      }
+    #endif
   }
 #endif

@@ -1,5 +1,4 @@
 #if os(macOS) || os(Linux)
-  internal import Dispatch
   internal import Foundation
   #if canImport(Darwin)
     internal import Darwin
@@ -11,18 +10,18 @@
 
   /// Writes bytes into a pipe as its reader takes them, then closes it.
   ///
-  /// Everything here runs on the queue of the process it belongs to. A reader that went away early
+  /// Everything here runs on the supervisor's thread. A reader that went away early
   /// ends the writing without an error: a program may ignore its input.
   final class InputWriter: @unchecked Sendable {
     private let descriptor: Int32
-    private let queue: DispatchQueue
-    private var wait: DescriptorMonitor.Identifier?
+    private let supervisor: ProcessSupervisor
+    private var wait: DescriptorWaits.Identifier?
     private var rest: Data
     private var isClosed = false
 
-    init(_ descriptor: Int32, data: Data, on queue: DispatchQueue) {
+    init(_ descriptor: Int32, data: Data, _ supervisor: ProcessSupervisor) {
       self.descriptor = descriptor
-      self.queue = queue
+      self.supervisor = supervisor
       rest = data
       FileDescriptorPair.makeNonBlocking(descriptor)
       #if canImport(Darwin)
@@ -32,7 +31,7 @@
     }
 
     func start() {
-      wait = DescriptorMonitor.shared.wait(for: descriptor, .writing, on: queue) {
+      wait = supervisor.wait(for: descriptor, .writing) {
         self.wait = nil
         self.writePiece()
         if !self.isClosed { self.start() }
@@ -42,7 +41,7 @@
     func stop() {
       guard !isClosed else { return }
       isClosed = true
-      if let wait { DescriptorMonitor.shared.forget(wait) }
+      if let wait { supervisor.forget(wait) }
       close(descriptor)
     }
 

@@ -1,5 +1,4 @@
 #if os(macOS) || os(Linux)
-  internal import Dispatch
   internal import Foundation
   #if canImport(Darwin)
     internal import Darwin
@@ -11,25 +10,31 @@
 
   /// Reads the end of a pipe as it fills, until its other end is closed everywhere.
   ///
-  /// Everything here runs on the queue of the process it belongs to.
+  /// Everything here runs on the supervisor's thread, but for the handler: while that runs, elsewhere,
+  /// nothing more is read.
   final class OutputReader: @unchecked Sendable {
     private let descriptor: Int32
-    private let queue: DispatchQueue
+    private let supervisor: ProcessSupervisor
     private let handler: (@Sendable (Data) -> Void)?
     private let ended: @Sendable () -> Void
-    private var wait: DescriptorMonitor.Identifier?
-    private var captured = Data()
+    private var wait: DescriptorWaits.Identifier?
+    private var isHandling = false
+    private var whenStopped: (@Sendable () -> Void)?
+    private(set) var captured = Data()
     /// The last of what a handler got, a few pieces at most.
     private var handedOver = Data()
+    /// How many pieces there were.
+    private(set) var pieceCount = 0
     private(set) var isAtEnd = false
+    private(set) var isStopped = false
 
     /// Keeps what it reads, unless there is a handler to hand it to; calls `ended` at the end.
     init(
-      _ descriptor: Int32, on queue: DispatchQueue, handler: (@Sendable (Data) -> Void)?,
+      _ descriptor: Int32, _ supervisor: ProcessSupervisor, handler: (@Sendable (Data) -> Void)?,
       ended: @escaping @Sendable () -> Void
     ) {
       self.descriptor = descriptor
-      self.queue = queue
+      self.supervisor = supervisor
       self.handler = handler
       self.ended = ended
       FileDescriptorPair.makeNonBlocking(descriptor)
@@ -37,25 +42,65 @@
 
     /// Reads one piece when there is one, so that a flood of output does not hold up a cancel.
     func start() {
-      wait = DescriptorMonitor.shared.wait(for: descriptor, .reading, on: queue) {
+      wait = supervisor.wait(for: descriptor, .reading) {
         self.wait = nil
-        self.readPiece()
-        if self.isAtEnd { self.ended() } else { self.start() }
+        let bytes = self.readPiece()
+        guard let handler = self.handler, !bytes.isEmpty else {
+          if let bytes = bytes.isEmpty ? nil : bytes { self.captured.append(contentsOf: bytes) }
+          return self.goOn()
+        }
+        self.isHandling = true
+        HandlerThreads.output.run {
+          handler(Data(bytes))
+          self.supervisor.post { self.handlerReturned() }
+        }
       }
     }
 
     /// Takes what the pipe holds now, at most as much as a pipe can hold, and stops reading.
-    func stop() -> Data {
-      var pieces = 0
-      while pieces < 17, readPiece() { pieces += 1 }
-      end()
-      return captured
+    ///
+    /// - Parameter completion: called when all of it is handled.
+    func stop(_ completion: @escaping @Sendable () -> Void) {
+      whenStopped = completion
+      if let wait { supervisor.forget(wait) }
+      wait = nil
+      if !isHandling { takeTheRest() }
     }
 
-    /// False when there is nothing to read now.
-    @discardableResult
-    private func readPiece() -> Bool {
-      guard !isAtEnd else { return false }
+    private func handlerReturned() {
+      isHandling = false
+      if whenStopped == nil { goOn() } else { takeTheRest() }
+    }
+
+    private func goOn() {
+      if isAtEnd { ended() } else { start() }
+    }
+
+    private func takeTheRest() {
+      var pieces: [[UInt8]] = []
+      while pieces.count < 17 {
+        let bytes = readPiece()
+        if bytes.isEmpty { break }
+        pieces.append(bytes)
+      }
+      end()
+      isStopped = true
+      let completion = whenStopped
+      whenStopped = nil
+      guard let handler, !pieces.isEmpty else {
+        for bytes in pieces { captured.append(contentsOf: bytes) }
+        completion?()
+        return
+      }
+      HandlerThreads.output.run { [pieces, supervisor] in
+        for bytes in pieces { handler(Data(bytes)) }
+        supervisor.post { completion?() }
+      }
+    }
+
+    /// Empty when there is nothing to read now.
+    private func readPiece() -> [UInt8] {
+      guard !isAtEnd else { return [] }
       let capacity = 65536
       var count = 0
       let bytes = unsafe [UInt8](unsafeUninitializedCapacity: capacity) { buffer, initialized in
@@ -65,16 +110,13 @@
         initialized = max(0, count)
       }
       if count > 0 {
-        if let handler {
+        pieceCount += 1
+        if handler != nil {
           handedOver = handedOver.suffix(OutputEnd.length) + bytes.suffix(OutputEnd.length)
-          handler(Data(bytes))
-        } else {
-          captured.append(contentsOf: bytes)
         }
-        return true
       }
-      if count == 0 || errno != EAGAIN { end() }
-      return false
+      if count == 0 || (count < 0 && errno != EAGAIN) { end() }
+      return bytes
     }
 
     /// The end of all it has read, captured or not.
@@ -83,7 +125,6 @@
     private func end() {
       guard !isAtEnd else { return }
       isAtEnd = true
-      if let wait { DescriptorMonitor.shared.forget(wait) }
       close(descriptor)
     }
   }

@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// Everything about a program to run: what, where, with which streams, and how it is ended.
 public struct ProcessConfiguration: Sendable {
   /// A path when it contains a slash, else a name that is looked up in `PATH`.
@@ -9,7 +7,7 @@ public struct ProcessConfiguration: Sendable {
   /// The arguments, without the program's name.
   public var arguments: [String] = []
   /// The whole environment of the program; by default, that of this process.
-  public var environment: [String: String] = ProcessInfo.processInfo.environment
+  public var environment: ProcessEnvironment = .inherited
   /// The working directory; by default, that of this process.
   public var directory: String?
 
@@ -21,6 +19,9 @@ public struct ProcessConfiguration: Sendable {
   public var standardError: ProcessOutput = .captured
   /// Sends standard error where standard output goes, in the order written (`2>&1` in a shell).
   public var mergesStandardError = false
+
+  /// What the program has of the terminal; by default nothing, whatever its standard streams are.
+  public var terminal: ProcessTerminal = .none
 
   /// The exit statuses that count as success.
   public var successStatuses: Set<Int32> = [0]
@@ -34,7 +35,8 @@ public struct ProcessConfiguration: Sendable {
   /// Ends whatever the program left running in its process group, once it ended by itself.
   ///
   /// It is done as in a cancel: SIGTERM, and SIGKILL after the grace period. By default such
-  /// programs are left alone, as in a shell. After a cancel the group is always cleared.
+  /// programs are left alone, as in a shell. After a cancel the group is always cleared. What keeps
+  /// an output pipe open and is asleep is ended at once, not after `outputGracePeriod`.
   public var endsDescendants = false
 
   /// A program with arguments; everything else is set afterwards.

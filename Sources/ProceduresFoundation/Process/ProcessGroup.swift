@@ -17,29 +17,38 @@
 
     /// Whether nothing of the group runs any more.
     ///
-    /// Ended processes that nobody reaped do not count. There are some for as long as process 1
+    /// Ended processes that were not reaped do not count. There are some for as long as process 1
     /// likes, and in a container without an init for ever.
     var isGone: Bool {
       guard killpg(identifier, 0) == 0 else { return true }
+      guard let states else { return false }
+      return states.isEmpty
+    }
+
+    /// Whether all that runs of it sleeps until something happens; false where that is not known.
+    var isAsleep: Bool { states?.allSatisfy { $0 == "S" || $0 == "T" || $0 == "t" } ?? false }
+
+    /// The states of its running members, as the system's letters; nil where they are not known.
+    private var states: [Substring]? {
       #if os(Linux)
         let entries = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         let identifiers = entries.compactMap { pid_t($0) }
-        return !identifiers.isEmpty && !identifiers.contains(where: isRunningMember)
+        return identifiers.isEmpty ? nil : identifiers.compactMap(state)
       #else
-        return false
+        return nil
       #endif
     }
 
     #if os(Linux)
-      private func isRunningMember(_ process: pid_t) -> Bool {
+      private func state(of process: pid_t) -> Substring? {
         // `123 (name) S 1 123 …`: the state, the parent, the group. The name may contain anything.
         guard
           let line = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
           let nameEnd = line.lastIndex(of: ")")
-        else { return false }
+        else { return nil }
         let fields = line[nameEnd...].split(separator: " ")
-        guard fields.count > 3, pid_t(fields[3]) == identifier else { return false }
-        return fields[1] != "Z" && fields[1] != "X"
+        guard fields.count > 3, pid_t(fields[3]) == identifier else { return nil }
+        return fields[1] == "Z" || fields[1] == "X" ? nil : fields[1]
       }
     #endif
   }

@@ -8,8 +8,8 @@ public enum ProcessInput: Sendable {
   case data(Data)
   /// The standard input of this process.
   ///
-  /// The program is in a process group of its own, so the system stops it when it reads a terminal.
-  /// Meant for files and pipes.
+  /// For a terminal, say `terminal = .foreground` as well: else the program and this process read it
+  /// in turns, and Ctrl-C is not for the program.
   case inherited
 
   /// The UTF-8 bytes of a string, then the end.

@@ -6,8 +6,10 @@ public enum ProcessOutput: Sendable {
   case captured
   /// Handed over piece by piece as the program writes it, in order, and not kept.
   ///
-  /// The closure is called on a Dispatch worker, never twice at once. While it runs nothing more is
-  /// read: a slow closure slows the program down instead of filling the memory.
+  /// The closure is called on a thread of this module's own, never twice at once. While it runs
+  /// nothing more is read: a slow closure slows the program down instead of filling the memory. It
+  /// may block; at most sixteen do so at the same time, in the process, and others wait for them. It
+  /// keeps no program from being ended, but the procedure finishes after it has returned.
   case streamed(@Sendable (Data) -> Void)
   /// Goes where the output of this process goes.
   case inherited

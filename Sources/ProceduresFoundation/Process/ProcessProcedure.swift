@@ -20,8 +20,6 @@
   /// not exist, cannot be executed, or should run in a directory that does not exist, is a
   /// `ProcessError` as well. `result` has the exit and the captured output in either case.
   ///
-  /// **Its name** is the program, never its arguments, which may hold secrets.
-  ///
   /// **Cancelling** sends SIGTERM to the program's process group, which is its own, and SIGKILL
   /// after `terminationGracePeriod`. The procedure finishes when nothing of the group runs any
   /// more; its outcome is `.cancelled` and the exit is no further error. `kill()` shortens this.
@@ -31,8 +29,14 @@
   /// output pipe open, what it writes is read for another `outputGracePeriod`, and then not.
   ///
   /// **Threads.** No thread and no run loop waits for the program: all programs together have one
-  /// thread that waits for their pipes and ends. The handler of `.streamed` output is called on a
-  /// Dispatch worker. The grace periods are real time, whatever the queue's clock.
+  /// thread that waits for their pipes and ends, and ends them. The handler of `.streamed` output is
+  /// called on one of a few others; if it blocks, the program can be cancelled and killed all the same.
+  /// The grace periods are real time, whatever the queue's clock.
+  ///
+  /// **Limits.** When the system allows no more processes or open files, the procedure waits for
+  /// programs that this process runs already. If there are none it fails after two seconds.
+  ///
+  /// **The terminal** is not the program's, unless `terminal` says so: it is in a session of its own.
   ///
   /// **Not on** iOS, tvOS, watchOS and visionOS, where a program cannot start another one.
   nonisolated open class ProcessProcedure: Procedure, @unchecked Sendable {
@@ -82,6 +86,13 @@
     /// of a program ended by a signal. Does nothing when the program does not run.
     public final func kill() { run.withLock { $0.child }?.kill() }
 
+    /// Sends a signal to the program's process group; for example SIGSTOP, SIGCONT or SIGUSR1.
+    ///
+    /// May be called from any thread, and returns when it is sent. Does nothing when the program does
+    /// not run.
+    public final func send(signal: Int32) { run.withLock { $0.child }?.send(signal) }
+
+    /// Starts the program, on the worker that calls this: it blocks for the time of a `posix_spawn`.
     open override func execute() {
       let child = ChildProcess(
         configuration,

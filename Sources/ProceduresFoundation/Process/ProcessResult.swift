@@ -8,15 +8,19 @@ public struct ProcessResult: Sendable {
   public let output: Data
   /// What it wrote to standard error; empty unless that was `.captured` on its own.
   public let errorOutput: Data
+  /// The time from its start to its end, without what it left running, and whatever waited for it.
+  public let duration: Duration
   /// The last of what it wrote to standard error, wherever that went, unless we never saw it.
   let errorOutputEnd: OutputEnd
 
   init(
-    exit: ProcessExit, output: Data, errorOutput: Data, errorOutputEnd: OutputEnd = OutputEnd()
+    exit: ProcessExit, output: Data, errorOutput: Data, duration: Duration,
+    errorOutputEnd: OutputEnd = OutputEnd()
   ) {
     self.exit = exit
     self.output = output
     self.errorOutput = errorOutput
+    self.duration = duration
     self.errorOutputEnd = errorOutputEnd
   }
 

@@ -14,7 +14,7 @@
     case descriptor(Int32)
   }
 
-  /// Starts a program in a process group of its own, with `posix_spawn`.
+  /// Starts a program in a session, or at least a process group, of its own, with `posix_spawn`.
   ///
   /// Not `Foundation.Process`, because on Linux it notices the end of a program by a socket that
   /// the program inherits: a program that left something running in the background never ends. It
@@ -26,16 +26,29 @@
     let output: StandardStream
     /// nil: the same place as `output`.
     let error: StandardStream?
+    let hasTerminal: Bool
 
-    func spawn() throws(ProcessError) -> pid_t {
+    enum Outcome {
+      case running(pid_t)
+      /// Not now.
+      case busy(code: Int32)
+    }
+
+    /// Blocks until the program has replaced the copy of this process, which is an instant.
+    func spawn() throws(ProcessError) -> Outcome {
       let lookup = ProgramLookup(configuration)
       let path = try lookup.path()
       let words = [configuration.program] + configuration.arguments
-      let environment = configuration.environment.map { "\($0.key)=\($0.value)" }
-      for text in words + environment where text.utf8.contains(0) {
+      for text in words where text.utf8.contains(0) {
         throw ProcessError(
           .notStarted, program: configuration.program,
           "'\(configuration.program)' cannot be given a text that contains a zero byte")
+      }
+      guard configuration.environment.isPossible else {
+        throw ProcessError(
+          .notStarted, program: configuration.program,
+          "'\(configuration.program)' cannot be given a variable whose name is empty or contains "
+            + "'=', or that contains a zero byte")
       }
 
       #if canImport(Darwin)
@@ -67,21 +80,30 @@
       setAttributes(&attributes)
 
       var identifier: pid_t = 0
-      var attempts = 0
-      while code == 0 || (code == ETXTBSY && attempts < 10), identifier == 0 {
-        // A file just written counts as busy while a program that started meanwhile still has our
-        // descriptor of it: between its fork and its exec, which is an instant, or much longer on a
-        // machine that has too much to do. Half a second in all.
-        if attempts > 0 { usleep(500 << UInt32(attempts)) }
-        attempts += 1
+      if code == 0 {
         code = unsafe Self.withCStrings(words) { words in
-          unsafe Self.withCStrings(environment) { environment in
+          unsafe configuration.environment.withPointers { environment in
             unsafe posix_spawn(&identifier, path, &actions, &attributes, words, environment)
           }
         }
       }
-      guard code == 0 else { throw lookup.refusal(ofPath: path, code: code) }
-      return identifier
+      switch code {
+      case 0: return .running(identifier)
+      case EAGAIN, ENOMEM, EMFILE, ENFILE, ETXTBSY: return .busy(code: code)
+      default: throw lookup.refusal(ofPath: path, code: code)
+      }
+    }
+
+    /// The error for what the system is too busy for.
+    static func refusal(of program: String, code: Int32) -> ProcessError {
+      let reason =
+        switch code {
+        case EAGAIN: "the system allows no more processes (ulimit -u)"
+        case EMFILE, ENFILE: "the system allows no more open files (ulimit -n)"
+        default: ProgramLookup.message(for: code)
+        }
+      return ProcessError(
+        .notStarted, program: program, "'\(program)' could not be started: \(reason)")
     }
 
     #if canImport(Darwin)
@@ -117,7 +139,7 @@
       #endif
     }
 
-    /// A group of its own, no blocked signal, and every signal with its default effect: a program
+    /// A session or a group of its own, no blocked signal, and every signal with its default effect: a program
     /// must not inherit that this process ignores SIGINT or SIGPIPE.
     private func setAttributes(_ attributes: inout Attributes) {
       var none = sigset_t()
@@ -128,8 +150,14 @@
       unsafe sigdelset(&all, SIGSTOP)
       unsafe posix_spawnattr_setsigmask(&attributes, &none)
       unsafe posix_spawnattr_setsigdefault(&attributes, &all)
-      unsafe posix_spawnattr_setpgroup(&attributes, 0)
-      var flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
+      var flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
+      if hasTerminal {
+        unsafe posix_spawnattr_setpgroup(&attributes, 0)
+        flags |= POSIX_SPAWN_SETPGROUP
+      } else {
+        // A new session has no terminal, and its first process leads a group.
+        flags |= SystemFunctions.startsSession
+      }
       #if canImport(Darwin)
         flags |= POSIX_SPAWN_CLOEXEC_DEFAULT
       #endif

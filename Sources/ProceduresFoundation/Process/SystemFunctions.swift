@@ -6,11 +6,26 @@
   internal import Musl
 #endif
 
+#if canImport(Darwin)
+  enum SystemFunctions {
+    /// `POSIX_SPAWN_SETSID`.
+    static let startsSession: Int32 = 0x400
+  }
+#elseif canImport(Musl)
+  enum SystemFunctions {
+    /// `POSIX_SPAWN_SETSID`.
+    static let startsSession: Int32 = 0x80
+  }
+#endif
+
 #if canImport(Glibc)
   /// Functions that glibc has, but whose headers hide them from Swift (`_GNU_SOURCE`).
   ///
   /// Looked up by name once: an older glibc without one of them still runs everything else.
   enum SystemFunctions {
+    /// `POSIX_SPAWN_SETSID`, since 2.26.
+    static let startsSession: Int32 = 0x80
+
     typealias AddDirectory =
       @convention(c) (
         UnsafeMutablePointer<posix_spawn_file_actions_t>, UnsafePointer<CChar>

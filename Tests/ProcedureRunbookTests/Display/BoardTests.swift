@@ -11,10 +11,10 @@ struct BoardTests {
   func table() {
     var board = Board(["a", "long name", "c", "d"], start: start)
     board.started("a", at: start)
-    board.ended("a", .succeeded, at: start + .milliseconds(1250))
+    board.ended("a", .succeeded, after: .milliseconds(1250))
     board.started("long name", at: start)
-    board.ended("long name", .failed("exited with status 3"), at: start + .seconds(75))
-    board.ended("c", .skipped(after: "long name"), at: start + .seconds(75))
+    board.ended("long name", .failed("exited with status 3"), after: .seconds(75))
+    board.ended("c", .skipped(after: "long name"), after: nil)
     #expect(!board.allSucceeded)
     #expect(
       board.table(at: start + .seconds(76), width: nil, style: plain) == [
@@ -31,8 +31,8 @@ struct BoardTests {
   @Test("what was not needed counts as a success, with a word of its own")
   func notNeeded() {
     var board = Board(["a", "b"], start: start)
-    board.ended("a", .notNeeded, at: start)
-    board.ended("b", .succeeded, at: start)
+    board.ended("a", .notNeeded(nil), after: nil)
+    board.ended("b", .succeeded, after: .zero)
     #expect(board.allSucceeded)
     let lines = board.table(at: start, width: nil, style: plain)
     #expect(lines[1] == "a     not needed         –")
@@ -43,7 +43,7 @@ struct BoardTests {
   func narrowTable() {
     var board = Board([String(repeating: "x", count: 100)], start: start)
     board.started(String(repeating: "x", count: 100), at: start)
-    board.ended(String(repeating: "x", count: 100), .succeeded, at: start)
+    board.ended(String(repeating: "x", count: 100), .succeeded, after: .zero)
     let lines = board.table(at: start, width: 40, style: plain)
     #expect(lines[1] == "xxxxxxxxxxxxxxxxxx…  succeeded    0.00 s")
   }
@@ -52,12 +52,12 @@ struct BoardTests {
   func live() {
     var board = Board(["a", "b", "c", "d"], start: start)
     board.started("a", at: start)
-    board.ended("a", .succeeded, at: start)
+    board.ended("a", .succeeded, after: .zero)
     board.started("b", at: start)
     board.started("c", at: start + .seconds(1))
     board.stopping("c")
     let lines = board.liveLines(
-      at: start + .seconds(2), fraction: 0.25, width: 60, height: 24, style: plain)
+      at: start + .seconds(2), width: 60, height: 24, style: plain)
     #expect(
       lines == [
         "⠋ b                                 2.00 s",
@@ -66,17 +66,44 @@ struct BoardTests {
       ])
   }
 
-  @Test("no live line is wider than the terminal, and there are never more than fit")
-  func bounds() {
-    let names = (0..<50).map { "step \($0) " + String(repeating: "x", count: 100) }
-    for width in [1, 10, 40, 80, 200] {
-      var board = Board(names, start: start)
-      for name in names { board.started(name, at: start) }
-      let lines = board.liveLines(
-        at: start + .seconds(5), fraction: 0.5, width: width, height: 10, style: plain)
-      #expect(lines.count <= 9)
-      if width >= 40 { #expect(lines.allSatisfy { $0.count <= width }) }
+  @Test(
+    "nothing drawn is wider or higher than the terminal, whatever the names and however small it is",
+    arguments: [1, 2, 5, 12, 13, 14, 18, 30, 40, 80, 200], [1, 2, 3, 4, 10, 24])
+  func bounds(width: Int, height: Int) {
+    let names = (0..<50).map {
+      ["step \($0)", "日本語の長い名前 \($0)", "👨‍👩‍👧 \($0)", "a\tb\u{1B}[2J\n\($0)", "e\u{301} \($0)"][$0 % 5]
+        + String(repeating: "x", count: $0)
     }
+    for count in [1, 2, 5, 50] {
+      var board = Board(names, start: start)
+      for name in names.prefix(count) { board.started(name, at: start) }
+      board.stopping(names[0])
+      let lines = board.liveLines(
+        at: start + .seconds(5), width: width, height: height, style: plain)
+      #expect(lines.count < max(height, 2))
+      for line in lines {
+        #expect(line.columns <= max(width - 1, 1), "\(line)")
+        #expect(!line.unicodeScalars.contains { $0.properties.generalCategory == .control })
+      }
+    }
+  }
+
+  @Test("columns are padded and cut by the width that a terminal gives them")
+  func widths() {
+    #expect("日本".columns == 4 && "e\u{301}".columns == 1 && "😀".columns == 2 && "ab".columns == 2)
+    #expect("日本語".cut(to: 5) == "日本…" && "日本語".cut(to: 4) == "日…" && "日本語".cut(to: 6) == "日本語")
+    #expect("日本".rightPadded(to: 6) == "日本  " && "日本".leftPadded(to: 6) == "  日本")
+    #expect("a\tb\u{1B}c\u{7F}\u{202E}".visible == "a␉b␛c␡\u{FFFD}")
+    var board = Board(["日本", "abcde"], start: start)
+    for name in ["日本", "abcde"] { board.ended(name, .succeeded, after: .zero) }
+    let lines = board.table(at: start, width: nil, style: plain)
+    #expect(lines[1] == "日本   succeeded    0.00 s" && lines[2] == "abcde  succeeded    0.00 s")
+  }
+
+  @Test("a line of output keeps its colours on a terminal, and nothing that moves the cursor")
+  func terminalCommands() {
+    let line = "\u{1B}[31mred\u{1B}[0m\u{1B}[2J\u{1B}[5A\u{7}a\tb"
+    #expect(line.withoutTerminalCommands == "\u{1B}[31mred\u{1B}[0ma    b")
   }
 
   @Test("durations are as precise as a reader wants them")
@@ -91,7 +118,7 @@ struct BoardTests {
   func allSucceeded() {
     var board = Board(["a"], start: start)
     #expect(!board.allSucceeded)
-    board.ended("a", .succeeded, at: start)
+    board.ended("a", .succeeded, after: .zero)
     #expect(board.allSucceeded)
   }
 }

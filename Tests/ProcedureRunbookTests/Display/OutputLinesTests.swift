@@ -24,6 +24,16 @@ struct OutputLinesTests {
     #expect(lines.append(Data(count: 10_000)).count == 2)
   }
 
+  @Test("a line that is cut because it is too long is cut between characters")
+  func longLines() {
+    for offset in 0..<4 {
+      var lines = OutputLines()
+      let text = String(repeating: "x", count: offset) + String(repeating: "€😀", count: 2000)
+      let cut = lines.append(Data(text.utf8)) + lines.end()
+      #expect(cut.count > 1 && cut.joined() == text)
+    }
+  }
+
   @Test("a line that overwrites itself is shown as it ends up")
   func carriageReturns() {
     var lines = OutputLines()

@@ -53,10 +53,13 @@ struct PlanFileTests {
       ("7", "line 1: 'steps' of the plan must be a list of steps, not a number"),
       (#"{"steps": {}}"#, "line 1: 'steps' of the plan must be a list of steps, not an object"),
       (#"[null]"#, "line 1: 'steps' of the plan must be a list of objects, not null"),
-      (#"{"stps": []}"#, "line 1: the plan has the unknown key 'stps'; allowed are 'steps'"),
+      (
+        #"{"stps": []}"#,
+        "line 1: the plan has the unknown key 'stps'; allowed are 'steps', 'defaults', 'pools'"
+      ),
       (
         "[\n{\"name\": \"a\", \"run\": \"x\",\n \"afer\": []}]",
-        "line 3: step 'a' has the unknown key 'afer'; allowed are 'name', 'run', 'after', 'group', 'exclusive', 'onlyIf', 'unless', 'timeout', 'directory', 'environment'"
+        "line 3: step 'a' has the unknown key 'afer'; allowed are 'name', 'run', 'after', 'group', 'exclusive', 'pool', 'onlyIf', 'unless', 'inputs', 'outputs', 'timeout', 'retries', 'retryDelay', 'terminal', 'launcher', 'directory', 'environment'"
       ),
       (#"[{"name": "a", "name": "b", "run": "x"}]"#, "line 1: the key 'name' is there twice"),
       (#"[{"run": "x"}]"#, "line 1: step 1 has no 'name'"),
@@ -64,7 +67,51 @@ struct PlanFileTests {
       (#"[{"name": "", "run": "x"}]"#, "line 1: 'name' of step 1 is empty"),
       (#"[{"name": "a", "run": ""}]"#, "line 1: 'run' of step 'a' is empty"),
       (#"[{"name": "a", "run": " \n"}]"#, "line 1: 'run' of step 'a' is empty"),
-      (#"[{"name": "a", "run": ["x"]}]"#, "line 1: 'run' of step 'a' must be a text, not a list"),
+      (
+        #"[{"name": "a", "run": [1]}]"#,
+        "line 1: 'run' of step 'a' must be a list of lines, not a number"
+      ),
+      (#"[{"name": "a", "run": []}]"#, "line 1: 'run' of step 'a' is empty"),
+      (
+        #"[{"name": "a", "run": "x\u0000y"}]"#,
+        "line 1: 'run' of step 'a' contains a zero byte, which no command can be given"
+      ),
+      (
+        #"[{"name": "a", "run": "x", "environment": {"A=B": "1"}}]"#,
+        "line 1: 'environment' of step 'a' has the variable 'A=B': a name is not empty and contains neither '=' nor a zero byte"
+      ),
+      (
+        #"[{"name": "a", "run": "x", "environment": {"A": "\u0000"}}]"#,
+        "line 1: 'A' of step 'a' contains a zero byte, which no command can be given"
+      ),
+      (
+        "[{\"name\": \"é\", \"run\": \"x\"},\n{\"name\": \"e\u{301}\", \"run\": \"y\"}]",
+        "line 2: there are two steps named 'e\u{301}', whose letters are only encoded in two ways"
+      ),
+      (
+        "\u{FEFF}[]",
+        "line 1, column 1: this is not JSON: the file begins with a byte order mark (BOM); save it as UTF-8 without one"
+      ),
+      (
+        #"[{"name": "a", "run": "x", "timeout": 1e400}]"#,
+        "line 1, column 39: this is not JSON: '1e400' is too large a number"
+      ),
+      (
+        #"[{"name": "a", "run": "x", "retries": 1.5}]"#,
+        "line 1: 'retries' of step 'a' must be a whole number, 0 or more, not 1.5"
+      ),
+      (
+        #"[{"name": "a", "run": "x", "pool": "p"}]"#,
+        "line 1: step 'a' is in the pool 'p', which 'pools' of the plan does not name"
+      ),
+      (
+        #"[{"name": "a", "run": "x", "inputs": "p"}]"#,
+        "line 1: step 'a' has 'inputs' and no 'outputs': what would they be compared with?"
+      ),
+      (
+        #"{"defaults": {"run": "x"}, "steps": []}"#,
+        "line 1: 'defaults' has the unknown key 'run'; allowed are 'timeout', 'retries', 'retryDelay', 'launcher', 'directory', 'environment'"
+      ),
       (#"[{"name": 1, "run": "x"}]"#, "line 1: 'name' of step 1 must be a text, not a number"),
       (
         #"[{"name": "a", "run": "x", "after": 1}]"#,
@@ -139,6 +186,70 @@ struct PlanFileTests {
     #expect(missing?.description == "the plan cannot be read: there is no file '/no/such.json'")
     let directory = #expect(throws: PlanError.self) { try PlanFile.plan(atPath: "/") }
     #expect(directory?.description == "the plan cannot be read: '/' is a directory")
+  }
+
+  @Test("defaults hold for steps that say nothing else; directories start at the plan's")
+  func defaults() throws {
+    let plan = try PlanFile.plan(
+      from: """
+        {
+          "defaults": {"directory": "d", "timeout": 7, "retries": 2, "launcher": "nice",
+                       "environment": {"A": "1", "B": "2"}},
+          "pools": {"link": 2},
+          "steps": [
+            {"name": "a", "run": ["echo 1", "echo 2"]}, // a comment
+            {"name": "b", "run": "true", "directory": "/e", "timeout": 1, "retries": 0,
+             "environment": {"B": "3"}, "pool": "link", "terminal": true},
+            {"name": "c", "run": "true", "directory": "f", "retryDelay": 0.5,
+             "inputs": "i", "outputs": ["o", "p"]},
+          ],
+        }
+        """.utf8, directory: "/plans")
+    #expect(plan.steps[0].run == "echo 1\necho 2")
+    #expect(plan.steps.map(\.directory) == ["/plans/d", "/e", "/plans/d/f"])
+    #expect(plan.steps.map(\.timeout) == [.seconds(7), .seconds(1), .seconds(7)])
+    #expect(plan.steps.map(\.retries) == [2, 0, 2])
+    #expect(plan.steps[1].environment == ["A": "1", "B": "3"])
+    #expect(plan.steps[0].launcher == "nice" && plan.steps[2].retryDelay == .seconds(0.5))
+    #expect(plan.steps[2].inputs == ["i"] && plan.steps[2].outputs == ["o", "p"])
+    #expect(plan.steps[1].terminal && plan.steps[1].pools == ["link"])
+    #expect(plan.pools == ["link": 2])
+  }
+
+  @Test("what is wrong with a very large plan is a short sentence, found in linear time")
+  func largeMistakes() {
+    let members = (0..<40_000).map { #""V\#($0)": """# }.joined(separator: ",")
+    #expect(throws: Never.self) {
+      try read(#"[{"name": "a", "run": "x", "environment": {\#(members)}}]"#)
+    }
+    let digits = String(repeating: "9", count: 100_000)
+    let number = #expect(throws: PlanError.self) { try read("[\(digits)]") }
+    let name = #expect(throws: PlanError.self) { try read(#"{"\#(digits)": 1}"#) }
+    for error in [number, name] { #expect((error?.description.count ?? 0) < 200) }
+
+    let steps = (0..<10_000).map {
+      #"{"name": "s\#($0)", "run": "x", "after": "s\#(($0 + 9_999) % 10_000)"}"#
+    }
+    let cycle = #expect(throws: PlanError.self) { try read("[\(steps.joined(separator: ","))]") }
+    #expect(
+      cycle?.description.hasSuffix("→ s7 → s8 → (9991 more) → s0") == true,
+      "\(cycle?.description.prefix(300) ?? "")")
+  }
+
+  @Test("with targets, only they and what they need are left")
+  func targets() throws {
+    let plan = try read(
+      """
+      [{"name": "a", "run": "x"}, {"name": "b", "run": "x", "after": "a", "group": "g"},
+       {"name": "c", "run": "x", "group": "g"}, {"name": "d", "run": "x", "after": "g"},
+       {"name": "e", "run": "x"}]
+      """)
+    #expect(try plan.restricted(to: ["d"]).steps.map(\.name) == ["a", "b", "c", "d"])
+    #expect(try plan.restricted(to: ["b", "e"]).steps.map(\.name) == ["a", "b", "e"])
+    #expect(try plan.restricted(to: ["g"]).steps.map(\.name) == ["a", "b", "c"])
+    #expect(try plan.restricted(to: []).steps.count == 5)
+    let error = #expect(throws: PlanError.self) { try plan.restricted(to: ["nope"]) }
+    #expect(error?.description.contains("no step or group 'nope'") == true)
   }
 
   private func read(_ json: String) throws -> Plan { try PlanFile.plan(from: json.utf8) }

@@ -42,7 +42,7 @@ struct RunbookExecutable {
     let output = Output()
     let procedure = ProcessProcedure(program ?? path, arguments: arguments) { configuration in
       configuration.directory = directory.path
-      configuration.environment.merge(environment) { _, new in new }
+      configuration.environment.set(environment)
       configuration.successStatuses = Set(0...255)
       configuration.standardOutput = .streamed { output.append($0) }
     }

@@ -105,7 +105,7 @@
     @Test("ended by a signal says which")
     func signalled() async throws {
       #expect(try await run(shell("kill -9 $$")).get().exit == .signal(9))
-      #expect(ProcessExit.signal(9).description == "was ended by signal 9")
+      #expect(ProcessExit.signal(9).description == "was ended by signal 9 (SIGKILL)")
     }
 
     @Test(
@@ -274,7 +274,8 @@
       while let piece = await iterator.next() { all += piece }
       var results = ends.makeAsyncIterator()
       let result = try #require(await results.next()).get()
-      return ProcessResult(exit: result.exit, output: all, errorOutput: result.errorOutput)
+      return ProcessResult(
+        exit: result.exit, output: all, errorOutput: result.errorOutput, duration: result.duration)
     }
   }
 #endif

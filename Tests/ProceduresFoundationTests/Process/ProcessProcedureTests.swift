@@ -82,7 +82,7 @@
     @Test("ended by a signal that nobody asked for is an error")
     func signalled() async throws {
       let error = try await #require(processError(shell("kill -9 $$")))
-      #expect(error.description == "'/bin/sh' was ended by signal 9")
+      #expect(error.description == "'/bin/sh' was ended by signal 9 (SIGKILL)")
     }
 
     @Test("a program that does not exist is an error that names it")

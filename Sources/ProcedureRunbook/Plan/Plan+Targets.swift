@@ -1,0 +1,29 @@
+extension Plan {
+  /// Only the steps that these steps and groups need, and themselves, in the order of the plan.
+  func restricted(to targets: [String]) throws(PlanError) -> Plan {
+    guard !targets.isEmpty else { return self }
+    let stepsByName = Dictionary(uniqueKeysWithValues: steps.map { ($0.name, $0) })
+    let members = Dictionary(grouping: steps.filter { $0.group != nil }, by: { $0.group ?? "" })
+    var needed: Set<String> = []
+    var seen: Set<String> = []
+    var unvisited: [String] = []
+    func visit(_ name: String) { if seen.insert(name).inserted { unvisited.append(name) } }
+
+    for name in targets {
+      guard stepsByName[name] != nil || members[name] != nil else {
+        throw PlanError(.unknownTarget(name))
+      }
+      visit(name)
+    }
+    while let name = unvisited.popLast() {
+      if let step = stepsByName[name] {
+        needed.insert(name)
+        step.after.forEach(visit)
+      }
+      members[name]?.map(\.name).forEach(visit)
+    }
+    // A step after a part of a group that is left out would have nothing to wait for: it is needed
+    // whole, so all names that are referred to are still there.
+    return try Plan(steps: steps.filter { needed.contains($0.name) }, pools: pools)
+  }
+}

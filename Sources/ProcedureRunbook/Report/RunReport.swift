@@ -1,0 +1,85 @@
+import Foundation
+
+/// What is written about a run for other programs to read.
+struct RunReport {
+  private let entries: [RunRecord.Entry]
+  private let status: Int32
+  private let startDate: Date
+  private let duration: Duration
+
+  init(_ entries: [RunRecord.Entry], status: Int32, _ record: RunRecord) {
+    self.entries = entries
+    self.status = status
+    startDate = record.startDate
+    duration = .now - record.start
+  }
+
+  /// Writes what is asked for, and returns what went wrong, each in a sentence.
+  func write(for options: Options) -> [String] {
+    [(options.reportPath, json), (options.junitPath, junit)].compactMap { path, text in
+      guard let path else { return nil }
+      do {
+        try Data(text.utf8).write(to: URL(filePath: path))
+        return nil
+      } catch {
+        return "the report '\(path)' cannot be written: \(error.localizedDescription)"
+      }
+    }
+  }
+
+  /// An object with the whole, and a list `steps`.
+  var json: String {
+    let steps = entries.map { entry in
+      "    "
+        + JSONText.object([
+          ("name", JSONText.string(entry.step.name)),
+          ("group", entry.step.group.map(JSONText.string)),
+          ("outcome", JSONText.string(entry.outcome.word)),
+          ("reason", entry.outcome.reason.map(JSONText.string)),
+          ("start", entry.start.map(JSONText.seconds)),
+          ("duration", entry.duration.map(JSONText.seconds)),
+          ("attempts", "\(entry.attempts)"),
+        ])
+    }
+    return JSONText.object(
+      [
+        ("started", JSONText.string(startDate.formatted(.iso8601))),
+        ("duration", JSONText.seconds(duration)),
+        ("status", "\(status)"),
+        ("steps", "[\n\(steps.joined(separator: ",\n"))\n  ]"),
+      ], separator: ",\n  ") + "\n"
+  }
+
+  /// As build servers read it: a test case for each step.
+  var junit: String {
+    let failures = entries.count { $0.outcome.isFailure }
+    let skipped = entries.count { !$0.outcome.isFailure && $0.outcome != .succeeded }
+    let cases = entries.map { entry in
+      let attributes =
+        "name=\"\(Self.escaped(entry.step.name))\" "
+        + "classname=\"\(Self.escaped(entry.step.group ?? "runbook"))\" "
+        + "time=\"\(JSONText.seconds(entry.duration ?? .zero))\""
+      guard entry.outcome != .succeeded else { return "  <testcase \(attributes)/>" }
+      let text = Self.escaped(entry.outcome.text)
+      guard entry.outcome.isFailure else {
+        return "  <testcase \(attributes)><skipped message=\"\(text)\"/></testcase>"
+      }
+      let output = entry.lastOutput.map(Self.escaped).joined(separator: "\n")
+      return "  <testcase \(attributes)><failure message=\"\(text)\">\(output)</failure></testcase>"
+    }
+    return """
+      <?xml version="1.0" encoding="UTF-8"?>
+      <testsuite name="runbook" tests="\(entries.count)" failures="\(failures)" \
+      skipped="\(skipped)" time="\(JSONText.seconds(duration))">
+      \(cases.joined(separator: "\n"))
+      </testsuite>
+
+      """
+  }
+
+  /// XML has no control characters, in no form.
+  private static func escaped(_ text: String) -> String {
+    text.visible.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
+      .replacing(">", with: "&gt;").replacing("\"", with: "&quot;")
+  }
+}

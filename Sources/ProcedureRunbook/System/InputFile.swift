@@ -1,0 +1,74 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// A file to read whole: on a disk, a pipe as of `<(…)`, a terminal, or standard input.
+struct InputFile {
+  private static let largest = 256 << 20
+
+  private let path: String
+
+  /// - Parameter path: `-` for standard input.
+  init(_ path: String) { self.path = path }
+
+  /// What it contains; blocks until all of it is there.
+  func contents() throws(PlanError) -> [UInt8] {
+    let descriptor = path == "-" ? dup(STDIN_FILENO) : unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure(errno) }
+    defer { close(descriptor) }
+    var contents: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = unsafe read(descriptor, &piece, piece.count)
+      if count == 0 { return contents }
+      if count > 0 {
+        contents += piece[..<count]
+        guard contents.count <= Self.largest else {
+          throw PlanError(.unreadable(reason: "'\(name)' is larger than 256 MB"))
+        }
+        continue
+      }
+      switch errno {
+      case EINTR: continue
+      case EAGAIN:
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        _ = unsafe poll(&entry, 1, -1)
+      default: throw failure(errno)
+      }
+    }
+  }
+
+  /// Whether it can be opened, as far as is known without doing so, and is no directory.
+  var isThere: Bool {
+    var status = stat()
+    return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFDIR
+  }
+
+  /// That of the file, or the current one when it is in none, like a pipe.
+  var directory: String? {
+    var status = stat()
+    guard path != "-", unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      let resolved = unsafe realpath(path, nil)
+    else { return nil }
+    defer { unsafe free(resolved) }
+    let parts = unsafe String(cString: resolved).split(separator: "/").dropLast()
+    return "/" + parts.joined(separator: "/")
+  }
+
+  private var name: String { path == "-" ? "standard input" : path }
+
+  private func failure(_ code: Int32) -> PlanError {
+    let reason =
+      switch code {
+      case ENOENT: "there is no file '\(name)'"
+      case EISDIR: "'\(name)' is a directory"
+      case EACCES, EPERM: "'\(name)' may not be read"
+      default: "'\(name)': \(unsafe String(cString: strerror(code)))"
+      }
+    return PlanError(.unreadable(reason: reason))
+  }
+}

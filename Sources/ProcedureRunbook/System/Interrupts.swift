@@ -1,0 +1,97 @@
+import Foundation
+import ProceduresFoundation
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Turns Ctrl-C, Ctrl-\, Ctrl-Z, SIGTERM and SIGHUP into calls, instead of the end of this process.
+///
+/// The signals are blocked, from the first line of `main` on, in all threads; one of them waits for
+/// them. So none is early: before a run is there, a signal ends this process, which then has nothing to
+/// clean up. And none needs a thread that may not be there when the system has no more to give.
+final class Interrupts: @unchecked Sendable {
+  /// What a run does about signals.
+  struct Handler: Sendable {
+    /// `count` is 1 for the first signal; Ctrl-\ counts as the second at least.
+    let interrupted: @Sendable (_ count: Int) -> Void
+    /// Called around the time that this process is stopped by Ctrl-Z.
+    let willStop: @Sendable () -> Void
+    let didContinue: @Sendable () -> Void
+  }
+
+  private let lock = NSLock()
+  private var handler: Handler?
+  private var isHeld = false
+  private var count = 0
+  private var first: Int32?
+
+  /// Called first of all, while there is one thread. nil: the system has no other to give.
+  init?() {
+    var signals = sigset_t()
+    unsafe sigemptyset(&signals)
+    for signal in [SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGTSTP] {
+      // `nohup runbook …` asks for SIGHUP to be without effect, a shell without job control for
+      // SIGTSTP. Not so for SIGINT: a script that starts us in the background has it ignored too.
+      if signal == SIGHUP || signal == SIGTSTP, Self.isIgnored(signal) { continue }
+      unsafe sigaddset(&signals, signal)
+    }
+    unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+    let waited = signals
+    guard BackgroundThread.start({ self.run(waited) }) else { return nil }
+  }
+
+  /// From now on there is something to clean up: signals wait for the run.
+  func hold() { lock.withLock { isHeld = true } }
+
+  /// From now on signals are the run's, and those that waited. Others have ended this process.
+  func handle(_ handler: Handler) {
+    let waiting = lock.withLock {
+      self.handler = handler
+      return count
+    }
+    if waiting > 0 { handler.interrupted(min(waiting, 2)) }
+  }
+
+  /// The first signal that came, if any.
+  var firstSignal: Int32? { lock.withLock { first } }
+
+  /// As if it had come from outside.
+  func note(_ signal: Int32) {
+    let (handler, count, isHeld): (Handler?, Int, Bool) = lock.withLock {
+      first = first ?? signal
+      self.count = max(self.count + 1, signal == SIGQUIT ? 2 : 1)
+      return (self.handler, self.count, self.isHeld)
+    }
+    if let handler { return handler.interrupted(count) }
+    if !isHeld { _exit(128 + signal) }
+  }
+
+  private func run(_ signals: sigset_t) {
+    var signals = signals
+    while true {
+      var signal: Int32 = 0
+      guard unsafe sigwait(&signals, &signal) == 0 else { continue }
+      if signal == SIGTSTP { stop() } else { note(signal) }
+    }
+  }
+
+  private func stop() {
+    let handler = lock.withLock { self.handler }
+    handler?.willStop()
+    // To this thread, which so does not get any further before all have stopped.
+    pthread_kill(pthread_self(), SIGSTOP)
+    handler?.didContinue()
+  }
+
+  private static func isIgnored(_ number: Int32) -> Bool {
+    let handler = signal(number, SIG_IGN)
+    let isIgnored = unsafe unsafeBitCast(handler, to: Int.self) == 1
+    if !isIgnored { _ = signal(number, handler) }
+    return isIgnored
+  }
+}

@@ -1,0 +1,87 @@
+import Foundation
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// How many jobs the limits on this process leave room for.
+struct JobLimit {
+  /// At least 1, whatever the limits.
+  let jobs: Int
+  /// Whether there is room for the threads of this process and one program.
+  let isEnough: Bool
+  /// What is said about it, when it is less than what was asked for.
+  let note: String?
+
+  /// - Parameters:
+  ///   - processRoom: how many processes and threads more there may be; nil for any number.
+  ///   - descriptorRoom: how many descriptors may be open; nil for any number.
+  ///   - descriptorsPerJob: how many of them a running step takes.
+  init(wanted: Int, processRoom: Int?, descriptorRoom: Int?, descriptorsPerJob: Int) {
+    // A step is a shell and a pipe of two programs, say. Threads of our own come and go.
+    let byProcesses = processRoom.map { ($0 - 12) / 3 } ?? .max
+    // What this process opens for a moment.
+    let byDescriptors = descriptorRoom.map { ($0 - 12) / descriptorsPerJob } ?? .max
+    isEnough = processRoom.map { $0 >= 8 } ?? true
+    jobs = max(1, min(wanted, byProcesses, byDescriptors))
+    guard jobs < wanted else {
+      note = nil
+      return
+    }
+    let limit =
+      byProcesses < byDescriptors ? "processes (ulimit -u)" : "open files (ulimit -n)"
+    note = "at most \(jobs) of \(wanted) jobs at once, because of the limit on \(limit)"
+  }
+
+  /// By what the system says.
+  init(wanted: Int, descriptorsPerJob: Int) {
+    let open = (try? FileManager.default.contentsOfDirectory(atPath: "/dev/fd").count) ?? 8
+    self.init(
+      wanted: wanted, processRoom: Self.processLimit.map { $0 - Self.processCount },
+      descriptorRoom: Self.descriptorLimit.map { $0 - open }, descriptorsPerJob: descriptorsPerJob)
+  }
+
+  private static var descriptorLimit: Int? {
+    var limit = rlimit()
+    #if canImport(Glibc)
+      let code = unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    #else
+      let code = unsafe getrlimit(RLIMIT_NOFILE, &limit)
+    #endif
+    return code == 0 ? number(limit.rlim_cur) : nil
+  }
+
+  /// nil for the superuser, whom it does not bind.
+  private static var processLimit: Int? {
+    guard geteuid() != 0 else { return nil }
+    var limit = rlimit()
+    #if canImport(Glibc)
+      let code = unsafe getrlimit(__rlimit_resource_t(__RLIMIT_NPROC.rawValue), &limit)
+    #else
+      let code = unsafe getrlimit(RLIMIT_NPROC, &limit)
+    #endif
+    return code == 0 ? number(limit.rlim_cur) : nil
+  }
+
+  private static func number(_ limit: rlim_t) -> Int? {
+    // What is not limited is a very large number, and none of that size matters.
+    limit < 1 << 30 ? Int(limit) : nil
+  }
+
+  /// How many processes, on Linux with each of their threads, this user has.
+  private static var processCount: Int {
+    let entries = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+    return entries.reduce(0) { count, entry in
+      var status = stat()
+      guard pid_t(entry) != nil, unsafe stat("/proc/\(entry)/task", &status) == 0,
+        status.st_uid == getuid()
+      else { return count }
+      // Such a folder has two links and one for each folder in it.
+      return count + max(1, Int(status.st_nlink) - 2)
+    }
+  }
+}

@@ -1,0 +1,53 @@
+#if os(macOS) || os(Linux)
+  #if canImport(Darwin)
+    internal import Darwin
+  #elseif canImport(Glibc)
+    internal import Glibc
+  #elseif canImport(Musl)
+    internal import Musl
+  #endif
+
+  /// The pipes that a program's standard streams are connected to, where they are.
+  struct StandardPipes: Sendable {
+    private(set) var input: FileDescriptorPair?
+    private(set) var output: FileDescriptorPair?
+    private(set) var error: FileDescriptorPair?
+
+    /// nil when the system has no descriptors left; then nothing is left open.
+    init?(for configuration: ProcessConfiguration) {
+      func isRead(_ output: ProcessOutput) -> Bool {
+        switch output {
+        case .captured, .streamed: true
+        case .inherited, .discarded: false
+        }
+      }
+      var isComplete = true
+      func pipe(if isNeeded: Bool) -> FileDescriptorPair? {
+        guard isNeeded, isComplete else { return nil }
+        let pipe = FileDescriptorPair()
+        isComplete = pipe != nil
+        return pipe
+      }
+      if case .data = configuration.standardInput { input = pipe(if: true) }
+      output = pipe(if: isRead(configuration.standardOutput))
+      error = pipe(
+        if: !configuration.mergesStandardError && isRead(configuration.standardError))
+      if isComplete { return }
+      let code = errno
+      closeEnds(ofProgram: true, ours: true)
+      errno = code
+      return nil
+    }
+
+    func closeEnds(ofProgram: Bool, ours: Bool) {
+      if let input {
+        if ofProgram { close(input.reading) }
+        if ours { close(input.writing) }
+      }
+      for pipe in [output, error] {
+        if ofProgram, let pipe { close(pipe.writing) }
+        if ours, let pipe { close(pipe.reading) }
+      }
+    }
+  }
+#endif

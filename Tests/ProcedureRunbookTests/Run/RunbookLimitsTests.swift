@@ -1,0 +1,124 @@
+import Foundation
+import ProceduresFoundation
+import Testing
+
+@testable import ProcedureRunbook
+
+/// The built program under the limits that a machine may set.
+@Suite("runbook under limits", .timeLimit(.minutes(5)))
+struct RunbookLimitsTests {
+  private let runbook: RunbookExecutable
+
+  init() throws { runbook = try RunbookExecutable() }
+
+  private func plan(_ count: Int, _ run: String) -> String {
+    let steps = (0..<count).map { #"{"name": "s\#($0)", "run": "\#(run)"}"# }
+    return "[\(steps.joined(separator: ","))]"
+  }
+
+  /// Each test has a user of its own, so that nothing else counts.
+  private func limited(to count: Int, user: Int, _ script: String) -> String {
+    """
+    chmod 777 .; exec setpriv --reuid=\(user) --regid=\(user) --clear-groups sh -c '
+      test -x "$RUNBOOK" || { echo unreachable; exit 77; }
+      prlimit --pid $$ --nproc=\(count):\(count); \(script)'
+    """
+  }
+
+  @Test(
+    "with room for 40 processes a plan of 100 jobs at once is run, by fewer, and this is said",
+    .enabled(
+      if: RunbookExecutable.hasLimitedUser,
+      "needs to be the superuser, and setpriv, to become a user whom the limit binds"))
+  func processes() async throws {
+    defer { runbook.removeDirectory() }
+    let execution = try await runbook.shell(
+      plan: plan(60, "sleep 0.05; echo x | cat"),
+      limited(to: 40, user: 61231, #"exec "$RUNBOOK" -q --jobs 100 plan.json"#))
+    if execution.exit == .status(77) { return }
+    #expect(execution.exit == .status(0), "\(execution.output)")
+    #expect(
+      execution.errorOutput.contains("of 100 jobs at once, because of the limit on processes"))
+    #expect(execution.lines.last?.contains(": 60 succeeded") == true)
+  }
+
+  @Test(
+    "with room for no more processes it still hears Ctrl-C",
+    .enabled(
+      if: RunbookExecutable.hasLimitedUser,
+      "needs to be the superuser, and setpriv, to become a user whom the limit binds"))
+  func deaf() async throws {
+    defer { runbook.removeDirectory() }
+    // Each step takes what there is, and keeps it.
+    let hungry = "i=0; while [ $i -lt 60 ]; do sleep 600 & i=$((i+1)); done; wait"
+    let execution = try await runbook.shell(
+      plan: plan(8, "echo up; \(hungry)"),
+      limited(
+        to: 40, user: 61232,
+        """
+        "$RUNBOOK" --jobs 8 --grace 5 plan.json & p=$!
+        sleep 2; kill -TERM $p; wait $p; exit $?
+        """))
+    if execution.exit == .status(77) { return }
+    #expect(execution.exit != .status(0))
+    // By the first failure of a fork, or by the signal, but ended, with a table and nothing left.
+    #expect(execution.lines.last?.contains("8 steps in ") == true, "\(execution.output)")
+  }
+
+  @Test(
+    "with room for no process at all it says so, and ends",
+    .enabled(
+      if: RunbookExecutable.hasLimitedUser,
+      "needs to be the superuser, and setpriv, to become a user whom the limit binds"))
+  func noRoom() async throws {
+    defer { runbook.removeDirectory() }
+    for limit in 1...6 {
+      let execution = try await runbook.shell(
+        plan: plan(2, "true"),
+        limited(to: limit, user: 61233, #"exec "$RUNBOOK" plan.json"#))
+      if execution.exit == .status(77) { return }
+      #expect(execution.exit == .status(1), "\(limit): \(execution.output)")
+      #expect((execution.errorOutput + execution.output).contains("ulimit -u"), "\(limit)")
+    }
+  }
+
+  @Test("with room for 64 open files a plan of 100 jobs at once is run, and this is said")
+  func descriptors() async throws {
+    defer { runbook.removeDirectory() }
+    let execution = try await runbook.shell(
+      plan: plan(100, "sleep 0.05; echo x"),
+      #"ulimit -n 64; exec "$RUNBOOK" -q --jobs 100 --logs logs plan.json"#)
+    #expect(execution.exit == .status(0), "\(execution.output)")
+    #expect(execution.errorOutput.contains("of 100 jobs at once, because of the limit on open"))
+    #expect(execution.lines.last?.contains(": 100 succeeded") == true)
+  }
+
+  #if os(Linux)
+    @Test("a hundred jobs at once take a few threads, whatever their number")
+    func threads() async throws {
+      defer { runbook.removeDirectory() }
+      let waiting = "touch $$.up; while ! [ -e go ]; do sleep 0.05; done"
+      let counting =
+        "while [ $(ls | grep -c up) -lt 100 ]; do sleep 0.05; done; ls /proc/$PPID/task | wc -l > count; touch go"
+      let execution = try await runbook.shell(
+        plan: plan(100, waiting).dropLast() + #",{"name": "count", "run": "\#(counting)"}]"#,
+        #"exec "$RUNBOOK" -q --jobs 101 plan.json"#)
+      #expect(execution.exit == .status(0), "\(execution.output)")
+      let count = try #require(runbook.text("count").flatMap { Int($0.dropLast()) })
+      #expect(count <= 24)
+    }
+  #endif
+
+  @Test("room is divided by what a job needs, and there is always one")
+  func division() {
+    func jobs(_ processes: Int?, _ descriptors: Int?) -> Int {
+      JobLimit(
+        wanted: 100, processRoom: processes, descriptorRoom: descriptors, descriptorsPerJob: 2
+      ).jobs
+    }
+    #expect(
+      !JobLimit(wanted: 1, processRoom: 7, descriptorRoom: nil, descriptorsPerJob: 2).isEnough)
+    #expect(jobs(nil, nil) == 100 && jobs(42, nil) == 10 && jobs(nil, 56) == 22)
+    #expect(jobs(0, 0) == 1 && jobs(-5, nil) == 1 && jobs(100_000, 100_000) == 100)
+  }
+}

@@ -1,0 +1,221 @@
+import Foundation
+import ProcedureTestSupport
+import Testing
+
+@testable import ProcedureRunbook
+@testable import ProceduresFoundation
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// What becomes of the built program's output when its reader is slow, full, broken or gone.
+@Suite("runbook's output", .timeLimit(.minutes(5)))
+struct RunbookOutputTests {
+  private let runbook: RunbookExecutable
+
+  init() throws { runbook = try RunbookExecutable() }
+
+  private static let talkative = #"[{"name": "talk", "run": "seq 1 50000"}]"#
+
+  @Test("a full disk is a sentence and status 1", .enabled(if: hasFullDevice))
+  func full() async throws {
+    defer { runbook.removeDirectory() }
+    for arguments in ["plan.json", "-q plan.json", "--help", "--graph plan.json", "-n plan.json"] {
+      let execution = try await runbook.shell(
+        plan: Self.talkative, "exec $RUNBOOK \(arguments) > /dev/full")
+      #expect(execution.exit == .status(1), "\(arguments)")
+      #expect(
+        execution.errorOutput
+          == "runbook: standard output cannot be written: No space left on device\n",
+        "\(arguments)")
+    }
+  }
+
+  private static var hasFullDevice: Bool { unsafe access("/dev/full", W_OK) == 0 }
+
+  @Test("a closed standard output is a sentence and status 1, and the steps have run")
+  func closed() async throws {
+    defer { runbook.removeDirectory() }
+    let execution = try await runbook.shell(
+      plan: #"[{"name": "a", "run": "echo x; touch ran"}]"#, "exec $RUNBOOK plan.json >&-")
+    #expect(execution.exit == .status(1))
+    #expect(execution.errorOutput.contains("standard output cannot be written"))
+    #expect(runbook.hasFile("ran"))
+  }
+
+  @Test("a reader that went away is no failure")
+  func gone() async throws {
+    defer { runbook.removeDirectory() }
+    let execution = try await runbook.shell(
+      plan: #"[{"name": "a", "run": "seq 1 50000; touch ran"}]"#,
+      "{ $RUNBOOK plan.json; echo $? > status; } | head -n 1")
+    #expect(execution.output == "started    a\n")
+    #expect(runbook.text("status") == "0\n" && runbook.hasFile("ran"))
+  }
+
+  @Test("nothing is lost when standard output does not block")
+  func nonBlocking() async throws {
+    defer { runbook.removeDirectory() }
+    // A reader that sets the mode, which belongs to the pipe's end and so to the writer as well.
+    let execution = try await runbook.shell(
+      plan: Self.talkative,
+      """
+      mkfifo pipe
+      { sleep 0.5; cat; } < pipe > copy &
+      python3 -c 'import fcntl, os, sys
+      flags = fcntl.fcntl(1, fcntl.F_GETFL)
+      fcntl.fcntl(1, fcntl.F_SETFL, flags | os.O_NONBLOCK)
+      os.execv(sys.argv[1], sys.argv[1:])' $RUNBOOK plan.json > pipe
+      echo $? > status
+      wait
+      """)
+    // Without Python there is nothing to set the mode with.
+    guard !execution.errorOutput.contains("not found") else { return }
+    #expect(runbook.text("status") == "0\n", "\(execution.errorOutput)")
+    let lines = runbook.text("copy")?.split(separator: "\n") ?? []
+    #expect(lines.count { $0.hasPrefix("talk | ") } == 50000)
+    #expect(lines.last?.hasSuffix(": 1 succeeded") == true)
+  }
+
+  @Test("a reader that stops reading does not keep two Ctrl-C from ending everything")
+  func stuckReader() async throws {
+    defer { runbook.removeDirectory() }
+    let isGone = Flag()
+    let execution = try await runbook.run(
+      plan: """
+        [{"name": "deaf",
+          "run": "echo $$ > pid; trap 'touch heard' TERM; yes & wait; wait; sleep 600"}]
+        """,
+      "--grace", "600",
+      onOutput: { _, process in
+        // Reads no more until the program is gone.
+        guard !isGone.isSet, runbook.hasFile("pid") else { return }
+        usleep(300_000)
+        kill(process, SIGINT)
+        // Two of one kind that are not yet taken are one.
+        for _ in 0..<600 where !runbook.hasFile("heard") { usleep(100_000) }
+        kill(process, SIGINT)
+        for _ in 0..<600 where kill(process, 0) == 0 { usleep(100_000) }
+        if kill(process, 0) != 0 { isGone.set() }
+      })
+    #expect(isGone.isSet)
+    #expect(execution.exit == .status(130))
+    #expect(execution.errorOutput.contains("standard output was not read any more"))
+    let group = try #require(runbook.text("pid").flatMap { pid_t($0.dropLast()) })
+    #expect(ProcessGroup(identifier: group).isGone)
+  }
+
+  @Test("a reader that stops reading is waited for as long as the grace time after one Ctrl-C")
+  func stuckReaderAfterOneInterrupt() async throws {
+    defer { runbook.removeDirectory() }
+    let isGone = Flag()
+    let execution = try await runbook.run(
+      plan: #"[{"name": "loud", "run": "touch up; seq 1 100000000"}]"#, "--grace", "0.5",
+      onOutput: { _, process in
+        guard !isGone.isSet, runbook.hasFile("up") else { return }
+        usleep(300_000)
+        kill(process, SIGTERM)
+        for _ in 0..<600 where kill(process, 0) == 0 { usleep(100_000) }
+        if kill(process, 0) != 0 { isGone.set() }
+      })
+    #expect(isGone.isSet)
+    #expect(execution.exit == .status(143))
+  }
+
+  @Test("a step's duration is that of its command, not of the reader")
+  func durations() async throws {
+    defer { runbook.removeDirectory() }
+    let execution = try await runbook.shell(
+      plan: """
+        [{"name": "loud", "run": "seq 1 100000"}, {"name": "quick", "run": "touch quick"}]
+        """,
+      """
+      $RUNBOOK -j2 --report report.json plan.json |
+        { while ! [ -e quick ]; do sleep 0.05; done; sleep 3; cat > /dev/null; }
+      """)
+    #expect(execution.exit == .status(0))
+    let report = try #require(runbook.text("report.json"))
+    let line = try #require(report.split(separator: "\n").first { $0.contains("\"quick\"") })
+    let match = try #require(line.firstMatch(of: /"duration": ([0-9.]+)/))
+    #expect(try #require(Double(match.1)) < 2.5)
+  }
+
+  @Test("on a terminal it is drawn ten times a second at most, however many steps end")
+  func frames() async throws {
+    defer { runbook.removeDirectory() }
+    guard RunbookExecutable.hasTerminals else { return }
+    let steps = (0..<1000).map { #"{"name": "s\#($0)", "run": ":"}"# }
+    let execution = try await runbook.terminal(plan: "[\(steps.joined(separator: ","))]", "-j4")
+    #expect(execution.exit == .status(0))
+    let seconds = try #require(
+      execution.output.firstMatch(of: /1000 steps in (?:([0-9]+) min )?([0-9.]+) s/))
+    let duration = (Double(seconds.1 ?? "0") ?? 0) * 60 + (Double(seconds.2) ?? 0)
+    let frames = execution.output.matches(of: #//1000 steps, /#).count
+    #expect(Double(frames) <= duration * 10 + 3)
+    #expect(execution.output.contains("1000 succeeded"))
+  }
+
+  @Test("--group-output shows the output of a step in one piece, when it has ended")
+  func grouped() async throws {
+    defer { runbook.removeDirectory() }
+    let talk = "for i in 1 2 3 4 5; do echo $i; sleep 0.02; done"
+    let execution = try await runbook.run(
+      plan: #"[{"name": "a", "run": "\#(talk)"}, {"name": "b", "run": "\#(talk)"}]"#,
+      "-j2", "--group-output")
+    let names = execution.lines.filter { $0.contains(" | ") }.map { $0.prefix(1) }
+    #expect(names.count == 10 && Set(names.prefix(5)).count == 1)
+  }
+
+  @Test("--logs, --report and --junit write what happened, and names may contain anything")
+  func reports() async throws {
+    defer { runbook.removeDirectory() }
+    let execution = try await runbook.run(
+      plan: """
+        [{"name": "a/b", "run": "echo one; echo two >&2", "group": "g"},
+         {"name": "<bad>\\t\\"", "run": "printf 'no end & <'; exit 3", "after": "a/b"},
+         {"name": "last", "run": "true", "after": "<bad>\\t\\""}]
+        """, "--logs", "logs", "--report", "report.json", "--junit", "junit.xml")
+    #expect(execution.exit == .status(1))
+    #expect(runbook.text("logs/1-a_b.log") == "one\ntwo\n")
+    #expect(runbook.text("logs/2-<bad>␉\".log") == "no end & <")
+    let report = try JSONReader.read(try #require(runbook.text("report.json")).utf8)
+    guard case .object(let members) = report.content,
+      case .array(let steps)? = members.first(where: { $0.key == "steps" })?.value.content
+    else { return #expect(Bool(false), "not a report") }
+    #expect(steps.count == 3)
+    let text = try #require(runbook.text("report.json"))
+    #expect(text.contains(#""outcome": "failed", "reason": "exited with status 3""#))
+    let junit = try #require(runbook.text("junit.xml"))
+    #expect(junit.contains(#"tests="3" failures="1" skipped="1""#))
+    #expect(junit.contains(#"<testcase name="a/b" classname="g""#))
+    #expect(
+      junit.contains(
+        #"<failure message="failed: exited with status 3">no end &amp; &lt;</failure>"#))
+  }
+
+  @Test("a report or a log that cannot be written is a sentence and status 1")
+  func unwritable() async throws {
+    defer { runbook.removeDirectory() }
+    let plan = #"[{"name": "a", "run": "echo x"}]"#
+    let report = try await runbook.run(plan: plan, "--report", "no/such/report.json")
+    #expect(report.exit == .status(1))
+    #expect(report.errorOutput.contains("'no/such/report.json' cannot be written"))
+    let log = try await runbook.shell(
+      plan: plan, "mkdir -p logs/1-a.log; exec $RUNBOOK --logs logs plan.json")
+    #expect(log.exit == .status(1))
+    #expect(log.errorOutput.contains("the log 'logs/1-a.log' cannot be written: Is a directory"))
+  }
+}
+
+private final class Flag: @unchecked Sendable {
+  private let lock = NSLock()
+  private var value = false
+
+  var isSet: Bool { lock.withLock { value } }
+  func set() { lock.withLock { value = true } }
+}
