@@ -36,7 +36,7 @@ extension InputProcedure {
 
   /// Makes what `transform` makes of the output of `source` the input of this procedure.
   ///
-  /// As `injectResult(from:)`. `transform` is called once, on the worker that finished `source`, if
+  /// As `injectResult(from:)`. `transform` is called once, in this procedure's turn before it starts, if
   /// it succeeded and this procedure was not cancelled.
   ///
   /// ```swift

@@ -7,7 +7,7 @@ import Testing
 /// event does not end within the time limit.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct ExclusionGrowthTests {
   private let domain = ExclusionDomain(name: "growth")
-  private static let count = Rounds.size(200_000, otherwise: 15_000)
+  private static let count = Rounds.size(200_000, otherwise: 5_000)
 
   private func category(_ name: String) -> ExclusionCategory {
     ExclusionCategory(named: name, in: domain)
