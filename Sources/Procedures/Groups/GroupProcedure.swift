@@ -45,8 +45,11 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   /// Makes a group of the procedures of a sequence: a set of some subclass, a lazy map.
   public convenience init<Children: Sequence>(children: Children)
   where Children.Element: Procedure {
-    // Of a type that says which of the two this is: it must not be this one again.
-    let list: [Procedure] = Array(children.lazy.map { $0 })
+    // By an array: a generic iterator makes, and gives back, a block of memory for each element.
+    let children = Array(children)
+    var list: [Procedure] = []
+    list.reserveCapacity(children.count)
+    for child in children { list.append(child) }
     self.init(children: list)
   }
 
