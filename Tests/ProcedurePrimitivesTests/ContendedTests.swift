@@ -5,7 +5,7 @@ import ProcedureTestSupport
 import Testing
 
 /// The lock that is not handed over.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct ContendedTests {
   @Test("nobody is inside with another, and nobody sleeps for ever")
   func exclusion() async {

@@ -41,20 +41,21 @@ public import ProcedurePrimitives
 /// `procedureDidFinish`, didFinish; only then dependents start. Overrides come before observers,
 /// and observers in the order in which they were added.
 nonisolated open class Procedure: @unchecked Sendable, Cancelable {
-  /// What can be read without the lock; published under it.
-  @usableFromInline final let status: AtomicByte
+  /// What can be read without the lock, and the lock.
+  @usableFromInline final let status: LockByte
 
   /// Guarded by the lock of the list that it is in, not by its own. Here it fills a gap: see
   /// `ProcedureCore`.
   @safe @exclusivity(unchecked) final var membership = Membership.none
 
-  private final let core: Locked<ProcedureCore>
+  /// Guarded by the lock in `status`.
+  @safe @exclusivity(unchecked) private final var core: ProcedureCore
 
   /// Makes a procedure that is on no queue yet.
   public init() {
-    status = AtomicByte(
+    status = LockByte(
       ProcedureStatus(state: .initialized, isCancelled: false, isFailed: false).byte)
-    core = Locked(ProcedureCore(isGroup: Self.isGroup))
+    core = ProcedureCore(isGroup: Self.isGroup)
   }
 
   /// Whether it ends by itself, when its children have.
@@ -234,22 +235,24 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   // MARK: The lock
 
   /// Reads, or changes what is not published. No user code runs in `body`.
-  final func read<Result: Sendable>(_ body: (inout ProcedureCore) -> Result) -> Result {
-    core.withLock { body(&$0) }
+  @inline(__always)
+  final func read<Result>(_ body: (inout ProcedureCore) -> Result) -> Result {
+    let published = status.acquire()
+    defer { status.release(publishing: published) }
+    return body(&core)
   }
 
   /// Changes what is published. No user code runs in `body`.
-  final func update<Result: Sendable>(_ body: (inout ProcedureCore) -> Result) -> Result {
-    core.withLock { core in
-      let result = body(&core)
-      publish(core)
-      return result
-    }
+  @inline(__always)
+  final func update<Result>(_ body: (inout ProcedureCore) -> Result) -> Result {
+    _ = status.acquire()
+    defer { status.release(publishing: core.machine.status.byte) }
+    return body(&core)
   }
 
   /// Makes what may be read without the lock known. Called under it.
   final func publish(_ core: borrowing ProcedureCore) {
-    status.store(core.machine.status.byte)
+    status.publish(core.machine.status.byte)
   }
 
   /// Notes an event, and has the turn run if nobody holds it.

@@ -5,7 +5,7 @@ import Testing
 @testable import ProcedureRunbook
 
 /// The built program under the limits that a machine may set.
-@Suite("runbook under limits", .timeLimit(.minutes(5)))
+@Suite("runbook under limits", .timeLimit(.minutes(15)))
 struct RunbookLimitsTests {
   private let runbook: RunbookExecutable
 

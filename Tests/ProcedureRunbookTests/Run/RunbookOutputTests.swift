@@ -14,7 +14,7 @@ import Testing
 #endif
 
 /// What becomes of the built program's output when its reader is slow, full, broken or gone.
-@Suite("runbook's output", .timeLimit(.minutes(5)))
+@Suite("runbook's output", .timeLimit(.minutes(15)))
 struct RunbookOutputTests {
   private let runbook: RunbookExecutable
 

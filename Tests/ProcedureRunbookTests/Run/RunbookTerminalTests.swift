@@ -6,7 +6,7 @@ import Testing
 
 /// The built program on a terminal, and signals at any time.
 @Suite(
-  "runbook on a terminal", .timeLimit(.minutes(5)),
+  "runbook on a terminal", .timeLimit(.minutes(15)),
   .enabled(if: RunbookExecutable.hasTerminals, "needs 'script' of Linux"))
 struct RunbookTerminalTests {
   private let runbook: RunbookExecutable

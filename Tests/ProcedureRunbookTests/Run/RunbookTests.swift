@@ -15,7 +15,7 @@ import Testing
 
 /// The time limit is for what would hang, not for slow machines; steps that are to be ended sleep
 /// longer than that.
-@Suite("runbook", .timeLimit(.minutes(5)))
+@Suite("runbook", .timeLimit(.minutes(15)))
 struct RunbookTests {
   private let runbook: RunbookExecutable
 

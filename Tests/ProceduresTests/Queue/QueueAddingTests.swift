@@ -74,7 +74,7 @@ import Testing
     #expect(queue.name.hasPrefix("queue ") && queue.description.hasPrefix("'queue "))
   }
 
-  @Test("Z3: tasks sleep on a queue's clock, in its time", .timeLimit(.minutes(1)))
+  @Test("Z3: tasks sleep on a queue's clock, in its time", .timeLimit(.minutes(15)))
   func clock() async throws {
     let test = TestClock()
     let queue = ProcedureQueue(clock: test.clock)

@@ -1,0 +1,54 @@
+import Dispatch
+import ProcedurePrimitives
+import ProcedureTestSupport
+import Synchronization
+import Testing
+
+/// The lock that is a bit of a published byte.
+@Suite(.timeLimit(.minutes(15)))
+struct LockByteTests {
+  @Test("one thread at a time is inside, and sees what the one before wrote")
+  func exclusion() async {
+    let counter = Counter()
+    let overlaps = Atomic(0)
+    let rounds = Rounds.few * 100
+    let count: @Sendable () -> Void = {
+      for _ in 0..<rounds {
+        let published = counter.byte.acquire()
+        if counter.isInside { overlaps.wrappingAdd(1, ordering: .relaxed) }
+        counter.isInside = true
+        counter.count += 1
+        // Long enough for others to fall asleep now and then.
+        if counter.count % 1_024 == 0 { for _ in 0..<5_000 { counter.count ^= 0 } }
+        counter.isInside = false
+        counter.byte.release(publishing: (published + 1) & 0x7F)
+      }
+    }
+    // More threads than cores, so that some lose the processor while they are inside.
+    await withTaskGroup { group in
+      for _ in 0..<6 { group.addTask { await onThreadOfItsOwn(count) } }
+    }
+    #expect(overlaps.load(ordering: .relaxed) == 0)
+    #expect(counter.count == 6 * rounds)
+    // Each added one to what it was given.
+    #expect(counter.byte.acquire() == UInt8(6 * rounds & 0x7F))
+  }
+
+  @Test("what is published is read while the lock is held, and remains when it is released")
+  func publishing() {
+    let byte = LockByte(3)
+    #expect(byte.load() == 3)
+    #expect(byte.acquire() == 3)
+    byte.publish(5)
+    #expect(byte.load() & 0x7F == 5)
+    byte.release(publishing: 9)
+    #expect(byte.load() == 9)
+    #expect(byte.acquire() == 9)
+  }
+
+  private final class Counter: @unchecked Sendable {
+    let byte = LockByte(0)
+    @safe @exclusivity(unchecked) var count = 0
+    @safe @exclusivity(unchecked) var isInside = false
+  }
+}
