@@ -38,11 +38,11 @@ extension Procedure {
       let request =
         core.extras != nil && standing.readiness == .start
         ? core.exclusionRequest(for: self, in: list) : nil
-      publish(core)
+      publish(&core)
       (insertion, aftermath) = list.insert(self, standing, asking: request) { cancel in
         groupCancel = cancel
         isMarked = core.mark(self, errors: cancel.errors, reason: cancel.reason)
-        publish(core)
+        publish(&core)
       }
       // A refused one is no member, but its turns run where they would have.
       core.home = list

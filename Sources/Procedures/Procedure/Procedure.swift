@@ -251,7 +251,8 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   }
 
   /// Makes what may be read without the lock known. Called under it.
-  final func publish(_ core: borrowing ProcedureCore) {
+  @inline(__always)
+  final func publish(_ core: inout ProcedureCore) {
     status.publish(core.machine.status.byte)
   }
 

@@ -193,8 +193,13 @@ struct ProcedureStateMachine: Sendable {
   var isEnding: Bool { isCancelled || isFinishRequested || state >= .finishing }
 
   /// What is published of it after each event: state, cancelled flag and failed flag.
+  ///
+  /// `mutating`, so that it is read in place: otherwise the whole machine would be copied for it, and the
+  /// references in it counted.
   var status: ProcedureStatus {
-    ProcedureStatus(state: state, isCancelled: isCancelled, isFailed: errorsIfAny != nil)
+    @inline(__always) mutating get {
+      ProcedureStatus(state: state, isCancelled: isCancelled, isFailed: errorsIfAny != nil)
+    }
   }
 
   // MARK: Before the start
