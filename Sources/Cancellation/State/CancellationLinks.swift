@@ -24,7 +24,7 @@ final class CancellationLinks: @unchecked Sendable {
     var key: SlabKey?
   }
 
-  var parents: [Parent] = []
+  @safe @exclusivity(unchecked) var parents = SmallList<Parent>()
   var deadline: Deadline?
 
   /// Tells a timer that was replaced from the one that counts.

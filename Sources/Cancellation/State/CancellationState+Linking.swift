@@ -158,18 +158,18 @@ extension CancellationState {
 
   /// The parent, which has no place for it any more, is not kept alive.
   private func forget(_ parent: CancellationState) {
-    let forgotten = machine.withLock { machine -> [CancellationLinks.Parent] in
-      guard let links = machine.links else { return [] }
-      let forgotten = links.parents.filter { $0.state === parent }
-      links.parents.removeAll { $0.state === parent }
-      return forgotten
+    let forgotten = machine.withLock { machine -> SmallList<CancellationLinks.Parent>? in
+      guard let links = machine.links else { return nil }
+      let all = links.takeParents()
+      links.parents = all.keeping { $0.state !== parent }
+      return all
     }
     _ = forgotten
   }
 
   /// Takes what this state would release in its `deinit`, to be released without recursion.
-  fileprivate func abandon() -> [CancellationLinks.Parent] {
-    guard let links = machine.withLock({ $0.links.take() }) else { return [] }
+  fileprivate func abandon() -> SmallList<CancellationLinks.Parent> {
+    guard let links = machine.withLock({ $0.links.take() }) else { return .none }
     links.leaveTimerAndList()
     return links.takeParents()
   }
@@ -192,15 +192,19 @@ extension CancellationLinks {
   /// because they may form a list of a hundred thousand.
   private func leaveParents() {
     var parents = takeParents()
-    while var parent = parents.popLast() {
+    while !parents.isEmpty {
+      var parent = parents.remove(at: parents.count - 1)
       parent.state.remove(parent.place)
       // Only walks can still reach it, by a weak reference, and they need none of this.
-      if isKnownUniquelyReferenced(&parent.state) { parents += parent.state.abandon() }
+      if isKnownUniquelyReferenced(&parent.state) {
+        for grandparent in parent.state.abandon() { parents.append(grandparent) }
+      }
     }
   }
 
-  fileprivate func takeParents() -> [Parent] {
-    defer { parents = [] }
-    return parents
+  fileprivate func takeParents() -> SmallList<Parent> {
+    var taken = SmallList<Parent>()
+    swap(&taken, &parents)
+    return taken
   }
 }

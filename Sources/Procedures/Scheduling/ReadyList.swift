@@ -183,7 +183,8 @@ final class ReadyList: Sendable {
         }
       }
     }
-    return locked { storage in
+    return storage.withLock { storage in
+      admitAll(&storage)
       let insertion = storage.machine.insert(procedure, standing, asking: request)
       if insertion != .refused, let cancel = storage.machine.treeCancel {
         if procedure.childList != nil { cancel.expectFollower() }
@@ -201,7 +202,8 @@ final class ReadyList: Sendable {
     _ procedure: Procedure, to readiness: ProcedureStateMachine.Readiness, in attempt: UInt32,
     asking request: ExclusionRequest?, asks: Bool
   ) -> Aftermath {
-    locked { storage in
+    storage.withLock { storage in
+      admitAll(&storage)
       storage.machine.advance(procedure, to: readiness, in: attempt, asking: request)
       return asks ? aftermath(of: &storage) : .none
     }
@@ -579,15 +581,22 @@ final class ReadyList: Sendable {
 
   // MARK: Critical sections
 
-  /// Runs `body` under the lock, with everybody who was added in the machine.
+  /// Runs `body` under the lock, with all that were added in the machine.
   private func locked<Result: Sendable>(_ body: (inout Storage) -> Result) -> Result {
     storage.withLock { storage in
-      while true {
-        storage.machine.admitArrivals()
-        if arrivals.isEmpty { break }
-        storage.machine.receive(from: arrivals)
-      }
+      admitAll(&storage)
       return body(&storage)
+    }
+  }
+
+  /// The beginning of each critical section that is not a worker's own. Those that are frequent call it
+  /// themselves: what a closure inside a closure captures is counted twice.
+  @inline(__always)
+  private func admitAll(_ storage: inout Storage) {
+    while true {
+      storage.machine.admitArrivals()
+      if arrivals.isEmpty { break }
+      storage.machine.receive(from: arrivals)
     }
   }
 
