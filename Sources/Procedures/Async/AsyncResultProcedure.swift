@@ -117,7 +117,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
   ) {
     let work: TaskStart.Work = { [self] in
       do {
-        finish(withResult: .success(try await body(self)), isByItself: true)
+        end(with: .success(try await body(self)))
       } catch {
         finish(throwing: error)
       }
@@ -130,6 +130,11 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
       return core.machine.cancellation >= .posted
     }
     if isCancelled { task.cancel() }
+  }
+
+  /// As `finish(withResult:)`, for an output that is the one that comes with the protocol.
+  final func end(with result: Result<Output, any Error>) {
+    _ = finish(errors: [], output: TypedValue(result), isByItself: true) {}
   }
 
   private func call(

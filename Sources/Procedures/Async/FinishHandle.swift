@@ -36,7 +36,7 @@ public final class FinishHandle<Output: Sendable>: Sendable {
   /// A `CancellationError` after a cancel is the cancel, not a failure.
   public func callAsFunction(_ result: Result<Output, any Error>) {
     switch result {
-    case .success: procedure.finish(withResult: result, isByItself: true)
+    case .success: procedure.end(with: result)
     case .failure(let error): procedure.finish(throwing: error)
     }
   }
