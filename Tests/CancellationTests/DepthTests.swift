@@ -2,9 +2,9 @@ import Cancellation
 import ProcedureTestSupport
 import Testing
 
-/// What leads from one token to the next a hundred thousand times, on a stack of half a megabyte.
+/// What leads from one token to the next thousands of times, on a stack of half a megabyte.
 @Suite struct DepthTests {
-  static let depth = Rounds.size(100_000, otherwise: 30_000)
+  static let depth = Rounds.size(100_000, otherwise: 6_000)
 
   @Test(
     "K6: a fold of flatMaps is cancelled, from either end, and released", arguments: [true, false])

@@ -109,7 +109,8 @@ import Testing
 
   enum Link: CaseIterable { case or, and, map, flatMap, mixed }
 
-  static let length = Rounds.size(100_000, otherwise: 20_000)
+  /// On a stack of half a megabyte, so that frames of a hundred bytes would overflow it.
+  static let length = Rounds.size(100_000, otherwise: 6_000)
 
   static func derive(
     _ token: CancellationToken, _ other: CancellationToken, _ link: Link, _ index: Int

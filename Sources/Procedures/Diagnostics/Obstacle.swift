@@ -29,13 +29,15 @@ enum Obstacle: Sendable {
 }
 
 extension Procedure {
-  /// What it waits for now. O(dependencies), or O(children).
+  /// What it waits for now. O(dependencies), or O(children); of a barrier O(count).
   final var obstacle: Obstacle {
-    read { core in
+    // Those that are looked at in there, to be released after the lock.
+    var seen: [Procedure] = []
+    return read { core in
       if let event = core.machine.awaitedHold { return .pendingEvent(event) }
       switch core.machine.state {
       case .initialized: return .notEnqueued
-      case .pending: return core.obstacleWhilePending(of: self)
+      case .pending: return core.obstacleWhilePending(of: self, seeing: &seen)
       case .executing where core.machine.isSettling:
         let children = childList?.procedures ?? []
         return children.isEmpty ? .nothing : .children(children)
@@ -46,7 +48,9 @@ extension Procedure {
 }
 
 extension ProcedureCore {
-  fileprivate func obstacleWhilePending(of procedure: Procedure) -> Obstacle {
+  fileprivate func obstacleWhilePending(
+    of procedure: Procedure, seeing seen: inout [Procedure]
+  ) -> Obstacle {
     // A group that was cancelled before it started ends after its children, like any other.
     if machine.isSettling, let children = procedure.childList?.procedures, !children.isEmpty {
       return .children(children)
@@ -58,7 +62,7 @@ extension ProcedureCore {
       let progress = rarities?.conditions
       let prerequisites = progress?.prerequisites.map(\.procedure).filter { !$0.isFinished } ?? []
       guard let name = progress?.current?.name, !prerequisites.isEmpty else {
-        return home?.obstacleOfBarriers(to: procedure) ?? .nothing
+        return obstacleOfBarriers(seeing: &seen)
       }
       return .prerequisites(of: name, prerequisites)
     }
@@ -69,15 +73,19 @@ extension ProcedureCore {
     }
     return home?.obstacle(of: procedure) ?? .nothing
   }
+
+  /// What it waits for if it is held back because of a barrier.
+  private func obstacleOfBarriers(seeing seen: inout [Procedure]) -> Obstacle {
+    guard let home, let barriers = home.barriers, let rarities else { return .nothing }
+    for case .barrier(let ticket) in rarities.waiters.elements(of: rarities.waiterList) {
+      let awaited = barriers.awaited(with: ticket, in: home, seeing: &seen)
+      return awaited.isEmpty ? .nothing : .barrier(awaited)
+    }
+    return .nothing
+  }
 }
 
 extension ReadyList {
-  /// What a member waits for that is held back because of a barrier. Called under its lock.
-  fileprivate func obstacleOfBarriers(to procedure: Procedure) -> Obstacle {
-    let awaited = barriers?.awaited(by: procedure, among: procedures) ?? []
-    return awaited.isEmpty ? .nothing : .barrier(awaited)
-  }
-
   /// What a member that could go on waits for here. Called under its lock.
   fileprivate func obstacle(of procedure: Procedure) -> Obstacle {
     switch position(of: procedure) {

@@ -24,6 +24,8 @@ final class QueueBarriers: Sendable {
   /// Guarded by the lock of the barriers that it belongs to.
   final class Stretch: @unchecked Sendable {
     fileprivate let barrier: Procedure
+    /// The one before, until that opens and goes.
+    fileprivate weak var previous: Stretch?
     fileprivate var isBarrierDone = false
     fileprivate var isBarrierReleased = false
     fileprivate var isOpen = false
@@ -31,8 +33,9 @@ final class QueueBarriers: Sendable {
     fileprivate var held: [Procedure?] = []
     fileprivate var unfinished = 0
 
-    fileprivate init(_ barrier: Procedure) {
+    fileprivate init(_ barrier: Procedure, after previous: Stretch?) {
       self.barrier = barrier
+      self.previous = previous
     }
   }
 
@@ -89,7 +92,7 @@ final class QueueBarriers: Sendable {
   func admit(_ procedure: Procedure, isBarrier: Bool) {
     let (ticket, opening): (Ticket, Opening) = state.withLock { state in
       if isBarrier {
-        let stretch = Stretch(procedure)
+        let stretch = Stretch(procedure, after: state.last)
         state.closed.append(stretch)
         state.last = stretch
         return (Ticket(barriers: self, stretch: stretch, index: nil), state.openUp())
@@ -137,28 +140,38 @@ final class QueueBarriers: Sendable {
     opening.carryOut()
   }
 
-  /// What has to finish before `procedure` goes on, if that is held back; empty if it is not.
+  /// What has to finish before the procedure with that ticket goes on; empty if it is not held back.
   ///
-  /// - Parameter members: those of the queue.
-  func awaited(by procedure: Procedure, among members: [Procedure]) -> [Procedure] {
+  /// O(1) for what waits for a barrier. O(count) for a barrier, and for what is behind one that was
+  /// cancelled.
+  ///
+  /// - Parameters:
+  ///   - list: that of the queue.
+  ///   - seen: takes what is to be released after the locks.
+  func awaited(
+    with ticket: Ticket, in list: ReadyList, seeing seen: inout [Procedure]
+  ) -> [Procedure] {
     state.withLock { state in
-      var earlier: [Procedure] = []
-      var later = Set<Procedure>()
-      for stretch in state.closed.elements {
-        later.insert(stretch.barrier)
-        later.formUnion(stretch.held.compactMap(\.self))
+      guard let stretch = ticket.stretch, !stretch.isOpen else { return [] }
+      if ticket.index == nil {
+        if stretch.isBarrierReleased { return [] }
+      } else if !stretch.isBarrierDone {
+        return [stretch.barrier]
       }
-      guard later.contains(procedure) else { return [] }
-      earlier = members.filter { !later.contains($0) }
-      for stretch in state.closed.elements {
-        if stretch.barrier === procedure {
-          return stretch.isBarrierReleased ? [] : earlier.filter { !$0.isFinished }
-        }
-        if !stretch.isBarrierDone { earlier = [stretch.barrier] }
-        if stretch.held.contains(procedure) { return earlier.filter { !$0.isFinished } }
-        earlier += stretch.held.compactMap(\.self)
+      var awaited: [Procedure] = []
+      var next = stretch.previous
+      while let earlier = next {
+        awaited = earlier.held.compactMap(\.self) + awaited
+        if !earlier.isBarrierDone { return [earlier.barrier] + awaited }
+        next = earlier.previous
       }
-      return []
+      var closed = Set<Procedure>()
+      for stretch in state.closed.elements {
+        closed.insert(stretch.barrier)
+        closed.formUnion(stretch.held.compactMap(\.self))
+      }
+      seen = list.procedures
+      return seen.filter { !closed.contains($0) && !$0.isFinished } + awaited
     }
   }
 }
@@ -177,6 +190,7 @@ extension QueueBarriers.State {
       }
       _ = closed.popFirst()
       next.isOpen = true
+      closed.first?.previous = nil
       openCount += next.unfinished
       opening.released += next.held.compactMap(\.self)
       opening.opened.append(next)

@@ -218,4 +218,18 @@ import Testing
     scheduler.run()
     #expect(queue.count == 0)
   }
+
+  @Test("Q7: what each of very many behind a barrier waits for is found in linear time")
+  func growth() async {
+    @Sendable func look(at count: Int) -> Duration {
+      let queue = ProcedureQueue(scheduler: scheduler)
+      queue.isSuspended = true
+      queue.add(TracedProcedure())
+      queue.add(barrier: TracedProcedure("B"))
+      for _ in 0..<count { queue.add(TracedProcedure()) }
+      return (0..<3).map { _ in ContinuousClock().measure { _ = queue.snapshot() } }.min()!
+    }
+    let (few, many) = await onThreadOfItsOwn { (look(at: 1_000), look(at: 20_000)) }
+    #expect(many < few * 200, "1,000: \(few), 20,000: \(many)")
+  }
 }

@@ -17,7 +17,7 @@ import Testing
   /// Less where the ordinary suite tries one more moment of the same shape.
   private static func size(_ full: Int, _ moment: Moment = .never) -> Int {
     switch moment {
-    case .never, .whilePending: Rounds.size(full, otherwise: full / 4)
+    case .never, .whilePending: Rounds.size(full, otherwise: full / 8)
     case .beforeEnqueue, .whileRunning: Rounds.size(full, otherwise: full / 10)
     }
   }
