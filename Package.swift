@@ -65,6 +65,9 @@ let package = Package(
       dependencies: ["Procedures", "ProcedurePrimitives", "ProcedureTestSupport"],
       swiftSettings: settings),
     .testTarget(
+      name: "MisuseTests", dependencies: ["Procedures", "ProcedureTestSupport"],
+      swiftSettings: settings),
+    .testTarget(
       name: "ProceduresFoundationTests",
       dependencies: ["ProceduresFoundation", "Procedures", "ProcedureTestSupport"],
       swiftSettings: settings),
