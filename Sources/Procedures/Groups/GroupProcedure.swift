@@ -168,8 +168,10 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   /// To override: decides which errors of a child the group takes over. The one place to recover.
   ///
   /// ```swift
-  /// override func child(_ child: Procedure, willFinishWithErrors errors: [any Error]) -> [any
-  /// Error] { guard child is Download, !errors.isEmpty, retries > 0 else { return errors }
+  /// override func child(
+  ///   _ child: Procedure, willFinishWithErrors errors: [any Error]
+  /// ) -> [any Error] {
+  ///   guard child is Download, !errors.isEmpty, retries > 0 else { return errors }
   ///   retries -= 1
   ///   add(child: Download(url))
   ///   return []
