@@ -26,11 +26,28 @@ enum Obstacle: Sendable {
   case children([Procedure])
   /// An observer holds the event back.
   case pendingEvent(ProcedureStateMachine.Holdable)
+  /// An observer that is called elsewhere has not returned.
+  case observer(ObserverPlace)
 }
 
 extension Procedure {
   /// What it waits for now. O(dependencies), or O(children); of a barrier O(count).
   final var obstacle: Obstacle {
+    let obstacle = obstacleBesideObservers
+    guard case .nothing = obstacle else { return obstacle }
+    if let place = awaitedObserver { return .observer(place) }
+    guard isPending, !isCancelled else { return .nothing }
+    // Those that have finished let it go on when their observers have been told.
+    let dependencies = dependencies.filter { $0.awaitedObserver != nil }
+    return dependencies.isEmpty ? .nothing : .dependencies(dependencies)
+  }
+
+  /// Where an observer is called whose return its turn waits for.
+  private final var awaitedObserver: ObserverPlace? {
+    read { $0.rarities?.suspendedDelivery?.awaitedCall.entry.place }
+  }
+
+  private final var obstacleBesideObservers: Obstacle {
     // Those that are looked at in there, to be released after the lock.
     var seen: [Procedure] = []
     return read { core in
@@ -125,6 +142,7 @@ extension Obstacle {
     case .groupStart(let group): "its group '\(group.name)' has not begun"
     case .children(let children): "it waits for its children \(children.namesForPeople)"
     case .pendingEvent(let event): "an observer holds its \(event) event back"
+    case .observer(let place): "it waits for an observer \(place.words)"
     }
   }
 }

@@ -23,6 +23,18 @@ extension Procedure {
     }
   }
 
+  /// An observer is called elsewhere: reports it if that has not returned after a while.
+  final func watchCall(_ call: @autoclosure () -> ObserverCall) {
+    guard QueueDiagnostics.hasHandlers.load() != 0, let context = read({ $0.home })?.context,
+      let delay = context.diagnostics.overdueDelay
+    else { return }
+    let call = call()
+    report(after: delay, on: context) { procedure, age in
+      let isAwaited = procedure.read { $0.rarities?.suspendedDelivery?.awaitedCall == call }
+      return isAwaited ? .observerAwaited(call.entry.place, by: procedure, age: age) : nil
+    }
+  }
+
   /// A condition is awaited: reports it if it has not answered after a while.
   final func watchAnswer(of condition: String, _ serial: UInt64, on context: SchedulingContext) {
     guard let delay = context.diagnostics.overdueDelay else { return }

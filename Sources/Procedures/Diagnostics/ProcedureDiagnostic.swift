@@ -18,6 +18,9 @@ public struct ProcedureDiagnostic: Sendable, CustomStringConvertible {
     public static let lingering = Code(description: "lingering")
     /// An observer has held an event back for longer than the queue's `waitReportDelay`.
     public static let eventHeld = Code(description: "eventHeld")
+    /// An observer that is called on the main actor, or on a queue, has not returned for longer than the
+    /// queue's `waitReportDelay`: mostly because that thread is blocked.
+    public static let observerAwaited = Code(description: "observerAwaited")
     /// A condition has not answered for longer than the queue's `waitReportDelay`.
     public static let conditionUnanswered = Code(description: "conditionUnanswered")
     /// Procedures wait for each other, and are cancelled for it.
@@ -83,6 +86,22 @@ public struct ProcedureDiagnostic: Sendable, CustomStringConvertible {
       .eventHeld, name, age: age,
       "An observer of '\(name)' has held back its \(event) event for \(age): "
         + "release the pending event.")
+  }
+
+  static func observerAwaited(
+    _ place: ObserverPlace, by procedure: Procedure, age: Duration
+  ) -> ProcedureDiagnostic {
+    let name = procedure.name
+    let advice =
+      switch place {
+      case .mainActor:
+        "nothing may block the main thread meanwhile, as blockUntilAllFinished() does."
+      case .queue, .worker: "nothing may block that queue meanwhile."
+      }
+    return ProcedureDiagnostic(
+      .observerAwaited, name, age: age,
+      "'\(name)' is \(procedure.state) and has waited for an observer \(place.words) for \(age): "
+        + advice)
   }
 
   static func conditionUnanswered(

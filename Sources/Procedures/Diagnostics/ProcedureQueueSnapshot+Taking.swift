@@ -1,6 +1,6 @@
 extension ProcedureQueue {
   /// What every unfinished procedure of this queue waits for: a dependency, a condition, what another
-  /// one holds, a slot, an event that is held back.
+  /// one holds, a slot, an event that is held back, an observer that is called elsewhere.
   ///
   /// Asks each procedure in turn; nothing is stopped for it. O(procedures + what they wait for).
   public func snapshot() -> ProcedureQueueSnapshot {
@@ -90,7 +90,7 @@ extension Obstacle {
   /// Who has to finish first.
   var awaited: [Procedure] {
     switch self {
-    case .nothing, .notEnqueued, .condition, .suspension, .pendingEvent: []
+    case .nothing, .notEnqueued, .condition, .suspension, .pendingEvent, .observer: []
     case .dependencies(let others), .barrier(let others), .prerequisites(_, let others),
       .slot(_, let others), .children(let others):
       others

@@ -47,7 +47,7 @@ struct WaitGraph {
 
   private mutating func addWaits(of procedure: Procedure, _ index: Int) {
     switch procedure.obstacle {
-    case .nothing, .condition:
+    case .nothing, .condition, .observer:
       isBusy = true
     case .slot(_, let others):
       addWait(of: index, for: others, count: 1)

@@ -12,6 +12,8 @@ struct ObserverDelivery: Sendable {
   let production: Production?
   private var index = 0
   private var remaining: ProcedureEvents
+  /// The event whose call, elsewhere, is waited for.
+  private var awaited: ProcedureEvents = []
 
   init(
     _ events: ProcedureEvents, to entries: SmallList<ObserverEntry>,
@@ -48,8 +50,10 @@ struct ObserverDelivery: Sendable {
         entry.deliver(event, of: procedure, adding: added)
         continue
       }
+      awaited = event
       let rest = self
       procedure.read { core in core.withRarities { $0.suspendedDelivery = rest } }
+      procedure.watchCall(ObserverCall(entry: entry, event: event, added: added))
       entry.place.perform {
         entry.deliver(event, of: procedure, adding: added)
         procedure.listForTurns.requestTurn(of: procedure)
@@ -61,7 +65,34 @@ struct ObserverDelivery: Sendable {
   }
 }
 
+extension ObserverDelivery {
+  /// The call that it waits for, while it is put aside.
+  var awaitedCall: ObserverCall {
+    ObserverCall(entry: entries[index], event: awaited, added: production?.procedure)
+  }
+}
+
+/// One call of an observer on the main actor, or on a queue.
+struct ObserverCall: Sendable, Equatable {
+  let entry: ObserverEntry
+  let event: ProcedureEvents
+  let added: Procedure?
+
+  static func == (left: Self, right: Self) -> Bool {
+    left.entry === right.entry && left.event == right.event && left.added === right.added
+  }
+}
+
 extension ObserverPlace {
+  /// For people: "on the main actor".
+  var words: String {
+    switch self {
+    case .worker: "on a worker"
+    case .queue(let queue): "on queue '\(queue.label)'"
+    case .mainActor: "on the main actor"
+    }
+  }
+
   /// Runs `work` there, later.
   fileprivate func perform(_ work: @escaping @Sendable () -> Void) {
     switch self {

@@ -24,6 +24,7 @@ internal import ProcedurePrimitives
 public final class ProcedureQueue: Sendable {
   let list: ReadyList
   private let delegateReference: QueueDelegateReference
+  private let quality: DispatchQoS.QoSClass
 
   /// What it is called in logs and errors. May be set from any thread.
   public var name: String {
@@ -31,8 +32,12 @@ public final class ProcedureQueue: Sendable {
     set { list.context.diagnostics.queueName = newValue }
   }
 
-  /// The Dispatch quality of its workers.
-  public let qualityOfService: DispatchQoS.QoSClass
+  /// The Dispatch quality of its workers. Given to `init`; it does not change.
+  public var qualityOfService: DispatchQoS.QoSClass {
+    get { quality }
+    @available(*, unavailable, message: "give it to init(qualityOfService:)")
+    set { unavailableName() }
+  }
 
   /// Makes a queue.
   ///
@@ -62,7 +67,7 @@ public final class ProcedureQueue: Sendable {
     qualityOfService: DispatchQoS.QoSClass = .default, scheduler: any Scheduler,
     clock: ProcedureClock = .continuous
   ) {
-    self.qualityOfService = qualityOfService
+    quality = qualityOfService
     delegateReference = QueueDelegateReference()
     list = ReadyList(
       context: SchedulingContext(scheduler: scheduler, clock: clock), delegate: delegateReference)
@@ -147,6 +152,26 @@ public final class ProcedureQueue: Sendable {
     return procedure
   }
 
+  /// Adds a procedure that runs a closure on the main actor.
+  ///
+  /// ```swift
+  /// queue.add { @MainActor in label.text = "done" }
+  /// ```
+  ///
+  /// For closures that are `@MainActor`: written so, or a method of a type on the main actor. One that
+  /// is also `async` is given to a `MainActorProcedure`.
+  ///
+  /// - Parameter block: run once; the procedure fails with what it throws.
+  /// - Returns: the procedure: to wait for it, or to cancel it.
+  @discardableResult
+  public func add(
+    _ block: @escaping @MainActor @Sendable () throws -> Void
+  ) -> MainActorProcedure {
+    let procedure = MainActorProcedure(block)
+    list.admit(procedure)
+    return procedure
+  }
+
   /// Adds a procedure and waits until it has finished. Cancelling the task cancels the procedure.
   ///
   /// It waits for the finish also then: nothing of the procedure runs after this has returned.
@@ -175,7 +200,7 @@ public final class ProcedureQueue: Sendable {
       if newValue <= 0 {
         stopBecauseOfMisuse(
           "maxConcurrentProcedureCount of queue '\(name)' must be at least 1, not \(newValue); "
-            + "set isSuspended to hold procedures back.")
+            + "leave it out, or .max, for no limit; set isSuspended to hold procedures back.")
       }
       list.limit = newValue
     }
@@ -214,6 +239,11 @@ public final class ProcedureQueue: Sendable {
       reason: errors.first.map(CancellationReason.failure) ?? .requested)
   }
 
+  /// Cancels every procedure that has not finished, with an error, or without one for nil.
+  public func cancelAll(withError error: (any Error)?) {
+    cancelAll(withErrors: error.map { [$0] } ?? [])
+  }
+
   // MARK: Looking
 
   /// The procedures that have not finished, in the order in which they were added. O(n log n).
@@ -224,8 +254,10 @@ public final class ProcedureQueue: Sendable {
 
   /// Blocks until there is a moment without unfinished procedures.
   ///
-  /// Must not be called from a procedure of this queue: it would wait for itself.
-  /// Nor from the main thread, if something on the queue needs the main actor.
+  /// Must not be called from a procedure of this queue: it would wait for itself. Nor from the main
+  /// thread if something on the queue needs the main actor: a `MainActorProcedure`, an observer that is
+  /// called there. Such a procedure does not end, or has finished and still waits for its observer;
+  /// `snapshot()` says so, and after `waitReportDelay` the `diagnosticsHandler` is told.
   @available(*, noasync, message: "await waitUntilAllFinished() instead")
   public func blockUntilAllFinished() {
     list.waitUntilEmpty()
@@ -265,8 +297,9 @@ public final class ProcedureQueue: Sendable {
     set { list.context.diagnostics.gracePeriod = newValue }
   }
 
-  /// How long an observer may hold an event back, or a condition take to answer, before that is
-  /// reported to `diagnosticsHandler`; nil for any time, default ten seconds.
+  /// How long an observer may hold an event back, one that is called on the main actor or on a queue
+  /// take to return, or a condition take to answer, before that is reported to `diagnosticsHandler`;
+  /// nil for any time, default ten seconds.
   ///
   /// Told once for each such wait that begins while there is a handler, by the queue's clock.
   public var waitReportDelay: Duration? {
