@@ -89,12 +89,14 @@ import Testing
       _ = ProcedureQueue(name: "narrow", maxConcurrentProcedureCount: 0)
     }
     #expect(message(of: queue).contains("of queue 'narrow' must be at least 1, not 0"))
+    #expect(message(of: queue).contains("leave it out, or .max, for no limit"))
     let group = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let group = GroupProcedure()
       group.name = "narrow"
       group.maxConcurrentChildCount = -1
     }
     #expect(message(of: group).contains("of group 'narrow' must be at least 1, not -1"))
+    #expect(message(of: group).contains("leave it out, or .max, for no limit"))
   }
 
   private func message(of result: ExitTest.Result?) -> String {

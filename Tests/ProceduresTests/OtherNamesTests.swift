@@ -28,6 +28,45 @@ struct OtherNamesTests {
     ("p.addDidAddOperationBlockObserver { _, _ in }", "renamed to 'addDidAddProcedureBlock"),
     ("p.start()", "add it to a queue"),
     ("p.main()", "override execute()"),
+    ("_ = p.progress", "report(fractionCompleted:)"),
+    ("_ = p.value", "queue.run(procedure).get()"),
+    ("_ = p.observe(\\.isFinished) { _, _ in }", "addDidFinishBlockObserver { … }"),
+    ("_ = p.observe(\\.state, options: [.new]) { _, _ in }", "addDidFinishBlockObserver { … }"),
+    ("_ = p.publisher(for: \\.isFinished)", "addDidFinishBlockObserver { … }"),
+    ("BlockProcedure {}.addExecutionBlock {}", "GroupProcedure {"),
+    ("q.cancelAllProcedures()", "renamed to 'cancelAll(withErrors:)'"),
+    ("q.waitUntilAllProceduresAreFinished()", "blockUntilAllFinished()"),
+    ("q.add { @MainActor in await Task.yield() }", "add(MainActorProcedure { … })"),
+    ("_ = q.procedureCount", "renamed to 'count'"),
+    ("q.suspend()", "isSuspended = true"),
+    ("q.resume()", "isSuspended = false"),
+    ("_ = q.progress", "GroupProcedure"),
+    ("_ = q.observe(\\.count) { _, _ in }", "set delegate"),
+    ("_ = q.publisher(for: \\.count)", "set delegate"),
+    ("q.qualityOfService = .utility", "init(qualityOfService:)"),
+    ("_ = ProcedureQueue.defaultMaxConcurrentProcedureCount", "Int.max"),
+    ("q.add { await Task.yield() }", "add(AsyncProcedure { … })"),
+    ("q.add { try await Task.sleep(for: .zero); print() }", "add(AsyncProcedure { … })"),
+    ("_ = BlockProcedure { await Task.yield() }", "AsyncProcedure { … }"),
+    (
+      "_ = BlockProcedure(name: \"x\") { try await Task.sleep(for: .zero) }", "AsyncProcedure { … }"
+    ),
+    ("_ = BlockProcedure { p in await Task.yield() }", "AsyncProcedure { procedure in … }"),
+    ("_ = ResultProcedure { await Task.yield(); return 1 }", "AsyncResultProcedure { … }"),
+    (
+      "_ = ResultProcedure<Int> { p in await Task.yield(); return 1 }",
+      "AsyncResultProcedure { procedure in … }"
+    ),
+    (
+      "_ = TransformProcedure<Int, Int> { i in await Task.yield(); return i }",
+      "AsyncTransformProcedure { input in … }"
+    ),
+    (
+      "_ = TransformProcedure<Int, Int> { p, i in await Task.yield(); return i }",
+      "AsyncTransformProcedure { procedure, input in … }"
+    ),
+    ("TaskStore<Int>().cancel(id: 3)", "renamed to 'cancel(_:)'"),
+    ("_ = TaskStore<Int>().count(id: 3)", "renamed to 'count(_:)'"),
     ("p.enqueue(on: q)", "queue.add(procedure)"),
     ("p.queuePriority = .high", "renamed to 'priority'"),
     ("_ = p.operationName", "renamed to 'name'"),
@@ -132,6 +171,15 @@ struct OtherNamesTests {
           override func procedureWillFinish(with error: (any Error)?) {}
           override func procedureDidFinish(with error: (any Error)?) {}
           override func child(_ child: Procedure, willFinishWithError error: (any Error)?) {}
+          override func main() {}
+          override func start() {}
+          override var isAsynchronous: Bool { true }
+          override var isConcurrent: Bool { true }
+          override var isReady: Bool { true }
+          override func cancel() {}
+          override var isExecuting: Bool { true }
+          override var isFinished: Bool { true }
+          override var completionBlock: (@Sendable () -> Void)? { get { nil } set {} }
         }
         """)
     let expected = [
@@ -141,6 +189,43 @@ struct OtherNamesTests {
     ]
     for (line, message) in expected {
       #expect(errors[line]?.contains { $0.contains("override \(message)") } == true, "\(errors)")
+    }
+    // What is final can say no more than that.
+    let others = [
+      8: "override execute()", 9: "override execute()", 10: "leave it out", 11: "leave it out",
+      12: "add a condition", 13: "cannot be overridden", 14: "'final'", 15: "'final'",
+      16: "addDidFinishBlockObserver { … }",
+    ]
+    for (line, message) in others {
+      #expect(errors[line]?.contains { $0.contains(message) } == true, "\(line): \(errors)")
+    }
+  }
+
+  @Test("a closure with a mistake in it shows that mistake, not another procedure to write")
+  func mistakes() throws {
+    let lines: [(code: String, message: String)] = [
+      ("_ = BlockProcedure { undefined() }", "cannot find 'undefined'"),
+      ("_ = BlockProcedure { let a = 1; print(a); undefined() }", "cannot find 'undefined'"),
+      ("_ = BlockProcedure { let x: Int = \"a\"; print(x) }", "cannot convert value"),
+      ("_ = ResultProcedure { undefined() }", "cannot find 'undefined'"),
+      ("_ = ResultProcedure<Int> { \"a\" }", "cannot convert value"),
+      ("_ = ResultProcedure<Int> { print(); return \"a\" }", "cannot convert"),
+      ("_ = TransformProcedure<Int, Int> { i in i.undefined }", "has no member 'undefined'"),
+      ("q.add { undefined() }", "cannot find 'undefined'"),
+      ("q.add { print(); undefined() }", "cannot find 'undefined'"),
+      ("q.add(barrier: { undefined() })", "cannot find 'undefined'"),
+      ("_ = AsyncProcedure(name: \"x\") { undefined() }", "cannot find 'undefined'"),
+      ("_ = AsyncProcedure(name: \"x\") { await undefined(); print() }", "cannot find 'undefined'"),
+      ("_ = AsyncTransformProcedure<Int, Int> { i in i.undefined }", "has no member 'undefined'"),
+      ("_ = GroupProcedure(name: \"x\") { undefined() }", "cannot find 'undefined'"),
+    ]
+    let head = "import Procedures\nfunc uses(_ q: ProcedureQueue) {\n"
+    let errors = try #require(TypeChecker.current).errors(
+      in: head + lines.map { $0.code + "\n" }.joined() + "}\n")
+    for (index, line) in lines.enumerated() {
+      let said = errors[3 + index] ?? []
+      #expect(said.contains { $0.contains(line.message) }, "\(line.code): \(said)")
+      #expect(!said.contains { $0.contains("unavailable") }, "\(line.code): \(said)")
     }
   }
 
@@ -187,6 +272,57 @@ struct OtherNamesTests {
             block.addDidFinishBlockObserver { @MainActor block, errors in self.count += 1 }
             block.addDidExecuteBlockObserver(done)
           }
+          func use(_ token: CancellationToken) {
+            token.onCancel { print("anywhere") }
+            token.onCancel { @MainActor in self.count += 1 }
+            token.onCancel { @MainActor [weak self] in self?.count += 1 }
+            token.onComplete { @MainActor cancelled in self.count += cancelled ? 1 : 0 }
+            token.onComplete { cancelled in print(cancelled) }
+            token.onCancel(increment)
+          }
+          func increment() { count += 1 }
+          func names(_ queue: ProcedureQueue) {
+            queue.add(AsyncProcedure(name: "a") { try await Task.sleep(for: .zero) })
+            queue.add(AsyncProcedure(name: "a") { self.count += 1 })
+            queue.add(AsyncProcedure(name: "a") { procedure in if !procedure.isCancelled { count += 1 } })
+            queue.add(AsyncProcedure(name: "a", .callback) { finish in finish() })
+            queue.add(AsyncProcedure(.callback) { finish in finish(nil) })
+            queue.add(AsyncResultProcedure(name: "r") { count })
+            queue.add(AsyncResultProcedure<Int>(name: "r", .callback) { $0(.success(3)) })
+            queue.add(MainActorProcedure(name: "m") { count += 1 })
+            queue.add(AsyncTransformProcedure<Int, Int> { input in input + 1 })
+            queue.add(AsyncTransformProcedure<Int, Int>(name: "t") { input in input + count })
+            queue.add(AsyncTransformProcedure<Int, Int> { $0 + 1 })
+            queue.add(AsyncTransformProcedure { (input: Int) in try await load(input) })
+            queue.add(AsyncTransformProcedure(load))
+            queue.add(
+              AsyncTransformProcedure<Int, Int> { procedure, input in
+                procedure.isCancelled ? input : try await load(input)
+              })
+            queue.add(
+              AsyncTransformProcedure<Int, Void> { procedure, input in
+                _ = try await load(input)
+                procedure.report(fractionCompleted: 0.5)
+              })
+            queue.add(
+              AsyncTransformProcedure<Int, Int>(name: "t", .callback) { input, finish in
+                finish(.success(input))
+              })
+            queue.add(GroupProcedure(name: "g", BlockProcedure {}, BlockProcedure {}))
+            queue.add(GroupProcedure(name: "g", children: [BlockProcedure {}]))
+            queue.add(GroupProcedure(name: "g", children: Set([BlockProcedure {}])))
+            queue.add(GroupProcedure(name: "g") { BlockProcedure {} })
+            queue.add(GroupProcedure(name: "g"), GroupProcedure(), GroupProcedure(name: nil))
+            queue.add(barrier: { print("alone") })
+            queue.add { print("on a worker") }
+            let added: BlockProcedure = queue.add { try Task.checkCancellation() }
+            let shown: MainActorProcedure = queue.add { @MainActor [weak self] in self?.count += 1 }
+            queue.add(added, shown)
+            queue.add(increment)
+            queue.add(barrier: BlockProcedure {})
+            queue.cancelAll(withError: nil)
+          }
+          nonisolated func load(_ number: Int) async throws -> Int { number }
         }
         """, swiftVersion: version, arguments: arguments)
     #expect(errors.isEmpty)

@@ -61,9 +61,21 @@ public final class TaskStore<ID: Hashable & Sendable>: Sendable {
   }
 
   /// Cancels the tasks under `id`. They leave the count at once.
+  ///
+  /// ```swift
+  /// tasks.cancel(.search)
+  /// ```
   public func cancel(_ id: ID) {
     table.cancel(id)
   }
+
+  /// Called otherwise here.
+  @available(*, unavailable, renamed: "cancel(_:)")
+  public func cancel(id: ID) {}
+
+  /// Called otherwise here.
+  @available(*, unavailable, renamed: "count(_:)")
+  public func count(id: ID) -> Int { 0 }
 
   /// Cancels all tasks and empties the store, which may be used again.
   public func cancelAll() {

@@ -58,9 +58,20 @@ public struct CancellationToken: Sendable {
   }
 
   /// Why it was cancelled; nil while pending and when not cancelled.
+  ///
+  /// For logs and messages. It is not in what `checkCancellation()` throws, which is Swift's own
+  /// `CancellationError` whatever the reason:
+  ///
+  /// ```swift
+  /// } catch is CancellationError {
+  ///   if case .deadlineExceeded = token.reason { show("that took too long") }
+  /// }
+  /// ```
   public var reason: CancellationReason? { state?.outcome?.reason }
 
-  /// Throws `CancellationError` if the token was cancelled.
+  /// Throws Swift's `CancellationError`, which says nothing more, if the token was cancelled.
+  ///
+  /// Why it was is in `reason`.
   public func checkCancellation() throws(CancellationError) {
     if isCancelled { throw CancellationError() }
   }

@@ -8,27 +8,33 @@
 /// See `AsyncResultProcedure`, which this is without a value.
 nonisolated open class AsyncProcedure: AsyncResultProcedure<Void>, @unchecked Sendable {
   /// Makes a procedure that runs `body` as a task, on the actor that it is written on, if any.
+  ///
+  /// - Parameters:
+  ///   - name: what it is called.
+  ///   - body: its error is that of the procedure.
   public override init(
+    name: String? = nil,
     @_inheritActorContext @_implicitSelfCapture
     _ body: @escaping @Sendable () async throws -> Void
   ) {
-    super.init(body)
+    super.init(name: name, body)
   }
 
   /// Makes a procedure that runs `body`, which is handed the procedure, as a task.
   public override init(
+    name: String? = nil,
     @_inheritActorContext @_implicitSelfCapture
     _ body: @escaping @Sendable (_ procedure: AsyncResultProcedure<Void>) async throws -> Void
   ) {
-    super.init(body)
+    super.init(name: name, body)
   }
 
   /// Makes a procedure that starts something with a completion handler. See `AsyncResultProcedure`.
   public override init(
-    _ form: FinishHandle<Void>.Form,
+    name: String? = nil, _ form: FinishHandle<Void>.Form,
     _ start: @escaping @Sendable (_ finish: FinishHandle<Void>) throws -> Void
   ) {
-    super.init(form, start)
+    super.init(name: name, form, start)
   }
 }
 
@@ -47,8 +53,9 @@ nonisolated open class AsyncProcedure: AsyncResultProcedure<Void>, @unchecked Se
 nonisolated open class MainActorProcedure: AsyncResultProcedure<Void>, @unchecked Sendable {
   /// Makes a procedure that runs `body` on the main actor.
   public init(
+    name: String? = nil,
     @_implicitSelfCapture _ body: @escaping @MainActor @Sendable () async throws -> Void
   ) {
-    super.init(.task { _ in try await body() })
+    super.init(name: name, .task { _ in try await body() })
   }
 }

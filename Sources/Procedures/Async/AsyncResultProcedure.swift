@@ -41,27 +41,36 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
   /// Lets a task begin that was made where the procedure was added. Guarded by the procedure's lock.
   private final var start: TaskStart?
 
-  init(_ work: Work) {
+  init(name: String?, _ work: Work) {
     self.work = work
     super.init()
+    if let name { self.name = name }
   }
 
   /// Makes a procedure that runs `body` as a task, on the actor that it is written on, if any.
+  ///
+  /// - Parameters:
+  ///   - name: what it is called.
+  ///   - body: its result, or its error, is that of the procedure.
   public init(
+    name: String? = nil,
     @_inheritActorContext @_implicitSelfCapture
     _ body: @escaping @Sendable () async throws -> Output
   ) {
     work = .task { _ in try await body() }
     super.init()
+    if let name { self.name = name }
   }
 
   /// Makes a procedure that runs `body`, which is handed the procedure, as a task.
   public init(
+    name: String? = nil,
     @_inheritActorContext @_implicitSelfCapture
     _ body: @escaping @Sendable (_ procedure: AsyncResultProcedure<Output>) async throws -> Output
   ) {
     work = .task(body)
     super.init()
+    if let name { self.name = name }
   }
 
   /// Makes a procedure that starts something with a completion handler.
@@ -76,11 +85,12 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
   /// work is done. What it throws ends the procedure. A closure without `.callback` ends the procedure
   /// when it returns.
   public init(
-    _ form: FinishHandle<Output>.Form,
+    name: String? = nil, _ form: FinishHandle<Output>.Form,
     _ start: @escaping @Sendable (_ finish: FinishHandle<Output>) throws -> Void
   ) {
     work = .handle { _, finish in try start(finish) }
     super.init()
+    if let name { self.name = name }
   }
 
   /// Starts the task, or calls the closure.

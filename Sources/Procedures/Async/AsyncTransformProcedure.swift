@@ -11,11 +11,34 @@ nonisolated open class AsyncTransformProcedure<Input: Sendable, Output: Sendable
   AsyncResultProcedure<Output>, InputProcedure, @unchecked Sendable
 {
   /// Makes a procedure that runs `transform` as a task, on the actor that it is written on, if any.
+  ///
+  /// - Parameters:
+  ///   - name: what it is called.
+  ///   - transform: its result, or its error, is that of the procedure.
   public init(
+    name: String? = nil,
     @_inheritActorContext @_implicitSelfCapture
     _ transform: @escaping @Sendable (_ input: Input) async throws -> Output
   ) {
-    super.init(.task { procedure in try await transform(Self.input(of: procedure)) })
+    super.init(
+      name: name, .task { procedure in try await transform(Self.transforming(procedure).input) })
+  }
+
+  /// Makes a procedure that runs `transform`, which is handed the procedure, as a task.
+  public init(
+    name: String? = nil,
+    @_inheritActorContext @_implicitSelfCapture
+    _ transform:
+      @escaping @Sendable (
+        _ procedure: AsyncTransformProcedure<Input, Output>, _ input: Input
+      ) async throws -> Output
+  ) {
+    super.init(
+      name: name,
+      .task { procedure in
+        let (procedure, input) = try Self.transforming(procedure)
+        return try await transform(procedure, input)
+      })
   }
 
   /// Makes a procedure that starts something with a completion handler.
@@ -23,10 +46,12 @@ nonisolated open class AsyncTransformProcedure<Input: Sendable, Output: Sendable
   /// `start` is called once, on the queue's worker, and calls `finish`, or has it called, when the
   /// work is done. What it throws ends the procedure.
   public init(
-    _ form: FinishHandle<Output>.Form,
+    name: String? = nil, _ form: FinishHandle<Output>.Form,
     _ start: @escaping @Sendable (_ input: Input, _ finish: FinishHandle<Output>) throws -> Void
   ) {
-    super.init(.handle { procedure, finish in try start(Self.input(of: procedure), finish) })
+    super.init(
+      name: name,
+      .handle { procedure, finish in try start(Self.transforming(procedure).input, finish) })
   }
 
   /// Written with `.callback` before the closure.
@@ -39,10 +64,12 @@ nonisolated open class AsyncTransformProcedure<Input: Sendable, Output: Sendable
     preconditionFailure("Internal inconsistency: unavailable")
   }
 
-  private static func input(of procedure: AsyncResultProcedure<Output>) throws -> Input {
+  private static func transforming(
+    _ procedure: AsyncResultProcedure<Output>
+  ) throws -> (procedure: AsyncTransformProcedure<Input, Output>, input: Input) {
     guard let procedure = procedure as? AsyncTransformProcedure<Input, Output> else {
       preconditionFailure("Internal inconsistency: a transform that is run by another procedure")
     }
-    return try procedure.requireInput()
+    return (procedure, try procedure.requireInput())
   }
 }

@@ -15,15 +15,17 @@ nonisolated open class DelayProcedure: Procedure, @unchecked Sendable {
   private final let timer: DelayTimer
 
   /// Makes a delay of a length, counted from when it executes.
-  public init(by duration: Duration) {
+  public init(name: String? = nil, by duration: Duration) {
     timer = DelayTimer(.after(duration))
     super.init()
+    if let name { self.name = name }
   }
 
   /// Makes a delay until an instant.
-  public init(until instant: ContinuousClock.Instant) {
+  public init(name: String? = nil, until instant: ContinuousClock.Instant) {
     timer = DelayTimer(.at(instant))
     super.init()
+    if let name { self.name = name }
   }
 
   /// Starts the wait.

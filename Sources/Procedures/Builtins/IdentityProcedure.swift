@@ -3,7 +3,7 @@ nonisolated open class IdentityProcedure<Value: Sendable>: TransformProcedure<Va
   @unchecked Sendable
 {
   /// Makes a procedure that hands its input on.
-  public init() {
-    super.init { (value: Value) in value }
+  public init(name: String? = nil) {
+    super.init(name: name) { (value: Value) in value }
   }
 }

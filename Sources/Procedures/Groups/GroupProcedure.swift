@@ -42,20 +42,46 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
     add(children: children)
   }
 
+  /// Makes a group with a name.
+  ///
+  /// - Parameters:
+  ///   - name: what it is called; nil for the name of its type.
+  ///   - children: none of which may be on a queue or in a group.
+  public init(name: String?, children: [Procedure] = []) {
+    let reference = GroupReference()
+    list = ReadyList(childrenOf: reference)
+    super.init()
+    reference.refer(to: self)
+    if let name { self.name = name }
+    add(children: children)
+  }
+
   /// Makes a group of the procedures of a sequence: a set of some subclass, a lazy map.
   public convenience init<Children: Sequence>(children: Children)
+  where Children.Element: Procedure {
+    self.init(name: nil, children: children)
+  }
+
+  /// Makes a group, with a name, of the procedures of a sequence.
+  @_disfavoredOverload  // An array is that of the other one.
+  public convenience init<Children: Sequence>(name: String?, children: Children)
   where Children.Element: Procedure {
     // By an array: a generic iterator makes, and gives back, a block of memory for each element.
     let children = Array(children)
     var list: [Procedure] = []
     list.reserveCapacity(children.count)
     for child in children { list.append(child) }
-    self.init(children: list)
+    self.init(name: name, children: list)
   }
 
   /// Makes a group of the procedures given.
   public convenience init(_ children: Procedure...) {
     self.init(children: children)
+  }
+
+  /// Makes a group, with a name, of the procedures given.
+  public convenience init(name: String?, _ children: Procedure...) {
+    self.init(name: name, children: children)
   }
 
   deinit {
@@ -97,7 +123,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
       if newValue <= 0 {
         stopBecauseOfMisuse(
           "maxConcurrentChildCount of group '\(name)' must be at least 1, not \(newValue); "
-            + "set isSuspended to hold children back.")
+            + "leave it out, or .max, for no limit; set isSuspended to hold children back.")
       }
       list.limit = newValue
     }

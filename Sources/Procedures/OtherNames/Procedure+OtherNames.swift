@@ -73,14 +73,6 @@ extension ProcedureProtocol {
   ) { unavailableName() }
 
   /// Called otherwise here.
-  @available(*, unavailable, message: "add it to a queue")
-  public func start() { unavailableName() }
-
-  /// Called otherwise here.
-  @available(*, unavailable, message: "override execute(), and add it to a queue")
-  public func main() { unavailableName() }
-
-  /// Called otherwise here.
   @available(*, unavailable, message: "write queue.add(procedure)")
   public func enqueue(on queue: ProcedureQueue) { unavailableName() }
 
@@ -106,27 +98,39 @@ extension ProcedureProtocol {
   }
 
   /// Called otherwise here.
-  @available(*, unavailable, message: "write addDidFinishBlockObserver { … }")
-  public var completionBlock: (@Sendable () -> Void)? {
-    get { unavailableName() }
-    set { unavailableName() }
-  }
+  @available(
+    *, unavailable,
+    message:
+      "say how far it is with report(fractionCompleted:); read fractionCompleted or progressUpdates"
+  )
+  public var progress: ProgressUpdates { unavailableName() }
 
   /// Called otherwise here.
   @available(
     *, unavailable,
     message:
-      "a pending procedure that waits for nothing starts when there is a slot; see state and snapshot()"
+      "a procedure without an output has no value; write try await queue.run(procedure).get()"
   )
-  public var isReady: Bool { unavailableName() }
+  public var value: Void { get async throws { unavailableName() } }
 
   /// Called otherwise here.
-  @available(*, unavailable, message: "every procedure may finish later than execute() returns")
-  public var isAsynchronous: Bool { unavailableName() }
+  @available(
+    *, unavailable, message: "there is no KVO; write addDidFinishBlockObserver { … } and the like"
+  )
+  public func observe<Value>(
+    _ keyPath: KeyPath<Self, Value>, options: [UnavailableObservingOption] = [],
+    changeHandler: @escaping (Self, Any) -> Void
+  ) -> ObserverRegistration { unavailableName() }
 
   /// Called otherwise here.
-  @available(*, unavailable, message: "every procedure may finish later than execute() returns")
-  public var isConcurrent: Bool { unavailableName() }
+  @available(
+    *, unavailable,
+    message:
+      "there is no KVO; write addDidFinishBlockObserver { … }, or for await fraction in progressUpdates"
+  )
+  public func publisher<Value>(for keyPath: KeyPath<Self, Value>) -> ObserverRegistration {
+    unavailableName()
+  }
 
   /// Called otherwise here.
   @available(*, unavailable, message: "see state, isCancelled and outcome")
@@ -142,6 +146,22 @@ extension ProcedureProtocol {
     get { unavailableName() }
     set { unavailableName() }
   }
+}
+
+/// The options of key-value observing, which there is none of.
+@available(*, unavailable, message: "there is no KVO; write addDidFinishBlockObserver { … }")
+public enum UnavailableObservingOption: Sendable {
+  /// Not available.
+  case new, old, initial, prior
+}
+
+extension BlockProcedure {
+  /// Called otherwise here.
+  @available(
+    *, unavailable,
+    message: "it has one closure; for several write GroupProcedure { BlockProcedure { … } … }"
+  )
+  public final func addExecutionBlock(_ block: @escaping @Sendable () -> Void) { unavailableName() }
 }
 
 /// What stands in for what is called otherwise. Never called.

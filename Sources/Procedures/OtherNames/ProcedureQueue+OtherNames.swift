@@ -42,7 +42,7 @@ extension ProcedureQueue {
   public func add(operation: Procedure, withContext context: Any?) { unavailableName() }
 
   /// Called otherwise here.
-  @available(*, unavailable, message: "write add(barrier: BlockProcedure { … })")
+  @available(*, unavailable, message: "write add(barrier: { … })")
   public func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) { unavailableName() }
 
   /// Called otherwise here.
@@ -82,4 +82,56 @@ extension ProcedureQueue {
   /// Called otherwise here.
   @available(*, unavailable, message: "without a limit it is Int.max")
   public static var defaultMaxConcurrentOperationCount: Int { unavailableName() }
+
+  /// Called otherwise here.
+  @available(*, unavailable, message: "without a limit it is Int.max")
+  public static var defaultMaxConcurrentProcedureCount: Int { unavailableName() }
+
+  /// Called otherwise here.
+  @available(*, unavailable, renamed: "cancelAll(withErrors:)")
+  public func cancelAllProcedures() { unavailableName() }
+
+  /// Called otherwise here.
+  @available(
+    *, unavailable,
+    message:
+      "write await waitUntilAllFinished(), or blockUntilAllFinished() where code is not async"
+  )
+  public func waitUntilAllProceduresAreFinished() { unavailableName() }
+
+  /// Called otherwise here.
+  @available(*, unavailable, renamed: "count")
+  public var procedureCount: Int { unavailableName() }
+
+  /// Called otherwise here.
+  @available(*, unavailable, message: "write isSuspended = true")
+  public func suspend() { unavailableName() }
+
+  /// Called otherwise here.
+  @available(*, unavailable, message: "write isSuspended = false")
+  public func resume() { unavailableName() }
+
+  /// Called otherwise here.
+  @available(
+    *, unavailable,
+    message: "put what belongs together in a GroupProcedure, and read its fractionCompleted"
+  )
+  public var progress: ProgressUpdates { unavailableName() }
+
+  /// Called otherwise here.
+  @available(
+    *, unavailable, message: "there is no KVO; set delegate, or await waitUntilAllFinished()"
+  )
+  public func observe<Value>(
+    _ keyPath: KeyPath<ProcedureQueue, Value>, options: [UnavailableObservingOption] = [],
+    changeHandler: @escaping (ProcedureQueue, Any) -> Void
+  ) -> ObserverRegistration { unavailableName() }
+
+  /// Called otherwise here.
+  @available(
+    *, unavailable, message: "there is no KVO; set delegate, or await waitUntilAllFinished()"
+  )
+  public func publisher<Value>(
+    for keyPath: KeyPath<ProcedureQueue, Value>
+  ) -> ObserverRegistration { unavailableName() }
 }

@@ -155,6 +155,46 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   @available(*, unavailable, message: "override procedureDidFinish(withErrors:)")
   open func procedureDidFinish(with error: (any Error)?) {}
 
+  /// Called otherwise here.
+  @available(*, unavailable, message: "add it to a queue; to do the work override execute()")
+  open func start() {}
+
+  /// Called otherwise here.
+  @available(
+    *, unavailable,
+    message: "override execute(), which calls finish(); add the procedure to a queue"
+  )
+  open func main() {}
+
+  /// Called otherwise here.
+  @available(
+    *, unavailable,
+    message: "leave it out: every procedure may finish later than execute() returns"
+  )
+  open var isAsynchronous: Bool { true }
+
+  /// Called otherwise here.
+  @available(
+    *, unavailable,
+    message: "leave it out: every procedure may finish later than execute() returns"
+  )
+  open var isConcurrent: Bool { true }
+
+  /// Called otherwise here.
+  @available(
+    *, unavailable,
+    message:
+      "add a condition: a pending procedure that waits for nothing starts when there is a slot; see state and snapshot()"
+  )
+  open var isReady: Bool { true }
+
+  /// Called otherwise here.
+  @available(*, unavailable, message: "write addDidFinishBlockObserver { … }")
+  open var completionBlock: (@Sendable () -> Void)? {
+    get { nil }
+    set {}
+  }
+
   // MARK: State
 
   /// Where it is in its life. Does not block; what is read may be history a moment later.

@@ -224,4 +224,18 @@ extension ProcedureQueue {
     list.barriers?.begin(in: list)
     return list.admit(barrier, as: .barrier)
   }
+
+  /// Adds a barrier that runs a closure. See `add(barrier:)`.
+  ///
+  /// ```swift
+  /// queue.add(barrier: { try cache.write() })
+  /// ```
+  ///
+  /// - Returns: the procedure: to wait for it, or to cancel it.
+  @discardableResult @_disfavoredOverload  // A trailing closure has no label: that is `add { … }`.
+  public func add(barrier block: @escaping @Sendable () throws -> Void) -> BlockProcedure {
+    let procedure = BlockProcedure(block)
+    add(barrier: procedure)
+    return procedure
+  }
 }

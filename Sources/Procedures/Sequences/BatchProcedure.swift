@@ -31,11 +31,13 @@ nonisolated open class BatchProcedure<Transform: InputProcedure & OutputProcedur
 
   /// Makes a batch.
   ///
-  /// - Parameter transform: makes the procedure for an element. Called once for each, in order,
-  /// when the batch executes, and let go of then.
-  public init(_ transform: @escaping @Sendable () -> Transform) {
+  /// - Parameters:
+  ///   - name: what it is called.
+  ///   - transform: makes the procedure for an element. Called once for each, in order, when the
+  ///     batch executes, and let go of then.
+  public init(name: String? = nil, _ transform: @escaping @Sendable () -> Transform) {
     makeTransform = transform
-    super.init(children: [])
+    super.init(name: name)
   }
 
   /// Makes the children. An override calls `super.execute()`.

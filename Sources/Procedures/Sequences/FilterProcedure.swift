@@ -6,9 +6,10 @@ nonisolated open class FilterProcedure<Element: Sendable>: TransformProcedure<[E
 {
   /// Makes a procedure that filters `source`.
   public init(
-    source: [Element]? = nil, includeElement: @escaping @Sendable (Element) throws -> Bool
+    name: String? = nil, source: [Element]? = nil,
+    includeElement: @escaping @Sendable (Element) throws -> Bool
   ) {
-    super.init { procedure, elements in
+    super.init(name: name) { procedure, elements in
       try elements.filter { element in
         try procedure.checkCancellation()
         return try includeElement(element)

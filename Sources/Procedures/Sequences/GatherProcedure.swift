@@ -23,15 +23,19 @@ nonisolated open class GatherProcedure<Element: Sendable>: Procedure, OutputProc
   private final let elements: Locked<[Element?]>
 
   /// Makes a procedure that gathers what `sources` make.
-  public convenience init<Source: OutputProcedure>(_ sources: some Sequence<Source>)
+  public convenience init<Source: OutputProcedure>(
+    name: String? = nil, _ sources: some Sequence<Source>
+  )
   where Source.Output == Element {
-    self.init(sources.map { $0 as any OutputProcedure<Element> })
+    self.init(name: name, sources.map { $0 as any OutputProcedure<Element> })
   }
 
   /// Makes a procedure that gathers what sources of several types make.
-  public init(_ sources: [any OutputProcedure<Element>]) {
+  @_disfavoredOverload  // An array of one type is that of the other one, also if it is a literal.
+  public init(name: String? = nil, _ sources: [any OutputProcedure<Element>]) {
     elements = Locked(Array(repeating: nil, count: sources.count))
     super.init()
+    if let name { self.name = name }
     for (index, source) in sources.enumerated() { gather(from: source, at: index) }
   }
 

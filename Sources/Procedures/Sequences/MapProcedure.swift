@@ -14,9 +14,10 @@ nonisolated open class MapProcedure<Element: Sendable, Mapped: Sendable>: Transf
 {
   /// Makes a procedure that maps each element of `source`.
   public init(
-    source: [Element]? = nil, transform: @escaping @Sendable (Element) throws -> Mapped
+    name: String? = nil, source: [Element]? = nil,
+    transform: @escaping @Sendable (Element) throws -> Mapped
   ) {
-    super.init { procedure, elements in
+    super.init(name: name) { procedure, elements in
       try elements.map { element in
         try procedure.checkCancellation()
         return try transform(element)
@@ -35,9 +36,10 @@ nonisolated open class FlatMapProcedure<Element: Sendable, Mapped: Sendable>: Tr
 {
   /// Makes a procedure that maps each element of `source` to several.
   public init<Several: Sequence<Mapped> & SendableMetatype>(
-    source: [Element]? = nil, transform: @escaping @Sendable (Element) throws -> Several
+    name: String? = nil, source: [Element]? = nil,
+    transform: @escaping @Sendable (Element) throws -> Several
   ) {
-    super.init { procedure, elements in
+    super.init(name: name) { procedure, elements in
       try elements.flatMap { element in
         try procedure.checkCancellation()
         return try transform(element)
@@ -48,9 +50,10 @@ nonisolated open class FlatMapProcedure<Element: Sendable, Mapped: Sendable>: Tr
 
   /// Makes a procedure that maps each element of `source` to one, or to nil for none.
   public init(
-    source: [Element]? = nil, transform: @escaping @Sendable (Element) throws -> Mapped?
+    name: String? = nil, source: [Element]? = nil,
+    transform: @escaping @Sendable (Element) throws -> Mapped?
   ) {
-    super.init { procedure, elements in
+    super.init(name: name) { procedure, elements in
       try elements.compactMap { element in
         try procedure.checkCancellation()
         return try transform(element)

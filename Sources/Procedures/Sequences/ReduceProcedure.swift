@@ -7,10 +7,10 @@ nonisolated open class ReduceProcedure<Element: Sendable, Value: Sendable>: Tran
 {
   /// Makes a procedure that combines the elements of `source`, beginning with `initial`.
   public init(
-    source: [Element]? = nil, initial: Value,
+    name: String? = nil, source: [Element]? = nil, initial: Value,
     nextPartialResult: @escaping @Sendable (_ partial: Value, _ element: Element) throws -> Value
   ) {
-    super.init { procedure, elements in
+    super.init(name: name) { procedure, elements in
       try elements.reduce(initial) { partial, element in
         try procedure.checkCancellation()
         return try nextPartialResult(partial, element)

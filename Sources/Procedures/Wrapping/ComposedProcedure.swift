@@ -16,9 +16,13 @@ nonisolated open class ComposedProcedure<Wrapped: Procedure>: GroupProcedure, @u
   public final let procedure: Wrapped
 
   /// Wraps a procedure, which may be on no queue and in no group.
-  public init(_ procedure: Wrapped) {
+  ///
+  /// - Parameters:
+  ///   - name: what the group is called.
+  ///   - procedure: what is wrapped.
+  public init(name: String? = nil, _ procedure: Wrapped) {
     self.procedure = procedure
-    super.init(children: [procedure])
+    super.init(name: name, children: [procedure])
   }
 
   override func errorsToTakeOver(

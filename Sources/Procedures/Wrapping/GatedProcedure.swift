@@ -12,8 +12,10 @@ nonisolated open class GatedProcedure<Wrapped: Procedure>: ComposedProcedure<Wra
   @unchecked Sendable
 {
   /// Wraps a procedure behind a gate.
-  public init(_ procedure: Wrapped, gate: @escaping @Sendable () throws -> Bool) {
-    super.init(procedure)
+  public init(
+    name: String? = nil, _ procedure: Wrapped, gate: @escaping @Sendable () throws -> Bool
+  ) {
+    super.init(name: name, procedure)
     add(condition: BlockCondition(gate))
   }
 }

@@ -41,6 +41,34 @@ extension URLSession {
     }
   }
 
+  /// Loads the contents of a URL, until `cancellationToken` is cancelled, or the current task.
+  ///
+  /// ```swift
+  /// let (data, response) = try await session.data(from: url, cancellationToken: token)
+  /// ```
+  ///
+  /// - Throws: `URLError.cancelled` if either was cancelled, also before; otherwise what the session says.
+  ///   An HTTP status that tells of an error is none here: look at the response.
+  public func data(
+    from url: URL, cancellationToken: CancellationToken
+  ) async throws -> (Data, URLResponse) {
+    try await withCancellationToken { current in
+      try await withCheckedThrowingContinuation { continuation in
+        data(from: url, cancellationToken: cancellationToken || current) { result in
+          continuation.resume(with: result)
+        }
+      }
+    }
+  }
+
+  /// The same, until a token of couchdeveloper's protocol is cancelled.
+  @_disfavoredOverload
+  public func data(
+    from url: URL, cancellationToken: any CancellationTokenType
+  ) async throws -> (Data, URLResponse) {
+    try await data(from: url, cancellationToken: cancellationToken.cancellationToken)
+  }
+
   /// Loads the contents of a URL; the completion is that of `dataTask(with:completionHandler:)`.
   @discardableResult
   public func data(

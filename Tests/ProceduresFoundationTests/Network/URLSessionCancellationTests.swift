@@ -95,4 +95,94 @@ import Testing
     let result = await load(url, source.token || .never)
     #expect(throws: URLError.self) { try result.get() }
   }
+
+  private func text(
+    _ server: LoopbackServer, _ path: String, _ token: CancellationToken
+  ) async throws -> String {
+    let (data, response) = try await session.data(
+      from: server.url(path), cancellationToken: token)
+    #expect((response as? HTTPURLResponse)?.statusCode == 200)
+    return String(decoding: data, as: UTF8.self)
+  }
+
+  @Test("awaited: what is not cancelled is returned, and what is no cancel is thrown")
+  func awaited() async throws {
+    let server = try LoopbackServer()
+    let source = CancellationTokenSource()
+    #expect(try await text(server, "/text", source.token) == LoopbackServer.text)
+    #expect(try await text(server, "/text", .never) == LoopbackServer.text)
+    server.stop()
+    let error = await #expect(throws: URLError.self) {
+      try await text(server, "/text", source.token)
+    }
+    #expect(error?.code != .cancelled && !source.token.isCompleted)
+  }
+
+  @Test("awaited: the token's cancel ends the connection, and URLError.cancelled is thrown")
+  func awaitedTokenCancel() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let source = CancellationTokenSource()
+    let task = Task { try await text(server, "/silence", source.token) }
+    await server.asked.wait()
+    source.cancel()
+    await server.connectionEnded.wait()
+    let error = await #expect(throws: URLError.self) { try await task.value }
+    #expect(error?.code == .cancelled && !task.isCancelled)
+  }
+
+  @Test("awaited: the task's cancel does the same, and leaves the token alone")
+  func awaitedTaskCancel() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let source = CancellationTokenSource()
+    let task = Task { try await text(server, "/silence", source.token) }
+    await server.asked.wait()
+    task.cancel()
+    await server.connectionEnded.wait()
+    let error = await #expect(throws: URLError.self) { try await task.value }
+    #expect(error?.code == .cancelled && !source.token.isCompleted)
+  }
+
+  @Test("awaited: cancelled before, by the token or the task, nothing is sent")
+  func awaitedBornCancelled() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let first = await #expect(throws: URLError.self) { try await text(server, "/text", .cancelled) }
+    let task = Task {
+      unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+      return try await text(server, "/text", .never)
+    }
+    let second = await #expect(throws: URLError.self) { try await task.value }
+    #expect(first?.code == .cancelled && second?.code == .cancelled)
+    #expect(server.requests.value == 0)
+  }
+
+  @Test("a token of couchdeveloper's protocol does in each form what a token does")
+  func otherTokens() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let none: any CancellationTokenType = CancellationTokenNone()
+    let cancelled: any CancellationTokenType = CancellationToken.cancelled
+    let url = server.url("/text")
+    for (token, expected) in [(none, LoopbackServer.text as String?), (cancelled, nil)] {
+      let (data, _, code) = await withCheckedContinuation { continuation in
+        session.data(from: url, cancellationToken: token) { data, response, error in
+          continuation.resume(returning: (data, response, (error as? URLError)?.code))
+        }
+      }
+      #expect(data.map { String(decoding: $0, as: UTF8.self) } == expected)
+      #expect(code == (expected == nil ? .cancelled : nil))
+      let result = await withCheckedContinuation { continuation in
+        session.data(from: url, cancellationToken: token) { result in
+          continuation.resume(returning: result)
+        }
+      }
+      let text = try? result.map { String(decoding: $0.0, as: UTF8.self) }.get()
+      #expect(text == expected)
+      let awaited = try? await session.data(from: url, cancellationToken: token).0
+      #expect(awaited.map { String(decoding: $0, as: UTF8.self) } == expected)
+    }
+    #expect(server.requests.value == 3)
+  }
 }

@@ -110,4 +110,49 @@ import Testing
     #expect("\(await ProcedureQueue().run(procedure))" == "succeeded")
     #expect(procedure.conditions.isEmpty)
   }
+
+  @Test("a barrier can be a closure, which runs alone")
+  func barrier() async throws {
+    let queue = ProcedureQueue()
+    let running = Counter()
+    let seen = Recorder<Int>()
+    let before = AsyncProcedure(name: "before") {
+      running.increment()
+      await Task.yield()
+      running.decrement()
+    }
+    queue.add(before)
+    let barrier = queue.add(barrier: { seen.note(running.value) })
+    let failing = queue.add(barrier: { throw TestError("no") })
+    queue.add { seen.note(-1) }
+    await queue.waitUntilAllFinished()
+    #expect(seen.events == [0, -1])
+    #expect("\(barrier.outcome!)" == "succeeded" && "\(failing.outcome!)" == "failed: no")
+  }
+
+  @Test("all are cancelled with one error, or with none")
+  func cancelAll() async {
+    let queue = ProcedureQueue()
+    queue.isSuspended = true
+    let (first, second) = (BlockProcedure {}, BlockProcedure {})
+    queue.add(first)
+    queue.cancelAll(withError: TestError("late"))
+    queue.add(second)
+    queue.cancelAll(withError: nil)
+    await queue.waitUntilAllFinished()
+    #expect("\(first.outcome!)" == "cancelled: late" && "\(second.outcome!)" == "cancelled")
+  }
+
+  @Test("a closure that is on the main actor runs there")
+  func onMainActor() async {
+    let queue = ProcedureQueue()
+    let seen = Recorder<String>()
+    let shows = queue.add { @MainActor in
+      MainActor.assertIsolated()
+      seen.note("shown")
+    }
+    let fails = queue.add { @MainActor in throw TestError("no") }
+    #expect("\(await shows.waitUntilFinished())" == "succeeded" && seen.events == ["shown"])
+    #expect("\(await fails.waitUntilFinished())" == "failed: no")
+  }
 }

@@ -1,0 +1,31 @@
+/// Runs `operation` as a task that is cancelled when `token` is, or when the current task is, and waits
+/// for it.
+///
+/// The way to have a token end a part of a task that awaits:
+///
+/// ```swift
+/// let data = try await withTask(cancelledBy: button.token) {
+///   try await client.load(url)
+/// }
+/// ```
+///
+/// Cancelled by either, `operation` sees it, as in any task, before the `cancel()` returns; it is waited
+/// for, and what it returns or throws is what comes out: mostly a `CancellationError`. If a token was
+/// cancelled before, the task starts cancelled, and runs nonetheless. Cancelling the token does not cancel
+/// the current task, and nothing is left on the token afterwards.
+///
+/// - Parameters:
+///   - token: what cancels the task, beside the current one.
+///   - operation: runs where it was formed, with the task-local values and the priority of the current
+///     task, as in `Task.init`. It may outlive nothing: it has ended when this returns.
+/// - Returns: what `operation` returned.
+public nonisolated(nonsending) func withTask<Success: Sendable>(
+  cancelledBy token: CancellationToken,
+  @_inheritActorContext @_implicitSelfCapture
+  _ operation: sending @escaping @isolated(any) () async throws -> Success
+) async throws -> Success {
+  let start = TaskStart(operation)
+  return try await withCancellationToken { current in
+    try await start.task(priority: nil, cancelledBy: token || current).value
+  }
+}
