@@ -89,7 +89,8 @@ let package = Package(
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "ProcedureRunbook", "ProceduresTesting", "Procedures", "Cancellation",
+        "ProcedureRunbook", "ProceduresFoundation", "ProceduresTesting", "Procedures",
+        "Cancellation",
         "ProcedurePrimitives", "ProcedureTestSupport",
       ],
       swiftSettings: settings),

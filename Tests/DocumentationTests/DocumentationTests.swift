@@ -51,6 +51,23 @@ import Testing
     }
   }
 
+  @Test(
+    "the manifest of the README is as this one: its tools version, platforms that suffice, a product"
+  )
+  func manifest() throws {
+    let readme = try #require(Document.all.first)
+    let block = try #require(readme.blocks(of: "swift package").first)
+    let own = try String(
+      contentsOf: Document.root.appending(path: "Package.swift"), encoding: .utf8)
+    #expect(block.split(separator: "\n").first == own.split(separator: "\n").first)
+    for platform in block.matches(of: /\.\w+\(\.v\d+\)/).map(\.0) {
+      #expect(own.contains(platform))
+    }
+    let products = block.matches(of: /\.product\(name: "(\w+)"/).map { String($0.1) }
+    #expect(!products.isEmpty)
+    for product in products { #expect(own.contains(".library(name: \"\(product)\"")) }
+  }
+
   @Test("the plan of the README is one that runbook accepts")
   func plan() throws {
     let readme = try #require(Document.all.first)

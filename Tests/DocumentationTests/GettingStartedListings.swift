@@ -39,6 +39,26 @@ struct GettingStartedListings {
     #expect("\(failed)" == "failed: NoText()")
   }
 
+  @Test("names are given at creation, or in the middle of an expression")
+  func names() async {
+    let queue = ProcedureQueue()
+    let output = Recorder<String>()
+    @Sendable func fetchTexts() async throws { output.note("fetch") }
+    @Sendable func sortTexts() { output.note("sort") }
+    // listing: start-names
+    let fetch = AsyncProcedure(name: "fetch") { try await fetchTexts() }
+    let sort = BlockProcedure(name: "sort") { sortTexts() }
+    sort.add(dependency: fetch)
+    let prepare = GroupProcedure(name: "prepare", fetch, sort)
+    queue.add(prepare, CountWords("a text").named("count the rest"))
+    // end
+    let names = queue.procedures.map(\.name)
+    #expect(Set(["prepare", "count the rest"]).isSuperset(of: names))
+    await queue.waitUntilAllFinished()
+    #expect(output.events == ["fetch", "sort"])
+    #expect([fetch, sort, prepare].map(\.name) == ["fetch", "sort", "prepare"])
+  }
+
   @Test("a dependency hands over a value")
   func dependency() async {
     let queue = ProcedureQueue()

@@ -44,7 +44,7 @@ struct ReadmeListings {
   }
 
   @Test("awaiting a procedure")
-  func awaiting() async {
+  func awaiting() async throws {
     let (queue, bytes) = (ProcedureQueue(), [UInt8]("ab".utf8))
     let output = output
     func print(_ line: String) { output.note(line) }
@@ -55,6 +55,7 @@ struct ReadmeListings {
     case .failed(let errors): print("failed: \(errors)")
     case .cancelled(let errors): print("cancelled: \(errors)")
     }
+    try await queue.run(Checksum(bytes)).get()  // or like this, if a failure is to be thrown
     // end
     #expect(output.events == ["the sum is \(97 * 31 + 98)"])
   }
@@ -126,14 +127,17 @@ struct ReadmeListings {
     let clock = TestClock()
     let queue = ProcedureQueue(clock: clock.clock)
     let executes = Gate()
-    let (upload, retry) = (Endless(), BlockProcedure {})
+    let upload = Endless()
+    let output = output
+    @Sendable func print(_ line: String) { output.note(line) }
     upload.addDidExecuteBlockObserver { _ in executes.open() }
     // listing: time
     upload.add(observer: TimeoutObserver(by: .seconds(30)))
     let pause = DelayProcedure(by: .seconds(2))
     pause.add(dependency: upload)
-    retry.add(dependency: pause)
-    queue.add(upload, pause, retry)
+    let check = BlockProcedure { print("two seconds after the upload, however that ended") }
+    check.add(dependency: pause)
+    queue.add(upload, pause, check)
     // end
     let waits = Gate()
     pause.addDidExecuteBlockObserver { _ in waits.open() }
@@ -147,6 +151,6 @@ struct ReadmeListings {
     #expect(!pause.isFinished)
     clock.advance(by: .nanoseconds(1))
     await queue.waitUntilAllFinished()
-    #expect("\(retry.outcome!)" == "succeeded")
+    #expect("\(check.outcome!)" == "succeeded" && output.events.count == 1)
   }
 }

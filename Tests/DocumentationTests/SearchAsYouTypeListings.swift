@@ -41,6 +41,25 @@ final class SearchModel: Sendable {
 }
 // end
 
+// listing: search-async
+@MainActor final class AsyncSearchModel {
+  nonisolated enum Work { case search }
+
+  private let tasks = TaskStore<Work>()
+  private(set) var results: [String] = []
+
+  func textDidChange(
+    _ text: String, search: @escaping @Sendable (String) async throws -> [String]
+  ) {
+    tasks.addTask(id: .search, policy: .cancelPrevious) { [weak self] in
+      let results = try await search(text)
+      try Task.checkCancellation()  // after the last await, before it is shown
+      self?.results = results
+    }
+  }
+}
+// end
+
 @Suite("Listings of the guide SearchAsYouType")
 struct SearchAsYouTypeListings {
   /// Answers when it is told to, in any order, also what was cancelled meanwhile.
@@ -90,6 +109,26 @@ struct SearchAsYouTypeListings {
       #expect(results.last == 7 && Set(results).count == results.count, "seed \(seed)")
       #expect(service.cancelled.value == 7)
     }
+  }
+
+  @Test("K13: an old result that comes after a newer one, from an async service, is not shown")
+  @MainActor func asyncService() async {
+    let model = AsyncSearchModel()
+    let (old, asked, ended) = (Gate(), Gate(), Gate())
+    model.textDidChange("a") { text in
+      asked.open()
+      await old.wait()  // looks at no cancel
+      defer { ended.open() }
+      return [text]
+    }
+    await asked.wait()
+    model.textDidChange("ab") { text in [text] }
+    for _ in 0..<10_000 where model.results.isEmpty { await Task.yield() }
+    #expect(model.results == ["ab"])
+    old.open()
+    await ended.wait()
+    for _ in 0..<100 { await Task.yield() }
+    #expect(model.results == ["ab"])
   }
 
   @Test("K13: the search in flight is cancelled when the model goes")

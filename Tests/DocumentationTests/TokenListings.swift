@@ -33,6 +33,14 @@ final class Upload: Cancelable {
 }
 // end
 
+// listing: token-main-actor-target
+@MainActor final class Spinner: Cancelable {
+  var isTurning = true
+
+  nonisolated func cancel() { Task { @MainActor in isTurning = false } }
+}
+// end
+
 // listing: token-guard
 func start(_ work: (CancellationToken) throws -> Void) throws -> CancellationTokenSource {
   let source = CancellationTokenSource()
@@ -69,6 +77,42 @@ struct TokenListings {
   @Test func polling() throws {
     #expect(try firstPrimes(5) == [2, 3, 5, 7, 11])
     #expect(throws: CancellationError.self) { try firstPrimes(5, token: .cancelled) }
+  }
+
+  @Test func reasons() {
+    let token = CancellationToken.timeout(.zero)
+    let output = Recorder<String>()
+    func print(_ value: Any) { output.note("\(value)") }
+    // listing: token-reason
+    do {
+      print(try firstPrimes(100_000, token: token))
+    } catch is CancellationError {
+      if case .deadlineExceeded? = token.reason { print("that took too long") }
+    } catch {
+      print(error)
+    }
+    // end
+    #expect(output.events == ["that took too long"])
+  }
+
+  @MainActor private final class Screen {
+    var status = ""
+
+    func follow(_ token: CancellationToken) {
+      // listing: token-main-actor
+      token.onCancel { @MainActor [weak self] in self?.status = "cancelled" }
+      // end
+    }
+  }
+
+  @Test @MainActor func mainActor() async {
+    let source = CancellationTokenSource()
+    let (screen, spinner) = (Screen(), Spinner())
+    screen.follow(source.token)
+    source.token.register(spinner)
+    source.cancel()
+    for _ in 0..<10_000 where spinner.isTurning || screen.status.isEmpty { await Task.yield() }
+    #expect(!spinner.isTurning && screen.status == "cancelled")
   }
 
   @Test func handler() async {

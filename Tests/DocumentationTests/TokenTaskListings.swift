@@ -1,7 +1,22 @@
 import Cancellation
 import Dispatch
+import Foundation
+import ProceduresFoundation
 import ProcedureTestSupport
 import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+// listing: token-part
+func firstLine(
+  of load: @escaping @Sendable () async throws -> String, token: CancellationToken
+) async throws -> String {
+  let text = try await withTask(cancelledBy: token) { try await load() }
+  return String(text.prefix { !$0.isNewline })
+}
+// end
 
 // listing: token-from-task
 func load(_ service: Service) async throws {
@@ -44,6 +59,7 @@ func receive(from channel: Channel, token: CancellationToken) async -> Bool {
     }
   }
 
+  func cancelSearch() { tasks.cancel(.search) }
   func disappear() { tasks.cancelAll() }
 }
 // end
@@ -68,6 +84,39 @@ struct TokenTaskListings {
     // end
     source.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
+  }
+
+  @Test func part() async throws {
+    #expect(try await firstLine(of: { "one\ntwo" }, token: .never) == "one")
+    let (source, entered) = (CancellationTokenSource(), Gate())
+    let token = source.token
+    let task = Task {
+      try await firstLine(
+        of: {
+          entered.open()
+          try await Task.sleep(for: .seconds(3_600))
+          return ""
+        }, token: token)
+    }
+    await entered.wait()
+    source.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+  }
+
+  @Test func urls() async throws {
+    let (session, token) = (URLSession(configuration: .ephemeral), CancellationToken.cancelled)
+    let url = try #require(URL(string: "http://127.0.0.1:9/"))
+    let output = Recorder<String>()
+    func print(_ line: String) { output.note(line) }
+    // listing: token-url
+    do {
+      let (data, _) = try await session.data(from: url, cancellationToken: token)
+      print("\(data.count) bytes")
+    } catch let error as URLError where error.code == .cancelled {
+      print("cancelled, by the token or by the task")
+    }
+    // end
+    #expect(output.events == ["cancelled, by the token or by the task"])
   }
 
   @Test func scope() async {
@@ -103,6 +152,7 @@ struct TokenTaskListings {
       return ["item"]
     }
     await gate.wait()
+    model.cancelSearch()
     model.disappear()
   }
 }
