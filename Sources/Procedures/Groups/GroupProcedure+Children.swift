@@ -130,6 +130,19 @@ extension GroupProcedure {
   }
 }
 
+extension ProcedureCore {
+  /// The next child that is to be heard; nil also if a cancel is to be told first: then they are heard
+  /// after that.
+  mutating func takeUnheardChild() -> Procedure? {
+    guard let rarities, rarities.unheard.first != nil else { return nil }
+    guard !machine.isCancelDue else {
+      _ = machine.noteChild()
+      return nil
+    }
+    return rarities.unheard.popFirst()
+  }
+}
+
 extension ChildResults {
   /// Whether it is no wait that was reported before.
   fileprivate mutating func isNew(_ error: any Error) -> Bool {

@@ -248,7 +248,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
 
   /// Children are about to finish, and wait for what the group says to their errors.
   final override func hearChildren() {
-    while let child = read({ $0.rarities?.unheard.popFirst() }) {
+    while let child = read({ $0.takeUnheardChild() }) {
       decide(about: child)
       child.wasHeard()
     }

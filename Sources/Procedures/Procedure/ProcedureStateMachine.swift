@@ -518,7 +518,7 @@ struct ProcedureStateMachine: Sendable {
   }
 
   /// Whether it was cancelled and has not been told so: no other user code begins before.
-  private var isCancelDue: Bool { cancellation == .marked || cancellation == .posted }
+  var isCancelDue: Bool { cancellation == .marked || cancellation == .posted }
 
   /// What the holder of the turn does next, now that the step before is done.
   ///

@@ -72,6 +72,41 @@ import Testing
     #expect(trace.events.dropFirst().sorted() == ["heard a", "heard b"])
   }
 
+  @Test(
+    "C1: a group that is cancelled while it hears several children hears the rest after it was told"
+  )
+  func cancelledWhileHearing() {
+    final class Noting: GroupProcedure, @unchecked Sendable {
+      let trace: Recorder<String>
+      init(_ children: [Procedure], _ trace: Recorder<String>) {
+        self.trace = trace
+        super.init(children: children)
+      }
+      override func procedureDidCancel(withErrors errors: [any Error]) { trace.note("didCancel") }
+      override func child(_ child: Procedure, willFinishWithErrors errors: [any Error])
+        -> [any Error]
+      {
+        trace.note("heard")
+        cancel()
+        return errors
+      }
+    }
+    let queue = queue
+    let busy = DispatchQueue(label: "busy", attributes: .initiallyInactive)
+    let group = Noting(["a", "b", "c"].map { TracedProcedure($0, end: .whenTold) }, trace)
+    group.addDidExecuteBlockObserver(synchronizedWith: busy) {}
+    queue.add(group)
+    scheduler.run()
+    // The group's turn waits for its observer: what ends meanwhile is heard in one go.
+    for child in group.children { child.finish() }
+    scheduler.run()
+    busy.activate()
+    busy.sync {}
+    scheduler.run()
+    #expect(trace.events == ["heard", "didCancel", "heard", "heard"])
+    #expect(group.isFinished && queue.count == 0)
+  }
+
   @Test("C1: on threads, a cancelled group hears no child before procedureDidCancel")
   func cancelledGroupHearsLaterOnThreads() async {
     final class Noting: GroupProcedure, @unchecked Sendable {
