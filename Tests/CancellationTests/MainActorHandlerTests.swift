@@ -61,7 +61,7 @@ import Testing
     #expect(seen.events == [true, false])
   }
 
-  @Test("K5: unregistered before the cancel it is not called, and is let go of")
+  @Test("K5: unregistered before the cancel it is not called, and is released")
   func unregistered() {
     let source = CancellationTokenSource()
     let probe = Probe()

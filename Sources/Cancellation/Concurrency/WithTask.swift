@@ -17,7 +17,7 @@
 /// - Parameters:
 ///   - token: what cancels the task, beside the current one.
 ///   - operation: runs where it was formed, with the task-local values and the priority of the current
-///     task, as in `Task.init`. It may outlive nothing: it has ended when this returns.
+///     task, as in `Task.init`. It has ended when this returns.
 /// - Returns: what `operation` returned.
 public nonisolated(nonsending) func withTask<Success: Sendable>(
   cancelledBy token: CancellationToken,

@@ -257,7 +257,7 @@ public final class ProcedureQueue: Sendable {
   /// Must not be called from a procedure of this queue: it would wait for itself. Nor from the main
   /// thread if something on the queue needs the main actor: a `MainActorProcedure`, an observer that is
   /// called there. Such a procedure does not end, or has finished and still waits for its observer;
-  /// `snapshot()` says so, and after `waitReportDelay` the `diagnosticsHandler` is told.
+  /// `snapshot()` says so, and after `waitReportDelay` it is reported to `diagnosticsHandler`.
   @available(*, noasync, message: "await waitUntilAllFinished() instead")
   public func blockUntilAllFinished() {
     list.waitUntilEmpty()

@@ -34,7 +34,7 @@ nonisolated open class BatchProcedure<Transform: InputProcedure & OutputProcedur
   /// - Parameters:
   ///   - name: what it is called.
   ///   - transform: makes the procedure for an element. Called once for each, in order, when the
-  ///     batch executes, and let go of then.
+  ///     batch executes, and released then.
   public init(name: String? = nil, _ transform: @escaping @Sendable () -> Transform) {
     makeTransform = transform
     super.init(name: name)

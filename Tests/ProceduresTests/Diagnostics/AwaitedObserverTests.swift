@@ -126,7 +126,7 @@ import Testing
   }
 
   @Test(
-    "a main thread that blocks while an observer needs the main actor is told so, with time real")
+    "a main thread that blocks while an observer needs the main actor is reported, in real time")
   func mainActor() async {
     blocked.activate()
     await #expect(processExitsWith: .success) {

@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test(
-    "C1: a group that is cancelled while it hears several children hears the rest after it was told"
+    "C1: cancelled while it hears children, a group hears the rest after procedureDidCancel"
   )
   func cancelledWhileHearing() {
     final class Noting: GroupProcedure, @unchecked Sendable {
