@@ -1,7 +1,15 @@
 import Foundation
 import Procedures
-import ProceduresFoundation
+import ProceduresProcess
 import Testing
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
 
 /// The built executable, run as a user would.
 struct RunbookExecutable {
@@ -24,6 +32,22 @@ struct RunbookExecutable {
   }
 
   func removeDirectory() { try? FileManager.default.removeItem(at: directory) }
+
+  /// Makes a pipe with a name, by which steps wait for each other and for the test.
+  func makePipe(_ name: String) throws {
+    let path = directory.appending(path: name).path
+    try #require(mkfifo(path, 0o600) == 0, "\(name): \(errno)")
+  }
+
+  /// Waits until something is written to a pipe.
+  func waitForPipe(_ name: String) {
+    _ = try? Data(contentsOf: directory.appending(path: name))
+  }
+
+  /// Lets go what waits for a pipe.
+  func writePipe(_ name: String) {
+    try? Data("go\n".utf8).write(to: directory.appending(path: name))
+  }
 
   /// Runs a plan, given as JSON, in the directory.
   func run(
