@@ -3,6 +3,8 @@ import Procedures
 import ProceduresProcess
 import Testing
 
+@testable import ProcedureRunbook
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -36,17 +38,18 @@ struct RunbookExecutable {
   /// Makes a pipe with a name, by which steps wait for each other and for the test.
   func makePipe(_ name: String) throws {
     let path = directory.appending(path: name).path
-    try #require(mkfifo(path, 0o600) == 0, "\(name): \(errno)")
+    try #require(unsafe mkfifo(path, 0o600) == 0, "\(name): \(errno)")
   }
 
   /// Waits until something is written to a pipe.
   func waitForPipe(_ name: String) {
-    _ = try? Data(contentsOf: directory.appending(path: name))
+    // Foundation's own reading refuses a pipe at once.
+    _ = try? InputFile(directory.appending(path: name).path).contents()
   }
 
   /// Lets go what waits for a pipe.
   func writePipe(_ name: String) {
-    try? Data("go\n".utf8).write(to: directory.appending(path: name))
+    _ = OutputFile.write("go\n", to: directory.appending(path: name).path)
   }
 
   /// Runs a plan, given as JSON, in the directory.

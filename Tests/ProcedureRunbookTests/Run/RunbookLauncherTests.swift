@@ -75,7 +75,7 @@ struct RunbookLauncherTests {
         mkfifo up
         $RUNBOOK --launcher './launch {name}' --grace 0.2 plan.json & p=$!
         read x < up; kill -TERM $p; wait $p; status=$?
-        kill -KILL -- -$(cat group.*); exit $status
+        kill -s KILL -- -$(cat group.*); exit $status
         """)
     #expect(execution.exit == .status(143))
     #expect(execution.output.contains("cancelled"))
@@ -92,9 +92,9 @@ struct RunbookLauncherTests {
     let execution = try await runbook.shell(
       plan: "[\(steps.joined(separator: ","))]",
       Self.launcher + """
-        mkfifo up
+        mkfifo up; exec 3<> up
         $RUNBOOK -j3 \(Self.options) --grace 600 plan.json & p=$!
-        for i in 1 2 3; do read x < up; done
+        for i in 1 2 3; do read x <&3; done
         kill -INT $p; wait $p
         """)
     #expect(execution.exit == .status(130), "\(execution.output)")
@@ -127,9 +127,9 @@ struct RunbookLauncherTests {
         [{"name": "deaf", "run": "trap 'echo no > up' TERM; echo up > up; while :; do read x < never; done"}]
         """,
       Self.launcher + """
-        mkfifo up never
+        mkfifo up never; exec 3<> up
         $RUNBOOK \(Self.options) --grace 600 plan.json & p=$!
-        read x < up; kill -INT $p; read x < up; kill -INT $p; wait $p
+        read x <&3; kill -INT $p; read x <&3; kill -INT $p; wait $p
         """)
     #expect(execution.exit == .status(130))
     #expect(runbook.text("ended") == "TERM\nKILL\n")
@@ -147,7 +147,7 @@ struct RunbookLauncherTests {
         mkfifo up; touch no-cancel
         $RUNBOOK \(Self.options) --grace 0.2 plan.json & p=$!
         read x < up; kill -INT $p; wait $p; status=$?
-        kill -KILL -- -$(cat group.*); exit $status
+        kill -s KILL -- -$(cat group.*); exit $status
         """)
     #expect(execution.exit == .status(130))
     #expect(

@@ -65,7 +65,6 @@ struct RunbookOutputTests {
     defer { runbook.removeDirectory() }
     for isGoneBefore in [true, false] {
       let terminal = try PseudoTerminal()
-      let go = runbook.directory.appending(path: "go").path
       // In a shell that leads no session: the terminal controls nothing, and takes nothing with it.
       let wait = isGoneBefore ? "echo ready; read x < go; " : "echo ready; "
       let execution = try await runbook.shell(
@@ -80,7 +79,7 @@ struct RunbookOutputTests {
           guard text == "ready\n" else { return }
           if !isGoneBefore { terminal.read(until: "0/1 steps, 1 running") }
           terminal.close()
-          _ = try? Data("go\n".utf8).write(to: URL(filePath: go))
+          runbook.writePipe("go")
         })
       #expect(execution.exit == .status(1), "\(execution.output)")
       #expect(
@@ -128,7 +127,7 @@ struct RunbookOutputTests {
     let execution = try await runbook.run(
       plan: """
         [{"name": "deaf",
-          "run": "echo $$ > pid; trap 'echo heard > heard' TERM; yes & wait; wait; sleep 600"}]
+          "run": "trap 'echo heard > heard' TERM; echo $$ > pid; yes & wait; wait; sleep 600"}]
         """,
       "--grace", "600",
       onOutput: { _, process in
