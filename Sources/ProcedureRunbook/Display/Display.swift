@@ -95,7 +95,7 @@ final class Display: Sendable {
         news.wait()
       }
       let frame = state.withLock { $0.takeFrame(at: .now) }
-      // What cannot be written stands in nobody's way.
+      // A frame that cannot be written ends a pause as well: what waits for the terminal goes on.
       isPaused = write(frame.bytes) && frame.isPaused
       let (completions, isOver) = state.withLock { $0.written(frame, isPaused: isPaused) }
       for completion in completions { completion() }

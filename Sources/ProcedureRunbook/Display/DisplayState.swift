@@ -1,4 +1,4 @@
-/// What is shown, what is still to be written, and who waits for that: the state of a display.
+/// What is shown, what is still to be written, and the callers that wait for that.
 ///
 /// It knows neither threads nor descriptors: `Display` asks it what to write next.
 struct DisplayState: Sendable {
@@ -165,7 +165,7 @@ struct DisplayState: Sendable {
 
   /// Called when a frame is written, or cannot be.
   ///
-  /// - Returns: whom to call now, and whether that was the end.
+  /// - Returns: the completions to call now, and whether that was the last frame.
   mutating func written(
     _ frame: Frame, isPaused: Bool
   ) -> (completions: [@Sendable () -> Void], isOver: Bool) {

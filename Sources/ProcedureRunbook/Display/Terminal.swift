@@ -12,6 +12,11 @@ struct Terminal: Sendable {
   let isLive: Bool
   let hasColours: Bool
 
+  init(isLive: Bool, hasColours: Bool) {
+    (self.isLive, self.hasColours) = (isLive, hasColours)
+  }
+
+  /// By what the descriptor is and what the environment says of it.
   init() {
     isLive = isatty(STDOUT_FILENO) == 1 && Self.variable("TERM", default: "dumb") != "dumb"
     hasColours = isLive && Self.variable("NO_COLOR", default: "").isEmpty

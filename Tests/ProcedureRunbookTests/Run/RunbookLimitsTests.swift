@@ -94,6 +94,17 @@ struct RunbookLimitsTests {
   }
 
   #if os(Linux)
+    @Test(
+      "it links no more of Foundation than the essentials: the rest takes longer to load than to run"
+    )
+    func libraries() async throws {
+      defer { runbook.removeDirectory() }
+      let execution = try await runbook.shell(plan: "[]", #"exec ldd "$RUNBOOK""#)
+      guard execution.exit == .status(0), execution.output.contains(".so") else { return }
+      let linked = execution.output.matches(of: /libFoundation[A-Za-z]*\.so/).map { String($0.0) }
+      #expect(Set(linked).isSubset(of: ["libFoundationEssentials.so"]))
+    }
+
     @Test("a hundred jobs at once take a few threads, whatever their number")
     func threads() async throws {
       defer { runbook.removeDirectory() }
