@@ -1,3 +1,4 @@
+internal import ProcedurePrimitives
 import Procedures
 import ProceduresProcess
 
@@ -14,6 +15,7 @@ final class LaunchedProgram: ProcessProcedure, @unchecked Sendable {
   private let jobName: String
   private let launches: Launches
   private let complain: @Sendable (String) -> Void
+  private let isLaunched = Locked(false)
 
   /// - Parameter complain: called with a line about a cancel command that failed.
   init(
@@ -27,12 +29,22 @@ final class LaunchedProgram: ProcessProcedure, @unchecked Sendable {
     super.init(configuration)
   }
 
+  override func execute() {
+    isLaunched.withLock { $0 = true }
+    super.execute()
+  }
+
   override func procedureDidCancel(withErrors errors: [any Error]) {
-    guard processIdentifier != nil, let cancel = command(.terminate) else {
+    // Not by its process, which may run before its identifier is known here.
+    guard isLaunched.withLock({ $0 }), let cancel = command(.terminate) else {
       return super.procedureDidCancel(withErrors: errors)
     }
-    cancel.addDidFinishBlockObserver { [complain] cancel, errors in
-      guard let error = errors.first as? ProcessError else { return }
+    cancel.addDidFinishBlockObserver { [complain] _, errors in
+      guard let error = errors.first as? ProcessError else {
+        // It still waits for room to start.
+        if self.processIdentifier == nil { super.procedureDidCancel(withErrors: []) }
+        return
+      }
       let reason = error.result?.exit.description ?? error.description
       let said = error.errorText.isEmpty ? "" : ": \(error.errorText)"
       complain("the launcher's cancel command \(reason)\(said)")
@@ -51,7 +63,7 @@ final class LaunchedProgram: ProcessProcedure, @unchecked Sendable {
   /// What still waits in the line of a cluster would otherwise stay there, so the command is also run if
   /// it knows no signals.
   func killAll() {
-    if processIdentifier != nil, launcher.canKill || !isCancelled, let cancel = command(.kill) {
+    if isLaunched.withLock({ $0 }), launcher.canKill || !isCancelled, let cancel = command(.kill) {
       launches.cancels.add(cancel)
     }
     kill()
