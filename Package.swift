@@ -23,6 +23,7 @@ let package = Package(
   products: [
     .library(name: "Cancellation", targets: ["Cancellation"]),
     .library(name: "Procedures", targets: ["Procedures"]),
+    .library(name: "ProceduresProcess", targets: ["ProceduresProcess"]),
     .library(name: "ProceduresFoundation", targets: ["ProceduresFoundation"]),
     .library(name: "ProceduresTesting", targets: ["ProceduresTesting"]),
     .executable(name: "runbook", targets: ["ProcedureRunbook"]),
@@ -35,15 +36,19 @@ let package = Package(
       name: "Procedures", dependencies: ["Cancellation", "ProcedurePrimitives"],
       swiftSettings: settings),
     .target(
+      name: "ProceduresProcess", dependencies: ["Procedures", "ProcedurePrimitives"],
+      swiftSettings: settings),
+    .target(
       name: "ProceduresFoundation",
-      dependencies: ["Procedures", "Cancellation", "ProcedurePrimitives"],
+      dependencies: ["Procedures", "ProceduresProcess", "Cancellation", "ProcedurePrimitives"],
       swiftSettings: settings),
     .target(
       name: "ProceduresTesting",
       dependencies: ["Procedures", "Cancellation", "ProcedurePrimitives"],
       swiftSettings: settings),
     .executableTarget(
-      name: "ProcedureRunbook", dependencies: ["Procedures", "ProceduresFoundation"],
+      name: "ProcedureRunbook",
+      dependencies: ["Procedures", "ProceduresProcess", "ProcedurePrimitives"],
       swiftSettings: settings),
     .executableTarget(
       name: "ProcedureBenchmarks", dependencies: ["Procedures", "Cancellation"],
@@ -69,7 +74,9 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "ProceduresFoundationTests",
-      dependencies: ["ProceduresFoundation", "Procedures", "ProcedureTestSupport"],
+      dependencies: [
+        "ProceduresFoundation", "ProceduresProcess", "Procedures", "ProcedureTestSupport",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "ProceduresTestingTests",
@@ -80,7 +87,7 @@ let package = Package(
     .testTarget(
       name: "ProcedureRunbookTests",
       dependencies: [
-        "ProcedureRunbook", "Procedures", "ProceduresFoundation", "ProcedureTestSupport",
+        "ProcedureRunbook", "Procedures", "ProceduresProcess", "ProcedureTestSupport",
       ],
       swiftSettings: settings),
     .testTarget(

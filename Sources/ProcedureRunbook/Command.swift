@@ -1,4 +1,16 @@
-import Foundation
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
 
 /// The command `runbook`: reads the options and the plan, runs it, and exits with its status.
 @main
@@ -16,8 +28,8 @@ struct Command {
       let command = Command(interrupts: interrupts)
       exit(await command.run(Array(CommandLine.arguments.dropFirst())))
     }
-    // Serves the main queue, which all procedures of a run are on, with the thread that is there.
-    while true { _ = RunLoop.main.run(mode: .default, before: .distantFuture) }
+    // All procedures of a run are on the main queue.
+    MainThread.serveMainQueue()
   }
 
   private let interrupts: Interrupts
@@ -58,15 +70,11 @@ struct Command {
     case .list: return StandardStreams.print(plan.names)
     case .run, .help, .version: break
     }
-    if let logs = options.logDirectory {
-      do {
-        try FileManager.default.createDirectory(atPath: logs, withIntermediateDirectories: true)
-      } catch {
-        return complain("the directory '\(logs)' cannot be made: \(error.localizedDescription)")
-      }
+    if let logs = options.logDirectory, let reason = Directory.make(logs) {
+      return complain("the directory '\(logs)' cannot be made: \(reason)")
     }
     let limit = JobLimit(
-      wanted: options.jobs ?? max(1, ProcessInfo.processInfo.activeProcessorCount),
+      wanted: options.jobs ?? max(1, Self.processorCount),
       descriptorsPerJob: options.logDirectory == nil ? 2 : 3)
     guard limit.isEnough else {
       StandardStreams.complainAboutThreads()
@@ -97,6 +105,9 @@ struct Command {
     defer { try? FileManager.default.removeItem(at: folder) }
     return await run(plan, directory: nil, options)
   }
+
+  /// As many as this process may run on.
+  private static var processorCount: Int { ProcessInfo.processInfo.activeProcessorCount }
 
   private func complain(_ sentence: String) -> Int32 {
     StandardStreams.complain(sentence)

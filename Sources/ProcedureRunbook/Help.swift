@@ -29,7 +29,10 @@ enum Help {
           --timeout S       stop everything after S seconds
           --grace S         give what is stopped S seconds before it is killed (default: 3)
           --content         compare contents, not times, to see whether a step is up to date
-          --launcher CMD    run each command by CMD, for example 'srun -n1 -c1'
+          --launcher CMD    run each command by CMD, for example 'srun -n1 -c1 -J {name}'
+          --launcher-cancel CMD
+                            end what the launcher runs by CMD, not by a signal to the launcher; for
+                            example 'scancel -s {signal} -n {name}'
 
     What to show:
       -q, --quiet           print only the table at the end, and the output of failed steps
@@ -49,8 +52,8 @@ enum Help {
 
     Of the plan:
       steps        a list of objects, one for each step; needed
-      defaults     directory, environment, timeout, retries, retryDelay, launcher of steps that do
-                   not say otherwise
+      defaults     directory, environment, timeout, retries, retryDelay, launcher, launcherCancel of
+                   steps that do not say otherwise
       pools        an object: how many steps of each pool may run at the same time
 
     Of a step:
@@ -71,6 +74,7 @@ enum Help {
       retryDelay   seconds before it is
       terminal     true: it has the terminal, while no other such step runs
       launcher     a command to run its command by
+      launcherCancel  a command that ends what the launcher runs
       directory    where it runs, seen from the directory of the plan (default: there)
       environment  variables to set, an object of texts
 

@@ -1,5 +1,3 @@
-import Foundation
-
 /// What the command line asks for.
 struct Options: Equatable {
   /// What to do with the plan.
@@ -29,6 +27,8 @@ struct Options: Equatable {
   var comparesContent = false
   /// A command that runs the commands of steps.
   var launcher: String?
+  /// A command that ends what `launcher` runs.
+  var launcherCancel: String?
   var logDirectory: String?
   var reportPath: String?
   var junitPath: String?
@@ -40,6 +40,9 @@ struct Options: Equatable {
       case .plain(let text): words.append(text)
       case .option(let option): try set(option, &line)
       }
+    }
+    if launcherCancel != nil, launcher == nil {
+      throw UsageError("'--launcher-cancel' ends what '--launcher' runs; give that as well")
     }
     if isDemo, planPath != nil || !words.isEmpty {
       throw UsageError("'--demo' is a plan of its own; give no other, and no steps")
@@ -61,6 +64,7 @@ struct Options: Equatable {
     case "--report": reportPath = try line.value("the path of a file")
     case "--junit": junitPath = try line.value("the path of a file")
     case "--launcher": launcher = try line.value("a command")
+    case "--launcher-cancel": launcherCancel = try line.value("a command")
     case "--group-output", "-g": groupsOutput = try line.flag()
     case "--content": comparesContent = try line.flag()
     case "--demo": isDemo = try line.flag()

@@ -1,1 +1,2 @@
 @_exported public import Procedures
+@_exported public import ProceduresProcess

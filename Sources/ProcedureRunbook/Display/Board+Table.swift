@@ -3,7 +3,11 @@ extension Board {
   ///
   /// Names are cut when the table would else be wider than `width`, and reasons when that is not
   /// enough.
-  func table(at now: ContinuousClock.Instant, width: Int?, style: Style) -> [String] {
+  ///
+  /// - Parameter notes: lines about the whole run, shown before the last one.
+  func table(
+    at now: ContinuousClock.Instant, width: Int?, _ notes: [String] = [], style: Style
+  ) -> [String] {
     let rows = names.map { name -> (name: String, outcome: StepOutcome, duration: String) in
       guard case .ended(let outcome, let duration) = state(of: name) else {
         return (name.visible, .notRun, "–")
@@ -28,9 +32,9 @@ extension Board {
       ]
       return cells.joined(separator: "  ")
     }
-    return [style.bold(head.joined(separator: "  "))] + lines + [
-      "", summary(rows.map(\.outcome), now),
-    ]
+    let notes = notes.map { note in width.map { note.cut(to: $0) } ?? note }
+    return [style.bold(head.joined(separator: "  "))] + lines + [""] + notes
+      + [summary(rows.map(\.outcome), now)]
   }
 
   private func summary(_ outcomes: [StepOutcome], _ now: ContinuousClock.Instant) -> String {

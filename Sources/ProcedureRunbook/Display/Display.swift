@@ -1,46 +1,36 @@
-import Foundation
-import ProceduresFoundation
+import Dispatch
+internal import ProcedurePrimitives
+import ProceduresProcess
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
 
 /// Shows a run while it goes on: live lines on a terminal, plain lines elsewhere.
 ///
 /// One thread of its own writes. What happens is counted, and text waits for that thread, at most as
-/// much as `capacity`: then those who have output to show wait as well, so that a step is not faster
-/// than the reader of all this. Live lines are drawn from the counters, ten times a second, however much happens.
+/// much as `DisplayState.capacity`: then those who have output to show wait as well, so that a step is
+/// not faster than the reader of all this. Live lines are drawn from the counters, ten times a second,
+/// however much happens.
 ///
-/// 1. All state is guarded by `condition`. The thread writes, and calls completions, without holding
-///    it.
+/// 1. The thread writes, and calls completions, without holding the lock of the state.
 /// 2. Only output waits for room. What a step says of itself, a line when it starts and one when it
 ///    ends, does not: of those there are no more than the plan has steps.
-final class Display: @unchecked Sendable {
-  private static let capacity = 1 << 18
-  private static let frameDuration = 0.1
+final class Display: Sendable {
+  private static let frameMilliseconds = 100
 
-  private let condition = NSCondition()
-  private let terminal: Terminal
-  private let isQuiet: Bool
-  private let style: Style
+  private let state: Locked<DisplayState>
   private let writer = PatientWriter(STDOUT_FILENO)
-
-  private var board: Board
-  private var pending: [UInt8] = []
-  private var liveLineCount = 0
-  private var isCursorHidden = false
-  private var pauses = 0
-  private var whenPaused: [@Sendable () -> Void] = []
-  private var whenRoom: [@Sendable () -> Void] = []
-  private var isFinishing = false
-  private var isFinished = false
-  /// Set when nothing more can be written: from then on all is thrown away.
-  private var failure: PatientWriter.Failure?
-  /// For how long the reader may take nothing; nil for ever.
-  private var patience: Duration?
-  private var lastProgress = ContinuousClock.now
+  /// Signalled when there is news. There may be a signal more than news, never one less.
+  private let news = DispatchSemaphore(value: 0)
+  private let end = DispatchSemaphore(value: 0)
 
   init(_ names: [String], terminal: Terminal, isQuiet: Bool) {
-    self.terminal = terminal
-    self.isQuiet = isQuiet
-    style = Style(isColoured: terminal.hasColours)
-    board = Board(names, start: .now)
+    state = Locked(DisplayState(names, terminal: terminal, isQuiet: isQuiet, at: .now))
   }
 
   /// Starts the thread; false if the system has none to give.
@@ -49,196 +39,92 @@ final class Display: @unchecked Sendable {
   // MARK: What happens
 
   func started(_ name: String, at instant: ContinuousClock.Instant) {
-    condition.withLock {
-      board.started(name, at: instant)
-      if !isQuiet, !terminal.isLive { note("started    \(name.visible)") }
-    }
+    update { $0.started(name, at: instant) }
   }
 
-  func stopping(_ name: String) { condition.withLock { board.stopping(name) } }
+  func stopping(_ name: String) { update { $0.stopping(name) } }
 
   func ended(_ name: String, _ outcome: StepOutcome, after duration: Duration?) {
-    condition.withLock {
-      board.ended(name, outcome, after: duration)
-      guard !isQuiet else { return }
-      let word = style.colour(outcome, outcome.word.rightPadded(to: 10))
-      let reason = outcome.reason.map { ": \($0)" } ?? ""
-      let time = duration.map { style.faint(" (\($0.text))") } ?? ""
-      note("\(word) \(name.visible)\(reason)\(time)")
-    }
+    update { $0.ended(name, outcome, after: duration) }
   }
 
   /// Shows lines of a step's output; `completion` is called when there is room for more.
   func print(_ lines: [String], of name: String, _ completion: @escaping @Sendable () -> Void) {
-    let hasRoom = condition.withLock {
-      show(lines, of: name)
-      guard pending.count > Self.capacity, failure == nil else { return true }
-      whenRoom.append(completion)
-      condition.broadcast()
-      return false
-    }
-    if hasRoom { completion() }
+    if update({ $0.print(lines, of: name, completion) }) { completion() }
   }
-
-  // MARK: Pauses
 
   /// Leaves the terminal to others; `completion` is called when nothing is drawn on it any more.
-  func pause(_ completion: @escaping @Sendable () -> Void) {
-    condition.withLock {
-      pauses += 1
-      whenPaused.append(completion)
-      condition.broadcast()
-    }
-  }
+  func pause(_ completion: @escaping @Sendable () -> Void) { update { $0.pause(completion) } }
 
-  func resume() {
-    condition.withLock {
-      pauses -= 1
-      condition.broadcast()
-    }
-  }
+  func resume() { update { $0.resume() } }
 
   // MARK: The end
 
   /// From now on a reader that takes nothing for so long is given up.
-  func lose(patience: Duration) {
-    condition.withLock {
-      self.patience = patience
-      lastProgress = .now
-      condition.broadcast()
-    }
-  }
+  func lose(patience: Duration) { update { $0.lose(patience: patience, at: .now) } }
 
   /// Ends the live lines, prints the last output of failed steps and the table.
   ///
-  /// Returns why not all could be written, if that is so.
-  func finish(failures: [(name: String, output: [String])]) -> PatientWriter.Failure? {
-    condition.withLock {
-      var lines: [String] = []
-      for (name, output) in failures {
-        let name = name.visible
-        let head = output.isEmpty ? "\(name) wrote nothing" : "last output of \(name):"
-        lines += ["", style.red(head)]
-        lines += output.map { "  \(terminal.isLive ? $0.withoutTerminalCommands : $0)" }
-      }
-      lines += isQuiet && failures.isEmpty ? [] : [""]
-      lines += board.table(
-        at: .now, width: terminal.isLive ? terminal.size.width : nil, style: style)
-      for line in lines { note(line) }
-      isFinishing = true
-      condition.broadcast()
-      while !isFinished { condition.wait() }
-      return failure
-    }
+  /// - Parameter notes: lines about the whole run, shown before the last one.
+  /// - Returns: why not all could be written, if that is so.
+  func finish(
+    failures: [(name: String, output: [String])], _ notes: [String]
+  ) -> PatientWriter.Failure? {
+    update { $0.finish(failures: failures, notes, at: .now) }
+    end.wait()
+    return state.withLock { $0.failure }
   }
 
-  // MARK: With the lock held
-
-  private func show(_ lines: [String], of name: String) {
-    guard !isQuiet, !lines.isEmpty else { return }
-    let prefix = style.faint("\(name.visible.cut(to: 30)) |")
-    for line in lines {
-      note("\(prefix) \(terminal.isLive ? line.withoutTerminalCommands : line)")
+  private func update<Result: Sendable>(_ body: (inout DisplayState) -> Result) -> Result {
+    let (result, isNews) = state.withLock { state in
+      let hadNews = state.hasNews
+      let result = body(&state)
+      // Signalled once for all that the thread has not looked at.
+      return (result, !hadNews && state.hasNews)
     }
+    if isNews { news.signal() }
+    return result
   }
-
-  private func note(_ line: String) {
-    guard failure == nil else { return }
-    pending += line.utf8
-    pending.append(0x0A)
-    // Live lines are drawn at their own pace.
-    if !isLive { condition.broadcast() }
-  }
-
-  private var isLive: Bool { terminal.isLive && !isQuiet }
-
-  /// What is to be written next: lines above the live ones, and these anew, so that nothing flickers.
-  private func takeFrame() -> [UInt8] {
-    var bytes = Array(erasure.utf8) + pending
-    pending = []
-    liveLineCount = 0
-    let isDrawing = isLive && pauses == 0 && !isFinishing
-    if isDrawing {
-      let (width, height) = terminal.size
-      let lines = board.liveLines(at: .now, width: width, height: height, style: style)
-      for line in lines { bytes += "\(line)\n".utf8 }
-      liveLineCount = lines.count
-    }
-    if isDrawing != isCursorHidden {
-      bytes += (isDrawing ? "\u{1B}[?25l" : "\u{1B}[?25h").utf8
-      isCursorHidden = isDrawing
-    }
-    return bytes
-  }
-
-  private var erasure: String { liveLineCount == 0 ? "" : "\u{1B}[\(liveLineCount)A\r\u{1B}[J" }
 
   // MARK: The thread
 
   private func run() {
     var isPaused = false
     while true {
-      condition.lock()
-      // Paused, it shows nothing; but what ends must end.
-      while !isFinishing, isPaused ? pauses > 0 && whenPaused.isEmpty : !hasSomethingToShow {
-        condition.wait()
+      while !state.withLock({ $0.looks { state in state.hasWork(whilePaused: isPaused) } }) {
+        news.wait()
       }
-      isPaused = pauses > 0 && !isFinishing
-      let bytes = takeFrame()
-      let isLast = isFinishing
-      condition.unlock()
-
-      if !write(bytes) { isPaused = false }
-
-      condition.lock()
-      var completions = isPaused || failure != nil || isLast ? whenPaused : []
-      whenPaused.removeFirst(completions.count)
-      if pending.count <= Self.capacity {
-        completions += whenRoom
-        whenRoom = []
-      }
-      if isLast, pending.isEmpty { isFinished = true }
-      let isOver = isFinished
-      if isOver { condition.broadcast() }
-      condition.unlock()
+      let frame = state.withLock { $0.takeFrame(at: .now) }
+      // A frame that cannot be written ends a pause as well: what waits for the terminal goes on.
+      isPaused = write(frame.bytes) && frame.isPaused
+      let (completions, isOver) = state.withLock { $0.written(frame, isPaused: isPaused) }
       for completion in completions { completion() }
-      if isOver { return }
-
-      guard isLive, !isPaused else { continue }
-      condition.withLock {
-        let next = Date(timeIntervalSinceNow: Self.frameDuration)
-        while !isFinishing, whenPaused.isEmpty, pending.count <= Self.capacity,
-          condition.wait(until: next)
-        {}
+      if isOver {
+        end.signal()
+        return
       }
+      if !isPaused, state.withLock({ $0.isLive }) { waitForNextFrame() }
     }
   }
 
-  private var hasSomethingToShow: Bool {
-    isLive || !pending.isEmpty || !whenPaused.isEmpty
+  private func waitForNextFrame() {
+    let next = DispatchTime.now() + .milliseconds(Self.frameMilliseconds)
+    while !state.withLock({ $0.looks { state in state.isUrgent } }),
+      news.wait(timeout: next) == .success
+    {}
   }
 
   /// False when it is not written, and nothing will be from now on.
   private func write(_ bytes: [UInt8]) -> Bool {
-    guard condition.withLock({ failure == nil }) else { return false }
+    guard state.withLock({ $0.failure == nil }) else { return false }
     do throws(PatientWriter.Failure) {
-      try writer.write(bytes, mayGoOn: mayGoOn)
+      try writer.write(bytes) { hasProgressed in
+        state.withLock { $0.mayGoOn(hasProgressed: hasProgressed, at: .now) }
+      }
       return true
     } catch {
-      condition.withLock {
-        failure = error
-        pending = []
-      }
+      state.withLock { $0.failed(error) }
       return false
-    }
-  }
-
-  private func mayGoOn(hasProgressed: Bool) -> Bool {
-    condition.withLock {
-      let now = ContinuousClock.now
-      if hasProgressed { lastProgress = now }
-      guard let patience else { return true }
-      return now - lastProgress < patience
     }
   }
 }

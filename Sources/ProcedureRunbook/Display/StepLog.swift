@@ -1,4 +1,10 @@
-import Foundation
+internal import ProcedurePrimitives
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 #if canImport(Darwin)
   import Darwin
@@ -9,12 +15,17 @@ import Foundation
 #endif
 
 /// A file with all that a step wrote, made when there is something to write.
-final class StepLog: @unchecked Sendable {
+final class StepLog: Sendable {
   private let path: String
   private let failed: @Sendable (_ sentence: String) -> Void
-  private let lock = NSLock()
-  private var descriptor: Int32?
-  private var hasFailed = false
+  private let state = Locked(State())
+
+  private struct State {
+    var descriptor: Int32?
+    var hasFailed = false
+    /// Written from the start by the first attempt of a run, and continued by the next ones.
+    var wasOpened = false
+  }
 
   /// - Parameter failed: called once, with what is wrong, when something could not be written.
   init(path: String, failed: @escaping @Sendable (_ sentence: String) -> Void) {
@@ -22,38 +33,41 @@ final class StepLog: @unchecked Sendable {
     self.failed = failed
   }
 
+  /// The lock is held while the system writes: pieces of one step come in their order.
   func append(_ data: Data) {
-    let problem: String? = lock.withLock {
-      guard !hasFailed else { return nil }
-      let file = descriptor ?? open()
-      guard file >= 0 else { return unsafe String(cString: strerror(errno)) }
-      descriptor = file
-      do throws(PatientWriter.Failure) {
-        try PatientWriter(file).write(data)
-        return nil
-      } catch {
-        guard case .refused(let reason) = error else { return "\(error)" }
-        return reason
-      }
+    let problem: String? = state.withLock { state in
+      guard !state.hasFailed else { return nil }
+      let problem = write(data, &state)
+      state.hasFailed = problem != nil
+      return problem
     }
     guard let problem else { return }
-    lock.withLock { hasFailed = true }
     failed("the log '\(path)' cannot be written: \(problem)")
   }
 
   func close() {
-    lock.withLock {
-      if let descriptor { _ = systemClose(descriptor) }
-      descriptor = nil
+    state.withLock { state in
+      if let descriptor = state.descriptor { _ = systemClose(descriptor) }
+      state.descriptor = nil
     }
   }
 
-  /// Written from the start by the first attempt of a run, and continued by the next ones.
-  private var wasOpened = false
+  private func write(_ data: Data, _ state: inout State) -> String? {
+    let file = state.descriptor ?? open(&state)
+    guard file >= 0 else { return unsafe String(cString: strerror(errno)) }
+    state.descriptor = file
+    do throws(PatientWriter.Failure) {
+      try PatientWriter(file).write(data)
+      return nil
+    } catch {
+      guard case .refused(let reason) = error else { return "\(error)" }
+      return reason
+    }
+  }
 
-  private func open() -> Int32 {
-    defer { wasOpened = true }
-    let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (wasOpened ? O_APPEND : O_TRUNC)
+  private func open(_ state: inout State) -> Int32 {
+    let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (state.wasOpened ? O_APPEND : O_TRUNC)
+    state.wasOpened = true
     return systemOpen(path, flags, 0o666)
   }
 }

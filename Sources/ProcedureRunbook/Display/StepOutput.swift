@@ -1,9 +1,16 @@
-import Foundation
+import Dispatch
+internal import ProcedurePrimitives
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// The output of one step: cut into lines and shown, and kept for its end and in its log.
 ///
 /// Pieces come one at a time; the last lines may be asked for from anywhere.
-final class StepOutput: @unchecked Sendable {
+final class StepOutput: Sendable {
   /// What is kept to be shown in one piece, at most.
   private static let largestBlock = 4 << 20
 
@@ -12,10 +19,13 @@ final class StepOutput: @unchecked Sendable {
   /// Whether it is shown when the step has ended.
   private let isGrouped: Bool
   private let log: StepLog?
-  private let lock = NSLock()
-  private var lines = OutputLines()
-  private var block: [String] = []
-  private var blockSize = 0
+  private let state = Locked(State())
+
+  private struct State {
+    var lines = OutputLines()
+    var block: [String] = []
+    var blockSize = 0
+  }
 
   init(of name: String, display: Display, isGrouped: Bool, log: StepLog?) {
     self.name = name
@@ -27,34 +37,40 @@ final class StepOutput: @unchecked Sendable {
   /// Returns when there is room for more: a step is not faster than the reader of its output.
   func append(_ data: Data) {
     log?.append(data)
-    let shown = lock.withLock { take(lines.append(data)) }
+    let shown = state.withLock { take($0.lines.append(data), &$0) }
     guard !shown.isEmpty else { return }
     let room = DispatchSemaphore(value: 0)
     display.print(shown, of: name) { room.signal() }
     room.wait()
   }
 
+  /// Adds a line that is not the step's own; waits for nothing.
+  func append(line: String) {
+    let shown = state.withLock { take($0.lines.append(Data("\(line)\n".utf8)), &$0) }
+    if !shown.isEmpty { display.print(shown, of: name) {} }
+  }
+
   /// Shows what is left; `completion` is called when there is room for more.
   func end(_ completion: @escaping @Sendable () -> Void) {
     log?.close()
-    let shown = lock.withLock {
-      let shown = take(lines.end()) + block
-      block = []
+    let shown = state.withLock { state in
+      let shown = take(state.lines.end(), &state) + state.block
+      state.block = []
       return shown
     }
     display.print(shown, of: name, completion)
   }
 
   /// The last lines.
-  var last: [String] { lock.withLock { lines.last } }
+  var last: [String] { state.withLock { $0.lines.last } }
 
   /// What of these lines is to be shown now.
-  private func take(_ new: [String]) -> [String] {
+  private func take(_ new: [String], _ state: inout State) -> [String] {
     guard isGrouped else { return new }
-    block += new
-    blockSize += new.reduce(0) { $0 + $1.utf8.count }
-    guard blockSize > Self.largestBlock else { return [] }
-    defer { (block, blockSize) = ([], 0) }
-    return block
+    state.block += new
+    state.blockSize += new.reduce(0) { $0 + $1.utf8.count }
+    guard state.blockSize > Self.largestBlock else { return [] }
+    defer { (state.block, state.blockSize) = ([], 0) }
+    return state.block
   }
 }

@@ -1,5 +1,3 @@
-import Foundation
-
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -14,9 +12,19 @@ struct Terminal: Sendable {
   let isLive: Bool
   let hasColours: Bool
 
-  init(environment: [String: String] = ProcessInfo.processInfo.environment) {
-    isLive = isatty(STDOUT_FILENO) == 1 && environment["TERM", default: "dumb"] != "dumb"
-    hasColours = isLive && environment["NO_COLOR", default: ""].isEmpty
+  init(isLive: Bool, hasColours: Bool) {
+    (self.isLive, self.hasColours) = (isLive, hasColours)
+  }
+
+  /// By what the descriptor is and what the environment says of it.
+  init() {
+    isLive = isatty(STDOUT_FILENO) == 1 && Self.variable("TERM", default: "dumb") != "dumb"
+    hasColours = isLive && Self.variable("NO_COLOR", default: "").isEmpty
+  }
+
+  private static func variable(_ name: String, default value: String) -> String {
+    guard let text = unsafe getenv(name) else { return value }
+    return unsafe String(cString: text)
   }
 
   /// Whether there is someone to read from: standard input is a terminal.

@@ -1,4 +1,4 @@
-import Foundation
+internal import ProcedurePrimitives
 
 #if canImport(Darwin)
   import Darwin
@@ -13,7 +13,7 @@ import Foundation
 /// A line is written before such a step runs and one after it succeeded, so that a step that failed,
 /// or was stopped together with this process, is not taken for up to date because its outputs are new.
 /// What is there is read once, at the start; a file that has grown is written anew then.
-final class RunJournal: @unchecked Sendable {
+final class RunJournal: Sendable {
   /// What a step was made of when it succeeded last.
   struct Entry: Equatable {
     /// Stands for its command.
@@ -30,31 +30,36 @@ final class RunJournal: @unchecked Sendable {
   static let fileName = ".runbook.log"
 
   private let path: String
-  private let lock = NSLock()
-  private var records: [String: Record]
-  private var descriptor: Int32?
-  private var problem: String?
+  private let state: Locked<State>
+
+  private struct State {
+    var records: [String: Record]
+    var descriptor: Int32?
+    var problem: String?
+  }
 
   init(directory: String) {
     path = directory + "/" + Self.fileName
     let bytes = (try? InputFile(path).contents()) ?? []
     let lines = bytes.split(separator: 0x0A)
-    records = Self.records(lines)
-    if lines.count > 100 + 3 * records.count { rewrite() }
+    let records = Self.records(lines)
+    state = Locked(State(records: records))
+    if lines.count > 100 + 3 * records.count { rewrite(records) }
   }
 
-  func record(of step: String) -> Record? { lock.withLock { records[step] } }
+  func record(of step: String) -> Record? { state.withLock { $0.records[step] } }
 
   func note(_ record: Record, of step: String) {
-    lock.withLock {
-      records[step] = record
-      write(Self.line(step, record))
+    let line = Self.line(step, record)
+    state.withLock { state in
+      state.records[step] = record
+      write(line, &state)
     }
   }
 
   /// What went wrong, in a sentence.
   var failure: String? {
-    lock.withLock { problem.map { "'\(path)' cannot be written: \($0)" } }
+    state.withLock { $0.problem }.map { "'\(path)' cannot be written: \($0)" }
   }
 
   // MARK: Lines: the record, what it was made of, and the name, with tabs between
@@ -65,7 +70,7 @@ final class RunJournal: @unchecked Sendable {
       let parts = line.split(separator: 0x09, maxSplits: 3, omittingEmptySubsequences: false)
         .map { String(decoding: $0, as: UTF8.self) }
       // A line that was not written to its end says nothing.
-      guard parts.count == 4, let name = parts[3].removingPercentEncoding else { continue }
+      guard parts.count == 4, let name = Self.name(encoded: parts[3]) else { continue }
       switch parts[0] {
       case "started": records[name] = .started
       case "succeeded": records[name] = .succeeded(Entry(command: parts[1], content: parts[2]))
@@ -88,24 +93,43 @@ final class RunJournal: @unchecked Sendable {
     }
   }
 
-  private func write(_ line: String) {
+  /// nil when it was not written to its end.
+  private static func name(encoded text: String) -> String? {
+    var bytes: [UInt8] = []
+    var rest = Array(text.utf8)[...]
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      guard rest.count >= 2,
+        let code = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+      else { return nil }
+      bytes.append(code)
+      rest = rest.dropFirst(2)
+    }
+    return String(validating: bytes, as: UTF8.self)
+  }
+
+  private func write(_ line: String, _ state: inout State) {
     let flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC
-    let file = unsafe descriptor ?? open(path, flags, 0o666)
+    let file = unsafe state.descriptor ?? open(path, flags, 0o666)
     guard file >= 0 else {
-      problem = unsafe String(cString: strerror(errno))
+      state.problem = unsafe String(cString: strerror(errno))
       return
     }
-    descriptor = file
+    state.descriptor = file
     do throws(PatientWriter.Failure) {
       try PatientWriter(file).write(line.utf8)
     } catch {
-      problem = "\(error)"
+      state.problem = "\(error)"
     }
   }
 
   /// Under another name first: what is there stays if this is stopped.
-  private func rewrite() {
+  private func rewrite(_ records: [String: Record]) {
     let text = records.map { Self.line($0.key, $0.value) }.joined()
-    try? Data(text.utf8).write(to: URL(filePath: path), options: .atomic)
+    // If it cannot be done now, the file goes on growing.
+    _ = OutputFile.replace(text, at: path)
   }
 }

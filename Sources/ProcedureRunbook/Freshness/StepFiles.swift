@@ -7,7 +7,7 @@ struct StepFiles: Sendable {
   }
 
   private let step: Step
-  private let comparesContent: Bool
+  let comparesContent: Bool
 
   /// - Parameter comparesContent: whether contents decide instead of times.
   init(of step: Step, comparesContent: Bool) {

@@ -16,6 +16,7 @@ struct PlanError: Error, Equatable, CustomStringConvertible {
     case negativeNumber(key: String, owner: String)
     case unknownPool(String, step: String)
     case inputsWithoutOutputs(step: String)
+    case cancelWithoutLauncher(owner: String)
     case unknownTarget(String)
     case stepNamedLikeGroup(String)
     case unknownAfter(String, step: String)
@@ -70,6 +71,8 @@ struct PlanError: Error, Equatable, CustomStringConvertible {
         + "which 'pools' of the plan does not name"
     case .inputsWithoutOutputs(let step):
       "step '\(step.shortened)' has 'inputs' and no 'outputs': what would they be compared with?"
+    case .cancelWithoutLauncher(let owner):
+      "\(owner.shortened) has a 'launcherCancel' and no 'launcher'"
     case .unknownTarget(let name):
       "there is no step or group '\(name.shortened)' in the plan; see 'runbook --list'"
     case .cycle(let names):

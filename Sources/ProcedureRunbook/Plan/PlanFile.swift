@@ -2,11 +2,12 @@
 enum PlanFile {
   static let stepKeys = [
     "name", "run", "after", "group", "exclusive", "pool", "onlyIf", "unless", "inputs", "outputs",
-    "timeout", "retries", "retryDelay", "terminal", "launcher", "directory", "environment",
+    "timeout", "retries", "retryDelay", "terminal", "launcher", "launcherCancel",
+    "directory", "environment",
   ]
   /// What `defaults` may say for all steps.
   static let defaultKeys = [
-    "timeout", "retries", "retryDelay", "launcher", "directory", "environment",
+    "timeout", "retries", "retryDelay", "launcher", "launcherCancel", "directory", "environment",
   ]
   static let planKeys = ["steps", "defaults", "pools"]
 

@@ -191,6 +191,11 @@ struct PlanObject {
 
   private func value(_ key: String) -> JSONValue? { members.first { $0.key == key }?.value }
 
+  /// A problem of the object as a whole.
+  func error(_ problem: (_ owner: String) -> PlanError.Problem) -> PlanError {
+    PlanError(problem(owner), line: line)
+  }
+
   private func wrongType(_ key: String, expected: String, _ value: JSONValue) -> PlanError {
     PlanError(
       .wrongType(key: key, owner: owner, expected: expected, found: value.kind), line: value.line)

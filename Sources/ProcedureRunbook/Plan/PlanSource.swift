@@ -1,5 +1,3 @@
-import Foundation
-
 /// Where the plan comes from, by what the command line says and what files there are.
 struct PlanSource: Equatable {
   static let fileName = "runbook.json"
@@ -12,7 +10,7 @@ struct PlanSource: Equatable {
   /// The first word is a plan when it looks like a path: it ends in `.json`, contains a slash, or is
   /// `-`; or when there is such a file, and no `runbook.json` that it could be a step of.
   init(_ options: Options) {
-    let found = Self.nearestPlan(from: FileManager.default.currentDirectoryPath)
+    let found = Self.nearestPlan(from: Directory.current)
     if options.isDemo {
       (path, targets) = (nil, [])
     } else if let path = options.planPath {

@@ -26,6 +26,8 @@ struct Step: Sendable, Equatable {
   var terminal = false
   /// A command that runs `run`; nil for that of the command line.
   var launcher: String?
+  /// A command that ends what `launcher` runs.
+  var launcherCancel: String?
   /// An absolute path, unless it is that of this process.
   var directory: String?
   /// Added to the environment of this process.

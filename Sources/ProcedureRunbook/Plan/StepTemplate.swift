@@ -6,6 +6,7 @@ struct StepTemplate {
   private var retries = 0
   private var retryDelay = Duration.zero
   private var launcher: String?
+  private var launcherCancel: String?
 
   /// - Parameter directory: that of the plan.
   init(directory: String?) { self.directory = directory }
@@ -19,7 +20,14 @@ struct StepTemplate {
     timeout = try object.seconds("timeout") ?? timeout
     retries = try object.wholeNumber("retries") ?? retries
     retryDelay = try object.seconds("retryDelay") ?? retryDelay
-    launcher = try object.argument("launcher") ?? launcher
+    let cancel = try object.argument("launcherCancel")
+    if let command = try object.argument("launcher") {
+      // One belongs to the other.
+      (launcher, launcherCancel) = (command, cancel)
+    } else if let cancel {
+      guard launcher != nil else { throw object.error(PlanError.Problem.cancelWithoutLauncher) }
+      launcherCancel = cancel
+    }
   }
 
   func apply(to step: inout Step) {
@@ -29,5 +37,6 @@ struct StepTemplate {
     step.retries = retries
     step.retryDelay = retryDelay
     step.launcher = launcher
+    step.launcherCancel = launcherCancel
   }
 }

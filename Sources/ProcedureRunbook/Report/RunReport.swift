@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// What is written about a run for other programs to read.
 struct RunReport {
@@ -7,8 +11,13 @@ struct RunReport {
   private let startDate: Date
   private let duration: Duration
 
-  init(_ entries: [RunRecord.Entry], status: Int32, _ record: RunRecord) {
+  private let analysis: RunAnalysis
+
+  init(
+    _ entries: [RunRecord.Entry], _ analysis: RunAnalysis, status: Int32, _ record: RunRecord
+  ) {
     self.entries = entries
+    self.analysis = analysis
     self.status = status
     startDate = record.startDate
     duration = .now - record.start
@@ -18,11 +27,8 @@ struct RunReport {
   func write(for options: Options) -> [String] {
     [(options.reportPath, json), (options.junitPath, junit)].compactMap { path, text in
       guard let path else { return nil }
-      do {
-        try Data(text.utf8).write(to: URL(filePath: path))
-        return nil
-      } catch {
-        return "the report '\(path)' cannot be written: \(error.localizedDescription)"
+      return OutputFile.write(text, to: path).map {
+        "the report '\(path)' cannot be written: \($0)"
       }
     }
   }
@@ -46,8 +52,20 @@ struct RunReport {
         ("started", JSONText.string(startDate.formatted(.iso8601))),
         ("duration", JSONText.seconds(duration)),
         ("status", "\(status)"),
+        ("jobs", "\(analysis.slots)"),
+        ("jobsInUse", RunAnalysis.tenths(analysis.usedSlots)),
+        ("criticalPath", "[\(criticalPath)]"),
         ("steps", "[\n\(steps.joined(separator: ",\n"))\n  ]"),
       ], separator: ",\n  ") + "\n"
+  }
+
+  private var criticalPath: String {
+    analysis.criticalPath.map { link in
+      JSONText.object([
+        ("name", JSONText.string(link.name)), ("wait", JSONText.seconds(link.wait)),
+        ("duration", JSONText.seconds(link.duration)),
+      ])
+    }.joined(separator: ", ")
   }
 
   /// As build servers read it: a test case for each step.
@@ -79,7 +97,16 @@ struct RunReport {
 
   /// XML has no control characters, in no form.
   private static func escaped(_ text: String) -> String {
-    text.visible.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
-      .replacing(">", with: "&gt;").replacing("\"", with: "&quot;")
+    var result = ""
+    for character in text.visible {
+      switch character {
+      case "&": result += "&amp;"
+      case "<": result += "&lt;"
+      case ">": result += "&gt;"
+      case "\"": result += "&quot;"
+      default: result.append(character)
+      }
+    }
+    return result
   }
 }

@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// The plan that runs without arguments: real work on the source files of this package.
 enum BuiltInPlan {
@@ -34,7 +38,7 @@ enum BuiltInPlan {
     var steps: [Step] = []
     for part in parts {
       let environment = [
-        "PART": part, "FOLDER": folder, "NAME": part.replacing("/", with: "-"),
+        "PART": part, "FOLDER": folder, "NAME": String(part.map { $0 == "/" ? "-" : $0 }),
       ]
       func step(_ group: String, _ run: String, after: [String] = []) -> Step {
         Step(

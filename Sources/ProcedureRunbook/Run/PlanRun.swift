@@ -1,6 +1,14 @@
-import Foundation
+import Dispatch
 import Procedures
-import ProceduresFoundation
+import ProceduresProcess
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
 
 /// One run of a plan: turns its steps into a graph of procedures, and waits for it.
 struct PlanRun {
@@ -11,6 +19,7 @@ struct PlanRun {
   /// The one switch for everything: Ctrl-C, the first failure and the time limit all use it.
   private let cancellation = CancellationTokenSource()
   private let programs = RunningPrograms()
+  private let launches = Launches()
   private let record = RunRecord()
   private let journal: RunJournal?
   /// On the main thread, which is there in any case: under a limit on threads, a run must neither wait
@@ -18,6 +27,8 @@ struct PlanRun {
   private let jobs: ProcedureQueue
   /// Ends of groups take no place from what works.
   private let groupEnds = ProcedureQueue(name: "groups", underlyingQueue: .main)
+  /// Files are read elsewhere, when it is their contents that count.
+  private let readers = ProcedureQueue(name: "readers", maxConcurrentProcedureCount: 2)
   private var steps: [StepProcedure] = []
   private var groups: [GroupEnd] = []
 
@@ -49,6 +60,7 @@ struct PlanRun {
     for step in steps { jobs.add(step.procedure, cancelledBy: cancellation.token) }
     await jobs.waitUntilAllFinished()
     await groupEnds.waitUntilAllFinished()
+    await launches.cancels.waitUntilAllFinished()
     return conclude()
   }
 
@@ -83,11 +95,13 @@ struct PlanRun {
 
   private func conclude() -> Int32 {
     let entries = plan.steps.map(record.entry)
-    let failure = display.finish(failures: record.failed)
+    let analysis = RunAnalysis(
+      plan, entries, slots: jobs.maxConcurrentProcedureCount, duration: .now - record.start)
+    let failure = display.finish(failures: record.failed, analysis.lines)
     var problems = record.allProblems + [journal?.failure].compactMap { $0 }
     let allSucceeded = entries.allSatisfy(\.outcome.isSuccess)
     var status: Int32 = allSucceeded ? 0 : interrupts.firstSignal.map { 128 + $0 } ?? 1
-    problems += RunReport(entries, status: status, record).write(for: options)
+    problems += RunReport(entries, analysis, status: status, record).write(for: options)
     for problem in problems { StandardStreams.complain(problem) }
     let isComplete = failure.map { !StandardStreams.complain(about: $0) } ?? true
     if !problems.isEmpty || !isComplete, status == 0 { status = 1 }
@@ -99,21 +113,24 @@ struct PlanRun {
   private mutating func makeSteps() {
     // What steps exclude each other over is theirs alone.
     let domain = ExclusionDomain(name: "runbook")
-    var pools = PoolPlaces(plan.pools, in: domain)
+    let groups = Set(plan.groups)
     for (index, step) in plan.steps.enumerated() {
       let output = StepOutput(
         of: step.name, display: display, isGrouped: options.groupsOutput,
         log: log(of: step, number: index + 1))
       let command = StepCommand(
         step: step, output: output, programs: programs, gracePeriod: options.gracePeriod,
-        launcher: step.launcher ?? options.launcher)
+        launcher: Launcher(of: step, options), launches: launches)
       let files = StepFiles(of: step, comparesContent: options.comparesContent)
       let freshness =
         step.outputs.isEmpty
-        ? nil : journal.map { OutOfDate(files: files, step: step, journal: $0) }
-      let procedure = StepProcedure(command, domain: domain, freshness: freshness)
-      for pool in step.pools { procedure.procedure.add(condition: pools.next(in: pool)) }
-      observe(procedure, files)
+        ? nil
+        : journal.map {
+          OutOfDate(files: files, step: step, journal: $0, readers: readers)
+        }
+      let procedure = StepProcedure(
+        command, pools: plan.pools, domain: domain, freshness: freshness)
+      observe(procedure, files, groups: groups)
       steps.append(procedure)
     }
   }
@@ -123,13 +140,13 @@ struct PlanRun {
     let width = String(plan.steps.count).count
     let digits = String(number)
     let prefix = String(repeating: "0", count: width - digits.count) + digits
-    let name = step.name.visible.replacing("/", with: "_").prefix(60)
-    return StepLog(path: "\(directory)/\(prefix)-\(name).log") { [record] in
+    let name = step.name.visible.map { $0 == "/" ? "_" : $0 }.prefix(60)
+    return StepLog(path: "\(directory)/\(prefix)-\(String(name)).log") { [record] in
       record.note(problem: $0)
     }
   }
 
-  private func observe(_ step: StepProcedure, _ files: StepFiles) {
+  private func observe(_ step: StepProcedure, _ files: StepFiles, groups: Set<String>) {
     let name = step.step.name
     step.procedure.addWillExecuteBlockObserver { [display, journal] _, pendingExecute in
       display.started(name, at: .now)
@@ -138,33 +155,35 @@ struct PlanRun {
       if step.step.terminal { display.pause { pendingExecute.release() } }
     }
     step.procedure.addDidCancelBlockObserver { [display] _, _ in display.stopping(name) }
-    step.procedure.addWillFinishBlockObserver { [display] _, _, pendingFinish in
+    step.procedure.addWillFinishBlockObserver {
+      [display, journal, readers] procedure, errors, pendingFinish in
       if step.step.terminal, step.hasRun { display.resume() }
-      // The step ends when there was room for the rest of its output.
-      step.output.end { pendingFinish.release() }
+      let hasSucceeded = errors.isEmpty && !procedure.isCancelled && !step.step.outputs.isEmpty
+      // The step ends when there was room for the rest of its output, and it is known what it made.
+      step.output.end {
+        guard hasSucceeded, let journal else { return pendingFinish.release() }
+        let remember = { @Sendable in
+          journal.note(.succeeded(files.entry), of: name)
+          pendingFinish.release()
+        }
+        if files.comparesContent { readers.add(remember) } else { remember() }
+      }
     }
     step.procedure.addDidFinishBlockObserver {
-      [display, journal, record, cancellation, options, interrupts] procedure, errors in
+      [display, record, cancellation, options, interrupts, groups] procedure, _ in
       let token = cancellation.token
       var runTimeout: Duration?
       if case .deadlineExceeded? = token.reason { runTimeout = options.timeout }
-      let ending =
-        procedure.isCancelled
-        ? ProcedureOutcome.cancelled(errors) : errors.isEmpty ? .succeeded : .failed(errors)
       let outcome = StepOutcome(
-        of: ending, step.step, hasRun: step.hasRun, runTimeout: runTimeout)
+        of: procedure, step.step, hasRun: step.hasRun, runTimeout: runTimeout, groups: groups)
       let entry = step.entry(outcome, since: record.start)
-      if outcome == .succeeded, !step.step.outputs.isEmpty {
-        journal?.note(.succeeded(files.entry), of: name)
-      }
       display.ended(name, outcome, after: entry.duration)
       // What had the terminal was told of Ctrl-C in our place.
       if step.step.terminal, outcome.isFailure, step.wasInterrupted { interrupts.note(SIGINT) }
       let failureCount = record.add(entry)
-      if outcome.isFailure, let limit = options.failureLimit, failureCount >= limit,
-        let error = errors.first
-      {
-        cancellation.cancel(.failure(error))
+      // Without the error: it is that of this step, and the others end without one.
+      if outcome.isFailure, let limit = options.failureLimit, failureCount >= limit {
+        cancellation.cancel()
       }
     }
   }
@@ -179,16 +198,15 @@ struct PlanRun {
       let end = endsByName[group] ?? GroupEnd()
       if endsByName[group] == nil {
         end.name = group
-        end.add(condition: PrerequisitesSucceeded())
         endsByName[group] = end
         groups.append(end)
       }
-      end.add(dependency: step.procedure)
+      end.add(dependency: step.procedure, requiring: .successOrIgnored)
     }
     for step in steps {
       for name in step.step.after {
         guard let other = proceduresByName[name] ?? endsByName[name] else { continue }
-        step.procedure.add(dependency: other)
+        step.procedure.add(dependency: other, requiring: .successOrIgnored)
       }
     }
   }

@@ -1,7 +1,13 @@
-import Foundation
+internal import ProcedurePrimitives
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// How each step ended, and how many failed.
-final class RunRecord: @unchecked Sendable {
+final class RunRecord: Sendable {
   struct Entry: Sendable {
     let step: Step
     let outcome: StepOutcome
@@ -14,33 +20,38 @@ final class RunRecord: @unchecked Sendable {
 
   let start = ContinuousClock.now
   let startDate = Date()
-  private let lock = NSLock()
-  private var entriesByName: [String: Entry] = [:]
-  private var failures: [String] = []
-  private var problems: [String] = []
+  private let state = Locked(State())
+
+  private struct State {
+    var entriesByName: [String: Entry] = [:]
+    var failures: [String] = []
+    var problems: [String] = []
+  }
 
   /// Returns how many steps have failed so far, this one included.
   func add(_ entry: Entry) -> Int {
-    lock.withLock {
-      entriesByName[entry.step.name] = entry
-      if entry.outcome.isFailure { failures.append(entry.step.name) }
-      return failures.count
+    state.withLock { state in
+      state.entriesByName[entry.step.name] = entry
+      if entry.outcome.isFailure { state.failures.append(entry.step.name) }
+      return state.failures.count
     }
   }
 
   /// Something that is not a failure of a step, in a sentence.
-  func note(problem: String) { lock.withLock { problems.append(problem) } }
+  func note(problem: String) { state.withLock { $0.problems.append(problem) } }
 
-  var allProblems: [String] { lock.withLock { problems } }
+  var allProblems: [String] { state.withLock { $0.problems } }
 
   func entry(of step: Step) -> Entry {
-    lock.withLock { entriesByName[step.name] }
+    state.withLock { $0.entriesByName[step.name] }
       ?? Entry(
         step: step, outcome: .notRun, start: nil, duration: nil, attempts: 0, lastOutput: [])
   }
 
   /// The failed steps with their last output, in the order in which they failed.
   var failed: [(name: String, output: [String])] {
-    lock.withLock { failures.map { ($0, entriesByName[$0]?.lastOutput ?? []) } }
+    state.withLock { state in
+      state.failures.map { ($0, state.entriesByName[$0]?.lastOutput ?? []) }
+    }
   }
 }

@@ -1,5 +1,5 @@
 import Procedures
-import ProceduresFoundation
+import ProceduresProcess
 
 /// Whether a step is needed, as the exit status of a command says.
 ///
@@ -15,7 +15,7 @@ struct StepCheck: SynchronousCondition {
   let key: Key
   let command: ProcessProcedure
 
-  var name: String { command.name }
+  var name: String { key.rawValue }
 
   func prerequisites(of procedure: Procedure) -> [Procedure] { [command] }
 
@@ -23,8 +23,7 @@ struct StepCheck: SynchronousCondition {
     guard command.errors.isEmpty, case .status(let status)? = command.result?.exit else {
       return .failed(failure)
     }
-    if (status == 0) == (key == .onlyIf) { return .satisfied }
-    return .failed(StepNotNeeded(reason: nil))
+    return (status == 0) == (key == .onlyIf) ? .satisfied : .ignored
   }
 
   /// It could not be run, or did not end by itself.

@@ -1,6 +1,5 @@
-import Foundation
 import Procedures
-import ProceduresFoundation
+import ProceduresProcess
 
 /// Makes the procedures that run the commands of one step.
 struct StepCommand: Sendable {
@@ -8,22 +7,31 @@ struct StepCommand: Sendable {
   let output: StepOutput
   let programs: RunningPrograms
   let gracePeriod: Duration
-  /// A command to run the step's by; nil for none.
-  let launcher: String?
+  /// What runs the step's command; nil for none.
+  let launcher: Launcher?
+  let launches: Launches
 
   /// One attempt at the step.
   func attempt() -> ProcessProcedure {
-    let command = shell(arguments) { configuration in
-      configuration.standardOutput = .streamed(output.append)
-      configuration.mergesStandardError = true
-      if step.terminal, Terminal.isInteractive {
-        configuration.terminal = .foreground
-        configuration.standardInput = .inherited
-        configuration.standardOutput = .inherited
-      }
+    let jobName = launcher == nil ? "" : launches.makeName()
+    let arguments = launcher?.arguments(running: step.run, named: jobName) ?? ["-c", step.run]
+    var configuration = shell(arguments)
+    configuration.standardOutput = .streamed(output.append)
+    configuration.mergesStandardError = true
+    if step.terminal, Terminal.isInteractive {
+      configuration.terminal = .foreground
+      configuration.standardInput = .inherited
+      configuration.standardOutput = .inherited
     }
-    command.name = step.name
-    return command
+    let program: ProcessProcedure
+    if let launcher, launcher.cancel != nil {
+      program = LaunchedProgram(configuration, by: launcher, named: jobName, launches) {
+        [output] in output.append(line: $0)
+      }
+    } else {
+      program = ProcessProcedure(configuration)
+    }
+    return prepared(program, named: step.name)
   }
 
   /// The conditions that decide whether it is needed, in the order in which they are asked.
@@ -33,33 +41,28 @@ struct StepCommand: Sendable {
     ]
     return scripts.compactMap { key, text in
       text.map { text in
-        let command = shell(["-c", text]) { configuration in
-          configuration.standardOutput = .discarded
-          configuration.standardError = .streamed(output.append)
-          configuration.successStatuses = Set(0...255)
-        }
-        command.name = "\(key.rawValue) of \(step.name)"
-        return StepCheck(key: key, command: command)
+        var configuration = shell(["-c", text])
+        configuration.standardOutput = .discarded
+        configuration.standardError = .streamed(output.append)
+        configuration.successStatuses = Set(0...255)
+        let command = ProcessProcedure(configuration)
+        return StepCheck(
+          key: key, command: prepared(command, named: "\(key.rawValue) of \(step.name)"))
       }
     }
   }
 
-  /// The shell, which replaces itself by the launcher, which is given a shell with the command.
-  private var arguments: [String] {
-    guard let launcher else { return ["-c", step.run] }
-    return ["-c", "exec \(launcher) \"$@\"", "sh", "/bin/sh", "-c", step.run]
+  private func shell(_ arguments: [String]) -> ProcessConfiguration {
+    var configuration = ProcessConfiguration(program: "/bin/sh", arguments: arguments)
+    configuration.directory = step.directory
+    configuration.environment.set(step.environment)
+    configuration.endsDescendants = true
+    configuration.terminationGracePeriod = gracePeriod
+    return configuration
   }
 
-  private func shell(
-    _ arguments: [String], _ configure: (inout ProcessConfiguration) -> Void
-  ) -> ProcessProcedure {
-    let command = ProcessProcedure("/bin/sh", arguments: arguments) { configuration in
-      configuration.directory = step.directory
-      configuration.environment.set(step.environment)
-      configuration.endsDescendants = true
-      configuration.terminationGracePeriod = gracePeriod
-      configure(&configuration)
-    }
+  private func prepared(_ command: ProcessProcedure, named name: String) -> ProcessProcedure {
+    command.name = name
     if let timeout = step.timeout { command.add(observer: TimeoutObserver(by: timeout)) }
     programs.watch(command)
     return command

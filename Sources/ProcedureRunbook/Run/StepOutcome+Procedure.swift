@@ -1,22 +1,28 @@
 import Procedures
-import ProceduresFoundation
+import ProceduresProcess
 
 extension StepOutcome {
-  /// What became of a step, by the outcome of its procedure.
+  /// What became of a step, by how its procedure, which has finished, ended.
   ///
   /// - Parameters:
   ///   - hasRun: whether its command was started.
   ///   - runTimeout: the limit of the whole run, if that is why it was cancelled.
-  init(of outcome: ProcedureOutcome, _ step: Step, hasRun: Bool, runTimeout: Duration?) {
-    switch (outcome, outcome.errors.first?.cause) {
+  ///   - groups: the names of the groups, since the procedure of a group is no step.
+  init(
+    of procedure: Procedure, _ step: Step, hasRun: Bool, runTimeout: Duration?, groups: Set<String>
+  ) {
+    if let condition = procedure.ignoredCondition {
+      self = .notNeeded(condition == OutOfDate.name ? "up to date" : condition)
+      return
+    }
+    let outcome = procedure.outcome ?? .cancelled([])
+    switch (outcome, outcome.errors.first) {
     case (.succeeded, _):
       self = .succeeded
-    case (_, let error as StepNotNeeded):
-      self = .notNeeded(error.reason)
-    case (_, let error as StepSkipped):
-      self = .skipped(after: error.prerequisite)
     case (_, let error as StepCheckFailed):
       self = .failed(error.description)
+    case (_, let error as ProcedureError) where error.isOfDependency && !error.comesFromRun:
+      self = .skipped(after: error.culprit(notIn: groups))
     case (_, let error as ProcedureError) where error.code == .timedOut:
       self = .timedOut(step.timeout ?? .zero)
     case (.cancelled, _):
@@ -29,10 +35,22 @@ extension StepOutcome {
   }
 }
 
-extension Error {
-  /// What a group's child ended with, if this is the group's error for that.
-  var cause: any Error {
-    guard let error = self as? ProcedureError, error.code == .child else { return self }
-    return error.underlyingErrors.first ?? self
+extension ProcedureError {
+  fileprivate var isOfDependency: Bool { code == .dependencyFailed || code == .dependencyCancelled }
+
+  /// Whether it says no more than that the run was stopped, which the other one heard of first.
+  fileprivate var comesFromRun: Bool {
+    code == .deadlineExceeded
+      || code == .dependencyCancelled
+        && underlyingErrors.allSatisfy { ($0 as? ProcedureError)?.comesFromRun ?? false }
+  }
+
+  /// The step that did not succeed: of a group, one of its own says more than the name of the group.
+  fileprivate func culprit(notIn groups: Set<String>) -> String {
+    guard let procedure else { return "" }
+    guard groups.contains(procedure), let error = underlyingErrors.first as? ProcedureError,
+      error.isOfDependency
+    else { return procedure }
+    return error.culprit(notIn: groups)
   }
 }

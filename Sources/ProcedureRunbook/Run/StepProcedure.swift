@@ -1,16 +1,24 @@
-import Foundation
+internal import ProcedurePrimitives
 import Procedures
-import ProceduresFoundation
+import ProceduresProcess
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
 
 /// Makes the procedure that stands for a step: one attempt at its command, or several.
 ///
 /// ```
-/// after: dependencies → all succeeded? → outputs older? → onlyIf, unless → exclusions and a slot → run
+/// after: dependencies → outputs older? → onlyIf, unless → exclusions, pools and a slot → run
 /// ```
 ///
-/// All of it is the framework's: what the step is after are dependencies; what decides whether it
-/// runs are conditions, in the order above; what it must have for itself are exclusions, granted
-/// together with its place among the jobs.
+/// All of it is the framework's: what the step is after are dependencies, which must have succeeded or
+/// had nothing to do; what decides whether it runs are conditions, in the order above; what it must
+/// have for itself, or a place in, are exclusions, granted together with its place among the jobs.
 struct StepProcedure {
   let step: Step
   let procedure: Procedure
@@ -18,7 +26,12 @@ struct StepProcedure {
   private let command: StepCommand
   private let attempts: AttemptCount
 
-  init(_ command: StepCommand, domain: ExclusionDomain, freshness: OutOfDate?) {
+  /// - Parameters:
+  ///   - pools: how many steps of each pool may run at the same time.
+  ///   - domain: what steps exclude each other over is theirs alone.
+  init(
+    _ command: StepCommand, pools: [String: Int], domain: ExclusionDomain, freshness: OutOfDate?
+  ) {
     step = command.step
     output = command.output
     self.command = command
@@ -34,7 +47,6 @@ struct StepProcedure {
       }
     }
     procedure.name = step.name
-    procedure.add(condition: PrerequisitesSucceeded())
     if let freshness { procedure.add(condition: freshness) }
     for check in command.checks() { procedure.add(condition: check) }
     for name in step.exclusive {
@@ -42,6 +54,10 @@ struct StepProcedure {
     }
     if step.terminal {
       procedure.add(condition: MutuallyExclusive(named: "terminal", in: domain))
+    }
+    for name in step.pools {
+      let pool = ExclusionCategory(named: "pool \(name)", in: domain)
+      procedure.add(condition: AtMost(pools[name] ?? 1, of: pool))
     }
   }
 
@@ -75,18 +91,22 @@ struct StepProcedure {
 }
 
 /// How often a step was tried.
-final class AttemptCount: @unchecked Sendable {
-  private let lock = NSLock()
-  private var storedCount = 0
-  private var storedStart: ContinuousClock.Instant?
+final class AttemptCount: Sendable {
+  private let state = Locked(State())
 
-  var count: Int { lock.withLock { storedCount } }
-  var firstStart: ContinuousClock.Instant? { lock.withLock { storedStart } }
+  private struct State {
+    var count = 0
+    var firstStart: ContinuousClock.Instant?
+  }
+
+  var count: Int { state.withLock { $0.count } }
+  var firstStart: ContinuousClock.Instant? { state.withLock { $0.firstStart } }
 
   func add() {
-    lock.withLock {
-      storedCount += 1
-      storedStart = storedStart ?? .now
+    let now = ContinuousClock.now
+    state.withLock { state in
+      state.count += 1
+      state.firstStart = state.firstStart ?? now
     }
   }
 }

@@ -1,5 +1,5 @@
-import Foundation
-import ProceduresFoundation
+internal import ProcedurePrimitives
+import ProceduresProcess
 
 #if canImport(Darwin)
   import Darwin
@@ -14,7 +14,7 @@ import ProceduresFoundation
 /// The signals are blocked, from the first line of `main` on, in all threads; one of them waits for
 /// them. So none is early: before a run is there, a signal ends this process, which then has nothing to
 /// clean up. And none needs a thread that may not be there when the system has no more to give.
-final class Interrupts: @unchecked Sendable {
+final class Interrupts: Sendable {
   /// What a run does about signals.
   struct Handler: Sendable {
     /// `count` is 1 for the first signal; Ctrl-\ counts as the second at least.
@@ -24,11 +24,14 @@ final class Interrupts: @unchecked Sendable {
     let didContinue: @Sendable () -> Void
   }
 
-  private let lock = NSLock()
-  private var handler: Handler?
-  private var isHeld = false
-  private var count = 0
-  private var first: Int32?
+  private struct State {
+    var handler: Handler?
+    var isHeld = false
+    var count = 0
+    var first: Int32?
+  }
+
+  private let state = Locked(State())
 
   /// Called first of all, while there is one thread. nil: the system has no other to give.
   init?() {
@@ -46,29 +49,29 @@ final class Interrupts: @unchecked Sendable {
   }
 
   /// From now on there is something to clean up: signals wait for the run.
-  func hold() { lock.withLock { isHeld = true } }
+  func hold() { state.withLock { $0.isHeld = true } }
 
   /// From now on signals are the run's, and those that waited. Others have ended this process.
   func handle(_ handler: Handler) {
-    let waiting = lock.withLock {
-      self.handler = handler
-      return count
+    let waiting = state.withLock { state in
+      state.handler = handler
+      return state.count
     }
     if waiting > 0 { handler.interrupted(min(waiting, 2)) }
   }
 
   /// The first signal that came, if any.
-  var firstSignal: Int32? { lock.withLock { first } }
+  var firstSignal: Int32? { state.withLock { $0.first } }
 
   /// As if it had come from outside.
   func note(_ signal: Int32) {
-    let (handler, count, isHeld): (Handler?, Int, Bool) = lock.withLock {
-      first = first ?? signal
-      self.count = max(self.count + 1, signal == SIGQUIT ? 2 : 1)
-      return (self.handler, self.count, self.isHeld)
+    let state = state.withLock { state in
+      state.first = state.first ?? signal
+      state.count = max(state.count + 1, signal == SIGQUIT ? 2 : 1)
+      return state
     }
-    if let handler { return handler.interrupted(count) }
-    if !isHeld { _exit(128 + signal) }
+    if let handler = state.handler { return handler.interrupted(state.count) }
+    if !state.isHeld { _exit(128 + signal) }
   }
 
   private func run(_ signals: sigset_t) {
@@ -81,7 +84,7 @@ final class Interrupts: @unchecked Sendable {
   }
 
   private func stop() {
-    let handler = lock.withLock { self.handler }
+    let handler = state.withLock { $0.handler }
     handler?.willStop()
     // To this thread, which so does not get any further before all have stopped.
     pthread_kill(pthread_self(), SIGSTOP)

@@ -1,5 +1,3 @@
-import Foundation
-
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -39,7 +37,7 @@ struct JobLimit {
 
   /// By what the system says.
   init(wanted: Int, descriptorsPerJob: Int) {
-    let open = (try? FileManager.default.contentsOfDirectory(atPath: "/dev/fd").count) ?? 8
+    let open = Directory.names(in: "/dev/fd")?.count ?? 8
     self.init(
       wanted: wanted, processRoom: Self.processLimit.map { $0 - Self.processCount },
       descriptorRoom: Self.descriptorLimit.map { $0 - open }, descriptorsPerJob: descriptorsPerJob)
@@ -74,7 +72,7 @@ struct JobLimit {
 
   /// How many processes, on Linux with each of their threads, this user has.
   private static var processCount: Int {
-    let entries = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+    let entries = Directory.names(in: "/proc") ?? []
     return entries.reduce(0) { count, entry in
       var status = stat()
       guard pid_t(entry) != nil, unsafe stat("/proc/\(entry)/task", &status) == 0,

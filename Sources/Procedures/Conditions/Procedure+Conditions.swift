@@ -58,6 +58,19 @@ extension Procedure {
     read { $0.rarities?.conditions?.entries ?? [] }.map(\.condition)
   }
 
+  /// The name of the condition that said `.ignored`, and so ended this procedure before it ran.
+  ///
+  /// Nil in all other cases, a cancel from outside included, which looks the same in `outcome`: it is
+  /// `.cancelled([])` in both.
+  ///
+  /// ```swift
+  /// if let condition = upload.ignoredCondition { print("not needed: \(condition)") }
+  /// ```
+  ///
+  /// May be read from any thread. Known in DidCancel observers, and in all that is called later; the
+  /// handlers of the procedure's own cancellation token are called before.
+  public final var ignoredCondition: String? { read { $0.rarities?.ignoredCondition } }
+
   // MARK: Evaluating, in the procedure's turn
 
   private enum ConditionAddition: Sendable {
@@ -72,7 +85,8 @@ extension Procedure {
     case prepare(any Condition)
     case evaluate(ConditionProgress.Entry)
     case satisfied(ReadyList.Aftermath?)
-    case unsatisfied(ConditionResult)
+    /// With the name of the condition.
+    case unsatisfied(ConditionResult, of: String)
   }
 
   /// Goes through the conditions until one must be waited for, or one is not satisfied.
@@ -104,11 +118,14 @@ extension Procedure {
       case .satisfied(let aftermath):
         aftermath?.carryOut()
         return
-      case .unsatisfied(.failed(let error)):
+      case .unsatisfied(.failed(let error), _):
         cancel(withError: error)
         return
-      case .unsatisfied:
-        cancel()
+      case .unsatisfied(_, let condition):
+        // In the procedure's turn: what the cancel has called in turns comes after this.
+        if cancel(withErrors: []) {
+          read { core in core.withRarities { $0.ignoredCondition = condition } }
+        }
         return
       }
     }
@@ -222,7 +239,7 @@ extension ProcedureCore {
     }
     switch answer ?? progress.takeAnswer() {
     case .satisfied: progress.advance()
-    case .some(let result): return .unsatisfied(result)
+    case .some(let result): return .unsatisfied(result, of: progress.current?.name ?? "")
     case nil: break
     }
     if let entry = progress.current {

@@ -6,6 +6,10 @@ public enum DependencyRequirement: Sendable {
   case notCancelled
   /// That it succeeded: neither failed nor cancelled.
   case success
+  /// That it succeeded, or did not run because one of its conditions was ignored: it had nothing to do.
+  ///
+  /// See `Procedure.ignoredCondition`.
+  case successOrIgnored
 }
 
 /// What stands between a dependency that has finished and the procedure that waits for it.
@@ -19,8 +23,11 @@ extension DependencyRequirement {
   func objection(to dependency: Procedure) -> (any Error)? {
     if case .any = self { return nil }
     let shortfall = dependency.shortfall
-    if shortfall?.code == .dependencyFailed, case .notCancelled = self { return nil }
-    return shortfall
+    switch self {
+    case .notCancelled where shortfall?.code == .dependencyFailed: return nil
+    case .successOrIgnored where dependency.ignoredCondition != nil: return nil
+    case .any, .notCancelled, .success, .successOrIgnored: return shortfall
+    }
   }
 }
 

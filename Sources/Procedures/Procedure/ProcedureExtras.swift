@@ -77,14 +77,16 @@ final class ProcedureExtras: @unchecked Sendable {
   func remainder() -> ProcedureExtras? {
     let (token, cancelReason) = (storedRarities?.token, storedRarities?.cancelReason)
     let lateFinishes = storedRarities?.lateFinishes
+    let ignoredCondition = storedRarities?.ignoredCondition
     guard
       name != nil || lateFinishes != nil || token != nil || cancelReason != nil || values != nil
-        || origin != nil
+        || origin != nil || ignoredCondition != nil
     else { return nil }
     let remainder = ProcedureExtras()
     remainder.name = name
     remainder.origin = origin
     remainder.values = values
+    if ignoredCondition != nil { remainder.rarities.ignoredCondition = ignoredCondition }
     if lateFinishes != nil { remainder.rarities.lateFinishes = lateFinishes }
     if token != nil || cancelReason != nil {
       remainder.rarities.token = token

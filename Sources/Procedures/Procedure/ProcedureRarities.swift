@@ -15,6 +15,8 @@ final class ProcedureRarities: @unchecked Sendable {
   var token: CancellationToken?
   var cancelReason: CancellationReason?
   var conditions: ConditionProgress?
+  /// The name of the condition that was ignored, and so ended the procedure.
+  var ignoredCondition: String?
   /// The dependencies, while they are many and some are taken back.
   var indexedDependencies: IndexedDependencies?
   /// Whether a condition of another procedure adds it to a queue.

@@ -39,6 +39,15 @@ struct BoardTests {
     #expect(lines.last == "2 steps in 0.00 s: 1 succeeded, 1 not needed")
   }
 
+  @Test("notes about the run stand before the line that sums up, and are cut as well")
+  func notes() {
+    var board = Board(["a"], start: start)
+    board.ended("a", .succeeded, after: .zero)
+    let lines = board.table(
+      at: start, width: 20, ["jobs: 1.0 of 2 in use on average"], style: plain)
+    #expect(lines.suffix(3) == ["", "jobs: 1.0 of 2 in u…", "1 step in 0.00 s: 1 succeeded"])
+  }
+
   @Test("names are cut so that the table fits a terminal")
   func narrowTable() {
     var board = Board([String(repeating: "x", count: 100)], start: start)

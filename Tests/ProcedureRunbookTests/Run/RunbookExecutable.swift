@@ -1,7 +1,17 @@
 import Foundation
 import Procedures
-import ProceduresFoundation
+import ProceduresProcess
 import Testing
+
+@testable import ProcedureRunbook
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
 
 /// The built executable, run as a user would.
 struct RunbookExecutable {
@@ -24,6 +34,23 @@ struct RunbookExecutable {
   }
 
   func removeDirectory() { try? FileManager.default.removeItem(at: directory) }
+
+  /// Makes a pipe with a name, by which steps wait for each other and for the test.
+  func makePipe(_ name: String) throws {
+    let path = directory.appending(path: name).path
+    try #require(unsafe mkfifo(path, 0o600) == 0, "\(name): \(errno)")
+  }
+
+  /// Waits until something is written to a pipe.
+  func waitForPipe(_ name: String) {
+    // Foundation's own reading refuses a pipe at once.
+    _ = try? InputFile(directory.appending(path: name).path).contents()
+  }
+
+  /// Lets go what waits for a pipe.
+  func writePipe(_ name: String) {
+    _ = OutputFile.write("go\n", to: directory.appending(path: name).path)
+  }
 
   /// Runs a plan, given as JSON, in the directory.
   func run(

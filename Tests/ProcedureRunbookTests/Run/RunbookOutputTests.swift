@@ -3,7 +3,7 @@ import ProcedureTestSupport
 import Testing
 
 @testable import ProcedureRunbook
-@testable import ProceduresFoundation
+@testable import ProceduresProcess
 
 #if canImport(Darwin)
   import Darwin
@@ -20,6 +20,7 @@ struct RunbookOutputTests {
 
   init() throws { runbook = try RunbookExecutable() }
 
+  /// More than a pipe and what the display keeps together hold.
   private static let talkative = #"[{"name": "talk", "run": "seq 1 50000"}]"#
 
   @Test("a full disk is a sentence and status 1", .enabled(if: hasFullDevice))
@@ -27,7 +28,8 @@ struct RunbookOutputTests {
     defer { runbook.removeDirectory() }
     for arguments in ["plan.json", "-q plan.json", "--help", "--graph plan.json", "-n plan.json"] {
       let execution = try await runbook.shell(
-        plan: Self.talkative, "exec $RUNBOOK \(arguments) > /dev/full")
+        plan: #"[{"name": "talk", "run": "seq 1 1000"}]"#,
+        "exec $RUNBOOK \(arguments) > /dev/full")
       #expect(execution.exit == .status(1), "\(arguments)")
       #expect(
         execution.errorOutput
@@ -52,10 +54,38 @@ struct RunbookOutputTests {
   func gone() async throws {
     defer { runbook.removeDirectory() }
     let execution = try await runbook.shell(
-      plan: #"[{"name": "a", "run": "seq 1 50000; touch ran"}]"#,
+      plan: #"[{"name": "a", "run": "seq 1 20000; touch ran"}]"#,
       "{ $RUNBOOK plan.json; echo $? > status; } | head -n 1")
     #expect(execution.output == "started    a\n")
     #expect(runbook.text("status") == "0\n" && runbook.hasFile("ran"))
+  }
+
+  @Test("a terminal that is gone is a sentence and status 1, before the run or in it")
+  func goneTerminal() async throws {
+    defer { runbook.removeDirectory() }
+    for isGoneBefore in [true, false] {
+      let terminal = try PseudoTerminal()
+      // In a shell that leads no session: the terminal controls nothing, and takes nothing with it.
+      let wait = isGoneBefore ? "echo ready; read x < go; " : "echo ready; "
+      let execution = try await runbook.shell(
+        plan: isGoneBefore
+          ? #"[{"name": "a", "run": "touch ran"}]"#
+          : #"[{"name": "a", "run": "read x < go; touch ran"}]"#,
+        """
+        rm -f go ran; mkfifo go; export TERM=xterm
+        ( exec 3<> \(terminal.path); \(wait) $RUNBOOK plan.json >&3 ); exit $?
+        """,
+        onOutput: { text, _ in
+          guard text == "ready\n" else { return }
+          if !isGoneBefore { terminal.read(until: "0/1 steps, 1 running") }
+          terminal.close()
+          runbook.writePipe("go")
+        })
+      #expect(execution.exit == .status(1), "\(execution.output)")
+      #expect(
+        execution.errorOutput == "runbook: standard output cannot be written: Input/output error\n")
+      #expect(runbook.hasFile("ran"))
+    }
   }
 
   @Test("nothing is lost when standard output does not block")
@@ -82,14 +112,22 @@ struct RunbookOutputTests {
     #expect(lines.last?.hasSuffix(": 1 succeeded") == true)
   }
 
+  /// Blocks until a child of this process has ended, and leaves its status to who started it.
+  private static func waitUntilGone(_ process: pid_t) -> Bool {
+    var information = unsafe siginfo_t()
+    let code = unsafe waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT)
+    return code == 0 || errno == ECHILD
+  }
+
   @Test("a reader that stops reading does not keep two Ctrl-C from ending everything")
   func stuckReader() async throws {
     defer { runbook.removeDirectory() }
     let isGone = Flag()
+    try runbook.makePipe("heard")
     let execution = try await runbook.run(
       plan: """
         [{"name": "deaf",
-          "run": "echo $$ > pid; trap 'touch heard' TERM; yes & wait; wait; sleep 600"}]
+          "run": "trap 'echo heard > heard' TERM; echo $$ > pid; yes & wait; wait; sleep 600"}]
         """,
       "--grace", "600",
       onOutput: { _, process in
@@ -98,10 +136,9 @@ struct RunbookOutputTests {
         usleep(300_000)
         kill(process, SIGINT)
         // Two of one kind that are not yet taken are one.
-        for _ in 0..<600 where !runbook.hasFile("heard") { usleep(100_000) }
+        runbook.waitForPipe("heard")
         kill(process, SIGINT)
-        for _ in 0..<600 where kill(process, 0) == 0 { usleep(100_000) }
-        if kill(process, 0) != 0 { isGone.set() }
+        if Self.waitUntilGone(process) { isGone.set() }
       })
     #expect(isGone.isSet)
     #expect(execution.exit == .status(130))
@@ -120,8 +157,7 @@ struct RunbookOutputTests {
         guard !isGone.isSet, runbook.hasFile("up") else { return }
         usleep(300_000)
         kill(process, SIGTERM)
-        for _ in 0..<600 where kill(process, 0) == 0 { usleep(100_000) }
-        if kill(process, 0) != 0 { isGone.set() }
+        if Self.waitUntilGone(process) { isGone.set() }
       })
     #expect(isGone.isSet)
     #expect(execution.exit == .status(143))
@@ -132,7 +168,7 @@ struct RunbookOutputTests {
     defer { runbook.removeDirectory() }
     let execution = try await runbook.shell(
       plan: """
-        [{"name": "loud", "run": "seq 1 100000"}, {"name": "quick", "run": "touch quick"}]
+        [{"name": "loud", "run": "seq 1 50000"}, {"name": "quick", "run": "touch quick"}]
         """,
       """
       $RUNBOOK -j2 --report report.json plan.json |
@@ -149,15 +185,16 @@ struct RunbookOutputTests {
   func frames() async throws {
     defer { runbook.removeDirectory() }
     guard RunbookExecutable.hasTerminals else { return }
-    let steps = (0..<1000).map { #"{"name": "s\#($0)", "run": ":"}"# }
+    let count = Rounds.isStress ? 5000 : 300
+    let steps = (0..<count).map { #"{"name": "s\#($0)", "run": ":"}"# }
     let execution = try await runbook.terminal(plan: "[\(steps.joined(separator: ","))]", "-j4")
     #expect(execution.exit == .status(0))
     let seconds = try #require(
-      execution.output.firstMatch(of: /1000 steps in (?:([0-9]+) min )?([0-9.]+) s/))
+      execution.output.firstMatch(of: /[0-9]+ steps in (?:([0-9]+) min )?([0-9.]+) s/))
     let duration = (Double(seconds.1 ?? "0") ?? 0) * 60 + (Double(seconds.2) ?? 0)
-    let frames = execution.output.matches(of: #//1000 steps, /#).count
+    let frames = execution.output.matches(of: #//[0-9]+ steps, /#).count
     #expect(Double(frames) <= duration * 10 + 3)
-    #expect(execution.output.contains("1000 succeeded"))
+    #expect(execution.output.contains("\(count) succeeded"))
   }
 
   @Test("--group-output shows the output of a step in one piece, when it has ended")
@@ -210,6 +247,45 @@ struct RunbookOutputTests {
     #expect(log.exit == .status(1))
     #expect(log.errorOutput.contains("the log 'logs/1-a.log' cannot be written: Is a directory"))
   }
+}
+
+/// The side of a terminal that a window would have.
+private final class PseudoTerminal: Sendable {
+  let path: String
+  private let descriptor: Int32
+
+  init() throws {
+    var (master, other): (Int32, Int32) = (-1, -1)
+    try #require(unsafe openpty(&master, &other, nil, nil, nil) == 0)
+    defer { systemClose(other) }
+    descriptor = master
+    path = unsafe String(cString: try #require(unsafe ttyname(other)))
+    // The steps must not have it.
+    _ = fcntl(master, F_SETFD, FD_CLOEXEC)
+  }
+
+  /// Blocks until this was written to the terminal.
+  func read(until text: String) {
+    var seen = ""
+    var piece = [UInt8](repeating: 0, count: 4096)
+    while !seen.contains(text) {
+      let count = unsafe systemRead(descriptor, &piece, piece.count)
+      guard count > 0 else { return }
+      seen += String(decoding: piece[..<count], as: UTF8.self)
+    }
+  }
+
+  func close() { systemClose(descriptor) }
+}
+
+// Under other names, since methods are called like them.
+
+private func systemClose(_ descriptor: Int32) { _ = close(descriptor) }
+
+private func systemRead(
+  _ descriptor: Int32, _ bytes: UnsafeMutableRawPointer?, _ count: Int
+) -> Int {
+  unsafe read(descriptor, bytes, count)
 }
 
 private final class Flag: @unchecked Sendable {

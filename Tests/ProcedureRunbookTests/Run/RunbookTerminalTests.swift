@@ -1,5 +1,5 @@
 import Foundation
-import ProceduresFoundation
+import ProceduresProcess
 import Testing
 
 @testable import ProcedureRunbook
@@ -51,12 +51,13 @@ struct RunbookTerminalTests {
   @Test("terminal: Ctrl-C in such a step ends the run as anywhere")
   func interruptedTerminalStep() async throws {
     defer { runbook.removeDirectory() }
+    try runbook.makePipe("asked")
     let execution = try await runbook.terminal(
       plan: """
-        [{"name": "ask", "run": "touch asked; read x; touch never", "terminal": true},
+        [{"name": "ask", "run": "echo up > asked; read x; touch never", "terminal": true},
          {"name": "next", "run": "touch next", "after": "ask"}]
         """,
-      typing: #"while ! [ -e asked ]; do sleep 0.05; done; sleep 0.3; printf '\003'; sleep 5"#)
+      typing: #"read x < asked; sleep 0.3; printf '\003'; sleep 5"#)
     #expect(execution.exit == .status(130), "\(execution.output)")
     #expect(!runbook.hasFile("never") && !runbook.hasFile("next"))
     #expect(execution.output.contains("next"))
@@ -85,10 +86,11 @@ struct RunbookTerminalTests {
   func quit() async throws {
     defer { runbook.removeDirectory() }
     let execution = try await runbook.shell(
-      plan: #"[{"name": "deaf", "run": "trap '' TERM; touch up; sleep 600 & wait"}]"#,
+      plan: #"[{"name": "deaf", "run": "trap '' TERM; echo up > up; sleep 600 & wait"}]"#,
       """
+      mkfifo up
       $RUNBOOK --grace 600 plan.json & p=$!
-      while ! [ -e up ]; do sleep 0.02; done
+      read x < up
       kill -QUIT $p; wait $p
       """)
     #expect(execution.exit == .status(131))
@@ -99,16 +101,16 @@ struct RunbookTerminalTests {
   func stop() async throws {
     defer { runbook.removeDirectory() }
     let execution = try await runbook.shell(
-      plan: #"[{"name": "a", "run": "echo $$ > pid; while ! [ -e go ]; do sleep 0.02; done"}]"#,
+      plan: #"[{"name": "a", "run": "echo $$ > pid; echo up > up; read x < go"}]"#,
       """
       state() { sed 's/.*) //' /proc/$1/stat | cut -c1; }
+      mkfifo up go
       $RUNBOOK plan.json & p=$!
-      while ! [ -s pid ]; do sleep 0.02; done
+      read x < up
       kill -TSTP $p
       while [ "$(state $p)" != T ]; do sleep 0.02; done
       while [ "$(state $(cat pid))" != T ]; do sleep 0.02; done
-      touch go
-      kill -CONT $p; wait $p
+      kill -CONT $p; echo go > go; wait $p
       """)
     #expect(execution.exit == .status(0), "\(execution.output)")
   }

@@ -1,5 +1,5 @@
 import Foundation
-@testable import ProceduresFoundation
+@testable import ProceduresProcess
 import ProcedureTestSupport
 import Testing
 
@@ -45,10 +45,11 @@ struct RunbookTests {
   @Test("the first failure stops the rest, shows its last output and exits with 1")
   func failure() async throws {
     defer { runbook.removeDirectory() }
+    try runbook.makePipe("up")
     let execution = try await runbook.run(
       plan: """
-        [{"name": "long", "run": "echo $$ > long.pid; sleep 600"},
-         {"name": "bad", "run": "while ! [ -s long.pid ]; do sleep 0.01; done; echo why; exit 3"},
+        [{"name": "long", "run": "echo $$ > long.pid; echo up > up; sleep 600"},
+         {"name": "bad", "run": "read x < up; echo why; exit 3"},
          {"name": "never", "run": "touch never", "after": ["bad"]}]
         """, "--jobs=2")
     #expect(execution.exit == .status(1))
@@ -84,7 +85,7 @@ struct RunbookTests {
   @Test("--jobs bounds the running steps over groups, and a timeout counts from the turn")
   func jobs() async throws {
     defer { runbook.removeDirectory() }
-    let step = "mkdir lock && sleep 0.1 && rmdir lock"
+    let step = "mkdir lock && sleep 0.03 && rmdir lock"
     let steps = (0..<6).map {
       #"{"name": "\#($0)", "run": "\#(step)", "group": "g\#($0 % 3)", "timeout": 60}"#
     }
@@ -143,9 +144,10 @@ struct RunbookTests {
   @Test("a second Ctrl-C kills at once what ignores the first")
   func secondInterrupt() async throws {
     defer { runbook.removeDirectory() }
+    try runbook.makePipe("never")
     let execution = try await runbook.run(
       plan: """
-        [{"name": "deaf", "run": "trap 'echo no' TERM; echo $$ > pid; echo ready; while :; do sleep 0.01; done"}]
+        [{"name": "deaf", "run": "trap 'echo no' TERM; echo $$ > pid; echo ready; while :; do read x < never; done"}]
         """, "--grace", "600",
       // The first when it is there, the second when it has heard the first and stays.
       onOutput: interrupt(once: { $0.contains("deaf | ready") }, { $0.contains("deaf | no") }))
@@ -242,18 +244,21 @@ struct RunbookTests {
     defer { runbook.removeDirectory() }
     let path = try #require(RunbookExecutable.path)
     guard FileManager.default.isExecutableFile(atPath: "/usr/bin/script") else { return }
-    try Data(#"[{"name": "wait", "run": "while ! [ -e go ]; do sleep 0.01; done"}]"#.utf8)
+    try runbook.makePipe("go")
+    try Data(#"[{"name": "wait", "run": "read x < go"}]"#.utf8)
       .write(to: runbook.directory.appending(path: "plan.json"))
     #if canImport(Darwin)
       let arguments = ["-q", "/dev/null", path, "plan.json"]
     #else
       let arguments = ["-qec", "\(path) plan.json", "/dev/null"]
     #endif
-    let go = runbook.directory.appending(path: "go")
+    let once = Counter()
     let execution = try await runbook.run(
       arguments, program: "/usr/bin/script", environment: ["TERM": "xterm"],
       onOutput: { text, _ in
-        if text.contains("0/1 steps, 1 running") { try? Data().write(to: go) }
+        guard once.value == 0, text.contains("0/1 steps, 1 running") else { return }
+        once.increment()
+        runbook.writePipe("go")
       })
     #expect(execution.exit == .status(0))
     #expect(execution.output.contains("░ 0/1 steps, 1 running"))
@@ -264,7 +269,7 @@ struct RunbookTests {
   @Test("exclusive: steps that share a name never run at the same time, in groups or not")
   func exclusive() async throws {
     defer { runbook.removeDirectory() }
-    let script = "mkdir lock && sleep 0.05 && rmdir lock"
+    let script = "mkdir lock && sleep 0.03 && rmdir lock"
     let steps = (0..<6).map {
       #"{"name": "\#($0)", "run": "\#(script)", "group": "g\#($0 % 3)", "exclusive": ["n\#($0)", "lock"]}"#
     }

@@ -2,7 +2,7 @@
   import Foundation
   import Testing
 
-  @testable import ProceduresFoundation
+  @testable import ProceduresProcess
 
   #if canImport(Darwin)
     import Darwin

@@ -4,7 +4,7 @@
   import ProcedureTestSupport
   import Testing
 
-  @testable import ProceduresFoundation
+  @testable import ProceduresProcess
 
   /// The time limits are for what would hang, not for slow machines; programs that are to be ended
   /// sleep longer than that.

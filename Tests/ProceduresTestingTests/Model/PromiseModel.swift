@@ -87,6 +87,13 @@ struct PromiseModel {
         try require(
           !lives[dependency.item].wasCancelled && !lives[dependency.item].hasFailed,
           "C8: a dependency must succeed", event)
+      case .successOrIgnored:
+        let life = lives[dependency.item]
+        let checks = plan.items[dependency.item].checks
+        let isIgnored = life.evaluated.last.map { checks[$0].verdict == .ignored } ?? false
+        try require(
+          !life.hasFailed && (!life.wasCancelled || isIgnored),
+          "C8: a dependency must succeed, or be ignored", event)
       }
     }
     try require(

@@ -72,7 +72,7 @@ extension WorkloadPlan {
       guard Self.happens(onceIn: 5, using: &generator), mayBeAwaited(other, within: ancestors)
       else { continue }
       let requirement: DependencyRequirement =
-        [.any, .any, .notCancelled, .success].randomElement(using: &generator)!
+        [.any, .any, .notCancelled, .success, .successOrIgnored].randomElement(using: &generator)!
       items[index].dependencies.append((other, requirement))
     }
     while Self.happens(onceIn: 4, using: &generator) {

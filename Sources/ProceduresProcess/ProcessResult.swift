@@ -1,4 +1,8 @@
-public import Foundation
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// What is left of a program that ended: its exit and the output that was captured.
 public struct ProcessResult: Sendable {

@@ -1,5 +1,9 @@
 #if os(macOS) || os(Linux)
-  internal import Foundation
+  #if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+  #else
+    internal import Foundation
+  #endif
   #if canImport(Darwin)
     internal import Darwin
   #elseif canImport(Glibc)

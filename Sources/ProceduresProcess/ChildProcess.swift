@@ -1,6 +1,10 @@
 #if os(macOS) || os(Linux)
   internal import Dispatch
-  internal import Foundation
+  #if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+  #else
+    internal import Foundation
+  #endif
   #if canImport(Darwin)
     internal import Darwin
   #elseif canImport(Glibc)

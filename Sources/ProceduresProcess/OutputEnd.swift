@@ -1,4 +1,8 @@
-internal import Foundation
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 
 /// The end of what a program wrote, as text of bounded length: where it says what is wrong.
 struct OutputEnd: Sendable {

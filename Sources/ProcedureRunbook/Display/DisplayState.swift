@@ -1,0 +1,192 @@
+/// What is shown, what is still to be written, and the callers that wait for that.
+///
+/// It knows neither threads nor descriptors: `Display` asks it what to write next.
+struct DisplayState: Sendable {
+  /// How much text may wait to be written before those who have more of it wait as well.
+  static let capacity = 1 << 18
+
+  private let terminal: Terminal
+  private let isQuiet: Bool
+  private let style: Style
+  private var board: Board
+  private var pending: [UInt8] = []
+  private var liveLineCount = 0
+  private var isCursorHidden = false
+  private var pauses = 0
+  private var whenPaused: [@Sendable () -> Void] = []
+  private var whenRoom: [@Sendable () -> Void] = []
+  private(set) var isFinishing = false
+  /// Set when nothing more can be written: from then on all is thrown away.
+  private(set) var failure: PatientWriter.Failure?
+  /// For how long the reader may take nothing; nil for ever.
+  private var patience: Duration?
+  private var lastProgress: ContinuousClock.Instant
+  /// Whether something happened since the thread looked last.
+  private(set) var hasNews = false
+
+  init(
+    _ names: [String], terminal: Terminal, isQuiet: Bool, at instant: ContinuousClock.Instant
+  ) {
+    self.terminal = terminal
+    self.isQuiet = isQuiet
+    style = Style(isColoured: terminal.hasColours)
+    board = Board(names, start: instant)
+    lastProgress = instant
+  }
+
+  // MARK: What happens
+
+  mutating func started(_ name: String, at instant: ContinuousClock.Instant) {
+    board.started(name, at: instant)
+    if !isQuiet, !terminal.isLive { note("started    \(name.visible)") }
+  }
+
+  mutating func stopping(_ name: String) { board.stopping(name) }
+
+  mutating func ended(_ name: String, _ outcome: StepOutcome, after duration: Duration?) {
+    board.ended(name, outcome, after: duration)
+    guard !isQuiet else { return }
+    let word = style.colour(outcome, outcome.word.rightPadded(to: 10))
+    let reason = outcome.reason.map { ": \($0)" } ?? ""
+    let time = duration.map { style.faint(" (\($0.text))") } ?? ""
+    note("\(word) \(name.visible)\(reason)\(time)")
+  }
+
+  /// Takes lines of a step's output; false if `completion` is kept until there is room for more.
+  mutating func print(
+    _ lines: [String], of name: String, _ completion: @escaping @Sendable () -> Void
+  ) -> Bool {
+    show(lines, of: name)
+    guard pending.count > Self.capacity, failure == nil else { return true }
+    whenRoom.append(completion)
+    hasNews = true
+    return false
+  }
+
+  mutating func pause(_ completion: @escaping @Sendable () -> Void) {
+    pauses += 1
+    whenPaused.append(completion)
+    hasNews = true
+  }
+
+  mutating func resume() {
+    pauses -= 1
+    hasNews = true
+  }
+
+  mutating func lose(patience: Duration, at instant: ContinuousClock.Instant) {
+    self.patience = patience
+    lastProgress = instant
+  }
+
+  /// Ends the live lines, and adds the last output of failed steps, notes about the run and the table.
+  mutating func finish(
+    failures: [(name: String, output: [String])], _ notes: [String],
+    at instant: ContinuousClock.Instant
+  ) {
+    var lines: [String] = []
+    for (name, output) in failures {
+      let name = name.visible
+      let head = output.isEmpty ? "\(name) wrote nothing" : "last output of \(name):"
+      lines += ["", style.red(head)]
+      lines += output.map { "  \(terminal.isLive ? $0.withoutTerminalCommands : $0)" }
+    }
+    lines += isQuiet && failures.isEmpty ? [] : [""]
+    lines += board.table(
+      at: instant, width: terminal.isLive ? terminal.size.width : nil, notes, style: style)
+    for line in lines { note(line) }
+    isFinishing = true
+    hasNews = true
+  }
+
+  private mutating func show(_ lines: [String], of name: String) {
+    guard !isQuiet, !lines.isEmpty else { return }
+    let prefix = style.faint("\(name.visible.cut(to: 30)) |")
+    for line in lines {
+      note("\(prefix) \(terminal.isLive ? line.withoutTerminalCommands : line)")
+    }
+  }
+
+  private mutating func note(_ line: String) {
+    guard failure == nil else { return }
+    pending += line.utf8
+    pending.append(0x0A)
+    // Live lines are drawn at their own pace.
+    if !isLive { hasNews = true }
+  }
+
+  // MARK: For the thread
+
+  /// Whether lines are drawn over.
+  var isLive: Bool { terminal.isLive && !isQuiet }
+
+  /// The thread looks: all that happens from now on is news.
+  mutating func looks(_ question: (Self) -> Bool) -> Bool {
+    hasNews = false
+    return question(self)
+  }
+
+  /// Whether it has something to do. Paused, it shows nothing; but what ends must end.
+  func hasWork(whilePaused isPaused: Bool) -> Bool {
+    if isFinishing { return true }
+    if isPaused { return pauses == 0 || !whenPaused.isEmpty }
+    return isLive || !pending.isEmpty || !whenPaused.isEmpty
+  }
+
+  /// Whether it must not wait until it is time for the next frame.
+  var isUrgent: Bool { isFinishing || !whenPaused.isEmpty || pending.count > Self.capacity }
+
+  struct Frame: Sendable {
+    var bytes: [UInt8]
+    let isPaused: Bool
+    /// Whether there will be no other.
+    let isLast: Bool
+  }
+
+  /// What is to be written next: lines above the live ones, and these anew, so that nothing flickers.
+  mutating func takeFrame(at instant: ContinuousClock.Instant) -> Frame {
+    let erasure = liveLineCount == 0 ? "" : "\u{1B}[\(liveLineCount)A\r\u{1B}[J"
+    var bytes = Array(erasure.utf8) + pending
+    pending = []
+    liveLineCount = 0
+    let isDrawing = isLive && pauses == 0 && !isFinishing
+    if isDrawing {
+      let (width, height) = terminal.size
+      let lines = board.liveLines(at: instant, width: width, height: height, style: style)
+      for line in lines { bytes += "\(line)\n".utf8 }
+      liveLineCount = lines.count
+    }
+    if isDrawing != isCursorHidden {
+      bytes += (isDrawing ? "\u{1B}[?25l" : "\u{1B}[?25h").utf8
+      isCursorHidden = isDrawing
+    }
+    return Frame(bytes: bytes, isPaused: pauses > 0 && !isFinishing, isLast: isFinishing)
+  }
+
+  /// Called when a frame is written, or cannot be.
+  ///
+  /// - Returns: the completions to call now, and whether that was the last frame.
+  mutating func written(
+    _ frame: Frame, isPaused: Bool
+  ) -> (completions: [@Sendable () -> Void], isOver: Bool) {
+    var completions = isPaused || failure != nil || frame.isLast ? whenPaused : []
+    whenPaused.removeFirst(completions.count)
+    if pending.count <= Self.capacity {
+      completions += whenRoom
+      whenRoom = []
+    }
+    return (completions, frame.isLast && pending.isEmpty)
+  }
+
+  mutating func failed(_ failure: PatientWriter.Failure) {
+    self.failure = failure
+    pending = []
+  }
+
+  /// Whether to go on with a reader that takes nothing, or took something just now.
+  mutating func mayGoOn(hasProgressed: Bool, at instant: ContinuousClock.Instant) -> Bool {
+    if hasProgressed { lastProgress = instant }
+    guard let patience else { return true }
+    return instant - lastProgress < patience
+  }
+}

@@ -1,0 +1,85 @@
+internal import ProcedurePrimitives
+import Procedures
+import ProceduresProcess
+
+/// The program that runs a step's command elsewhere, and that is ended by another command.
+///
+/// A cancel runs that command, and leaves the launcher alone: it ends by itself when what it launched
+/// has. What is left of both when the grace time has passed is killed. If the command fails, it is as if
+/// there were none: the launcher gets SIGTERM.
+final class LaunchedProgram: ProcessProcedure, @unchecked Sendable {
+  /// What a cancel command may take, whatever the grace time: it is only to pass the word on.
+  private static let longestCancel = Duration.seconds(10)
+
+  private let launcher: Launcher
+  private let jobName: String
+  private let launches: Launches
+  private let complain: @Sendable (String) -> Void
+  private let isLaunched = Locked(false)
+
+  /// - Parameter complain: called with a line about a cancel command that failed.
+  init(
+    _ configuration: ProcessConfiguration, by launcher: Launcher, named jobName: String,
+    _ launches: Launches, complain: @escaping @Sendable (String) -> Void
+  ) {
+    self.launcher = launcher
+    self.jobName = jobName
+    self.launches = launches
+    self.complain = complain
+    super.init(configuration)
+  }
+
+  override func execute() {
+    isLaunched.withLock { $0 = true }
+    super.execute()
+  }
+
+  override func procedureDidCancel(withErrors errors: [any Error]) {
+    // Not by its process, which may run before its identifier is known here.
+    guard isLaunched.withLock({ $0 }), let cancel = command(.terminate) else {
+      return super.procedureDidCancel(withErrors: errors)
+    }
+    cancel.addDidFinishBlockObserver { [complain] _, errors in
+      guard let error = errors.first as? ProcessError else {
+        // It still waits for room to start.
+        if self.processIdentifier == nil { super.procedureDidCancel(withErrors: []) }
+        return
+      }
+      let reason = error.result?.exit.description ?? error.description
+      let said = error.errorText.isEmpty ? "" : ": \(error.errorText)"
+      complain("the launcher's cancel command \(reason)\(said)")
+      super.procedureDidCancel(withErrors: [])
+    }
+    let patience = DelayProcedure(by: configuration.terminationGracePeriod)
+    patience.addDidFinishBlockObserver { [self] patience, _ in
+      if !patience.isCancelled { killAll() }
+    }
+    addDidFinishBlockObserver { _, _ in patience.cancel() }
+    launches.cancels.add(cancel, patience)
+  }
+
+  /// Kills the launcher, and what it launched as far as a command can.
+  ///
+  /// What still waits in the line of a cluster would otherwise stay there, so the command is also run if
+  /// it knows no signals.
+  func killAll() {
+    if isLaunched.withLock({ $0 }), launcher.canKill || !isCancelled, let cancel = command(.kill) {
+      launches.cancels.add(cancel)
+    }
+    kill()
+  }
+
+  private func command(_ signal: Launcher.Signal) -> ProcessProcedure? {
+    guard let script = launcher.cancelScript(signal, named: jobName) else { return nil }
+    let command = ProcessProcedure("/bin/sh", arguments: ["-c", script]) { cancel in
+      cancel.directory = configuration.directory
+      cancel.environment = configuration.environment
+      cancel.standardOutput = .discarded
+      cancel.endsDescendants = true
+      cancel.terminationGracePeriod = .seconds(1)
+    }
+    command.name = "cancel of \(name)"
+    command.add(observer: TimeoutObserver(by: Self.longestCancel))
+    return command
+  }
+}

@@ -1,0 +1,58 @@
+/// A command that runs the commands of steps, perhaps on another machine, and one that ends them there.
+///
+/// In both `{name}` stands for a name that no other launch of this machine has, and in the second one
+/// `{signal}` for what it should send: `TERM`, and `KILL` when the grace time has passed.
+struct Launcher: Sendable, Equatable {
+  let command: String
+  /// nil: it is enough to send `command` a signal.
+  let cancel: String?
+
+  /// A step's own launcher, with the command that belongs to it; else that of the command line.
+  init?(of step: Step, _ options: Options) {
+    if let command = step.launcher {
+      (self.command, cancel) = (command, step.launcherCancel)
+    } else if let command = options.launcher {
+      (self.command, cancel) = (command, options.launcherCancel)
+    } else {
+      return nil
+    }
+  }
+
+  /// The arguments of a shell, which replaces itself by the launcher, which is given a shell with the
+  /// command.
+  func arguments(running script: String, named name: String) -> [String] {
+    ["-c", "exec \(Self.filled(command, ["name": name])) \"$@\"", "sh", "/bin/sh", "-c", script]
+  }
+
+  /// Ends what was launched under a name.
+  func cancelScript(_ signal: Signal, named name: String) -> String? {
+    cancel.map { Self.filled($0, ["name": name, "signal": signal.rawValue]) }
+  }
+
+  enum Signal: String {
+    case terminate = "TERM"
+    case kill = "KILL"
+  }
+
+  /// Whether the command can end what does not listen.
+  var canKill: Bool { cancel.map { Self.filled($0, ["signal": ""]) != $0 } ?? false }
+
+  /// `${name}` is the shell's, and stays.
+  private static func filled(_ command: String, _ values: [String: String]) -> String {
+    var result = ""
+    var rest = command[...]
+    while let brace = rest.firstIndex(of: "{") {
+      let head = rest[..<brace]
+      result += head
+      rest = rest[brace...]
+      let value = values.first { rest.hasPrefix("{\($0.key)}") }
+      if let (key, value) = value, head.last != "$" {
+        result += value
+        rest = rest.dropFirst(key.count + 2)
+      } else {
+        result.append(rest.removeFirst())
+      }
+    }
+    return result + rest
+  }
+}

@@ -1,0 +1,108 @@
+import ProcedureTestSupport
+import Testing
+
+@testable import ProcedureRunbook
+
+/// Where output is no terminal.
+@Suite("The state of the display")
+struct DisplayStateTests {
+  private let start = ContinuousClock.now
+
+  private func state(_ names: [String] = ["a"]) -> DisplayState {
+    DisplayState(
+      names, terminal: Terminal(isLive: false, hasColours: false), isQuiet: false, at: start)
+  }
+
+  private func text(_ frame: DisplayState.Frame) -> String {
+    String(decoding: frame.bytes, as: UTF8.self)
+  }
+
+  @Test("what happens is news once, and is in the next frame")
+  func news() {
+    var state = state()
+    #expect(!state.hasNews)
+    let hadWork = state.looks { $0.hasWork(whilePaused: false) }
+    #expect(!hadWork)
+    state.started("a", at: start)
+    #expect(state.hasNews)
+    let hasWork = state.looks { $0.hasWork(whilePaused: false) }
+    #expect(hasWork)
+    #expect(!state.hasNews)
+    let frame = state.takeFrame(at: start)
+    #expect(text(frame) == "started    a\n")
+    #expect(!state.hasWork(whilePaused: false))
+  }
+
+  @Test("output beyond the capacity waits for the frame; what a step says of itself does not")
+  func room() {
+    var state = state()
+    let called = Counter()
+    let line = String(repeating: "x", count: DisplayState.capacity)
+    let hasRoom = state.print([line], of: "a") { _ = called.increment() }
+    #expect(!hasRoom)
+    state.ended("a", .succeeded, after: nil)
+    #expect(state.isUrgent)
+    let frame = state.takeFrame(at: start)
+    let (completions, isOver) = state.written(frame, isPaused: false)
+    for completion in completions { completion() }
+    #expect(called.value == 1 && !isOver)
+    #expect(text(frame).hasSuffix("succeeded  a\n"))
+    let hasRoomAgain = state.print(["y"], of: "a") {}
+    #expect(hasRoomAgain)
+  }
+
+  @Test("a pause is told of when its frame is written, and holds back what is not the end")
+  func pause() {
+    var state = state()
+    let called = Counter()
+    state.pause { _ = called.increment() }
+    #expect(state.hasWork(whilePaused: false) && state.hasWork(whilePaused: true))
+    let frame = state.takeFrame(at: start)
+    #expect(frame.isPaused && !frame.isLast)
+    for completion in state.written(frame, isPaused: true).completions { completion() }
+    #expect(called.value == 1)
+    state.started("a", at: start)
+    #expect(!state.hasWork(whilePaused: true))
+    state.resume()
+    #expect(state.hasWork(whilePaused: true))
+    state.pause {}
+    state.finish(failures: [], ["a note"], at: start)
+    let last = state.takeFrame(at: start)
+    #expect(last.isLast && !last.isPaused)
+    #expect(text(last).contains("a note\n1 step in "))
+    let isOver = state.written(last, isPaused: false).isOver
+    #expect(isOver)
+  }
+
+  @Test("when nothing can be written any more, everything that waits goes on")
+  func failure() {
+    var state = state()
+    let line = String(repeating: "x", count: DisplayState.capacity)
+    let hasRoom = state.print([line], of: "a") {}
+    #expect(!hasRoom)
+    state.pause {}
+    let frame = state.takeFrame(at: start)
+    state.failed(.refused("No space left on device"))
+    let completions = state.written(frame, isPaused: false).completions
+    #expect(completions.count == 2)
+    let goesOn = state.print([line], of: "a") {}
+    #expect(goesOn)
+    let next = state.takeFrame(at: start)
+    #expect(next.bytes.isEmpty)
+  }
+
+  @Test(
+    "a reader that takes nothing is given up only when patience is lost, from its last progress on")
+  func patience() {
+    var state = state()
+    func mayGoOn(_ hasProgressed: Bool, after seconds: Double) -> Bool {
+      state.mayGoOn(hasProgressed: hasProgressed, at: start + .seconds(seconds))
+    }
+    #expect(mayGoOn(false, after: 1000))
+    state.lose(patience: .seconds(2), at: start)
+    #expect(mayGoOn(false, after: 1))
+    #expect(mayGoOn(true, after: 1.5))
+    #expect(mayGoOn(false, after: 3.4))
+    #expect(!mayGoOn(false, after: 3.5))
+  }
+}
