@@ -122,9 +122,11 @@ struct RunbookTests {
   @Test("Ctrl-C ends running steps with SIGTERM, starts no other, prints the table, exits with 130")
   func interrupt() async throws {
     defer { runbook.removeDirectory() }
+    // A child of the shell would inherit its trap until it is another program, and then have missed the signal.
+    try runbook.makePipe("never")
     let execution = try await runbook.run(
       plan: """
-        [{"name": "one", "run": "trap 'echo cleaned; exit 1' TERM; echo $$ > one; sleep 600 & echo ready; wait"},
+        [{"name": "one", "run": "trap 'echo cleaned; exit 1' TERM; echo $$ > one; echo ready; while :; do read x < never; done"},
          {"name": "two", "run": "echo $$ > two; echo ready; sleep 600 | cat", "group": "g"},
          {"name": "three", "run": "touch three", "after": ["g"]},
          {"name": "four", "run": "touch four", "after": ["one"], "group": "h"}]
@@ -334,10 +336,12 @@ struct RunbookTests {
   @Test("Ctrl-C ends a check as well, and nothing of it is left")
   func interruptedCheck() async throws {
     defer { runbook.removeDirectory() }
+    // A child of the shell would inherit its trap until it is another program, and then have missed the signal.
+    try runbook.makePipe("never")
     let execution = try await runbook.run(
       plan: """
         [{"name": "checking", "run": "touch ran",
-          "onlyIf": "trap 'sleep 0.1; exit 0' TERM; echo $$ > pid; echo ready >&2; sleep 600 & wait"}]
+          "onlyIf": "trap 'sleep 0.1; exit 0' TERM; echo $$ > pid; echo ready >&2; while :; do read x < never; done"}]
         """, "--grace", "60",
       onOutput: interrupt(once: { $0.contains("checking | ready") }))
     #expect(execution.exit == .status(130))
