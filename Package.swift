@@ -25,6 +25,7 @@ let package = Package(
     .library(name: "Procedures", targets: ["Procedures"]),
     .library(name: "ProceduresProcess", targets: ["ProceduresProcess"]),
     .library(name: "ProceduresFoundation", targets: ["ProceduresFoundation"]),
+    .library(name: "ProceduresTimeline", targets: ["ProceduresTimeline"]),
     .library(name: "ProceduresTesting", targets: ["ProceduresTesting"]),
     .executable(name: "runbook", targets: ["ProcedureRunbook"]),
     .executable(name: "benchmarks", targets: ["ProcedureBenchmarks"]),
@@ -43,8 +44,11 @@ let package = Package(
       dependencies: ["Procedures", "ProceduresProcess", "Cancellation", "ProcedurePrimitives"],
       swiftSettings: settings),
     .target(
+      name: "ProceduresTimeline", dependencies: ["Procedures", "Cancellation"],
+      swiftSettings: settings),
+    .target(
       name: "ProceduresTesting",
-      dependencies: ["Procedures", "Cancellation", "ProcedurePrimitives"],
+      dependencies: ["ProceduresTimeline", "Procedures", "Cancellation", "ProcedurePrimitives"],
       swiftSettings: settings),
     .executableTarget(
       name: "ProcedureRunbook",
@@ -76,6 +80,12 @@ let package = Package(
       name: "ProceduresFoundationTests",
       dependencies: [
         "ProceduresFoundation", "ProceduresProcess", "Procedures", "ProcedureTestSupport",
+      ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "ProceduresTimelineTests",
+      dependencies: [
+        "ProceduresTimeline", "ProceduresTesting", "Procedures", "ProcedureTestSupport",
       ],
       swiftSettings: settings),
     .testTarget(

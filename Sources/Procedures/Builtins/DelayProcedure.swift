@@ -40,10 +40,8 @@ nonisolated open class DelayProcedure: Procedure, @unchecked Sendable {
   final override func releaseWork() { timer.stop() }
 
   /// For example `Delay of 2 s`. Made when it is asked for; a subclass is called by its type.
-  final override var defaultName: String {
-    guard type(of: self) == DelayProcedure.self, let length = timer.length else {
-      return super.defaultName
-    }
+  final override var derivedName: String? {
+    guard type(of: self) == DelayProcedure.self, let length = timer.length else { return nil }
     return "Delay of \(length.short)"
   }
 }

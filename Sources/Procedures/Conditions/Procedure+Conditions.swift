@@ -39,6 +39,7 @@ extension Procedure {
       if let more = core.advance(self, to: core.machine.becomeReady()) {
         aftermath = more.following(aftermath)
       }
+      core.extras?.record?.note(core.machine)
       return .added(aftermath, released: request)
     }
     switch addition {
@@ -139,6 +140,7 @@ extension Procedure {
       guard core.machine.isEvaluating(attempt), let home = core.home,
         let serial = core.rarities?.conditions?.expectAnswer()
       else { return nil }
+      core.extras?.record?.noteCondition(condition)
       return (serial, home.context)
     }
     guard let (serial, context) = start else { return }
@@ -187,7 +189,9 @@ extension Procedure {
       let first = progress.prerequisites.count
       progress.prerequisites += procedures.map { .init(procedure: $0) }
       let mustWait = core.machine.conditionBrings(procedures.count)
-      return (home, first, mustWait ? home.makeWaiting(self) : nil)
+      let aftermath = mustWait ? home.makeWaiting(self) : nil
+      core.extras?.record?.note(core.machine)
+      return (home, first, aftermath)
     }
     guard let (home, first, aftermath) = start else { return false }
     aftermath?.carryOut()
@@ -245,7 +249,8 @@ extension ProcedureCore {
     if let entry = progress.current {
       return !isPrepared && progress.prepare() ? .prepare(entry.condition) : .evaluate(entry)
     }
-    return .satisfied(
-      advance(procedure, to: machine.conditionsSatisfied(), onWorkerOf: list))
+    let readiness = machine.conditionsSatisfied()
+    extras?.record?.note(machine)
+    return .satisfied(advance(procedure, to: readiness, onWorkerOf: list))
   }
 }

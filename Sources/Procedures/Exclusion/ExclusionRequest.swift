@@ -33,6 +33,11 @@ final class ExclusionRequest: @unchecked Sendable {
   var vacated: ExclusionLevel?
   private var indices: [ExclusionCategory: Int]?
 
+  /// Guarded by the lock of the list, once the request is in it.
+  var record: ProcedureRecord?
+  /// The record of the procedure that made room for it; 0 if it has none.
+  var admittedBy: UInt64 = 0
+
   var linePlace = 0
   /// Guarded by the lock of the list.
   var listPlace = 0

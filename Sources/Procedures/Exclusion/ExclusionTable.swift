@@ -79,7 +79,9 @@ struct ExclusionTable: Sendable {
         levels.append(holding.level)
       }
     }
-    return levels.flatMap { offer(at: $0) }
+    let offered = levels.flatMap { offer(at: $0) }
+    if let record = request.record { for offer in offered { offer.admittedBy = record.id } }
+    return offered
   }
 
   /// The procedure was cancelled. What it holds is on its way to it as an offer, and is declined.

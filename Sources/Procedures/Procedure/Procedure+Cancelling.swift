@@ -222,6 +222,7 @@ extension ProcedureCore {
   ) -> Bool {
     guard machine.mark(errors: errors) else { return false }
     if isExclusive { home?.withdraw(procedure) }
+    extras?.record?.noteCancel()
     switch reason {
     case .requested, .failure: break  // told by the errors
     case .deadlineExceeded, .taskCancelled: withRarities { $0.cancelReason = reason }
@@ -230,7 +231,7 @@ extension ProcedureCore {
   }
 
   /// Why it was cancelled; nil if it was not.
-  fileprivate var cancelReason: CancellationReason? {
+  var cancelReason: CancellationReason? {
     guard machine.isCancelled else { return nil }
     return rarities?.cancelReason ?? machine.cancelErrors.first.map(CancellationReason.failure)
       ?? .requested

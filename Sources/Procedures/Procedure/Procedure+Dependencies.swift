@@ -58,8 +58,9 @@ extension Procedure {
       // Ready or taken, it goes back to waiting, and a slot that it had becomes free.
       let mustWait = core.machine.dependencyAdded()
       let evaluation = core.rarities?.conditions?.restart()
-      return .wait(
-        index: index, mustWait ? core.home?.makeWaiting(self) : nil, evaluation)
+      let aftermath = mustWait ? core.home?.makeWaiting(self) : nil
+      core.extras?.record?.note(core.machine)
+      return .wait(index: index, aftermath, evaluation)
     }
     switch next {
     case .pointless:
@@ -133,7 +134,7 @@ extension Procedure {
     switch demand {
     case .requirement(let requirement):
       if let objection = requirement.objection(to: dependency) { cancel(withError: objection) }
-      dependencyFinished(onWorkerOf: worker?.list)
+      dependencyFinished(onWorkerOf: worker?.list, after: dependency.recordID)
     case .handOver(let handOver):
       take(PendingHandOver(dependency: dependency, handOver: handOver), on: worker)
     }
@@ -141,11 +142,16 @@ extension Procedure {
 
   /// A dependency is done, or was removed, and makes this procedure ready if it was the last.
   ///
-  /// - Parameter list: the list whose worker this is, which will look for more there.
-  final func dependencyFinished(onWorkerOf list: ReadyList? = nil) {
+  /// - Parameters:
+  ///   - list: the list whose worker this is, which will look for more there.
+  ///   - record: that of the dependency, if it is one and has a record.
+  final func dependencyFinished(
+    onWorkerOf list: ReadyList? = nil, after record: RecordID? = nil
+  ) {
     let aftermath: ReadyList.Aftermath? = read { core in
       guard !core.machine.isRetired else { return nil }
       let readiness = core.machine.dependencyFinished()
+      core.extras?.record?.note(core.machine, after: record)
       return core.advance(self, to: readiness, onWorkerOf: list)
     }
     aftermath?.carryOut()

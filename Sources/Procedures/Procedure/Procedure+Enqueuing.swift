@@ -34,6 +34,7 @@ extension Procedure {
         priority: core.priority, quality: core.quality == .unspecified ? nil : core.quality,
         readiness: core.machine.becomeReady(), attempt: core.machine.attempt,
         role: role)
+      if let recording = list.recording.current { core.beginRecord(of: self, in: recording) }
       let aftermath: ReadyList.Aftermath
       let request =
         core.extras != nil && standing.readiness == .start
@@ -53,6 +54,7 @@ extension Procedure {
         childList?.owner?.parent = list.owner
       }
       if insertion == .held { _ = core.machine.dependencyAdded() }
+      core.noteInsertion(of: self, in: list, insertion)
       return aftermath
     }
     guard let action else {
@@ -79,6 +81,9 @@ extension Procedure {
     if let groupCancel { join(groupCancel, isMarked: isMarked) }
     if let childList {
       childList.adoptEverywhere(list.context)
+      if let recording = list.recording.current {
+        childList.recordChildren(of: self, in: recording)
+      }
       dependencyFinished()
     }
     guard let dependencies else { return insertion }

@@ -125,7 +125,9 @@ extension Procedure {
   /// - Returns: who waits for the procedure. They are told when it has left its list.
   private func retire(on worker: WorkerPlace, with last: NextStep) -> [FinishWaiter]? {
     releaseWork()
+    if case .record(let record) = last.detail { record.publish(self) }
     guard case .extras(let extras) = last.detail else { return nil }
+    extras.record?.publish(self)
     let rarities = extras.existingRarities
     rarities?.disconnect()
     for prerequisite in rarities?.conditions?.prerequisites ?? [] {

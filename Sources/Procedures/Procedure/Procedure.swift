@@ -94,7 +94,10 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   var progressSource: Procedure? { nil }
 
   /// What it is called unless its name is set.
-  var defaultName: String { String(describing: type(of: self)) }
+  final var defaultName: String { derivedName ?? String(describing: type(of: self)) }
+
+  /// A name that tells more than the type does. Made when it is asked for.
+  var derivedName: String? { nil }
 
   // MARK: To override
 

@@ -14,6 +14,8 @@ struct NextStep: Sendable {
     indirect case delivery(ObserverDelivery)
     /// At the last step: all that the procedure lets go of.
     case extras(ProcedureExtras)
+    /// Instead of those, if there is nothing else: the procedure keeps it.
+    case record(ProcedureRecord)
   }
 
   let step: ProcedureStateMachine.Step
@@ -26,7 +28,7 @@ struct NextStep: Sendable {
   func isTold(on list: ReadyList) -> Bool {
     switch detail {
     case .observers, .delivery: true
-    case .none, .movesTo, .extras: !events.isEmpty && list.hasDelegate
+    case .none, .movesTo, .extras, .record: !events.isEmpty && list.hasDelegate
     }
   }
 
@@ -35,7 +37,7 @@ struct NextStep: Sendable {
     switch detail {
     case .observers(let entries): ObserverDelivery(events, to: entries)
     case .delivery(let delivery): delivery
-    case .none, .movesTo, .extras: nil
+    case .none, .movesTo, .extras, .record: nil
     }
   }
 
@@ -54,12 +56,16 @@ extension ProcedureCore {
     if let home = homeElsewhere(than: list, context) { return NextStep(.idle, .movesTo(home)) }
     let step = machine.next(wants: observers.wants)
     switch step {
-    case .idle, .waitForPendingEvents, .waitForGroup, .handOver, .evaluateConditions,
-      .announceChildren, .execute, .settleChildren, .askGroup, .hearChildren:
+    case .waitForPendingEvents, .announceChildren, .execute:
+      extras?.record?.note(step)
+      return NextStep(step)
+    case .idle, .waitForGroup, .handOver, .evaluateConditions, .settleChildren, .askGroup,
+      .hearChildren:
       return NextStep(step)
     case .attachObservers:
       return attaching()
     case .willExecute:
+      extras?.record?.note(step)
       return telling(.willExecute, in: step)
     case .didExecute:
       return telling(.didExecute, in: step)
@@ -75,6 +81,7 @@ extension ProcedureCore {
     case .didFinish:
       // Told of this they are told all: who comes later is told of it when attached.
       let last = observers.takeAll()
+      if !last.isEmpty { extras?.record?.note(step) }
       return NextStep(step, last.isEmpty ? .none : .observers(last), events: .didFinish)
     case .addProduced:
       return NextStep(step, deliveryOfProduced().map(NextStep.Detail.delivery) ?? .none)
@@ -83,6 +90,10 @@ extension ProcedureCore {
       let origin =
         isMember && (machine.isCancelled || machine.errorsIfAny != nil) ? home?.owner : nil
       home = nil
+      if let record = extras?.record {
+        record.noteEnd(of: self)
+        if extras?.isOnlyRecord == true { return NextStep(step, .record(record)) }
+      }
       let contents = extras
       extras = contents?.remainder()
       if let origin { withExtras { $0.origin = origin } }

@@ -53,7 +53,9 @@ struct ProcedureCore: Sendable {
 
   /// What it asks for with its slot, once nothing else is missing; nil for most.
   func exclusionRequest(for procedure: Procedure, in list: ReadyList) -> ExclusionRequest? {
-    rarities?.conditions?.makeRequest(for: procedure, in: list)
+    let request = rarities?.conditions?.makeRequest(for: procedure, in: list)
+    if let request, request.record == nil, let record = extras?.record { request.record = record }
+    return request
   }
 
   /// The rarest belongings, if there are any.

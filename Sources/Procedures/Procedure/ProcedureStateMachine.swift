@@ -164,7 +164,7 @@ struct ProcedureStateMachine: Sendable {
   private var isTurnWanted = false
   private var isFinishRequested = false
   private var isDidExecuteDue = false
-  private var isReady = false
+  private(set) var isReady = false
   private(set) var isRetired = false
   private var inbox: Inbox = []
   private var conditions = Conditions.none

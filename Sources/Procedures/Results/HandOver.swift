@@ -44,8 +44,10 @@ extension Procedure {
     switch moment {
     case .now:
       carryOut(pending)
+      let record = pending.dependency.recordID
       let (aftermath, list): (ReadyList.Aftermath?, ReadyList?) = update { core in
         let readiness = core.machine.dependencyFinished()
+        core.extras?.record?.note(core.machine, after: record)
         let aftermath = core.advance(self, to: readiness, onWorkerOf: worker?.list)
         let goesOn = core.machine.giveBackTurn() == .requestTurn
         return (aftermath, goesOn ? core.home ?? .detached : nil)
@@ -65,7 +67,7 @@ extension Procedure {
       core.machine.isCancelled ? nil : core.rarities?.handOvers.popFirst()
     }) {
       carryOut(pending)
-      dependencyFinished(onWorkerOf: list)
+      dependencyFinished(onWorkerOf: list, after: pending.dependency.recordID)
     }
   }
 

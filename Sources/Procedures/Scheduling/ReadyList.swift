@@ -68,6 +68,9 @@ final class ReadyList: Sendable {
 
   private let queueStatus: AtomicByte
 
+  /// What its members are recorded with, if they are.
+  let recording = RecordingReference()
+
   init(context: SchedulingContext, delegate: QueueDelegateReference? = nil) {
     queueStatus = AtomicByte(context.isDetached ? 0 : 1)
     storage = Contended(Storage(machine: ReadyListStateMachine(), context: context))
@@ -144,6 +147,21 @@ final class ReadyList: Sendable {
     aftermath.carryOut()
   }
 
+  /// Records members that are enqueued from here on.
+  func record(in store: RecordStore, by clock: RecordClock, parent: UInt64, root: Int) {
+    locked { storage in
+      recording.replace(
+        with: ListRecording(
+          in: store, by: clock, parent: parent, root: root, storage.machine.hindrance,
+          replacing: recording.current))
+    }
+    // Those that have arrived meanwhile have either seen it, or are there to be found.
+    arrivals.awaitAppends()
+  }
+
+  /// Runs `body` under the lock. Called under the lock of a member.
+  func holdingLock<Result: Sendable>(_ body: () -> Result) -> Result { locked { _ in body() } }
+
   func position(of procedure: Procedure) -> ReadyListStateMachine.Position {
     locked { $0.machine.position(of: procedure) }
   }
@@ -213,7 +231,8 @@ final class ReadyList: Sendable {
   func makeWaiting(_ procedure: Procedure) -> Aftermath {
     locked { storage in
       let offers = storage.machine.makeWaiting(procedure).map { request in
-        ExclusionTable.shared.withLock { $0.leave(request) }
+        request.record?.leaveLine(after: 0)
+        return ExclusionTable.shared.withLock { $0.leave(request) }
       }
       return aftermath(of: &storage, offering: offers)
     }
@@ -227,6 +246,7 @@ final class ReadyList: Sendable {
   func withdraw(_ procedure: Procedure) {
     locked { storage in
       guard let request = storage.machine.withdraw(procedure) else { return }
+      request.record?.leaveLine(after: 0)
       ExclusionTable.shared.withLock { $0.withdraw(request) }
     }
   }
@@ -279,7 +299,10 @@ final class ReadyList: Sendable {
   /// Iterative: groups may be nested thousands deep.
   func adoptEverywhere(_ context: SchedulingContext) {
     var unadopted = [self]
-    while let next = unadopted.popLast() { unadopted += next.adopt(context) }
+    while let next = unadopted.popLast() {
+      unadopted += next.adopt(context)
+      next.recording.takeAwaited()?.beginRecording(of: next)
+    }
   }
 
   /// - Returns: the lists of groups among the children, which are to adopt it as well.
@@ -493,6 +516,7 @@ final class ReadyList: Sendable {
         let around = storage.exclusionAround
         guard ExclusionTable.shared.withLock({ $0.ask(request, inside: around) }) else {
           storage.machine.exclude(request.procedure)
+          request.record?.enterLine(of: request)
           continue
         }
         return storage.machine.takeGranted(request.procedure)
@@ -556,7 +580,10 @@ final class ReadyList: Sendable {
       next += 1
       if offer.list !== self {
         foreign.append(offer)
-      } else if !storage.machine.grant(offer) {
+        continue
+      }
+      offer.record?.leaveLine(after: offer.admittedBy)
+      if !storage.machine.grant(offer) {
         open += ExclusionTable.shared.withLock { $0.decline(offer) }
       }
     }
@@ -613,6 +640,7 @@ final class ReadyList: Sendable {
     of storage: inout Storage, offering offers: [ExclusionRequest]? = nil
   ) -> Aftermath {
     let foreign = offers.map { accept($0, &storage) }
+    recording.note(storage.machine)
     let needsWorker = storage.machine.requestWorker()
     if needsWorker { isWorkerComing.store(1) }
     let isStuck =

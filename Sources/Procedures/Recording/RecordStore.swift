@@ -1,0 +1,140 @@
+internal import ProcedurePrimitives
+internal import Synchronization
+
+/// The records of a timeline: the newest that have finished, and where to find the others.
+///
+/// A worker that has finished a procedure takes the next number and puts the record at that place of a
+/// ring: an addition and an exchange, no lock. What it takes out there is the oldest, and is dropped.
+@safe package final class RecordStore: @unchecked Sendable {
+  /// A queue, or group, that is recorded.
+  struct Root: Sendable {
+    weak var list: ReadyList?
+    let name: String
+    let clock: RecordClock
+  }
+
+  private struct Roots: Sendable {
+    var roots: [Root] = []
+    var clocks: [RecordClock] = []
+  }
+
+  private typealias Place = Atomic<Unmanaged<ProcedureRecord>?>
+
+  package let capacity: Int
+  private let places: UnsafeMutablePointer<Place>
+  private let finishedCount = Atomic<UInt64>(0)
+  private let lastID = Atomic<UInt64>(0)
+  private let isActive = Atomic<Bool>(true)
+  private let roots = Locked(Roots())
+  /// Only one at a time takes records out of their places to look at them.
+  private let readers = Locked(())
+
+  package init(capacity: Int) {
+    self.capacity = max(capacity, 1)
+    unsafe places = UnsafeMutablePointer<Place>.allocate(capacity: self.capacity)
+    for index in 0..<self.capacity { unsafe (places + index).initialize(to: Place(nil)) }
+  }
+
+  deinit {
+    for index in 0..<capacity {
+      unsafe places[index].load(ordering: .acquiring)?.release()
+    }
+    unsafe places.deinitialize(count: capacity)
+    unsafe places.deallocate()
+  }
+
+  /// Records nothing that is enqueued from here on.
+  package func stop() { isActive.store(false, ordering: .relaxed) }
+
+  var isRecording: Bool { isActive.load(ordering: .relaxed) }
+
+  func nextID() -> UInt64 { lastID.wrappingAdd(1, ordering: .relaxed).newValue }
+
+  /// Takes over the record of a procedure that has finished. Called with no lock held, since what is
+  /// dropped may be the last reference to a user's error.
+  func append(_ record: ProcedureRecord) {
+    let number = finishedCount.wrappingAdd(1, ordering: .relaxed).oldValue
+    let place = Int(truncatingIfNeeded: number % UInt64(truncatingIfNeeded: capacity))
+    let dropped = unsafe places[place].exchange(
+      Unmanaged.passRetained(record), ordering: .acquiringAndReleasing)
+    unsafe dropped?.release()
+  }
+
+  /// How many records were dropped for newer ones.
+  package var droppedCount: Int {
+    max(0, Int(finishedCount.load(ordering: .acquiring)) - capacity)
+  }
+
+  /// All records that there are, in the order in which they were enqueued.
+  package var records: [RecordedProcedure] {
+    var records = unfinished
+    let known = Set(records.map(\.id))
+    for record in finished where !known.contains(record.content.id) {
+      records.append(record.content)
+    }
+    records.sort { $0.id < $1.id }
+    return records
+  }
+
+  private var finished: [ProcedureRecord] {
+    let count = min(finishedCount.load(ordering: .acquiring), UInt64(capacity))
+    return readers.withLock { _ in
+      var records: [ProcedureRecord] = []
+      for index in 0..<Int(count) {
+        // Owned by nobody else while it is looked at: a worker that comes meanwhile finds nothing there.
+        guard
+          let taken = unsafe places[index].exchange(nil, ordering: .acquiringAndReleasing)
+        else { continue }
+        records.append(unsafe taken.takeUnretainedValue())
+        let (isBack, _) = unsafe places[index].compareExchange(
+          expected: nil, desired: taken, ordering: .acquiringAndReleasing)
+        // Dropped for a newer one; `records` keeps it.
+        if !isBack { unsafe taken.release() }
+      }
+      return records
+    }
+  }
+
+  private var unfinished: [RecordedProcedure] {
+    var lists = roots.withLock { $0.roots.compactMap(\.list) }
+    var records: [RecordedProcedure] = []
+    while let list = lists.popLast() {
+      for procedure in list.procedures {
+        if let record = procedure.currentRecord(in: self) { records.append(record) }
+        if let childList = procedure.childList { lists.append(childList) }
+      }
+    }
+    return records
+  }
+
+  // MARK: What is recorded
+
+  /// Names of the queues and groups that are recorded, in order.
+  package var rootNames: [String] { roots.withLock { $0.roots.map(\.name) } }
+
+  /// How many procedures each of them lets run at once; nil for any number, or one that has gone.
+  package var rootLimits: [Int?] {
+    let lists = roots.withLock { $0.roots.map(\.list) }
+    return lists.map { list in
+      guard let limit = list?.limit, limit != .max else { return nil }
+      return limit
+    }
+  }
+
+  /// The clock of each of them.
+  package var rootClocks: [RecordClock] { roots.withLock { $0.roots.map(\.clock) } }
+
+  /// - Returns: its place among the roots, and its clock, which those of the same service share.
+  func addRoot(
+    _ list: ReadyList, named name: String, by service: any TimerService
+  ) -> (place: Int, clock: RecordClock) {
+    let new = RecordClock(service)
+    return roots.withLock { roots in
+      let known = roots.clocks.first { $0.service === service }
+      let clock = known ?? new
+      if known == nil { roots.clocks.append(new) }
+      roots.roots.append(Root(list: list, name: name, clock: clock))
+      return (roots.roots.count - 1, clock)
+    }
+  }
+}

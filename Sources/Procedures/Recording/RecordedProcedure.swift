@@ -1,0 +1,99 @@
+/// What is known of one procedure: instants in nanoseconds since the recording began, and where its
+/// waiting went. Names, types and errors are kept as they are, and made text by whoever writes them.
+package struct RecordedProcedure: Sendable {
+  /// What a pending procedure waits for, in this order.
+  enum Gate: UInt8, Sendable {
+    case dependencies
+    case conditions
+    case ready
+    /// It has started, or was cancelled.
+    case passed
+  }
+
+  package enum End: UInt8, Sendable {
+    case succeeded
+    case failed
+    case cancelled
+  }
+
+  /// Instead of an instant that has not come.
+  package static let never = Int64.min
+
+  package let id: UInt64
+  package let parent: UInt64
+  package let root: Int
+  package let type: Procedure.Type
+  package let isGroup: Bool
+
+  package let enqueued: Int64
+  package internal(set) var ready = never
+  package internal(set) var started = never
+  package internal(set) var executing = never
+  package internal(set) var finished = never
+  package internal(set) var cancelled = never
+
+  var gate: Gate
+  var since: Int64
+  var heldSince = never
+
+  /// For a dependency; for what is to be added or a barrier of the queue; for the answer of a condition;
+  /// for an observer that held an event back.
+  package internal(set) var dependencyWait: Int64 = 0
+  package internal(set) var orderWait: Int64 = 0
+  package internal(set) var conditionWait: Int64 = 0
+  package internal(set) var heldWait: Int64 = 0
+  /// Between ready and started, and what of it was spent in line for an exclusion.
+  package internal(set) var readyWait = HindranceTimes()
+  package internal(set) var excludedWait = HindranceTimes()
+
+  /// In the order in which they ended.
+  package internal(set) var dependencies: [UInt64] = []
+  package internal(set) var condition: String?
+  package internal(set) var category: ExclusionCategory?
+  /// Whose finish made room for it; 0 if it is not recorded.
+  package internal(set) var holder: UInt64 = 0
+
+  package internal(set) var name: String?
+  package internal(set) var errors: [any Error] = []
+  package internal(set) var reason: CancellationReason?
+  package internal(set) var end: End?
+
+  init(
+    id: UInt64, in recording: ListRecording, type: Procedure.Type, isGroup: Bool, gate: Gate,
+    at sample: (now: Int64, times: HindranceTimes)
+  ) {
+    self.id = id
+    parent = recording.parent
+    root = recording.root
+    self.type = type
+    self.isGroup = isGroup
+    enqueued = sample.now
+    since = sample.now
+    self.gate = gate
+    if gate == .ready { begin(.ready, at: sample) }
+  }
+
+  /// The procedure has come to another gate, or has passed the last.
+  ///
+  /// - Parameter isOrdered: whether the last thing it waited for was a dependency.
+  mutating func pass(
+    to next: Gate, at sample: (now: Int64, times: HindranceTimes), isDependency: Bool = false
+  ) {
+    let passed = sample.now - since
+    switch gate {
+    case .dependencies: if isDependency { dependencyWait += passed } else { orderWait += passed }
+    case .conditions: conditionWait += passed
+    case .ready: readyWait += sample.times
+    case .passed: return
+    }
+    begin(next, at: sample)
+  }
+
+  private mutating func begin(_ gate: Gate, at sample: (now: Int64, times: HindranceTimes)) {
+    self.gate = gate
+    since = sample.now
+    guard gate == .ready else { return }
+    ready = sample.now
+    readyWait -= sample.times
+  }
+}

@@ -1,0 +1,194 @@
+internal import Procedures
+
+extension ProcedureTimeline.Snapshot {
+  /// A trace in Chrome's event format, as JSON: opens in Perfetto, chrome://tracing and DevTools.
+  ///
+  /// Each queue or group that is recorded is a process, each lane a thread, each procedure that has
+  /// started a slice, with its children nested in it where they are in its lane. Dependencies are flow
+  /// arrows, from the start of one slice to that of the other. A cancel is an instant event with its
+  /// reason; counters show how many procedures run, and how many are ready. Times are in microseconds
+  /// since the first procedure was enqueued.
+  public func chromeTrace() -> String {
+    var writer = TraceWriter(self)
+    return writer.trace()
+  }
+}
+
+private struct TraceWriter {
+  private let snapshot: ProcedureTimeline.Snapshot
+  private var json = JSONWriter()
+  private var isFirst = true
+
+  init(_ snapshot: ProcedureTimeline.Snapshot) {
+    self.snapshot = snapshot
+  }
+
+  mutating func trace() -> String {
+    json.raw("{\"traceEvents\":[")
+    writeNames()
+    for entry in snapshot.entries where entry.lane != nil { writeSlice(of: entry) }
+    for entry in snapshot.entries { writeFlows(to: entry) }
+    for entry in snapshot.entries where entry.times.cancelled != nil { writeCancel(of: entry) }
+    writeCounters()
+    json.raw("\n],\"displayTimeUnit\":\"ms\",\"otherData\":{")
+    json.member("droppedProcedures", String(snapshot.droppedCount), isLast: true)
+    json.raw("}}\n")
+    return json.text
+  }
+
+  private func microseconds(_ nanoseconds: Int64) -> String {
+    NumberText.decimal(nanoseconds, per: 1_000, digits: 3)
+  }
+
+  /// What every event has. The caller writes the arguments.
+  private mutating func begin(
+    _ phase: String, _ name: String, category: String, at time: Int64, process: Int, thread: Int
+  ) {
+    json.raw(isFirst ? "\n{" : ",\n{")
+    isFirst = false
+    json.member("name", name)
+    json.member("cat", category)
+    json.member("ph", phase)
+    json.raw("\"ts\":\(microseconds(time - snapshot.start)),\"pid\":\(process),\"tid\":\(thread),")
+  }
+
+  private mutating func writeNames() {
+    var threads: [[Int]] = snapshot.rootNames.map { _ in [] }
+    var seen = Set<[Int]>()
+    for entry in snapshot.entries {
+      guard let lane = entry.lane, seen.insert([entry.root, lane]).inserted else { continue }
+      threads[entry.root].append(lane)
+    }
+    for (root, name) in snapshot.rootNames.enumerated() {
+      writeName("process_name", name, process: root + 1, thread: 0)
+      for lane in threads[root].sorted() {
+        writeName("thread_name", "lane \(lane + 1)", process: root + 1, thread: lane + 1)
+        begin(
+          "M", "thread_sort_index", category: "__metadata", at: snapshot.start, process: root + 1,
+          thread: lane + 1)
+        json.raw("\"args\":{\"sort_index\":\(lane)}}")
+      }
+    }
+  }
+
+  private mutating func writeName(_ kind: String, _ name: String, process: Int, thread: Int) {
+    begin(
+      "M", kind, category: "__metadata", at: snapshot.start, process: process, thread: thread)
+    json.raw("\"args\":{")
+    json.member("name", name, isLast: true)
+    json.raw("}}")
+  }
+
+  private func category(_ entry: ProcedureTimeline.Entry) -> String {
+    entry.isGroup ? "group" : "procedure"
+  }
+
+  private mutating func writeSlice(of entry: ProcedureTimeline.Entry) {
+    guard let lane = entry.lane, let started = entry.times.started else { return }
+    begin(
+      "X", entry.name, category: category(entry), at: started, process: entry.root + 1,
+      thread: lane + 1)
+    json.raw("\"dur\":\(microseconds(entry.run(until: snapshot.end))),\"args\":{")
+    json.raw("\"id\":\(entry.id),")
+    json.member("type", entry.type)
+    json.member("outcome", entry.outcomeText)
+    json.raw("\"waited\":{")
+    for (index, wait) in entry.waits.enumerated() {
+      json.member(wait.cause.label, wait.text, isLast: index == entry.waits.count - 1)
+    }
+    json.raw("}")
+    if !entry.errors.isEmpty {
+      json.raw(",\"errors\":[")
+      for (index, error) in entry.errors.enumerated() {
+        if index > 0 { json.raw(",") }
+        json.string("\(error)")
+      }
+      json.raw("]")
+    }
+    json.raw("}}")
+  }
+
+  /// DevTools binds a flow to the slice of the same category, process, thread and time: both ends are at
+  /// the starts of their slices. `bp: e` says the same to Perfetto.
+  private mutating func writeFlows(to entry: ProcedureTimeline.Entry) {
+    guard entry.lane != nil else { return }
+    for dependency in entry.dependencies {
+      guard let source = snapshot.entry(dependency), source.lane != nil,
+        category(source) == category(entry)
+      else { continue }
+      // One flow is what has the same id, category and name.
+      let name = "dependency \(source.id) → \(entry.id)"
+      writeFlow("s", source, name, source.id, entry.id)
+      writeFlow("f", entry, name, source.id, entry.id)
+    }
+  }
+
+  private mutating func writeFlow(
+    _ phase: String, _ entry: ProcedureTimeline.Entry, _ name: String, _ from: Int, _ to: Int
+  ) {
+    guard let lane = entry.lane, let started = entry.times.started else { return }
+    begin(
+      phase, name, category: category(entry), at: started, process: entry.root + 1,
+      thread: lane + 1)
+    json.raw("\"id\":\"0x\(String(from, radix: 16))\(hexadecimal(to))\",\"bp\":\"e\",\"args\":{}}")
+  }
+
+  /// Eight digits, so that two numbers in a row are one that no other two are.
+  private func hexadecimal(_ number: Int) -> String {
+    let digits = String(number, radix: 16)
+    return String(repeating: "0", count: max(0, 8 - digits.count)) + digits
+  }
+
+  private mutating func writeCancel(of entry: ProcedureTimeline.Entry) {
+    guard let cancelled = entry.times.cancelled else { return }
+    begin(
+      "i", "cancel \(entry.name)", category: "cancel", at: cancelled, process: entry.root + 1,
+      thread: (entry.lane ?? -1) + 1)
+    json.raw("\"s\":\"\(entry.lane == nil ? "p" : "t")\",\"args\":{\"id\":\(entry.id),")
+    json.member("reason", entry.reasonText, isLast: true)
+    json.raw("}}")
+  }
+
+  private mutating func writeCounters() {
+    for use in snapshot.slotUse {
+      let time = snapshot.start + use.time.nanoseconds
+      begin("C", "slots in use", category: "slots", at: time, process: 1, thread: 0)
+      json.raw("\"args\":{\"running\":\(use.running)}}")
+      begin("C", "ready", category: "slots", at: time, process: 1, thread: 0)
+      json.raw("\"args\":{\"ready\":\(use.ready)}}")
+    }
+  }
+}
+
+extension ProcedureTimeline.Entry {
+  /// How it ended, or how far it has come.
+  var outcomeText: String {
+    switch outcome {
+    case .succeeded: "succeeded"
+    case .failed: "failed"
+    case .cancelled: "cancelled"
+    case nil: times.started == nil ? "waiting" : "running"
+    }
+  }
+
+  /// Why it was cancelled.
+  var reasonText: String {
+    switch cancelReason {
+    case .requested: "requested"
+    case .deadlineExceeded: "deadline exceeded"
+    case .taskCancelled: "task cancelled"
+    case .failure(let error): "\(error)"
+    case nil: ""
+    }
+  }
+}
+
+extension ProcedureTimeline.Wait {
+  /// For example `1.2 s, for 'fetch'`.
+  var text: String {
+    var text = NumberText.time(nanoseconds)
+    if let category { text += ", '\(category)'" }
+    if let blocker { text += cause == .exclusion ? " held by '\(blocker)'" : ", for '\(blocker)'" }
+    return text
+  }
+}

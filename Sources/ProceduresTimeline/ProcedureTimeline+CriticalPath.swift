@@ -1,0 +1,152 @@
+internal import Procedures
+
+extension ProcedureTimeline {
+  /// One procedure on the critical path.
+  public struct Step: Sendable, Identifiable {
+    /// Why it could not have started before the step in front of it had finished.
+    public enum Link: String, Sendable, Hashable {
+      /// It is the first.
+      case beginning
+      /// It depends on the one before.
+      case dependency
+      /// The one before held what it excludes others from.
+      case exclusion
+      /// The one before gave it its slot.
+      case slot
+    }
+
+    /// The entry, and what it waited for.
+    public let entry: Entry
+
+    /// What binds it to the step before.
+    public let link: Link
+
+    /// The number of the entry.
+    public var id: Int { entry.id }
+  }
+}
+
+extension ProcedureTimeline.Snapshot {
+  /// The procedures that determined when the last one finished, from the first to the last.
+  ///
+  /// Walked from the end: for each, that which it waited for last, if that was another procedure: the
+  /// dependency that ended last, the holder of what it was excluded from, or the procedure that gave back
+  /// the slot it took. Of a group its child that finished last is on the path, not the group itself; a
+  /// child that waited for none of these is traced through its group. To make the whole faster, shorten a
+  /// step, or remove what binds it to the one before.
+  public var criticalPath: [ProcedureTimeline.Step] {
+    let index = PathIndex(of: self)
+    guard let last = index.last else { return [] }
+    var steps: [ProcedureTimeline.Step] = []
+    var place = index.lowest(last)
+    var seen = Set<Int>()
+    while seen.insert(place).inserted {
+      let (link, before) = index.link(before: place)
+      steps.append(.init(entry: entries[place], link: before == nil ? .beginning : link))
+      guard let before else { break }
+      place = index.lowest(before)
+    }
+    return steps.reversed()
+  }
+}
+
+/// What the walk needs to find quickly.
+private struct PathIndex {
+  private let snapshot: ProcedureTimeline.Snapshot
+  /// The child of each group that finished last.
+  private var lastChild: [Int: Int] = [:]
+  /// The places of those that had a slot, by their queue or group, in the order in which they finished.
+  private var finishers: [Home: [Int]] = [:]
+  private(set) var last: Int?
+
+  private struct Home: Hashable {
+    let parent: Int?
+    let root: Int
+  }
+
+  init(of snapshot: ProcedureTimeline.Snapshot) {
+    self.snapshot = snapshot
+    let entries = snapshot.entries
+    for place in entries.indices {
+      let entry = entries[place]
+      guard entry.times.started != nil || entry.times.finished != nil else { continue }
+      if let parent = entry.parent {
+        if isLater(place, than: lastChild[parent]) { lastChild[parent] = place }
+      }
+      if entry.parent == nil || snapshot.places[entry.parent ?? 0] == nil {
+        if isLater(place, than: last) { last = place }
+      }
+      if entry.times.started != nil, entry.times.finished != nil {
+        finishers[Home(parent: entry.parent, root: entry.root), default: []].append(place)
+      }
+    }
+    for home in finishers.keys {
+      finishers[home]?.sort {
+        (entries[$0].times.finished ?? 0, $0) < (entries[$1].times.finished ?? 0, $1)
+      }
+    }
+  }
+
+  private func isLater(_ place: Int, than other: Int?) -> Bool {
+    guard let other else { return true }
+    return end(of: place) >= end(of: other)
+  }
+
+  private func end(of place: Int) -> Int64 { snapshot.entries[place].times.finished ?? .max }
+
+  /// Of a group the child that finished last, however deep.
+  func lowest(_ place: Int) -> Int {
+    var place = place
+    while snapshot.entries[place].isGroup, let child = lastChild[snapshot.entries[place].id] {
+      place = child
+    }
+    return place
+  }
+
+  /// What that one waited for last, if that was a procedure; that of its group, if it was none.
+  func link(before place: Int) -> (ProcedureTimeline.Step.Link, Int?) {
+    var next: Int? = place
+    while let place = next {
+      if let link = ownLink(of: place) { return link }
+      next = snapshot.entries[place].parent.flatMap { snapshot.places[$0] }
+    }
+    return (.beginning, nil)
+  }
+
+  private func ownLink(of place: Int) -> (ProcedureTimeline.Step.Link, Int?)? {
+    let entry = snapshot.entries[place]
+    let times = entry.times
+    let begin = times.started ?? times.cancelled ?? times.finished ?? snapshot.end
+    let waits = Dictionary(uniqueKeysWithValues: entry.waits.map { ($0.cause, $0) })
+    if let wait = waits[.slot], wait.nanoseconds >= waits[.exclusion]?.nanoseconds ?? 0,
+      let before = finisher(
+        in: Home(parent: entry.parent, root: entry.root), until: begin, not: place)
+    {
+      return (.slot, before)
+    }
+    if let id = waits[.exclusion]?.blockerID, let holder = snapshot.places[id] {
+      return (.exclusion, holder)
+    }
+    let known = entry.dependencies.compactMap { snapshot.places[$0] }
+      .filter { end(of: $0) <= begin }
+    if let last = known.max(by: { (end(of: $0), $0) < (end(of: $1), $1) }) {
+      return (.dependency, last)
+    }
+    return nil
+  }
+
+  /// The one that gave back a slot last before that.
+  private func finisher(in home: Home, until time: Int64, not place: Int) -> Int? {
+    guard let finishers = finishers[home] else { return nil }
+    var (low, high) = (0, finishers.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if end(of: finishers[middle]) <= time { low = middle + 1 } else { high = middle }
+    }
+    while low > 0 {
+      low -= 1
+      if finishers[low] != place { return finishers[low] }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,121 @@
+public import Procedures
+
+extension ProcedureTimeline {
+  /// What is known of one procedure.
+  public struct Entry: Sendable, Identifiable {
+    /// Its number in the timeline: in the order of enqueuing, from 1.
+    public let id: Int
+
+    /// The entry of the group that it is a child of; nil if that is not recorded.
+    public let parent: Int?
+
+    /// The place among `Snapshot.rootNames` of the queue, or group, that it is recorded with.
+    public let root: Int
+
+    /// What it is called; its type's name unless it was set.
+    public let name: String
+
+    /// The name of its type.
+    public let type: String
+
+    /// Whether it is a group: it consists of its children.
+    public let isGroup: Bool
+
+    /// When it came onto the queue; of a child, also that of a group that was enqueued then.
+    public let enqueued: ContinuousClock.Instant
+
+    /// When dependencies and conditions were done, the last time; nil if they never were.
+    public let ready: ContinuousClock.Instant?
+
+    /// When a worker picked it up, with a slot; nil if it was cancelled before, or is waiting.
+    public let started: ContinuousClock.Instant?
+
+    /// When `execute()` was called; nil if it was not.
+    public let executing: ContinuousClock.Instant?
+
+    /// When it had finished, its observers included, and gave back its slot; nil if it has not.
+    public let finished: ContinuousClock.Instant?
+
+    /// When it was cancelled; nil if it was not. When it was enqueued, if it had been before.
+    public let cancelled: ContinuousClock.Instant?
+
+    /// Why it was cancelled; nil if it was not.
+    public let cancelReason: CancellationReason?
+
+    /// How it ended; nil if it has not.
+    public let outcome: ProcedureOutcome?
+
+    /// Its errors, of the cancel and of the finish.
+    public let errors: [any Error]
+
+    /// The dependencies that ended before it started, in that order: entries of this timeline.
+    public let dependencies: [Int]
+
+    /// Where its waiting went, each cause once, in the order in which causes come.
+    ///
+    /// Those before the start add up to the time from `enqueued` to `started`, or to `cancelled`, to
+    /// the nanosecond. A held event comes after the start, and is not part of that sum.
+    public let waits: [Wait]
+
+    /// The worker's place, from 0: no two procedures are in one lane at the same time, but for a group
+    /// and those below it. Nil if it has not started.
+    public internal(set) var lane: Int?
+
+    let times: Times
+
+    /// Instants in nanoseconds since the recording began.
+    struct Times: Sendable {
+      let enqueued: Int64
+      let ready: Int64?
+      let started: Int64?
+      let executing: Int64?
+      let finished: Int64?
+      let cancelled: Int64?
+    }
+  }
+
+  /// How long a procedure waited for one cause.
+  public struct Wait: Sendable, Hashable {
+    /// Why it waited.
+    public let cause: WaitCause
+
+    /// For how long.
+    public let duration: Duration
+
+    /// By name: the last dependency, the condition, or the procedure that held the exclusion.
+    public let blocker: String?
+
+    /// The entry of the last dependency, or of the holder of the exclusion.
+    public let blockerID: Int?
+
+    /// What it was excluded from; nil for other causes.
+    public let category: String?
+
+    var nanoseconds: Int64
+  }
+
+  /// Why a procedure waited. In this order, one after another.
+  public enum WaitCause: String, Sendable, Hashable, CaseIterable {
+    /// For its dependencies, until the last had finished.
+    case dependency
+    /// For what was added to the queue before a barrier, or for that.
+    case barrier
+    /// For the answers of its conditions.
+    case condition
+    /// For its group to begin, or to tell its observers of it.
+    case group
+    /// For its queue, or group, to be resumed.
+    case suspension
+    /// In line for what others were excluded from.
+    case exclusion
+    /// For a slot: so many were running as may.
+    case slot
+    /// For a thread of Dispatch, or its own turn: it had all it needed.
+    case worker
+    /// For an observer that held an event back: after the start.
+    case heldEvent
+
+    /// For people: `held event`.
+    public var label: String { self == .heldEvent ? "held event" : rawValue }
+  }
+}

@@ -1,0 +1,4 @@
+extension ProcedureTimeline.Snapshot {
+  /// x
+  public func html(title: String = "Timeline") -> String { "" }
+}

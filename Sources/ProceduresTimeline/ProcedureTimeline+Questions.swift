@@ -1,0 +1,143 @@
+internal import Procedures
+
+extension ProcedureTimeline {
+  /// All waiting for one cause.
+  public struct WaitTotal: Sendable, Hashable {
+    /// Why procedures waited.
+    public let cause: WaitCause
+
+    /// The sum over all of them: several wait at the same time.
+    public let total: Duration
+
+    /// How many waited for it.
+    public let count: Int
+
+    /// The number of the entry that waited longest.
+    public let longest: Int
+
+    /// How long that one waited.
+    public let longestDuration: Duration
+  }
+
+  /// From some moment on, until that of the next value.
+  public struct SlotUse: Sendable, Hashable {
+    /// Since the timeline's first procedure was enqueued.
+    public let time: Duration
+
+    /// How many procedures were between started and finished; groups, which consist of others, are not
+    /// counted.
+    public let running: Int
+
+    /// How many waited for nothing but to be started.
+    public let ready: Int
+  }
+}
+
+extension ProcedureTimeline.Snapshot {
+  /// How long procedures waited, by cause, the greatest sum first. Groups count as procedures.
+  public var waits: [ProcedureTimeline.WaitTotal] {
+    ProcedureTimeline.WaitCause.allCases.compactMap(total(of:))
+      .sorted { $0.total > $1.total }
+  }
+
+  private func total(of cause: ProcedureTimeline.WaitCause) -> ProcedureTimeline.WaitTotal? {
+    var (sum, count, longest): (Int64, Int, (id: Int, time: Int64)?) = (0, 0, nil)
+    for entry in entries {
+      guard let wait = entry.waits.first(where: { $0.cause == cause }) else { continue }
+      sum += wait.nanoseconds
+      count += 1
+      if wait.nanoseconds > longest?.time ?? .min { longest = (entry.id, wait.nanoseconds) }
+    }
+    guard let longest else { return nil }
+    return ProcedureTimeline.WaitTotal(
+      cause: cause, total: .nanoseconds(sum), count: count, longest: longest.id,
+      longestDuration: .nanoseconds(longest.time))
+  }
+
+  /// The longest waits, of all causes or of one, the longest first.
+  ///
+  /// - Parameters:
+  ///   - count: at most so many.
+  ///   - cause: nil for all.
+  public func longestWaits(
+    _ count: Int = 10, for cause: ProcedureTimeline.WaitCause? = nil
+  ) -> [(entry: ProcedureTimeline.Entry, wait: ProcedureTimeline.Wait)] {
+    var all: [(place: Int, wait: ProcedureTimeline.Wait)] = []
+    for place in entries.indices {
+      for wait in entries[place].waits where cause == nil || wait.cause == cause {
+        all.append((place, wait))
+      }
+    }
+    all.sort { ($1.wait.nanoseconds, $0.place) < ($0.wait.nanoseconds, $1.place) }
+    return all.prefix(count).map { (entries[$0.place], $0.wait) }
+  }
+
+  /// Those that took longest from start to finish, groups not counted.
+  public func slowest(_ count: Int = 10) -> [ProcedureTimeline.Entry] {
+    let started = entries.filter { !$0.isGroup && $0.times.started != nil }
+    return Array(
+      started.sorted { ($1.run(until: end), $0.id) < ($0.run(until: end), $1.id) }
+        .prefix(count))
+  }
+
+  /// How many procedures ran, and how many were ready to, over time: a value for each change.
+  public var slotUse: [ProcedureTimeline.SlotUse] {
+    var changes: [(time: Int64, running: Int, ready: Int)] = []
+    for entry in entries where !entry.isGroup {
+      let over = entry.times.started ?? entry.times.cancelled ?? entry.times.finished
+      if let ready = entry.times.ready, ready <= over ?? end {
+        changes.append((ready, 0, 1))
+        if let over { changes.append((over, 0, -1)) }
+      }
+      if let started = entry.times.started {
+        changes.append((started, 1, 0))
+        if let finished = entry.times.finished { changes.append((finished, -1, 0)) }
+      }
+    }
+    changes.sort { $0.time < $1.time }
+    var use: [ProcedureTimeline.SlotUse] = []
+    var (running, ready) = (0, 0)
+    for (index, change) in changes.enumerated() {
+      running += change.running
+      ready += change.ready
+      if index + 1 < changes.count, changes[index + 1].time == change.time { continue }
+      let next = ProcedureTimeline.SlotUse(
+        time: .nanoseconds(change.time - start), running: running, ready: ready)
+      if let last = use.last, last.running == running, last.ready == ready { continue }
+      use.append(next)
+    }
+    return use
+  }
+
+  /// The greatest number of procedures that ran at the same time.
+  public var mostRunning: Int { slotUse.map(\.running).max() ?? 0 }
+
+  /// How many procedures ran, on average over the whole time.
+  public var averageRunning: Double {
+    guard end > start else { return 0 }
+    var sum = 0.0
+    for entry in entries where !entry.isGroup && entry.times.started != nil {
+      sum += Double(entry.run(until: end))
+    }
+    return sum / Double(end - start)
+  }
+}
+
+extension ProcedureTimeline.Entry {
+  /// From start to finish, in nanoseconds; 0 if it has not started.
+  func run(until end: Int64) -> Int64 {
+    guard let started = times.started else { return 0 }
+    return max((times.finished ?? end) - started, 0)
+  }
+
+  /// How long it took from start to finish; nil if it has not finished, or never started.
+  public var duration: Duration? {
+    guard let started = times.started, let finished = times.finished else { return nil }
+    return .nanoseconds(finished - started)
+  }
+
+  /// How long it waited before it started, or was cancelled.
+  public var waited: Duration {
+    .nanoseconds(waits.reduce(0) { $0 + ($1.cause == .heldEvent ? 0 : $1.nanoseconds) })
+  }
+}

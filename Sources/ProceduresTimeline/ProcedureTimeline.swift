@@ -1,0 +1,84 @@
+public import Procedures
+
+/// Records what the procedures of a queue, or of a group, did, and where their time went.
+///
+/// ```swift
+/// let timeline = ProcedureTimeline()
+/// timeline.record(queue)
+/// queue.add(build)
+/// await queue.waitUntilAllFinished()
+/// print(timeline.summary)
+/// ```
+///
+/// Each procedure below is recorded, however deep: children, what is produced, the attempts of a retry,
+/// asynchronous bodies. Of each it is known when it was enqueued, ready, started, executing and finished,
+/// how it ended, and where its waiting went. All of that is the scheduler's own knowledge, by the
+/// queue's clock: in a test with virtual time, or a simulation, times are virtual.
+///
+/// ## Cost
+/// A queue that is not recorded pays one load. One that is pays some time and memory for each procedure,
+/// and takes no lock that workers share. The newest `capacity` procedures that have finished are kept,
+/// with their errors, but not the procedures themselves.
+///
+/// ## Thread safety
+/// Everything may be called from any thread, also while procedures run.
+public final class ProcedureTimeline: Sendable {
+  private let store: RecordStore
+
+  /// Makes a timeline that keeps the newest `capacity` procedures that have finished.
+  ///
+  /// - Parameter capacity: at least 1. Each place takes 8 bytes, and each record some 400.
+  public init(capacity: Int = 100_000) {
+    store = RecordStore(capacity: capacity)
+  }
+
+  deinit {
+    store.stop()
+  }
+
+  /// How many finished procedures are kept.
+  public var capacity: Int { store.capacity }
+
+  /// How many finished procedures were dropped for newer ones.
+  public var droppedCount: Int { store.droppedCount }
+
+  /// Records what is on the queue, and what is added to it, from here on.
+  ///
+  /// A procedure that is there already is recorded as if it were enqueued now. A queue is in one
+  /// timeline at a time: that which was asked last. What has begun to be recorded goes on in the earlier.
+  public func record(_ queue: ProcedureQueue) {
+    store.record(queue)
+  }
+
+  /// Records the children of a group, however deep, from when the group is on a queue.
+  ///
+  /// The group itself is not an entry; record its queue for that. Inside a queue that is recorded, too,
+  /// the children of this group are in this timeline only.
+  public func record(_ group: GroupProcedure) {
+    store.record(group)
+  }
+
+  /// What is known now: for several questions about the same moment. O(n log n).
+  public func snapshot() -> Snapshot { Snapshot(of: store) }
+
+  /// The procedures that are known, finished or not, in the order in which they were enqueued.
+  public var entries: [Entry] { snapshot().entries }
+
+  /// What is known now, as text for a terminal: see `Snapshot.summary`.
+  public var summary: String { snapshot().summary }
+
+  /// What is known now, for Perfetto and chrome://tracing: see `Snapshot.chromeTrace()`.
+  public func chromeTrace() -> String { snapshot().chromeTrace() }
+
+  /// What is known now, as one page: see `Snapshot.html(title:)`.
+  public func html(title: String = "Timeline") -> String { snapshot().html(title: title) }
+
+  /// What determined when the last procedure finished: see `Snapshot.criticalPath`.
+  public var criticalPath: [Step] { snapshot().criticalPath }
+
+  /// How long procedures waited, by cause: see `Snapshot.waits`.
+  public var waits: [WaitTotal] { snapshot().waits }
+
+  /// How many procedures ran, and were ready, over time: see `Snapshot.slotUse`.
+  public var slotUse: [SlotUse] { snapshot().slotUse }
+}

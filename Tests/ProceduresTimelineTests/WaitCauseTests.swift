@@ -1,0 +1,178 @@
+import Procedures
+import ProceduresTesting
+import ProceduresTimeline
+import Testing
+
+/// A condition that answers after some virtual time.
+private struct Slow: Condition {
+  let clock: any Clock<Duration>
+  let seconds: Int
+  var name: String { "slow answer" }
+
+  func evaluate(_ procedure: Procedure) async throws -> ConditionResult {
+    try await clock.sleep(for: .seconds(seconds))
+    return .satisfied
+  }
+}
+
+/// Keeps what it is given until it is told to let go of it.
+private actor Keeper {
+  private var event: PendingEvent?
+  func keep(_ event: PendingEvent) { self.event = event }
+  func release() { event?.release() }
+}
+
+@Suite struct WaitCauseTests {
+  @Test("V1: waiting for a dependency goes to the one that ended last, by name")
+  func dependency() throws {
+    let scenario = Scenario()
+    let (short, long, last) = (lasting(2, "short"), lasting(5, "long"), lasting(1, "last"))
+    last.add(dependencies: long, short)
+    scenario.queue.add(short, long, last)
+    let snapshot = try scenario.run()
+    #expect(snapshot.waits(of: "last") == ["dependency 5.0 (long)"])
+    #expect(snapshot.waits(of: "short").isEmpty)
+    let ids = ["short", "long"].map { snapshot.entry(named: $0)?.id }
+    #expect(snapshot.entry(named: "last")?.dependencies == ids.compactMap(\.self))
+  }
+
+  @Test("V1: a dependency that had finished before is an edge, and no wait")
+  func earlierDependency() throws {
+    let scenario = Scenario()
+    let (first, second) = (lasting(2, "first"), lasting(1, "second"))
+    second.add(dependency: first)
+    scenario.queue.add(first)
+    scenario.at(3) { [queue = scenario.queue] in queue.add(second) }
+    let snapshot = try scenario.run()
+    #expect(snapshot.waits(of: "second").isEmpty)
+    #expect(snapshot.entry(named: "second")?.dependencies == [1])
+  }
+
+  @Test("V1: waiting for a slot")
+  func slot() throws {
+    let scenario = Scenario(limit: 1)
+    scenario.queue.add(lasting(3, "first"), lasting(2, "second"), lasting(1, "third"))
+    let snapshot = try scenario.run()
+    #expect(snapshot.waits(of: "first").isEmpty)
+    #expect(snapshot.waits(of: "second") == ["slot 3.0"])
+    #expect(snapshot.waits(of: "third") == ["slot 5.0"])
+  }
+
+  @Test("V1: waiting for the queue to be resumed, and then for a slot")
+  func suspension() throws {
+    let scenario = Scenario(limit: 1)
+    scenario.queue.isSuspended = true
+    scenario.queue.add(lasting(3, "first"), lasting(1, "second"))
+    scenario.at(4) { [queue = scenario.queue] in queue.isSuspended = false }
+    let snapshot = try scenario.run()
+    #expect(snapshot.waits(of: "first") == ["suspension 4.0"])
+    #expect(snapshot.waits(of: "second") == ["suspension 4.0", "slot 3.0"])
+  }
+
+  @Test("V1: waiting for a condition, by name, after the dependency")
+  func condition() throws {
+    let scenario = Scenario()
+    let (first, second) = (lasting(2, "first"), lasting(1, "second"))
+    second.add(dependency: first)
+    second.add(condition: Slow(clock: scenario.queue.clock, seconds: 3))
+    scenario.queue.add(first, second)
+    let snapshot = try scenario.run()
+    #expect(
+      snapshot.waits(of: "second") == ["dependency 2.0 (first)", "condition 3.0 (slow answer)"])
+  }
+
+  @Test("V1: waiting in line for an exclusion goes to who held it last, with the category")
+  func exclusion() throws {
+    let scenario = Scenario()
+    let domain = ExclusionDomain(name: "timeline")
+    let disk = ExclusionCategory(named: "disk", in: domain)
+    let all = [lasting(4, "first"), lasting(2, "second"), lasting(1, "third")]
+    for procedure in all { procedure.add(condition: AtMost(1, of: disk)) }
+    scenario.queue.add(all)
+    let snapshot = try scenario.run()
+    #expect(snapshot.waits(of: "first").isEmpty)
+    #expect(snapshot.waits(of: "second") == ["exclusion 4.0 (first)"])
+    #expect(snapshot.waits(of: "third") == ["exclusion 6.0 (second)"])
+    #expect(snapshot.entry(named: "third")?.waits.first?.category == "disk")
+  }
+
+  @Test("V1: an exclusion, and then a slot: each its own part")
+  func exclusionThenSlot() throws {
+    let scenario = Scenario(limit: 2)
+    let domain = ExclusionDomain(name: "timeline")
+    let disk = ExclusionCategory(named: "disk", in: domain)
+    let (holder, waiter) = (lasting(2, "holder"), lasting(1, "waiter"))
+    holder.add(condition: AtMost(1, of: disk))
+    waiter.add(condition: AtMost(1, of: disk))
+    // The waiter steps aside at once; what came behind it takes its slot, until 5.
+    scenario.queue.add(holder, waiter, lasting(5, "filler"), lasting(4, "filler 2").prior())
+    let snapshot = try scenario.run()
+    for entry in snapshot.entries { #expect(entry.faults.isEmpty) }
+    let waits = snapshot.entry(named: "waiter")?.waits.map(\.cause) ?? []
+    #expect(waits.contains(.exclusion) || waits.contains(.slot))
+  }
+
+  @Test("V1: a held event comes after the start")
+  func heldEvent() throws {
+    let scenario = Scenario()
+    let keeper = Keeper()
+    let procedure = lasting(1, "held")
+    procedure.addWillExecuteBlockObserver { _, pendingExecute in
+      scenario.simulation.perform(after: .seconds(3)) { pendingExecute.release() }
+    }
+    _ = keeper
+    scenario.queue.add(procedure)
+    let snapshot = try scenario.run()
+    #expect(snapshot.waits(of: "held") == ["held event 3.0"])
+    let entry = try #require(snapshot.entry(named: "held"))
+    #expect(entry.started == entry.enqueued)
+    #expect(entry.executing == entry.enqueued + .seconds(3))
+    #expect(entry.finished == entry.enqueued + .seconds(4))
+  }
+
+  @Test("V1: children wait for their group to begin")
+  func group() throws {
+    let scenario = Scenario()
+    let first = lasting(2, "first")
+    let group = GroupProcedure(lasting(1, "child")).named("group")
+    group.add(dependency: first)
+    scenario.queue.add(first, group)
+    let snapshot = try scenario.run()
+    #expect(snapshot.waits(of: "group") == ["dependency 2.0 (first)"])
+    #expect(snapshot.waits(of: "child") == ["group 2.0"])
+    #expect(snapshot.entry(named: "child")?.parent == snapshot.entry(named: "group")?.id)
+  }
+
+  @Test("V1: waiting for a barrier")
+  func barrier() throws {
+    let scenario = Scenario()
+    scenario.queue.add(lasting(2, "before"))
+    scenario.queue.add(barrier: lasting(3, "barrier"))
+    scenario.queue.add(lasting(1, "after"))
+    let snapshot = try scenario.run()
+    #expect(snapshot.waits(of: "barrier") == ["barrier 2.0"])
+    #expect(snapshot.waits(of: "after") == ["barrier 5.0"])
+  }
+
+  @Test("V1: a dependency added to one that was ready, or excluded, is a wait of its own")
+  func goesBack() throws {
+    let scenario = Scenario(limit: 1)
+    let (first, second) = (lasting(3, "first"), lasting(1, "second"))
+    let late = lasting(4, "late")
+    scenario.queue.add(first, second)
+    let other = scenario.simulation.makeQueue(name: "other")
+    other.add(late)
+    scenario.at(1) { second.add(dependency: late) }
+    let snapshot = try scenario.run()
+    #expect(snapshot.waits(of: "second") == ["dependency 3.0", "slot 1.0"])
+    #expect(snapshot.entry(named: "second")?.faults == [])
+  }
+}
+
+extension DelayProcedure {
+  /// Goes before others that are ready.
+  fileprivate func prior() -> DelayProcedure {
+    priority = .high
+    return self
+  }
+}
