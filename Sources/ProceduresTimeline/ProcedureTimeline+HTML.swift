@@ -1,4 +1,123 @@
 extension ProcedureTimeline.Snapshot {
-  /// x
-  public func html(title: String = "Timeline") -> String { "" }
+  /// One page that shows all of it, with nothing to load: open it in a browser, attach it to a report.
+  ///
+  /// Lanes or procedures with their waits, over time, to zoom, pan and search; times, waits, errors and
+  /// dependencies of each; the critical path, the longest waits and all procedures as tables, for keyboard
+  /// and screen reader. Light or dark as the system is. Names and errors of procedures are in it as text.
+  ///
+  /// - Parameter title: of the page.
+  public func html(title: String = "Timeline") -> String {
+    var data = PageData(self, title: title)
+    return TimelinePage.beforeTitle + title.escapedForHTML + TimelinePage.beforeData + data.text()
+      + TimelinePage.afterData + "\n"
+  }
+}
+
+/// The timeline as the page's script reads it: an array for each procedure, names by number.
+private struct PageData {
+  private let snapshot: ProcedureTimeline.Snapshot
+  private let title: String
+  private var json = JSONWriter()
+  private var names: [String] = []
+  private var numbers: [String: Int] = [:]
+
+  init(_ snapshot: ProcedureTimeline.Snapshot, title: String) {
+    self.snapshot = snapshot
+    self.title = title
+  }
+
+  mutating func text() -> String {
+    json.raw("{")
+    json.member("title", title)
+    json.raw("\"end\":\(snapshot.end - snapshot.start),\"dropped\":\(snapshot.droppedCount),")
+    json.raw("\"causes\":")
+    strings(ProcedureTimeline.WaitCause.allCases.map(\.rawValue))
+    json.raw(",\"labels\":")
+    strings(ProcedureTimeline.WaitCause.allCases.map(\.label))
+    json.raw(",\"roots\":")
+    strings(snapshot.rootNames)
+    json.raw(",\"path\":[")
+    for (index, step) in snapshot.criticalPath.enumerated() {
+      json.raw("\(index == 0 ? "" : ",")[\(step.id),\"\(step.link.rawValue)\"]")
+    }
+    json.raw("],\"entries\":[")
+    for (index, entry) in snapshot.entries.enumerated() {
+      json.raw(index == 0 ? "\n" : ",\n")
+      write(entry)
+    }
+    json.raw("],\"names\":")
+    strings(names)
+    json.raw("}")
+    return json.text
+  }
+
+  private mutating func strings(_ strings: [String]) {
+    json.raw("[")
+    for (index, string) in strings.enumerated() {
+      if index > 0 { json.raw(",") }
+      json.string(string)
+    }
+    json.raw("]")
+  }
+
+  private mutating func number(_ name: String) -> Int {
+    if let number = numbers[name] { return number }
+    numbers[name] = names.count
+    names.append(name)
+    return names.count - 1
+  }
+
+  private func time(_ nanoseconds: Int64?) -> String {
+    nanoseconds.map { String($0 - snapshot.start) } ?? "-1"
+  }
+
+  private mutating func write(_ entry: ProcedureTimeline.Entry) {
+    let times = entry.times
+    let outcome =
+      switch entry.outcome {
+      case .succeeded: 0
+      case .failed: 1
+      case .cancelled: 2
+      case nil: times.started == nil ? 4 : 3
+      }
+    let instants = [
+      times.enqueued, times.ready, times.started, times.executing, times.finished, times.cancelled,
+    ]
+    json.raw("[\(entry.id),\(entry.parent ?? 0),\(number(entry.name)),\(number(entry.type)),")
+    json.raw("\(entry.isGroup ? 1 : 0),\(entry.root),\(entry.lane ?? -1),")
+    json.raw(instants.map(time).joined(separator: ",") + ",\(outcome),[")
+    json.raw(entry.dependencies.map(String.init).joined(separator: ",") + "],[")
+    for (index, wait) in entry.waits.enumerated() {
+      let cause = ProcedureTimeline.WaitCause.allCases.firstIndex(of: wait.cause) ?? 0
+      let blocker = wait.blocker.map { number($0) } ?? -1
+      let category = wait.category.map { number($0) } ?? -1
+      json.raw(index == 0 ? "[" : ",[")
+      json.raw("\(cause),\(wait.nanoseconds),\(wait.blockerID ?? 0),\(blocker),\(category)]")
+    }
+    json.raw("]")
+    if !entry.errors.isEmpty || entry.cancelReason != nil {
+      json.raw(",")
+      strings(entry.errors.map { "\($0)" })
+      json.raw(",")
+      json.string(entry.reasonText)
+    }
+    json.raw("]")
+  }
+}
+
+extension String {
+  /// As text of an HTML page.
+  fileprivate var escapedForHTML: String {
+    var escaped = ""
+    for character in unicodeScalars {
+      switch character {
+      case "&": escaped += "&amp;"
+      case "<": escaped += "&lt;"
+      case ">": escaped += "&gt;"
+      case "\"": escaped += "&quot;"
+      default: escaped.unicodeScalars.append(character)
+      }
+    }
+    return escaped
+  }
 }

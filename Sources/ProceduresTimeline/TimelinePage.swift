@@ -1,0 +1,582 @@
+// swift-format-ignore-file
+// One page of HTML, CSS and JavaScript, written as such.
+
+/// The page of a timeline: what comes before its title, between that and its data, and after those.
+///
+/// It loads nothing, and its policy forbids it to. Names and errors come as data, and are put in as text.
+/// What is drawn on the canvas is in the tables as well, for those who do not see it.
+enum TimelinePage {
+  static let beforeTitle = #"""
+    <!DOCTYPE html>
+    <html lang="en">
+    <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:">
+    <link rel="icon" href="data:,">
+    <title>
+    """#
+
+  static let beforeData = #"""
+    </title>
+    <style>
+    :root {
+      color-scheme: light dark;
+      --back: #ffffff; --panel: #f5f6f8; --line: #cfd4db; --faint: #e8ebef; --text: #1b1f24; --dim: #57606a;
+      --accent: #0a58ca; --path: #b5179e; --succeeded: #8fc18b; --failed: #e0776d; --cancelled: #c3c7cd;
+      --running: #86b3ea; --group: #e4ecf7; --ink: #14181d; --curve: #6aa2df; --ready: #f0b866;
+      --dependency: #4c78a8; --barrier: #8d6b54; --condition: #a05195; --group-wait: #8a939d;
+      --suspension: #5f6a75; --exclusion: #d1495b; --slot: #e8871e; --worker: #c9a400; --heldEvent: #2a9d8f;
+    }
+    @media (prefers-color-scheme: dark) {
+      :root {
+        --back: #14171b; --panel: #1d2127; --line: #3b434d; --faint: #262c33; --text: #e6e9ed; --dim: #9aa4af;
+        --accent: #78b0ff; --path: #ff7bdc; --succeeded: #3f7a45; --failed: #a8453d; --cancelled: #555d66;
+        --running: #2f66a8; --group: #233044; --ink: #f3f5f7; --curve: #3f74ad; --ready: #b9822f;
+        --dependency: #6c9bd1; --barrier: #b08d74; --condition: #c985be; --group-wait: #88929c;
+        --suspension: #a3adb8; --exclusion: #ef6b7b; --slot: #f7a04b; --worker: #dcbf2e; --heldEvent: #4fc4b5;
+      }
+    }
+    * { box-sizing: border-box; }
+    body { margin: 0; padding: 12px 16px; background: var(--back); color: var(--text);
+      font: 14px/1.45 system-ui, sans-serif; }
+    h1 { font-size: 20px; margin: 0; } h2 { font-size: 15px; margin: 20px 0 6px; }
+    p { margin: 4px 0; } .dim { color: var(--dim); }
+    .bar { display: flex; flex-wrap: wrap; gap: 8px 14px; align-items: center; margin: 10px 0; }
+    button, input, select { font: inherit; color: inherit; background: var(--panel); border: 1px solid var(--line);
+      border-radius: 5px; padding: 3px 9px; }
+    button:hover { border-color: var(--accent); }
+    button:focus-visible, input:focus-visible, canvas:focus-visible, summary:focus-visible, .scroll:focus-visible {
+      outline: 2px solid var(--accent); outline-offset: 1px; }
+    button.link { border: 0; background: none; padding: 0; color: var(--accent); text-decoration: underline; cursor: pointer;
+      text-align: left; overflow-wrap: anywhere; }
+    ul.legend { display: flex; flex-wrap: wrap; gap: 3px 14px; list-style: none; padding: 0; margin: 6px 0; font-size: 12px; }
+    ul.legend i { display: inline-block; width: 11px; height: 11px; border-radius: 2px; margin-right: 5px; vertical-align: -1px; }
+    .main { display: grid; grid-template-columns: minmax(0, 1fr) 320px; gap: 12px; }
+    @media (max-width: 820px) { .main { grid-template-columns: minmax(0, 1fr); } }
+    .frame { border: 1px solid var(--line); border-radius: 6px; overflow: hidden; }
+    canvas { display: block; width: 100%; touch-action: none; }
+    .scroll { height: 56vh; min-height: 220px; overflow-y: auto; overflow-x: hidden; position: relative; }
+    .scroll canvas { position: sticky; top: 0; height: 100%; cursor: default; }
+    aside { border: 1px solid var(--line); border-radius: 6px; background: var(--panel); padding: 10px 12px; max-height: calc(56vh + 82px);
+      overflow: auto; }
+    aside h2 { margin-top: 0; overflow-wrap: anywhere; } aside h3 { font-size: 13px; margin: 10px 0 2px; }
+    aside ul { margin: 2px 0; padding-left: 18px; } aside li { overflow-wrap: anywhere; }
+    dl { display: grid; grid-template-columns: auto 1fr; gap: 1px 10px; margin: 4px 0; } dt { color: var(--dim); } dd { margin: 0; overflow-wrap: anywhere; }
+    pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: 2px 0; font-size: 12px; }
+    .table { overflow-x: auto; } table { border-collapse: collapse; font-size: 13px; min-width: 50%; }
+    caption { text-align: left; color: var(--dim); padding-bottom: 3px; }
+    th, td { text-align: left; padding: 2px 12px 2px 0; border-bottom: 1px solid var(--faint); vertical-align: top; }
+    td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+    tr.on td { background: var(--faint); }
+    .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+    </style>
+    </head>
+    <body>
+    <header>
+      <h1 id="title"></h1>
+      <p id="stats" class="dim"></p>
+    </header>
+    <main>
+    <div class="bar" role="toolbar" aria-label="Timeline">
+      <label>Find <input id="search" type="search" placeholder="name or type" autocomplete="off" spellcheck="false"></label>
+      <span id="found" class="dim" role="status"></span>
+      <label>Rows <select id="view"><option value="lanes">lanes (workers)</option><option value="rows">procedures, with waits</option></select></label>
+      <button id="in" type="button">Zoom in</button><button id="out" type="button">Zoom out</button><button id="fit" type="button">Fit</button>
+      <label><input id="only" type="checkbox"> critical path only</label>
+    </div>
+    <ul class="legend" id="legend" aria-label="Colours"></ul>
+    <div class="main">
+      <div>
+        <div class="frame"><canvas id="curve" height="80" role="img" aria-label="How many procedures ran, over time"></canvas></div>
+        <p class="hidden" id="keys">Left and right arrow: procedure before and after. Up and down: scroll. Plus and minus: zoom. Shift with left and right: pan. Zero: fit. The tables below hold the same.</p>
+        <div class="frame scroll" id="scroll"><canvas id="canvas" tabindex="0" role="application" aria-label="Timeline of procedures" aria-describedby="keys"></canvas><div id="spacer"></div></div>
+      </div>
+      <aside id="details" aria-live="polite" aria-label="Details"><h2>Details</h2><p class="dim">Click a procedure, or find one by name.</p></aside>
+    </div>
+    <section><h2 id="path-title">Critical path</h2><div class="table"><table id="path" aria-labelledby="path-title"></table></div></section>
+    <section><h2 id="causes-title">Waits by cause</h2><div class="table"><table id="causes" aria-labelledby="causes-title"></table></div></section>
+    <section><h2 id="waits-title">Longest waits</h2><div class="table"><table id="waits" aria-labelledby="waits-title"></table></div></section>
+    <section><h2 id="all-title">All procedures</h2>
+      <div class="bar"><button id="previous" type="button">Previous 100</button><button id="next" type="button">Next 100</button><span id="page" class="dim" role="status"></span></div>
+      <div class="table"><table id="all" aria-labelledby="all-title"></table></div></section>
+    </main>
+    <script type="application/json" id="data">
+    """#
+
+  static let afterData = #"""
+    </script>
+    <script>
+    "use strict";
+    (() => {
+    const data = JSON.parse(document.getElementById("data").textContent);
+    const $ = id => document.getElementById(id);
+    const CAUSES = data.causes, LABELS = data.labels;
+    const OUTCOMES = ["succeeded", "failed", "cancelled", "running", "waiting"];
+    const END = Math.max(data.end, 1);
+
+    // Entries: the arrays of the file, by name.
+    const all = data.entries.map((e, place) => ({
+      place, id: e[0], parent: e[1], name: data.names[e[2]], type: data.names[e[3]], group: e[4] === 1, root: e[5], lane: e[6],
+      enqueued: e[7], ready: e[8], started: e[9], executing: e[10], finished: e[11], cancelled: e[12], outcome: OUTCOMES[e[13]],
+      dependencies: e[14], waits: e[15].map(w => ({ cause: CAUSES[w[0]], label: LABELS[w[0]], time: w[1], blocker: w[2], text: w[3] < 0 ? "" : data.names[w[3]], category: w[4] < 0 ? "" : data.names[w[4]] })),
+      errors: e[16] || [], reason: e[17] || "", depth: 0, dependents: [], children: 0, onPath: false }));
+    const byID = new Map(all.map(e => [e.id, e]));
+    for (const e of all) {
+      e.end = e.finished >= 0 ? e.finished : END;
+      e.begin = e.started >= 0 ? e.started : e.enqueued;
+      for (const d of e.dependencies) byID.get(d)?.dependents.push(e.id);
+      const parent = byID.get(e.parent);
+      if (parent) { parent.children++; e.depth = parent.depth + 1; }
+    }
+    const path = data.path.map(([id, link]) => ({ entry: byID.get(id), link }));
+    for (const step of path) step.entry.onPath = true;
+    const running = all.filter(e => e.started >= 0);
+    const leaves = running.filter(e => !e.group);
+
+    // MARK: Text
+
+    function time(ns) {
+      const value = Math.abs(ns);
+      const scaled = (unit, name) => {
+        const v = ns / unit, a = Math.abs(v);
+        return parseFloat(v.toFixed(a >= 100 ? 0 : a >= 10 ? 1 : 2)) + " " + name;
+      };
+      return value === 0 ? "0 s" : value < 1e3 ? ns + " ns" : value < 1e6 ? scaled(1e3, "µs") : value < 1e9 ? scaled(1e6, "ms") : scaled(1e9, "s");
+    }
+    function element(name, text, kind) {
+      const e = document.createElement(name);
+      if (text !== undefined) e.textContent = text;
+      if (kind) e.className = kind;
+      return e;
+    }
+    function waitText(w) {
+      let text = w.label + " " + time(w.time);
+      if (w.category) text += ", ‘" + w.category + "’";
+      if (w.text) text += (w.cause === "exclusion" ? ", held by " : ", for ") + w.text;
+      return text;
+    }
+    function link(e) {
+      const button = element("button", e.name, "link");
+      button.type = "button";
+      button.addEventListener("click", () => select(e, true));
+      return button;
+    }
+
+    // MARK: Rows
+
+    // A lane has a row for each depth at which one is inside the other; in each they are in order, and do not overlap.
+    const laneRows = [], laneTop = [];
+    let laneCount = 0;
+    {
+      const open = new Map();
+      for (const e of running.slice().sort((a, b) => a.started - b.started || a.id - b.id)) {
+        const stack = open.get(e.lane) || [];
+        open.set(e.lane, stack);
+        while (stack.length && stack[stack.length - 1].end <= e.started && stack[stack.length - 1].id !== e.parent) stack.pop();
+        e.level = stack.length;
+        stack.push(e);
+        const rows = laneRows[e.lane] || (laneRows[e.lane] = []);
+        (rows[e.level] || (rows[e.level] = [])).push(e);
+      }
+      for (let lane = 0; lane < laneRows.length; lane++) { laneTop[lane] = laneCount; laneCount += (laneRows[lane] || []).length || 1; }
+    }
+    const flat = [];
+    for (let lane = 0; lane < laneRows.length; lane++) (laneRows[lane] || []).forEach((row, level) => { flat[laneTop[lane] + level] = { row, lane, level }; });
+    const byStart = all.slice().sort((a, b) => a.begin - b.begin || a.id - b.id);
+    let rowsShown = byStart;
+    byStart.forEach((e, i) => { e.order = i; });
+
+    // MARK: The state of the view
+
+    const canvas = $("canvas"), curve = $("curve"), scroll = $("scroll"), spacer = $("spacer");
+    const LABEL = 70, ROW = 20, TOP = 22;
+    let from = 0, to = END, selected = null, matches = null, hovered = null, view = "lanes", isDue = false, colors = {};
+    const isLanes = () => view === "lanes";
+    const left = () => isLanes() ? LABEL : 180;
+    const width = () => canvas.clientWidth - left();
+    const x = t => left() + (t - from) / (to - from) * width();
+    const at = px => from + (px - left()) / width() * (to - from);
+    function draw() { if (!isDue) { isDue = true; requestAnimationFrame(() => { isDue = false; paint(); }); } }
+
+    function readColors() {
+      const style = getComputedStyle(document.documentElement);
+      for (const name of ["back", "panel", "line", "faint", "text", "dim", "accent", "path", "succeeded", "failed", "cancelled", "running", "group", "ink", "curve", "ready", "group-wait", ...CAUSES])
+        if (!(name in colors) || true) colors[name] = style.getPropertyValue("--" + name).trim();
+    }
+    const causeColor = cause => colors[cause === "group" ? "group-wait" : cause];
+
+    function prepare(target) {
+      const ratio = window.devicePixelRatio || 1, w = target.clientWidth, h = target.clientHeight;
+      if (target.width !== Math.round(w * ratio) || target.height !== Math.round(h * ratio)) {
+        target.width = Math.round(w * ratio); target.height = Math.round(h * ratio);
+      }
+      const context = target.getContext("2d");
+      context.setTransform(ratio, 0, 0, ratio, 0, 0);
+      context.font = "12px system-ui, sans-serif";
+      context.textBaseline = "middle";
+      context.fillStyle = colors.back;
+      context.fillRect(0, 0, w, h);
+      return context;
+    }
+
+    // MARK: Drawing
+
+    function ticks(context, height) {
+      const span = to - from, raw = span / Math.max(2, width() / 110);
+      const power = Math.pow(10, Math.floor(Math.log10(raw)));
+      const step = [1, 2, 5, 10].map(f => f * power).find(s => s >= raw);
+      context.textAlign = "left";
+      for (let t = Math.ceil(from / step) * step; t <= to; t += step) {
+        const px = Math.round(x(t)) + 0.5;
+        context.strokeStyle = colors.faint; context.beginPath(); context.moveTo(px, 0); context.lineTo(px, height); context.stroke();
+        context.fillStyle = colors.dim; context.fillText(time(t), px + 3, TOP / 2);
+      }
+    }
+    function firstAfter(row, t) {
+      let low = 0, high = row.length;
+      while (low < high) { const middle = (low + high) >> 1; if (row[middle].end < t) low = middle + 1; else high = middle; }
+      return low;
+    }
+    function box(context, e, y, x0, x1) {
+      const w = Math.max(x1 - x0, 1), h = ROW - 3;
+      const faded = (matches && !matches.has(e)) || ($("only").checked && !e.onPath);
+      context.globalAlpha = faded ? 0.18 : 1;
+      context.fillStyle = e.group ? colors.group : colors[e.outcome] || colors.running;
+      context.fillRect(x0, y, w, h);
+      if (e.onPath) { context.fillStyle = colors.path; context.fillRect(x0, y + h - 3, w, 3); }
+      if (w > 26) {
+        const mark = e.outcome === "failed" ? "✕ " : e.outcome === "cancelled" ? "⊘ " : "";
+        context.save(); context.beginPath(); context.rect(x0, y, w - 2, h); context.clip();
+        context.fillStyle = colors.ink; context.textAlign = "left"; context.fillText(mark + e.name, Math.max(x0, left()) + 4, y + h / 2 + 0.5); context.restore();
+      }
+      context.globalAlpha = 1;
+      if (e === selected || e === hovered) {
+        context.strokeStyle = e === selected ? colors.accent : colors.dim; context.lineWidth = e === selected ? 2 : 1;
+        context.strokeRect(x0 - 1, y - 1, w + 2, h + 2); context.lineWidth = 1;
+      }
+    }
+    function paintLanes(context, height) {
+      const first = Math.max(0, Math.floor((scroll.scrollTop) / ROW)), last = Math.min(flat.length, first + Math.ceil(height / ROW) + 1);
+      for (let index = first; index < last; index++) {
+        const { row, lane, level } = flat[index] || { row: [], lane: 0, level: 0 };
+        const y = TOP + index * ROW - scroll.scrollTop;
+        context.save(); context.beginPath(); context.rect(left(), TOP, width(), height); context.clip();
+        let painted = -1;
+        for (let i = firstAfter(row, from); i < row.length && row[i].started <= to; i++) {
+          const e = row[i], x0 = Math.max(x(e.started), left() - 2), x1 = Math.min(x(e.end), left() + width() + 2);
+          const isSpecial = e === selected || e.onPath || (matches && matches.has(e));
+          // Narrower than a pixel, and one is there already.
+          if (x1 <= painted && !isSpecial) continue;
+          box(context, e, y, x0, x1);
+          painted = Math.max(x1, x0 + 1);
+        }
+        context.restore();
+        if (level === 0) {
+          context.strokeStyle = colors.faint; context.beginPath(); context.moveTo(0, y - 2); context.lineTo(canvas.clientWidth, y - 2); context.stroke();
+          context.fillStyle = colors.dim; context.textAlign = "left"; context.fillText("lane " + (lane + 1), 8, y + ROW / 2 - 1);
+        }
+      }
+    }
+    function paintRows(context, height) {
+      const first = Math.max(0, Math.floor(scroll.scrollTop / ROW)), last = Math.min(rowsShown.length, first + Math.ceil(height / ROW) + 1);
+      for (let index = first; index < last; index++) {
+        const e = rowsShown[index], y = TOP + index * ROW - scroll.scrollTop;
+        context.save(); context.beginPath(); context.rect(0, TOP, left() - 6, height); context.clip();
+        context.fillStyle = e === selected ? colors.accent : colors.text; context.textAlign = "left";
+        context.fillText(e.name, 8 + Math.min(e.depth, 6) * 10, y + ROW / 2 - 1); context.restore();
+        context.save(); context.beginPath(); context.rect(left(), TOP, width(), height); context.clip();
+        let t = e.enqueued;
+        for (const w of e.waits) {
+          if (w.cause === "heldEvent") t = e.started;
+          context.fillStyle = causeColor(w.cause);
+          const x0 = x(t), x1 = x(t + w.time);
+          context.globalAlpha = (matches && !matches.has(e)) || ($("only").checked && !e.onPath) ? 0.18 : 0.85;
+          if (w.cause !== "heldEvent") context.fillRect(x0, y + 5, Math.max(x1 - x0, 0.5), ROW - 13);
+          context.globalAlpha = 1;
+          t += w.time;
+        }
+        if (e.started >= 0) {
+          box(context, e, y, x(e.started), x(e.end));
+          const held = e.waits.find(w => w.cause === "heldEvent");
+          if (held && e.executing >= 0) { context.fillStyle = causeColor("heldEvent"); context.fillRect(x(e.started), y + 5, Math.max(x(e.executing) - x(e.started), 1), ROW - 13); }
+        }
+        else if (e.cancelled >= 0) { context.fillStyle = colors.dim; context.textAlign = "left"; context.fillText("⊘", x(e.cancelled) - 4, y + ROW / 2 - 1); }
+        context.restore();
+      }
+    }
+    function middle(e) {
+      const index = isLanes() ? (e.lane >= 0 ? laneTop[e.lane] + e.level : -1) : rowsShown === byStart ? e.order : rowsShown.indexOf(e);
+      return index < 0 ? null : TOP + index * ROW - scroll.scrollTop + ROW / 2 - 2;
+    }
+    function arrow(context, source, target, color) {
+      const y0 = middle(source), y1 = middle(target);
+      if (y0 === null || y1 === null) return;
+      const x0 = x(source.end), x1 = x(target.begin);
+      context.strokeStyle = color; context.lineWidth = 1.5; context.beginPath(); context.moveTo(x0, y0);
+      const bend = Math.max(12, Math.abs(x1 - x0) / 3);
+      context.bezierCurveTo(x0 + bend, y0, x1 - bend, y1, x1, y1); context.stroke();
+      context.fillStyle = color; context.beginPath(); context.moveTo(x1, y1); context.lineTo(x1 - 6, y1 - 3.5); context.lineTo(x1 - 6, y1 + 3.5); context.fill();
+      context.lineWidth = 1;
+    }
+    function paint() {
+      const context = prepare(canvas), height = canvas.clientHeight;
+      ticks(context, height);
+      if (isLanes()) paintLanes(context, height); else paintRows(context, height);
+      context.save(); context.beginPath(); context.rect(left(), TOP, width(), height - TOP); context.clip();
+      let before = null;
+      const low = from, high = to;
+      if (path.length < 2000 || $("only").checked) for (const step of path) {
+        if (before && step.entry.begin >= low && before.end <= high) arrow(context, before, step.entry, colors.path);
+        before = step.entry;
+      }
+      if (selected) {
+        for (const id of selected.dependencies) if (byID.has(id)) arrow(context, byID.get(id), selected, colors.accent);
+        for (const id of selected.dependents.slice(0, 200)) arrow(context, selected, byID.get(id), colors.dim);
+      }
+      context.restore();
+      paintCurve();
+    }
+
+    // How many ran, and were ready: a step for each change.
+    const use = [];
+    {
+      const changes = [];
+      for (const e of all) if (!e.group) {
+        const over = e.started >= 0 ? e.started : e.cancelled >= 0 ? e.cancelled : e.finished;
+        if (e.ready >= 0) { changes.push([e.ready, 0, 1]); if (over >= 0) changes.push([Math.max(over, e.ready), 0, -1]); }
+        if (e.started >= 0) { changes.push([e.started, 1, 0]); if (e.finished >= 0) changes.push([e.finished, -1, 0]); }
+      }
+      changes.sort((a, b) => a[0] - b[0]);
+      let run = 0, ready = 0;
+      for (const [t, r, w] of changes) {
+        run += r; ready += w;
+        if (use.length && use[use.length - 1].t === t) { use[use.length - 1].run = run; use[use.length - 1].ready = ready; }
+        else use.push({ t, run, ready });
+      }
+    }
+    const most = use.reduce((m, u) => Math.max(m, u.run), 0);
+    function paintCurve() {
+      const context = prepare(curve), w = curve.clientWidth - left(), h = curve.clientHeight - 8;
+      // The highest of each column, and the average.
+      const sums = new Float64Array(Math.max(1, Math.ceil(w)));
+      const px = t => t / END * w;
+      for (let i = 0; i < use.length; i++) {
+        const t1 = i + 1 < use.length ? use[i + 1].t : END;
+        let p = px(use[i].t); const q = px(t1);
+        while (p < q) { const c = Math.min(Math.floor(p), sums.length - 1), n = Math.min(q, c + 1); if (n <= p) break; sums[c] += (n - p) * use[i].run; p = n; }
+      }
+      context.fillStyle = colors.curve;
+      for (let c = 0; c < sums.length; c++) if (sums[c] > 0) { const v = sums[c] / Math.max(most, 1) * (h - 14); context.fillRect(left() + c, h + 4 - v, 1, v); }
+      context.fillStyle = colors.dim; context.textAlign = "left"; context.fillText("running", 8, 14); context.fillText("≤ " + most, 8, 30);
+      context.strokeStyle = colors.accent; context.lineWidth = 1.5;
+      context.strokeRect(left() + px(from), 2, Math.max(px(to - from), 2), curve.clientHeight - 4); context.lineWidth = 1;
+    }
+
+    // MARK: Moving
+
+    function clamp() {
+      let span = Math.min(Math.max(to - from, 10), END * 1.02);
+      const low = -END * 0.01, high = END * 1.01;
+      if (from < low) { from = low; to = from + span; }
+      if (to > high) { to = high; from = Math.max(low, to - span); }
+    }
+    function zoom(factor, around) {
+      const center = around === undefined ? (from + to) / 2 : around, span = Math.min(Math.max((to - from) * factor, 10), END * 1.02);
+      from = center - (center - from) / (to - from) * span; to = from + span;
+      clamp(); draw();
+    }
+    function pan(part) { const d = (to - from) * part; from += d; to += d; clamp(); draw(); }
+    function fit() { from = 0; to = END * 1.005; draw(); }
+    function layout() {
+      const count = isLanes() ? flat.length : rowsShown.length;
+      spacer.style.height = Math.max(0, Math.min(count * ROW + TOP + 8 - scroll.clientHeight, 30000000)) + "px";
+      draw();
+    }
+    function show(e) {
+      const t0 = e.begin, t1 = e.end, span = to - from;
+      if (t1 < from || t0 > to || t1 - t0 > span * 1.5) {
+        const next = Math.max(span, (t1 - t0) * 1.4); from = (t0 + t1) / 2 - next / 2; to = from + next; clamp();
+      }
+      const y = middle(e);
+      if (y !== null && (y < TOP + ROW || y > scroll.clientHeight - ROW)) scroll.scrollTop += y - scroll.clientHeight / 2;
+    }
+
+    // MARK: Details
+
+    function select(e, moves) {
+      selected = e;
+      const panel = $("details");
+      panel.replaceChildren();
+      if (!e) { panel.append(element("h2", "Details")); draw(); return; }
+      panel.append(element("h2", e.name));
+      const list = element("dl");
+      const add = (term, text) => { list.append(element("dt", term), element("dd", text)); };
+      add("type", e.type); add("outcome", e.outcome);
+      if (e.reason) add("cancel", e.reason);
+      if (data.roots.length > 1) add("queue", data.roots[e.root]);
+      add("enqueued", time(e.enqueued));
+      if (e.ready >= 0) add("ready", time(e.ready));
+      if (e.started >= 0) add("started", time(e.started));
+      if (e.executing >= 0) add("executing", time(e.executing));
+      if (e.cancelled >= 0) add("cancelled", time(e.cancelled));
+      if (e.finished >= 0) add("finished", time(e.finished));
+      if (e.started >= 0) add("ran for", time(e.end - e.started));
+      if (e.lane >= 0) add("lane", String(e.lane + 1));
+      if (e.onPath) add("critical path", "on it");
+      panel.append(list);
+      const section = (title, fill) => { panel.append(element("h3", title)); const ul = element("ul"); fill(ul); panel.append(ul); };
+      section("Waited" , ul => {
+        for (const w of e.waits) {
+          const li = element("li", waitText(w)); li.style.borderLeft = "4px solid " + causeColor(w.cause); li.style.paddingLeft = "5px"; li.style.listStyle = "none"; ul.append(li);
+        }
+        if (!e.waits.length) ul.append(element("li", "for nothing"));
+      });
+      if (e.errors.length) section("Errors", ul => { for (const error of e.errors) { const li = element("li"); li.append(element("pre", error)); ul.append(li); } });
+      const links = (title, ids) => { if (ids.length) section(title + " (" + ids.length + ")", ul => {
+        for (const id of ids.slice(0, 50)) { const li = element("li"); const o = byID.get(id); if (o) li.append(link(o)); else li.textContent = "dropped"; ul.append(li); } }); };
+      if (byID.has(e.parent)) links("In the group", [e.parent]);
+      links("Depends on", e.dependencies);
+      links("Waited for by", e.dependents);
+      if (e.children) add("children", String(e.children));
+      if (moves) show(e);
+      draw();
+    }
+
+    // MARK: Tables
+
+    function fill(table, heads, rows, caption) {
+      table.replaceChildren();
+      if (caption) table.append(element("caption", caption));
+      const head = element("tr");
+      for (const [text, kind] of heads) { const th = element("th", text, kind); th.scope = "col"; head.append(th); }
+      const thead = element("thead"); thead.append(head); table.append(thead);
+      const body = element("tbody");
+      for (const row of rows) {
+        const tr = element("tr");
+        row.forEach((cell, i) => { const td = element("td", undefined, heads[i][1]); if (cell instanceof Node) td.append(cell); else td.textContent = cell; tr.append(td); });
+        body.append(tr);
+      }
+      table.append(body);
+    }
+    function swatch(cause, text) {
+      const span = element("span"), i = element("i");
+      i.style.cssText = "display:inline-block;width:10px;height:10px;border-radius:2px;margin-right:6px";
+      i.style.background = "var(--" + (cause === "group" ? "group-wait" : cause) + ")";
+      span.append(i, text);
+      return span;
+    }
+    function tables() {
+      const shownPath = path.length > 200 ? path.slice(0, 100).concat(path.slice(-100)) : path;
+      fill($("path"), [["procedure"], ["why after the one before"], ["started", "n"], ["ran for", "n"], ["waited for"]],
+        shownPath.map(({ entry: e, link: l }) => [link(e), l, time(e.begin), time(e.end - e.begin), e.waits.map(waitText).join("; ")]),
+        "What determined when the last procedure finished, from the first to the last" + (shownPath.length < path.length ? ": the first 100 and the last 100 of " + path.length : ""));
+      const totals = CAUSES.map((cause, i) => ({ cause, label: LABELS[i], sum: 0, count: 0, longest: 0, of: null }));
+      const waits = [];
+      for (const e of all) for (const w of e.waits) {
+        const total = totals[CAUSES.indexOf(w.cause)];
+        total.sum += w.time; total.count++;
+        if (w.time > total.longest) { total.longest = w.time; total.of = e; }
+        waits.push({ e, w });
+      }
+      fill($("causes"), [["cause"], ["sum", "n"], ["procedures", "n"], ["longest", "n"], ["of"]],
+        totals.filter(t => t.count).sort((a, b) => b.sum - a.sum).map(t => [swatch(t.cause, t.label), time(t.sum), String(t.count), time(t.longest), t.of ? link(t.of) : ""]));
+      waits.sort((a, b) => b.w.time - a.w.time);
+      fill($("waits"), [["procedure"], ["cause"], ["waited", "n"], ["for"]],
+        waits.slice(0, 40).map(({ e, w }) => [link(e), swatch(w.cause, w.label), time(w.time), byID.has(w.blocker) ? link(byID.get(w.blocker)) : (w.category ? w.category + " " : "") + w.text]));
+    }
+    let page = 0;
+    function listed() { return matches ? byStart.filter(e => matches.has(e)) : byStart; }
+    function tableOfAll() {
+      const entries = listed(), pages = Math.max(1, Math.ceil(entries.length / 100));
+      page = Math.min(Math.max(page, 0), pages - 1);
+      const shown = entries.slice(page * 100, page * 100 + 100);
+      fill($("all"), [["procedure"], ["type"], ["outcome"], ["enqueued", "n"], ["started", "n"], ["ran for", "n"], ["waited"]],
+        shown.map(e => [link(e), e.type, e.outcome, time(e.enqueued), e.started >= 0 ? time(e.started) : "–", e.started >= 0 ? time(e.end - e.started) : "–", e.waits.map(waitText).join("; ")]));
+      $("page").textContent = entries.length ? (page * 100 + 1) + "–" + (page * 100 + shown.length) + " of " + entries.length : "none";
+      $("previous").disabled = page === 0; $("next").disabled = page === pages - 1;
+    }
+
+    // MARK: Events
+
+    function search() {
+      const text = $("search").value.trim().toLowerCase();
+      matches = text ? new Set(all.filter(e => e.name.toLowerCase().includes(text) || e.type.toLowerCase().includes(text))) : null;
+      $("found").textContent = matches ? matches.size + " found" : "";
+      rowsShown = matches ? byStart.filter(e => matches.has(e)) : byStart;
+      page = 0; tableOfAll(); layout();
+    }
+    function entryAt(px, py) {
+      if (px < (isLanes() ? left() : 0) || py < TOP) return null;
+      const index = Math.floor((py - TOP + scroll.scrollTop) / ROW), t = at(px), slack = (to - from) / width() * 2;
+      if (!isLanes()) return rowsShown[index] || null;
+      const row = flat[index]?.row;
+      if (!row) return null;
+      const i = firstAfter(row, t - slack);
+      let best = null;
+      for (let j = i; j < row.length && row[j].started <= t + slack; j++) if (!best || (row[j].started <= t && t <= row[j].end)) best = row[j];
+      return best;
+    }
+    let drag = null;
+    canvas.addEventListener("pointerdown", event => { drag = { x: event.offsetX, y: event.offsetY, from, to, top: scroll.scrollTop, moved: false }; canvas.setPointerCapture(event.pointerId); });
+    canvas.addEventListener("pointermove", event => {
+      if (drag) {
+        const dx = event.offsetX - drag.x, dy = event.offsetY - drag.y;
+        if (Math.abs(dx) + Math.abs(dy) > 3) drag.moved = true;
+        if (drag.moved) { const d = dx / width() * (drag.to - drag.from); from = drag.from - d; to = drag.to - d; clamp(); scroll.scrollTop = drag.top - dy; draw(); }
+        return;
+      }
+      const e = entryAt(event.offsetX, event.offsetY);
+      if (e !== hovered) { hovered = e; canvas.title = e ? e.name + ", " + (e.started >= 0 ? time(e.end - e.started) : e.outcome) : ""; draw(); }
+    });
+    canvas.addEventListener("pointerup", event => { if (drag && !drag.moved) select(entryAt(event.offsetX, event.offsetY)); drag = null; });
+    canvas.addEventListener("pointercancel", () => { drag = null; });
+    canvas.addEventListener("dblclick", event => { const e = entryAt(event.offsetX, event.offsetY); if (e) { const pad = Math.max(e.end - e.begin, 20) * 0.3; from = e.begin - pad; to = e.end + pad; clamp(); draw(); } });
+    canvas.addEventListener("wheel", event => {
+      if (event.ctrlKey || event.metaKey) { event.preventDefault(); zoom(Math.exp(event.deltaY * 0.002), at(event.offsetX)); }
+      else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) { event.preventDefault(); pan((event.deltaX || event.deltaY) / width()); }
+    }, { passive: false });
+    function step(by) {
+      const list = isLanes() ? rowsShown.filter(e => e.lane >= 0) : rowsShown;
+      if (!list.length) return;
+      const index = selected ? list.indexOf(selected) + by : by > 0 ? 0 : list.length - 1;
+      select(list[Math.min(Math.max(index, 0), list.length - 1)], true);
+    }
+    canvas.addEventListener("keydown", event => {
+      const keys = { ArrowLeft: () => event.shiftKey ? pan(-0.2) : step(-1), ArrowRight: () => event.shiftKey ? pan(0.2) : step(1),
+        ArrowUp: () => { scroll.scrollTop -= ROW * 2; }, ArrowDown: () => { scroll.scrollTop += ROW * 2; },
+        "+": () => zoom(0.7), "=": () => zoom(0.7), "-": () => zoom(1 / 0.7), "0": fit, Home: () => step(-1e9), End: () => step(1e9), Escape: () => select(null) };
+      const action = keys[event.key];
+      if (action && !event.ctrlKey && !event.metaKey && !event.altKey) { event.preventDefault(); action(); }
+    });
+    curve.addEventListener("pointerdown", event => { const t = (event.offsetX - left()) / (curve.clientWidth - left()) * END, span = to - from; from = t - span / 2; to = from + span; clamp(); draw(); });
+    scroll.addEventListener("scroll", draw);
+    $("search").addEventListener("input", search);
+    $("search").addEventListener("keydown", event => { if (event.key === "Enter" && matches && matches.size) { const list = listed(); select(list[(list.indexOf(selected) + 1) % list.length], true); } });
+    $("view").addEventListener("change", () => { view = $("view").value; scroll.scrollTop = 0; layout(); if (selected) show(selected); });
+    $("in").addEventListener("click", () => zoom(0.6)); $("out").addEventListener("click", () => zoom(1 / 0.6)); $("fit").addEventListener("click", fit);
+    $("only").addEventListener("change", draw);
+    $("previous").addEventListener("click", () => { page--; tableOfAll(); }); $("next").addEventListener("click", () => { page++; tableOfAll(); });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { readColors(); draw(); });
+    new ResizeObserver(layout).observe(scroll);
+
+    // MARK: Begin
+
+    $("title").textContent = data.title;
+    const count = name => all.filter(e => e.outcome === name).length;
+    $("stats").textContent = [(all.length - all.filter(e => e.group).length) + " procedures" , all.filter(e => e.group).length + " groups", time(data.end),
+      "at most " + most + " at once", (leaves.reduce((s, e) => s + e.end - e.started, 0) / END).toFixed(2) + " on average",
+      ...["failed", "cancelled", "running", "waiting"].filter(count).map(o => count(o) + " " + o), ...(data.dropped ? [data.dropped + " older ones were dropped"] : [])].join(" · ");
+    for (const [name, text] of [["succeeded", "succeeded"], ["failed", "✕ failed"], ["cancelled", "⊘ cancelled"], ["running", "running"], ["path", "on the critical path"], ...CAUSES.map((c, i) => [c === "group" ? "group-wait" : c, "wait: " + LABELS[i]])]) {
+      const li = element("li"), i = element("i"); i.style.background = "var(--" + name + ")"; li.append(i, text); $("legend").append(li);
+    }
+    readColors(); fit(); tables(); tableOfAll(); layout();
+    // For tests: where a procedure is drawn.
+    window.timelinePage = { bounds(id) { const e = byID.get(id), y = e && middle(e); if (!e || y === null) return null; const r = canvas.getBoundingClientRect(); return { x: r.left + (x(e.begin) + x(e.end)) / 2, y: r.top + y }; }, paint, zoom, select: id => select(byID.get(id), true) };
+    document.documentElement.dataset.ready = "yes";
+    })();
+    </script>
+    </body>
+    </html>
+    """#
+}

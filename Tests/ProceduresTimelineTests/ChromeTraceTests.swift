@@ -1,0 +1,118 @@
+import Foundation
+import ProcedureTestSupport
+import Procedures
+import ProceduresTesting
+import ProceduresTimeline
+import Testing
+
+/// The rules of the format, as published, and as DevTools and Perfetto bind events to each other.
+@Suite struct ChromeTraceTests {
+  struct Event: Decodable {
+    let name: String
+    let cat: String
+    let ph: String
+    let ts: Double
+    let pid: Int
+    let tid: Int
+    let dur: Double?
+    let id: String?
+    let bp: String?
+    let s: String?
+  }
+
+  struct Trace: Decodable {
+    let traceEvents: [Event]
+  }
+
+  private func events(_ snapshot: ProcedureTimeline.Snapshot) throws -> [Event] {
+    try JSONDecoder().decode(Trace.self, from: Data(snapshot.chromeTrace().utf8)).traceEvents
+  }
+
+  /// What a reader of the trace would stumble over.
+  private func faults(_ events: [Event]) -> [String] {
+    var faults: [String] = []
+    let slices = events.filter { $0.ph == "X" }
+    for lane in Set(slices.map { [$0.pid, $0.tid] }) {
+      var open: [Event] = []
+      for slice in slices where [slice.pid, slice.tid] == lane {
+        guard let duration = slice.dur, duration >= 0, slice.ts >= 0 else {
+          faults.append("\(slice.name): no duration")
+          continue
+        }
+        _ = duration
+      }
+      let sorted = slices.filter { [$0.pid, $0.tid] == lane }
+        .sorted { ($0.ts, -($0.dur ?? 0)) < ($1.ts, -($1.dur ?? 0)) }
+      for slice in sorted {
+        open.removeAll { $0.ts + ($0.dur ?? 0) <= slice.ts + 0.0001 }
+        if let outer = open.last, outer.ts + (outer.dur ?? 0) + 0.0001 < slice.ts + (slice.dur ?? 0)
+        {
+          faults.append("\(slice.name) overlaps \(outer.name)")
+        }
+        open.append(slice)
+      }
+    }
+    let flows = Dictionary(grouping: events.filter { "sf".contains($0.ph) }) {
+      [$0.id ?? "", $0.cat, $0.name]
+    }
+    for (key, ends) in flows {
+      if ends.map(\.ph).sorted() != ["f", "s"] { faults.append("flow \(key): \(ends.map(\.ph))") }
+      for end in ends {
+        if end.bp != "e" { faults.append("flow \(key): bp is \(end.bp ?? "missing")") }
+        let bound = slices.contains {
+          $0.cat == end.cat && $0.pid == end.pid && $0.tid == end.tid && $0.ts == end.ts
+        }
+        if !bound { faults.append("flow \(key): \(end.ph) binds to no slice") }
+      }
+    }
+    for event in events where event.ph == "i" && !["t", "p", "g"].contains(event.s ?? "") {
+      faults.append("instant \(event.name) has no scope")
+    }
+    let known = Set(["X", "M", "s", "f", "i", "C"])
+    faults += events.filter { !known.contains($0.ph) }.map { "phase \($0.ph)" }
+    return faults
+  }
+
+  @Test("V3: slices nest, flows bind at both ends, instants have a scope, whatever the workload")
+  func rules() throws {
+    for seed in 0..<UInt64(Rounds.size(1_000, otherwise: 60)) {
+      let faults = faults(try events(try RandomWorkload(seed: seed).run()))
+      #expect(faults == [], "seed \(seed)")
+      if !faults.isEmpty { return }
+    }
+  }
+
+  @Test("V3: lanes, groups, dependencies, a cancel with its reason, and counters are in it")
+  func contents() throws {
+    let snapshot = try Example().run()
+    let events = try events(snapshot)
+    #expect(faults(events) == [])
+    #expect(events.count { $0.ph == "X" } == snapshot.entries.count { $0.lane != nil })
+    #expect(events.count { $0.ph == "s" } >= 7)
+    #expect(events.contains { $0.ph == "M" && $0.name == "process_name" })
+    #expect(events.contains { $0.ph == "M" && $0.name == "thread_name" })
+    let cancel = events.filter { $0.ph == "i" }
+    #expect(cancel.map(\.name) == ["cancel documentation"])
+    #expect(snapshot.chromeTrace().contains("\"reason\":\"not needed\""))
+    let counters = Set(events.filter { $0.ph == "C" }.map(\.name))
+    #expect(counters == ["slots in use", "ready"])
+    if let file = ProcessInfo.processInfo.environment["TIMELINE_TRACE"] {
+      try snapshot.chromeTrace().write(toFile: file, atomically: true, encoding: .utf8)
+    }
+  }
+
+  @Test("V3: the checks of these tests find what they look for")
+  func checksCanFail() throws {
+    func event(_ phase: String, _ ts: Double, _ dur: Double?, id: String? = nil) -> Event {
+      Event(
+        name: "e", cat: "c", ph: phase, ts: ts, pid: 1, tid: 1, dur: dur, id: id, bp: "e", s: nil)
+    }
+    #expect(faults([event("X", 0, 5), event("X", 3, 5)]) == ["e overlaps e"])
+    #expect(faults([event("X", 0, nil)]) == ["e: no duration"])
+    #expect(!faults([event("X", 0, 5), event("s", 0, nil, id: "1")]).isEmpty)
+    #expect(
+      !faults([event("X", 0, 5), event("s", 0, nil, id: "1"), event("f", 1, nil, id: "1")])
+        .isEmpty)
+    #expect(!faults([event("i", 0, nil)]).isEmpty)
+  }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import ProcedureTestSupport
+import Procedures
+import ProceduresTesting
+import ProceduresTimeline
+import Testing
+
+@Suite struct OutputTests {
+  @Test("V3: under simulation the same seed gives the same bytes")
+  func repeats() throws {
+    for seed in 0..<20 as Range<UInt64> {
+      let (first, second) = (
+        try RandomWorkload(seed: seed).run(), try RandomWorkload(seed: seed).run()
+      )
+      #expect(first.chromeTrace() == second.chromeTrace())
+      #expect(first.html() == second.html())
+      #expect(first.summary == second.summary)
+    }
+    #expect(
+      try RandomWorkload(seed: 1).run().chromeTrace()
+        != RandomWorkload(seed: 2).run().chromeTrace())
+  }
+
+  @Test("V3: the summary says where the time went")
+  func summary() throws {
+    let summary = try Example().run().summary
+    for line in [
+      "13 procedures in 1 group", "Critical path", "fetch sources", "Waits, by cause", "Slowest",
+      "exclusion", "slot", "1 cancelled",
+    ] {
+      #expect(summary.contains(line), "no '\(line)' in:\n\(summary)")
+    }
+    if let file = ProcessInfo.processInfo.environment["TIMELINE_EXAMPLE"] {
+      try Example().run().html(title: "A build").write(
+        toFile: file, atomically: true, encoding: .utf8)
+      print(summary)
+    }
+  }
+
+  @Test("V3: no names or errors steer the terminal, or end the page's data")
+  func escaped() throws {
+    let scenario = Scenario()
+    let name = "</script><img src=x onerror=alert(1)>\u{1b}[31m\n\u{2028}\"\\é"
+    scenario.queue.add(
+      BlockProcedure { throw TestError("<b>&amp;\u{0}") }.named(name))
+    let snapshot = try scenario.run()
+    let page = snapshot.html(title: "<i>\"&")
+    #expect(page.contains("<title>&lt;i&gt;&quot;&amp;</title>"))
+    #expect(!page.contains("<img"))
+    #expect(page.components(separatedBy: "</script>").count == 3)
+    #expect(!snapshot.summary.contains("\u{1b}"))
+    let data = try #require(
+      page.components(separatedBy: "id=\"data\">").last?.components(separatedBy: "</script>").first)
+    let object = try JSONSerialization.jsonObject(with: Data(data.utf8)) as? [String: Any]
+    #expect((object?["names"] as? [String])?.first == name)
+    #expect(object?["title"] as? String == "<i>\"&")
+  }
+
+  @Test("V3: the page names nothing that a browser would load")
+  func selfContained() throws {
+    let page = try Example().run().html()
+    for text in ["http:", "https:", "src=\"", "url(", "import(", "fetch(", "XMLHttpRequest"] {
+      let code = page.components(separatedBy: "id=\"data\">").first ?? ""
+      let script = page.components(separatedBy: "</script>").dropFirst().first ?? ""
+      #expect(!code.contains(text) && !script.contains(text), "\(text)")
+    }
+    #expect(page.contains("default-src 'none'"))
+  }
+
+  @Test("V3: 100,000 procedures are written in seconds, in a size that grows with them")
+  func large() throws {
+    let count = Rounds.size(100_000, otherwise: 2_000)
+    let scenario = Scenario(limit: 4, capacity: 200_000)
+    // One step a procedure is more than a simulation usually takes.
+    let simulation = ProcedureSimulation(seed: 1, mostSteps: 10_000_000)
+    let queue = simulation.makeQueue(maxConcurrentProcedureCount: 4)
+    let timeline = ProcedureTimeline(capacity: 200_000)
+    timeline.record(queue)
+    _ = scenario
+    for number in 0..<count { queue.add(lasting(1 + number % 3, "step \(number)")) }
+    try simulation.run()
+    let snapshot = timeline.snapshot()
+    #expect(snapshot.entries.count == count)
+    let page = snapshot.html()
+    #expect(page.utf8.count < 40_000 + count * 120)
+    #expect(snapshot.criticalPath.count > count / 4)
+    if let file = ProcessInfo.processInfo.environment["TIMELINE_LARGE"] {
+      try page.write(toFile: file, atomically: true, encoding: .utf8)
+    }
+  }
+}
