@@ -56,6 +56,7 @@ enum TimelinePage {
     @media (max-width: 820px) { .main { grid-template-columns: minmax(0, 1fr); } }
     .frame { border: 1px solid var(--line); border-radius: 6px; overflow: hidden; }
     canvas { display: block; width: 100%; touch-action: none; }
+    #curve { height: 80px; }
     .scroll { height: 56vh; min-height: 220px; overflow-y: auto; overflow-x: hidden; position: relative; }
     .scroll canvas { position: sticky; top: 0; height: 100%; cursor: default; }
     aside { border: 1px solid var(--line); border-radius: 6px; background: var(--panel); padding: 10px 12px; max-height: calc(56vh + 82px);
@@ -202,7 +203,7 @@ enum TimelinePage {
     function readColors() {
       const style = getComputedStyle(document.documentElement);
       for (const name of ["back", "panel", "line", "faint", "text", "dim", "accent", "path", "succeeded", "failed", "cancelled", "running", "group", "ink", "curve", "ready", "group-wait", ...CAUSES])
-        if (!(name in colors) || true) colors[name] = style.getPropertyValue("--" + name).trim();
+        colors[name] = style.getPropertyValue("--" + name).trim();
     }
     const causeColor = cause => colors[cause === "group" ? "group-wait" : cause];
 
@@ -299,7 +300,7 @@ enum TimelinePage {
         if (e.started >= 0) {
           box(context, e, y, x(e.started), x(e.end));
           const held = e.waits.find(w => w.cause === "heldEvent");
-          if (held && e.executing >= 0) { context.fillStyle = causeColor("heldEvent"); context.fillRect(x(e.started), y + 5, Math.max(x(e.executing) - x(e.started), 1), ROW - 13); }
+          if (held && e.executing >= 0) { context.fillStyle = causeColor("heldEvent"); context.fillRect(x(e.started), y, Math.max(x(e.executing) - x(e.started), 1), 4); }
         }
         else if (e.cancelled >= 0) { context.fillStyle = colors.dim; context.textAlign = "left"; context.fillText("⊘", x(e.cancelled) - 4, y + ROW / 2 - 1); }
         context.restore();
@@ -563,8 +564,9 @@ enum TimelinePage {
     // MARK: Begin
 
     $("title").textContent = data.title;
+    const groups = all.filter(e => e.group).length, plural = (n, what) => n + " " + what + (n === 1 ? "" : "s");
     const count = name => all.filter(e => e.outcome === name).length;
-    $("stats").textContent = [(all.length - all.filter(e => e.group).length) + " procedures" , all.filter(e => e.group).length + " groups", time(data.end),
+    $("stats").textContent = [plural(all.length - groups, "procedure"), ...(groups ? [plural(groups, "group")] : []), time(data.end),
       "at most " + most + " at once", (leaves.reduce((s, e) => s + e.end - e.started, 0) / END).toFixed(2) + " on average",
       ...["failed", "cancelled", "running", "waiting"].filter(count).map(o => count(o) + " " + o), ...(data.dropped ? [data.dropped + " older ones were dropped"] : [])].join(" · ");
     for (const [name, text] of [["succeeded", "succeeded"], ["failed", "✕ failed"], ["cancelled", "⊘ cancelled"], ["running", "running"], ["path", "on the critical path"], ...CAUSES.map((c, i) => [c === "group" ? "group-wait" : c, "wait: " + LABELS[i]])]) {

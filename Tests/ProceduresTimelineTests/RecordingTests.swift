@@ -157,7 +157,7 @@ import ProcedureTestSupport
   @Test(
     "V1: whatever happens in whatever order, the waits of each add up, and lanes do not overlap")
   func randomWorkloads() throws {
-    for seed in 0..<UInt64(Rounds.size(3_000, otherwise: 150)) {
+    for seed in 0..<UInt64(Rounds.size(3_000, otherwise: 80)) {
       let workload = RandomWorkload(seed: seed)
       let snapshot = try workload.run()
       let faults = snapshot.entries.flatMap(\.faults) + snapshot.laneFaults + workload.faults

@@ -1,0 +1,43 @@
+import Foundation
+import ProcedureTestSupport
+import Procedures
+import ProceduresTesting
+import ProceduresTimeline
+import Testing
+
+/// What the page and the trace of an example are, and, with `TIMELINE_FILES` set to a folder, there to be
+/// looked at: `example.html`, `example.json`, `large.html`.
+@Suite struct ExampleTests {
+  private let folder = ProcessInfo.processInfo.environment["TIMELINE_FILES"]
+
+  private func write(_ text: String, _ name: String) throws {
+    guard let folder else { return }
+    try text.write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)
+  }
+
+  @Test("V3: an example as a page, and as a trace")
+  func example() throws {
+    let snapshot = try Example().run()
+    try write(snapshot.html(title: "A build"), "example.html")
+    try write(snapshot.chromeTrace(), "example.json")
+    #expect(snapshot.html().utf8.count < 60_000)
+  }
+
+  @Test("V3: many procedures are written in a size that grows with them")
+  func large() throws {
+    let count = folder == nil ? Rounds.size(100_000, otherwise: 1_000) : 100_000
+    // One step a procedure is more than a simulation usually takes.
+    let simulation = ProcedureSimulation(seed: 1, mostSteps: 10_000_000)
+    let queue = simulation.makeQueue(maxConcurrentProcedureCount: 4)
+    let timeline = ProcedureTimeline(capacity: 200_000)
+    timeline.record(queue)
+    for number in 0..<count { queue.add(lasting(1 + number % 3, "step \(number)")) }
+    try simulation.run()
+    let snapshot = timeline.snapshot()
+    #expect(snapshot.entries.count == count)
+    let page = snapshot.html()
+    #expect(page.utf8.count < 50_000 + count * 130)
+    #expect(snapshot.criticalPath.count > count / 6)
+    try write(page, "large.html")
+  }
+}
