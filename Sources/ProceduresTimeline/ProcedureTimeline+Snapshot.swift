@@ -135,10 +135,10 @@ extension ProcedureTimeline.Entry {
     of record: RecordedProcedure, _ names: ProcedureTimeline.Names
   ) -> [ProcedureTimeline.Wait] {
     var rest = record.readyWait
-    rest -= record.excludedWait
+    if let exclusion = record.exclusion { rest -= exclusion.times }
     let isChild = record.parent != 0
     let last = names.last(of: record.dependencies)
-    let holder = record.holder == 0 ? nil : record.holder
+    let holder = record.exclusion.flatMap { $0.holder == 0 ? nil : $0.holder }
     func wait(
       _ cause: ProcedureTimeline.WaitCause, _ nanoseconds: Int64, _ blocker: String? = nil,
       _ id: UInt64? = nil, _ category: String? = nil
@@ -155,8 +155,8 @@ extension ProcedureTimeline.Entry {
       wait(.group, rest.group + (isChild ? record.orderWait : 0)),
       wait(.suspension, rest.suspension),
       wait(
-        .exclusion, record.excludedWait.total, holder.flatMap(names.name), holder,
-        record.category?.description),
+        .exclusion, record.exclusion?.times.total ?? 0, holder.flatMap(names.name), holder,
+        record.exclusion?.category?.description),
       wait(.slot, rest.slot),
       wait(.worker, rest.worker),
       wait(.heldEvent, record.heldWait),

@@ -34,7 +34,7 @@ extension Procedure {
         priority: core.priority, quality: core.quality == .unspecified ? nil : core.quality,
         readiness: core.machine.becomeReady(), attempt: core.machine.attempt,
         role: role)
-      if let recording = list.recording.current { core.beginRecord(of: self, in: recording) }
+      let isRecorded = core.beginRecord(of: self, in: list)
       let aftermath: ReadyList.Aftermath
       let request =
         core.extras != nil && standing.readiness == .start
@@ -54,7 +54,9 @@ extension Procedure {
         childList?.owner?.parent = list.owner
       }
       if insertion == .held { _ = core.machine.dependencyAdded() }
-      core.noteInsertion(of: self, in: list, insertion)
+      if !isRecorded || insertion == .held || insertion == .refused {
+        core.noteInsertion(of: self, in: list, insertion)
+      }
       return aftermath
     }
     guard let action else {

@@ -10,15 +10,8 @@ final class ProcedureRecord: @unchecked Sendable {
 
   let recording: ListRecording
   @safe @exclusivity(unchecked) fileprivate(set) var content: RecordedProcedure
-  @safe @exclusivity(unchecked) private var exclusion = Exclusion()
-
-  /// Guarded by the lock of the list.
-  private struct Exclusion: Sendable {
-    var times = HindranceTimes()
-    var isInLine = false
-    var category: ExclusionCategory?
-    var holder: UInt64 = 0
-  }
+  /// Guarded by the lock of the list. Made when it waits in line for the first time.
+  @safe @exclusivity(unchecked) private var exclusion: RecordedExclusion?
 
   init(_ content: RecordedProcedure, in recording: ListRecording) {
     self.content = content
@@ -28,6 +21,13 @@ final class ProcedureRecord: @unchecked Sendable {
   var id: UInt64 { content.id }
 
   // MARK: Under the procedure's lock
+
+  /// It has come some way before it was recorded.
+  fileprivate func noteProgress(of machine: borrowing ProcedureStateMachine, at now: Int64) {
+    if machine.isCancelled { content.cancelled = now }
+    if machine.state > .pending { content.started = now }
+    if machine.state > .started { content.executing = now }
+  }
 
   /// Something that it waits for has changed.
   ///
@@ -100,9 +100,7 @@ final class ProcedureRecord: @unchecked Sendable {
     if current.heldSince != RecordedProcedure.never {
       current.heldWait += sample.now - current.heldSince
     }
-    var exclusion = exclusion
-    if exclusion.isInLine { exclusion.times += sample.times }
-    current.take(exclusion.times, exclusion.category, exclusion.holder)
+    if let exclusion { current.exclusion = exclusion.ended(at: sample.times) }
     current.name = core.extras?.name
     current.errors = core.machine.errors
     current.reason = core.cancelReason
@@ -113,6 +111,8 @@ final class ProcedureRecord: @unchecked Sendable {
 
   /// It had a slot at hand, and waits in line for what it excludes others from.
   func enterLine(of request: ExclusionRequest) {
+    let exclusion = exclusion ?? RecordedExclusion()
+    self.exclusion = exclusion
     guard !exclusion.isInLine else { return }
     exclusion.isInLine = true
     exclusion.category = ExclusionTable.shared.withLock { _ in request.categoryAwaited }
@@ -123,7 +123,7 @@ final class ProcedureRecord: @unchecked Sendable {
   ///
   /// - Parameter holder: the record of the procedure that made room for it; 0 if that is not known.
   func leaveLine(after holder: UInt64) {
-    guard exclusion.isInLine else { return }
+    guard let exclusion, exclusion.isInLine else { return }
     exclusion.isInLine = false
     exclusion.times += recording.sample().times
     if holder != 0 { exclusion.holder = holder }
@@ -133,7 +133,7 @@ final class ProcedureRecord: @unchecked Sendable {
 
   /// The procedure has finished. Called in its last turn, before anything is told of that.
   func publish(_ procedure: Procedure) {
-    content.take(exclusion.times, exclusion.category, exclusion.holder)
+    if let exclusion { content.exclusion = exclusion }
     if content.name == nil { content.name = procedure.derivedName }
     recording.store.append(self)
   }
@@ -142,16 +142,6 @@ final class ProcedureRecord: @unchecked Sendable {
 /// The record of a procedure, if it has one.
 struct RecordID: Sendable {
   let id: UInt64?
-}
-
-extension RecordedProcedure {
-  fileprivate mutating func take(
-    _ times: HindranceTimes, _ category: ExclusionCategory?, _ holder: UInt64
-  ) {
-    excludedWait = times
-    self.category = category
-    self.holder = holder
-  }
 }
 
 extension ProcedureStateMachine {
@@ -171,17 +161,27 @@ extension ExclusionRequest {
 }
 
 extension ProcedureCore {
-  /// The procedure is about to become a member of a list that is recorded, or was one before that was.
-  mutating func beginRecord(of procedure: Procedure, in recording: ListRecording) {
+  /// The procedure is about to become a member of a list, or was one before that was recorded.
+  ///
+  /// - Returns: whether the list is recorded.
+  @inline(__always)
+  mutating func beginRecord(of procedure: Procedure, in list: ReadyList) -> Bool {
+    guard let recording = list.recording.current else { return false }
+    makeRecord(of: procedure, in: recording)
+    return true
+  }
+
+  @inline(never)
+  private mutating func makeRecord(of procedure: Procedure, in recording: ListRecording) {
     guard extras?.record == nil, recording.store.isRecording else { return }
     let sample = recording.sample()
-    var content = RecordedProcedure(
-      id: recording.store.nextID(), in: recording, type: type(of: procedure),
-      isGroup: machine.isGroup, gate: machine.gate, at: sample)
-    if machine.isCancelled { content.cancelled = sample.now }
-    if machine.state > .pending { content.started = sample.now }
-    if machine.state > .started { content.executing = sample.now }
-    let record = ProcedureRecord(content, in: recording)
+    let record = ProcedureRecord(
+      RecordedProcedure(
+        id: recording.store.nextID(), in: recording, type: type(of: procedure),
+        isGroup: machine.isGroup, gate: machine.gate, at: sample), in: recording)
+    if machine.state != .pending || machine.isCancelled {
+      record.noteProgress(of: machine, at: sample.now)
+    }
     withExtras { $0.record = record }
   }
 
@@ -193,8 +193,8 @@ extension ProcedureCore {
       extras?.record = nil
     } else if let record = extras?.record {
       if insertion == .held { record.note(machine) }
-    } else if let recording = list.recording.current {
-      beginRecord(of: procedure, in: recording)
+    } else {
+      _ = beginRecord(of: procedure, in: list)
     }
   }
 }
@@ -217,10 +217,10 @@ extension Procedure {
 
   /// Records it from here on, and what is below it.
   fileprivate final func beginRecord(in list: ReadyList) {
-    guard let recording = list.recording.current else { return }
     read { core in
-      guard core.machine.state < .finishing, core.home === list, core.isMember else { return }
-      core.beginRecord(of: self, in: recording)
+      guard core.machine.state < .finishing, core.home === list, core.isMember,
+        core.beginRecord(of: self, in: list)
+      else { return }
       guard let request = core.rarities?.conditions?.request, let record = core.extras?.record
       else { return }
       list.holdingLock { request.record = record }
@@ -248,9 +248,11 @@ extension ReadyList {
   }
 
   /// Records what is in the list of a queue, or of a group, and below, from here on.
-  fileprivate func beginRecording(in store: RecordStore, named name: String) {
+  fileprivate func beginRecording(in store: RecordStore, of queue: ProcedureQueue?) {
     ProcedureRecord.isUsed.store(1)
-    let (place, clock) = store.addRoot(self, named: name, by: context.clock.service)
+    let group = group
+    let (place, clock) = store.addRoot(
+      queue, group, named: queue?.name ?? group?.name ?? "", by: context.clock.service)
     record(in: store, by: clock, parent: 0, root: place)
     guard let recording = recording.current else { return }
     for member in procedures {
@@ -263,7 +265,7 @@ extension ReadyList {
 extension RecordStore {
   /// Records what is on the queue, and what is added to it, from here on.
   package func record(_ queue: ProcedureQueue) {
-    beginRecording(of: queue.list)
+    queue.list.beginRecording(in: self, of: queue)
   }
 
   /// Records the children of the group, from here on, or from when it is on a queue.
@@ -273,8 +275,8 @@ extension RecordStore {
     if list.isOnQueue { list.recording.takeAwaited()?.beginRecording(of: list) }
   }
 
+  /// The group is on a queue.
   func beginRecording(of list: ReadyList) {
-    list.beginRecording(
-      in: self, named: list.group?.name ?? list.context.diagnostics.queueName)
+    list.beginRecording(in: self, of: nil)
   }
 }

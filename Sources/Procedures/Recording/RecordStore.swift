@@ -8,9 +8,13 @@ internal import Synchronization
 @safe package final class RecordStore: @unchecked Sendable {
   /// A queue, or group, that is recorded.
   struct Root: Sendable {
-    weak var list: ReadyList?
+    // Not the list: a weak reference to it would make each of its references slow to count.
+    weak var queue: ProcedureQueue?
+    weak var group: GroupProcedure?
     let name: String
     let clock: RecordClock
+
+    var list: ReadyList? { queue?.list ?? group?.childList }
   }
 
   private struct Roots: Sendable {
@@ -96,7 +100,9 @@ internal import Synchronization
   }
 
   private var unfinished: [RecordedProcedure] {
-    var lists = roots.withLock { $0.roots.compactMap(\.list) }
+    // What this makes strong is released without the lock.
+    let roots = self.roots.withLock { $0.roots }
+    var lists = roots.compactMap(\.list)
     var records: [RecordedProcedure] = []
     while let list = lists.popLast() {
       for procedure in list.procedures {
@@ -114,9 +120,8 @@ internal import Synchronization
 
   /// How many procedures each of them lets run at once; nil for any number, or one that has gone.
   package var rootLimits: [Int?] {
-    let lists = roots.withLock { $0.roots.map(\.list) }
-    return lists.map { list in
-      guard let limit = list?.limit, limit != .max else { return nil }
+    roots.withLock { $0.roots }.map { root in
+      guard let limit = root.list?.limit, limit != .max else { return nil }
       return limit
     }
   }
@@ -126,14 +131,15 @@ internal import Synchronization
 
   /// - Returns: its place among the roots, and its clock, which those of the same service share.
   func addRoot(
-    _ list: ReadyList, named name: String, by service: any TimerService
+    _ queue: ProcedureQueue?, _ group: GroupProcedure?, named name: String,
+    by service: any TimerService
   ) -> (place: Int, clock: RecordClock) {
     let new = RecordClock(service)
     return roots.withLock { roots in
       let known = roots.clocks.first { $0.service === service }
       let clock = known ?? new
       if known == nil { roots.clocks.append(new) }
-      roots.roots.append(Root(list: list, name: name, clock: clock))
+      roots.roots.append(Root(queue: queue, group: group, name: name, clock: clock))
       return (roots.roots.count - 1, clock)
     }
   }

@@ -42,16 +42,14 @@ package struct RecordedProcedure: Sendable {
   package internal(set) var orderWait: Int64 = 0
   package internal(set) var conditionWait: Int64 = 0
   package internal(set) var heldWait: Int64 = 0
-  /// Between ready and started, and what of it was spent in line for an exclusion.
+  /// Between ready and started.
   package internal(set) var readyWait = HindranceTimes()
-  package internal(set) var excludedWait = HindranceTimes()
 
   /// In the order in which they ended.
   package internal(set) var dependencies: [UInt64] = []
   package internal(set) var condition: String?
-  package internal(set) var category: ExclusionCategory?
-  /// Whose finish made room for it; 0 if it is not recorded.
-  package internal(set) var holder: UInt64 = 0
+  /// What of the time between ready and started was spent in line for an exclusion; nil if nothing was.
+  package internal(set) var exclusion: RecordedExclusion?
 
   package internal(set) var name: String?
   package internal(set) var errors: [any Error] = []
@@ -95,5 +93,25 @@ package struct RecordedProcedure: Sendable {
     guard gate == .ready else { return }
     ready = sample.now
     readyWait -= sample.times
+  }
+}
+
+/// Where a procedure waited in line for what others excluded it from.
+///
+/// Guarded by the lock of its list, until the procedure has finished.
+package final class RecordedExclusion: @unchecked Sendable {
+  /// How long each hindrance was there meanwhile: together, how long it was in line.
+  package internal(set) var times = HindranceTimes()
+  package internal(set) var category: ExclusionCategory?
+  /// Whose finish made room for it; 0 if that is not recorded.
+  package internal(set) var holder: UInt64 = 0
+  var isInLine = false
+
+  /// As if it left the line now.
+  func ended(at times: HindranceTimes) -> RecordedExclusion {
+    let ended = RecordedExclusion()
+    (ended.times, ended.category, ended.holder) = (self.times, category, holder)
+    if isInLine { ended.times += times }
+    return ended
   }
 }
