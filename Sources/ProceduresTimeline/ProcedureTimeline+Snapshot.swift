@@ -59,6 +59,11 @@ extension ProcedureTimeline {
 
     /// When the first was enqueued, until the last finished.
     public var duration: Duration { .nanoseconds(end - start) }
+
+    /// How long after the first was enqueued that was.
+    public func time(of instant: ContinuousClock.Instant) -> Duration {
+      entries.map(\.enqueued).min().map { $0.duration(to: instant) } ?? .zero
+    }
   }
 
   /// The names of records, made once for each type.

@@ -1,3 +1,5 @@
+internal import ProceduresTimeline
+
 extension ProcedureSimulation {
   /// Runs a scenario once for each seed, each time to its end, and stops at the first that fails.
   ///
@@ -35,9 +37,10 @@ extension ProcedureSimulation {
 
   /// One run; nil if nothing went wrong.
   private static func attempt(
-    seed: UInt64, draws: [Int]?, _ scenario: (ProcedureSimulation) throws -> Void
+    seed: UInt64, draws: [Int]?, timeline: ProcedureTimeline? = nil,
+    _ scenario: (ProcedureSimulation) throws -> Void
   ) -> SimulationError? {
-    let simulation = ProcedureSimulation(seed: seed, draws: draws)
+    let simulation = ProcedureSimulation(seed: seed, draws: draws, timeline: timeline)
     defer { simulation.world.clear() }
     do {
       try simulation.run(scenario)
@@ -76,7 +79,21 @@ extension ProcedureSimulation {
       fewer[index] = 0
       if fails(fewer) { decisions = fewer }
     }
-    return best
+    return recorded(best, scenario)
+  }
+
+  /// The same run once more, with a timeline.
+  private static func recorded(
+    _ failure: SimulationError, _ scenario: (ProcedureSimulation) throws -> Void
+  ) -> SimulationError {
+    let timeline = ProcedureTimeline()
+    guard
+      var again = attempt(
+        seed: failure.seed, draws: failure.draws, timeline: timeline, scenario),
+      again.log == failure.log
+    else { return failure }
+    again.timeline = timeline.snapshot()
+    return again
   }
 }
 

@@ -1,6 +1,7 @@
 public import Cancellation
 internal import ProcedurePrimitives
 public import Procedures
+internal import ProceduresTimeline
 
 /// Runs queues on one thread, in virtual time, in an order that a seed decides, and decides again.
 ///
@@ -62,6 +63,7 @@ public final class ProcedureSimulation: Sendable {
   /// What decides the order of events.
   public let seed: UInt64
 
+  let timeline: ProcedureTimeline?
   let world: SimulatedWorld
   let record: Locked<Record>
   private let surroundings: DetachedSurroundings
@@ -76,7 +78,13 @@ public final class ProcedureSimulation: Sendable {
   ///   - draws: the decisions themselves, from a `SimulationError`; after the last of them it is
   ///     always the first of those that could happen. Nil to draw them from the seed.
   ///   - mostSteps: after how many steps a run is taken to be one that never ends.
-  public init(seed: UInt64, draws: [Int]? = nil, mostSteps: Int = 100_000) {
+  public convenience init(seed: UInt64, draws: [Int]? = nil, mostSteps: Int = 100_000) {
+    self.init(seed: seed, draws: draws, mostSteps: mostSteps, timeline: nil)
+  }
+
+  /// - Parameter timeline: records each queue that is made.
+  init(seed: UInt64, draws: [Int]?, mostSteps: Int = 100_000, timeline: ProcedureTimeline?) {
+    self.timeline = timeline
     self.seed = seed
     self.mostSteps = mostSteps
     world = SimulatedWorld(draws: SimulationDraws(seed: seed, script: draws))
@@ -106,6 +114,7 @@ public final class ProcedureSimulation: Sendable {
       name: name, maxConcurrentProcedureCount: maxConcurrentProcedureCount, scheduler: world,
       clock: clock)
     queue.record { [self] procedure in observe(procedure) }
+    timeline?.record(queue)
     queue.recordRefusals { [self] refusal in note(refusal.description) }
     record.withLock { $0.queues.append(QueueReference(queue: queue)) }
     return queue

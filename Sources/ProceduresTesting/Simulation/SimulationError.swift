@@ -1,3 +1,5 @@
+public import ProceduresTimeline
+
 /// What went wrong in a simulation, and how to see it again.
 public struct SimulationError: Error, CustomStringConvertible {
   /// The seed of the run.
@@ -12,6 +14,15 @@ public struct SimulationError: Error, CustomStringConvertible {
   /// What had happened until then, one line for each event.
   public let log: String
 
+  /// Where the time of each procedure went, if the run was that of `explore`: to be written as a page.
+  ///
+  /// ```swift
+  /// catch let error as SimulationError {
+  ///   print(error.timeline?.html() ?? "")
+  /// }
+  /// ```
+  public internal(set) var timeline: ProcedureTimeline.Snapshot?
+
   /// What went wrong, how to see it again, and what had happened until then.
   public var description: String {
     // What follows the last decision that is not the first choice would be decided so anyway.
@@ -22,7 +33,7 @@ public struct SimulationError: Error, CustomStringConvertible {
       \(reason)
 
       It happens with ProcedureSimulation(seed: \(seed), draws: [\(numbers)]):
-      \(log)
+      \(log)\(timeline == nil ? "" : "error.timeline has it as a page, by html().\n")
       """
   }
 }
