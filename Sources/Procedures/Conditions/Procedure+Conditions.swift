@@ -39,7 +39,7 @@ extension Procedure {
       if let more = core.advance(self, to: core.machine.becomeReady()) {
         aftermath = more.following(aftermath)
       }
-      core.extras?.record?.note(core.machine)
+      core.record?.note(core.machine)
       return .added(aftermath, released: request)
     }
     switch addition {
@@ -140,7 +140,7 @@ extension Procedure {
       guard core.machine.isEvaluating(attempt), let home = core.home,
         let serial = core.rarities?.conditions?.expectAnswer()
       else { return nil }
-      core.extras?.record?.noteCondition(condition)
+      core.record?.noteCondition(condition)
       return (serial, home.context)
     }
     guard let (serial, context) = start else { return }
@@ -190,7 +190,7 @@ extension Procedure {
       progress.prerequisites += procedures.map { .init(procedure: $0) }
       let mustWait = core.machine.conditionBrings(procedures.count)
       let aftermath = mustWait ? home.makeWaiting(self) : nil
-      core.extras?.record?.note(core.machine)
+      core.record?.note(core.machine)
       return (home, first, aftermath)
     }
     guard let (home, first, aftermath) = start else { return false }
@@ -250,7 +250,7 @@ extension ProcedureCore {
       return !isPrepared && progress.prepare() ? .prepare(entry.condition) : .evaluate(entry)
     }
     let readiness = machine.conditionsSatisfied()
-    extras?.record?.note(machine)
+    record?.note(machine)
     return .satisfied(advance(procedure, to: readiness, onWorkerOf: list))
   }
 }

@@ -25,9 +25,6 @@ struct DependentList: Sendable {
   private var first: Dependent?
   private var others: Others?
 
-  /// Whether nobody was added that has not been told. Those that were removed may count.
-  var isEmpty: Bool { first == nil && others == nil }
-
   mutating func append(_ dependent: Dependent) -> Key {
     if first == nil, others == nil {
       first = dependent

@@ -222,7 +222,7 @@ extension ProcedureCore {
   ) -> Bool {
     guard machine.mark(errors: errors) else { return false }
     if isExclusive { home?.withdraw(procedure) }
-    extras?.record?.noteCancel()
+    record?.noteCancel()
     switch reason {
     case .requested, .failure: break  // told by the errors
     case .deadlineExceeded, .taskCancelled: withRarities { $0.cancelReason = reason }

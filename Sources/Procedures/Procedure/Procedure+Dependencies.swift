@@ -59,7 +59,7 @@ extension Procedure {
       let mustWait = core.machine.dependencyAdded()
       let evaluation = core.rarities?.conditions?.restart()
       let aftermath = mustWait ? core.home?.makeWaiting(self) : nil
-      core.extras?.record?.note(core.machine)
+      core.record?.note(core.machine)
       return .wait(index: index, aftermath, evaluation)
     }
     switch next {
@@ -151,7 +151,7 @@ extension Procedure {
     let aftermath: ReadyList.Aftermath? = read { core in
       guard !core.machine.isRetired else { return nil }
       let readiness = core.machine.dependencyFinished()
-      core.extras?.record?.note(core.machine, after: record)
+      core.record?.note(core.machine, after: record)
       return core.advance(self, to: readiness, onWorkerOf: list)
     }
     aftermath?.carryOut()

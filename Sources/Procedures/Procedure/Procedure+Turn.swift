@@ -125,9 +125,19 @@ extension Procedure {
   /// - Returns: who waits for the procedure. They are told when it has left its list.
   private func retire(on worker: WorkerPlace, with last: NextStep) -> [FinishWaiter]? {
     releaseWork()
-    if case .record(let record) = last.detail { record.publish(self) }
-    guard case .extras(let extras) = last.detail else { return nil }
-    extras.record?.publish(self)
+    let extras: ProcedureExtras
+    switch last.detail {
+    case .extras(let contents):
+      extras = contents
+    case .recordAndExtras(let record, let contents):
+      record.publish(self)
+      extras = contents
+    case .record(let record):
+      record.publish(self)
+      return nil
+    case .none, .movesTo, .observers, .delivery:
+      return nil
+    }
     let rarities = extras.existingRarities
     rarities?.disconnect()
     for prerequisite in rarities?.conditions?.prerequisites ?? [] {

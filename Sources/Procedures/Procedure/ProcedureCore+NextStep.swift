@@ -14,8 +14,9 @@ struct NextStep: Sendable {
     indirect case delivery(ObserverDelivery)
     /// At the last step: all that the procedure lets go of.
     case extras(ProcedureExtras)
-    /// Instead of those, if there is nothing else: the procedure keeps it.
+    /// The same of one that is recorded, which keeps its record.
     case record(ProcedureRecord)
+    indirect case recordAndExtras(ProcedureRecord, ProcedureExtras)
   }
 
   let step: ProcedureStateMachine.Step
@@ -28,7 +29,7 @@ struct NextStep: Sendable {
   func isTold(on list: ReadyList) -> Bool {
     switch detail {
     case .observers, .delivery: true
-    case .none, .movesTo, .extras, .record: !events.isEmpty && list.hasDelegate
+    case .none, .movesTo, .extras, .record, .recordAndExtras: !events.isEmpty && list.hasDelegate
     }
   }
 
@@ -37,7 +38,7 @@ struct NextStep: Sendable {
     switch detail {
     case .observers(let entries): ObserverDelivery(events, to: entries)
     case .delivery(let delivery): delivery
-    case .none, .movesTo, .extras, .record: nil
+    case .none, .movesTo, .extras, .record, .recordAndExtras: nil
     }
   }
 
@@ -57,7 +58,7 @@ extension ProcedureCore {
     let step = machine.next(wants: observers.wants)
     switch step {
     case .waitForPendingEvents, .announceChildren, .execute:
-      extras?.record?.note(step)
+      record?.note(step)
       return NextStep(step)
     case .idle, .waitForGroup, .handOver, .evaluateConditions, .settleChildren, .askGroup,
       .hearChildren:
@@ -65,7 +66,7 @@ extension ProcedureCore {
     case .attachObservers:
       return attaching()
     case .willExecute:
-      extras?.record?.note(step)
+      record?.note(step)
       return telling(.willExecute, in: step)
     case .didExecute:
       return telling(.didExecute, in: step)
@@ -81,7 +82,7 @@ extension ProcedureCore {
     case .didFinish:
       // Told of this they are told all: who comes later is told of it when attached.
       let last = observers.takeAll()
-      if !last.isEmpty { extras?.record?.note(step) }
+      if !last.isEmpty { record?.note(step) }
       return NextStep(step, last.isEmpty ? .none : .observers(last), events: .didFinish)
     case .addProduced:
       return NextStep(step, deliveryOfProduced().map(NextStep.Detail.delivery) ?? .none)
@@ -90,14 +91,12 @@ extension ProcedureCore {
       let origin =
         isMember && (machine.isCancelled || machine.errorsIfAny != nil) ? home?.owner : nil
       home = nil
-      if let record = extras?.record {
-        record.noteEnd(of: self)
-        if extras?.isOnlyRecord == true { return NextStep(step, .record(record)) }
-      }
       let contents = extras
       extras = contents?.remainder()
       if let origin { withExtras { $0.origin = origin } }
-      return NextStep(step, contents.map(NextStep.Detail.extras) ?? .none)
+      guard let record else { return NextStep(step, contents.map(NextStep.Detail.extras) ?? .none) }
+      record.noteEnd(of: self, contents)
+      return NextStep(step, contents.map { .recordAndExtras(record, $0) } ?? .record(record))
     }
   }
 

@@ -11,6 +11,8 @@ struct ProcedureCore: Sendable {
   /// The list whose workers run its turns, from enqueued until retired.
   var home: ReadyList?
   var extras: ProcedureExtras?
+  /// Where it is recorded what it did, if its queue, or a group around it, is recorded.
+  var record: ProcedureRecord?
   var observers = ObserverList()
   /// Whether it is a member of `home`: not if its group refused it.
   var isMember = false
@@ -54,7 +56,7 @@ struct ProcedureCore: Sendable {
   /// What it asks for with its slot, once nothing else is missing; nil for most.
   func exclusionRequest(for procedure: Procedure, in list: ReadyList) -> ExclusionRequest? {
     let request = rarities?.conditions?.makeRequest(for: procedure, in: list)
-    if let request, request.record == nil, let record = extras?.record { request.record = record }
+    if let request, request.record == nil, let record { request.record = record }
     return request
   }
 

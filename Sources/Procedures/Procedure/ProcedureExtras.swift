@@ -19,8 +19,6 @@ final class ProcedureExtras: @unchecked Sendable {
   @safe @exclusivity(unchecked) private var storedRarities: ProcedureRarities?
   /// The group that the procedure was a child of, once it has ended without success.
   @safe @exclusivity(unchecked) var origin: GroupReference?
-  /// Of a procedure on a queue, or in a group, that is recorded.
-  @safe @exclusivity(unchecked) var record: ProcedureRecord?
 
   /// In the order in which they were added, accessed where they are.
   ///
@@ -75,12 +73,6 @@ final class ProcedureExtras: @unchecked Sendable {
     return rarities
   }
 
-  /// Whether there is nothing but a record.
-  var isOnlyRecord: Bool {
-    name == nil && storedDependencies.isEmpty && dependents.isEmpty && values == nil
-      && storedRarities == nil && origin == nil
-  }
-
   /// What is left of it when the procedure has finished; nil if none of that was used.
   func remainder() -> ProcedureExtras? {
     let (token, cancelReason) = (storedRarities?.token, storedRarities?.cancelReason)
@@ -88,12 +80,11 @@ final class ProcedureExtras: @unchecked Sendable {
     let ignoredCondition = storedRarities?.ignoredCondition
     guard
       name != nil || lateFinishes != nil || token != nil || cancelReason != nil || values != nil
-        || origin != nil || ignoredCondition != nil || record != nil
+        || origin != nil || ignoredCondition != nil
     else { return nil }
     let remainder = ProcedureExtras()
     remainder.name = name
     remainder.origin = origin
-    remainder.record = record
     remainder.values = values
     if ignoredCondition != nil { remainder.rarities.ignoredCondition = ignoredCondition }
     if lateFinishes != nil { remainder.rarities.lateFinishes = lateFinishes }

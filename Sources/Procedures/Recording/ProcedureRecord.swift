@@ -79,10 +79,10 @@ final class ProcedureRecord: @unchecked Sendable {
   }
 
   /// It is about to leave its list.
-  func noteEnd(of core: borrowing ProcedureCore) {
+  func noteEnd(of core: borrowing ProcedureCore, _ extras: ProcedureExtras?) {
     content.finished = recording.clock.now
     endHold(at: content.finished)
-    content.name = core.extras?.name
+    content.name = extras?.name
     if let errors = core.machine.errorsIfAny { content.errors = errors }
     if core.machine.isCancelled {
       content.end = .cancelled
@@ -173,7 +173,7 @@ extension ProcedureCore {
 
   @inline(never)
   private mutating func makeRecord(of procedure: Procedure, in recording: ListRecording) {
-    guard extras?.record == nil, recording.store.isRecording else { return }
+    guard record == nil, recording.store.isRecording else { return }
     let sample = recording.sample()
     let record = ProcedureRecord(
       RecordedProcedure(
@@ -182,7 +182,7 @@ extension ProcedureCore {
     if machine.state != .pending || machine.isCancelled {
       record.noteProgress(of: machine, at: sample.now)
     }
-    withExtras { $0.record = record }
+    self.record = record
   }
 
   /// The list has taken it, or not.
@@ -190,8 +190,8 @@ extension ProcedureCore {
     of procedure: Procedure, in list: ReadyList, _ insertion: ReadyListStateMachine.Insertion
   ) {
     if insertion == .refused {
-      extras?.record = nil
-    } else if let record = extras?.record {
+      record = nil
+    } else if let record {
       if insertion == .held { record.note(machine) }
     } else {
       _ = beginRecord(of: procedure, in: list)
@@ -202,13 +202,13 @@ extension ProcedureCore {
 extension Procedure {
   /// The number of its record: that of a dependency is asked for when it has ended.
   final var recordID: RecordID? {
-    ProcedureRecord.isUsed.load() == 0 ? nil : read { RecordID(id: $0.extras?.record?.content.id) }
+    ProcedureRecord.isUsed.load() == 0 ? nil : read { RecordID(id: $0.record?.content.id) }
   }
 
   /// Its record so far, if it is in that store and has not finished.
   final func currentRecord(in store: RecordStore) -> RecordedProcedure? {
     read { core in
-      guard let record = core.extras?.record, record.recording.store === store,
+      guard let record = core.record, record.recording.store === store,
         !core.machine.isRetired, let home = core.home
       else { return nil }
       return home.holdingLock { record.current(of: core) }
@@ -221,7 +221,7 @@ extension Procedure {
       guard core.machine.state < .finishing, core.home === list, core.isMember,
         core.beginRecord(of: self, in: list)
       else { return }
-      guard let request = core.rarities?.conditions?.request, let record = core.extras?.record
+      guard let request = core.rarities?.conditions?.request, let record = core.record
       else { return }
       list.holdingLock { request.record = record }
     }
