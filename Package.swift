@@ -106,8 +106,8 @@ let package = Package(
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "ProcedureRunbook", "ProceduresFoundation", "ProceduresTesting", "Procedures",
-        "Cancellation",
+        "ProcedureRunbook", "ProceduresFoundation", "ProceduresTesting", "ProceduresTimeline",
+        "Procedures", "Cancellation",
         "ProcedurePrimitives", "ProcedureTestSupport",
       ],
       swiftSettings: settings),

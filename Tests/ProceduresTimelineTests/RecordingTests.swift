@@ -21,6 +21,23 @@ import ProcedureTestSupport
     #expect(entry.parent == nil && entry.cancelled == nil && entry.errors.isEmpty)
   }
 
+  @Test("V1: times are exact to the nanosecond")
+  func nanoseconds() throws {
+    for nanoseconds in [
+      1, 2, 3, 999, 1_000_000_007, 86_400_000_000_001, 3_155_760_000_000_000_003,
+    ] as [Int64] {
+      let scenario = Scenario()
+      let second = DelayProcedure(by: .nanoseconds(1)).named("second")
+      let first = DelayProcedure(by: .nanoseconds(nanoseconds)).named("first")
+      second.add(dependency: first)
+      scenario.queue.add(first, second)
+      let snapshot = try scenario.run()
+      #expect(snapshot.entry(named: "first")?.duration == .nanoseconds(nanoseconds))
+      #expect(snapshot.entry(named: "second")?.waited == .nanoseconds(nanoseconds))
+      #expect(snapshot.entry(named: "second")?.duration == .nanoseconds(1))
+    }
+  }
+
   @Test("V1: children, what is produced, attempts of a retry and async bodies are entries")
   func below() throws {
     let scenario = Scenario()

@@ -1,0 +1,58 @@
+import ProcedureTestSupport
+import Procedures
+import ProceduresTesting
+import ProceduresTimeline
+import Testing
+
+@Suite("Listings of the guide Finding the slow part")
+struct TimelineListings {
+  private let output = Recorder<String>()
+
+  private func print(_ item: Any) { output.note("\(item)") }
+
+  private func lasting(_ seconds: Int, _ name: String) -> DelayProcedure {
+    DelayProcedure(by: .seconds(seconds)).named(name)
+  }
+
+  @Test("record, look and ask")
+  func record() throws {
+    let simulation = ProcedureSimulation(seed: 1)
+    let queue = simulation.makeQueue(maxConcurrentProcedureCount: 2)
+    // listing: timeline-record
+    let timeline = ProcedureTimeline()
+    timeline.record(queue)
+    // end
+    let (fetch, parse) = (lasting(3, "fetch"), lasting(4, "parse"))
+    let (thumbnails, store) = (lasting(5, "thumbnails"), lasting(4, "store"))
+    parse.add(dependency: fetch)
+    store.add(dependency: parse)
+    queue.add(fetch, parse, thumbnails, store, lasting(3, "log"))
+    try simulation.run()
+    // listing: timeline-summary
+    print(timeline.summary)
+    // end
+    #expect(output.events.first?.hasPrefix("5 procedures, 11 s, at most 2 at once") == true)
+    // listing: timeline-ask
+    let snapshot = timeline.snapshot()
+    for step in snapshot.criticalPath {
+      print("\(step.entry.name), after the one before by \(step.link)")
+    }
+    for wait in snapshot.waits {
+      print("\(wait.count) procedures waited \(wait.total) for \(wait.cause.label)")
+    }
+    // end
+    #expect(
+      output.events.dropFirst() == [
+        "fetch, after the one before by beginning",
+        "parse, after the one before by dependency",
+        "store, after the one before by dependency",
+        "2 procedures waited 10.0 seconds for dependency",
+        "1 procedures waited 5.0 seconds for slot",
+      ])
+    // listing: timeline-expect
+    try timeline.expect(order: "fetch", "parse")
+    try timeline.expect(overlap: "parse", "thumbnails")
+    try timeline.expect(criticalPath: "fetch", "parse", "store")
+    // end
+  }
+}
