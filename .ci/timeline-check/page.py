@@ -114,6 +114,8 @@ def smoothness(browser):
 
 
 def main():
+    if not os.path.isfile(sys.argv[1]):
+        sys.exit("error: there is no file '%s'" % sys.argv[1])
     address = "file://" + os.path.abspath(sys.argv[1])
     browser = Browser(find("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"))
     try:

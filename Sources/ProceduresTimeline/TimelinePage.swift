@@ -195,7 +195,9 @@ enum TimelinePage {
     let from = 0, to = END, selected = null, matches = null, hovered = null, view = "lanes", isDue = false, colors = {};
     const isLanes = () => view === "lanes";
     const left = () => isLanes() ? LABEL : 180;
-    const width = () => canvas.clientWidth - left();
+    // Read when the size changes: to ask for it each time would have the browser lay out the page.
+    let canvasWidth = 0;
+    const width = () => canvasWidth - left();
     const x = t => left() + (t - from) / (to - from) * width();
     const at = px => from + (px - left()) / width() * (to - from);
     function draw() { if (!isDue) { isDue = true; requestAnimationFrame(() => { isDue = false; paint(); }); } }
@@ -239,9 +241,17 @@ enum TimelinePage {
       while (low < high) { const middle = (low + high) >> 1; if (row[middle].end < t) low = middle + 1; else high = middle; }
       return low;
     }
+    let lastColor = null, isPathOnly = false;
     function box(context, e, y, x0, x1) {
       const w = Math.max(x1 - x0, 1), h = ROW - 3;
-      const faded = (matches && !matches.has(e)) || ($("only").checked && !e.onPath);
+      if (w < 2 && e !== selected && e !== hovered && !matches && !isPathOnly) {
+        const color = e.onPath ? colors.path : colors[e.outcome] || colors.running;
+        if (lastColor !== color) { context.fillStyle = color; lastColor = color; }
+        if (e.onPath) context.fillRect(x0, y + h - 5, w, 5); else context.fillRect(x0, y, w, h);
+        return;
+      }
+      lastColor = null;
+      const faded = (matches && !matches.has(e)) || (isPathOnly && !e.onPath);
       context.globalAlpha = faded ? 0.18 : 1;
       context.fillStyle = e.group ? colors.group : colors[e.outcome] || colors.running;
       context.fillRect(x0, y, w, h);
@@ -262,15 +272,16 @@ enum TimelinePage {
       for (let index = first; index < last; index++) {
         const { row, lane, level } = flat[index] || { row: [], lane: 0, level: 0 };
         const y = TOP + index * ROW - scroll.scrollTop;
-        context.save(); context.beginPath(); context.rect(left(), TOP, width(), height); context.clip();
-        let painted = -1;
+        context.save(); context.beginPath(); context.rect(left(), TOP, width(), height); context.clip(); lastColor = null;
+        let painted = -1, special = -1;
         for (let i = firstAfter(row, from); i < row.length && row[i].started <= to; i++) {
           const e = row[i], x0 = Math.max(x(e.started), left() - 2), x1 = Math.min(x(e.end), left() + width() + 2);
           const isSpecial = e === selected || e.onPath || (matches && matches.has(e));
-          // Narrower than a pixel, and one is there already.
-          if (x1 <= painted && !isSpecial) continue;
+          // Narrower than a pixel, and one of its kind is there already.
+          if (x1 <= (isSpecial ? special : painted)) continue;
           box(context, e, y, x0, x1);
-          painted = Math.max(x1, x0 + 1);
+          painted = Math.max(painted, x1, x0 + 1);
+          if (isSpecial) special = Math.max(x1, x0 + 1);
         }
         context.restore();
         if (level === 0) {
@@ -292,7 +303,7 @@ enum TimelinePage {
           if (w.cause === "heldEvent") t = e.started;
           context.fillStyle = causeColor(w.cause);
           const x0 = x(t), x1 = x(t + w.time);
-          context.globalAlpha = (matches && !matches.has(e)) || ($("only").checked && !e.onPath) ? 0.18 : 0.85;
+          context.globalAlpha = (matches && !matches.has(e)) || (isPathOnly && !e.onPath) ? 0.18 : 0.85;
           if (w.cause !== "heldEvent") context.fillRect(x0, y + 5, Math.max(x1 - x0, 0.5), ROW - 13);
           context.globalAlpha = 1;
           t += w.time;
@@ -322,14 +333,17 @@ enum TimelinePage {
     }
     function paint() {
       const context = prepare(canvas), height = canvas.clientHeight;
+      isPathOnly = $("only").checked; lastColor = null;
       ticks(context, height);
       if (isLanes()) paintLanes(context, height); else paintRows(context, height);
       context.save(); context.beginPath(); context.rect(left(), TOP, width(), height - TOP); context.clip();
       let before = null;
-      const low = from, high = to;
-      if (path.length < 2000 || $("only").checked) for (const step of path) {
-        if (before && step.entry.begin >= low && before.end <= high) arrow(context, before, step.entry, colors.path);
-        before = step.entry;
+      // Those that are wider than a few pixels, between what is visible.
+      const least = (to - from) / Math.max(width(), 1) * 5;
+      for (const step of path) {
+        const e = step.entry;
+        if (before && e.begin >= from && before.end <= to && e.end - before.begin > least) arrow(context, before, e, colors.path);
+        before = e;
       }
       if (selected) {
         for (const id of selected.dependencies) if (byID.has(id)) arrow(context, byID.get(id), selected, colors.accent);
@@ -357,16 +371,22 @@ enum TimelinePage {
       }
     }
     const most = use.reduce((m, u) => Math.max(m, u.run), 0);
-    function paintCurve() {
-      const context = prepare(curve), w = curve.clientWidth - left(), h = curve.clientHeight - 8;
-      // The highest of each column, and the average.
-      const sums = new Float64Array(Math.max(1, Math.ceil(w)));
-      const px = t => t / END * w;
+    let curveSums = null, curveWidth = -1;
+    // How many ran on average in each column of so many.
+    function columns(w) {
+      if (curveWidth === w) return curveSums;
+      const sums = new Float64Array(Math.max(1, Math.ceil(w))), px = t => t / END * w;
       for (let i = 0; i < use.length; i++) {
         const t1 = i + 1 < use.length ? use[i + 1].t : END;
         let p = px(use[i].t); const q = px(t1);
         while (p < q) { const c = Math.min(Math.floor(p), sums.length - 1), n = Math.min(q, c + 1); if (n <= p) break; sums[c] += (n - p) * use[i].run; p = n; }
       }
+      curveWidth = w; curveSums = sums;
+      return sums;
+    }
+    function paintCurve() {
+      const context = prepare(curve), w = curve.clientWidth - left(), h = curve.clientHeight - 8, sums = columns(w);
+      const px = t => t / END * w;
       context.fillStyle = colors.curve;
       for (let c = 0; c < sums.length; c++) if (sums[c] > 0) { const v = sums[c] / Math.max(most, 1) * (h - 14); context.fillRect(left() + c, h + 4 - v, 1, v); }
       context.fillStyle = colors.dim; context.textAlign = "left"; context.fillText("running", 8, 14); context.fillText("≤ " + most, 8, 30);
@@ -390,6 +410,7 @@ enum TimelinePage {
     function pan(part) { const d = (to - from) * part; from += d; to += d; clamp(); draw(); }
     function fit() { from = 0; to = END * 1.005; draw(); }
     function layout() {
+      canvasWidth = canvas.clientWidth;
       const count = isLanes() ? flat.length : rowsShown.length;
       spacer.style.height = Math.max(0, Math.min(count * ROW + TOP + 8 - scroll.clientHeight, 30000000)) + "px";
       draw();
@@ -572,7 +593,7 @@ enum TimelinePage {
     for (const [name, text] of [["succeeded", "succeeded"], ["failed", "✕ failed"], ["cancelled", "⊘ cancelled"], ["running", "running"], ["path", "on the critical path"], ...CAUSES.map((c, i) => [c === "group" ? "group-wait" : c, "wait: " + LABELS[i]])]) {
       const li = element("li"), i = element("i"); i.style.background = "var(--" + name + ")"; li.append(i, text); $("legend").append(li);
     }
-    readColors(); fit(); tables(); tableOfAll(); layout();
+    readColors(); layout(); fit(); tables(); tableOfAll(); layout();
     // For tests: where a procedure is drawn.
     window.timelinePage = { bounds(id) { const e = byID.get(id), y = e && middle(e); if (!e || y === null) return null; const r = canvas.getBoundingClientRect(); return { x: r.left + (x(e.begin) + x(e.end)) / 2, y: r.top + y }; }, paint, zoom, select: id => select(byID.get(id), true) };
     document.documentElement.dataset.ready = "yes";

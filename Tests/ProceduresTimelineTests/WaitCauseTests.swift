@@ -15,13 +15,6 @@ private struct Slow: Condition {
   }
 }
 
-/// Keeps what it is given until it is told to let go of it.
-private actor Keeper {
-  private var event: PendingEvent?
-  func keep(_ event: PendingEvent) { self.event = event }
-  func release() { event?.release() }
-}
-
 @Suite struct WaitCauseTests {
   @Test("V1: waiting for a dependency goes to the one that ended last, by name")
   func dependency() throws {
@@ -99,28 +92,28 @@ private actor Keeper {
   @Test("V1: an exclusion, and then a slot: each its own part")
   func exclusionThenSlot() throws {
     let scenario = Scenario(limit: 2)
-    let domain = ExclusionDomain(name: "timeline")
-    let disk = ExclusionCategory(named: "disk", in: domain)
+    let disk = ExclusionCategory(named: "disk", in: ExclusionDomain(name: "timeline"))
     let (holder, waiter) = (lasting(2, "holder"), lasting(1, "waiter"))
     holder.add(condition: AtMost(1, of: disk))
     waiter.add(condition: AtMost(1, of: disk))
-    // The waiter steps aside at once; what came behind it takes its slot, until 5.
-    scenario.queue.add(holder, waiter, lasting(5, "filler"), lasting(4, "filler 2").prior())
+    // The waiter steps aside at once, and what came behind it takes its slot. When the holder ends, at 2,
+    // its slot is for one that is more urgent than the waiter.
+    let urgent = lasting(4, "urgent")
+    urgent.priority = .high
+    scenario.queue.add(holder, waiter, lasting(10, "filler"))
+    scenario.at(1) { [queue = scenario.queue] in queue.add(urgent) }
     let snapshot = try scenario.run()
-    for entry in snapshot.entries { #expect(entry.faults.isEmpty) }
-    let waits = snapshot.entry(named: "waiter")?.waits.map(\.cause) ?? []
-    #expect(waits.contains(.exclusion) || waits.contains(.slot))
+    #expect(snapshot.waits(of: "waiter") == ["exclusion 2.0 (holder)", "slot 4.0"])
+    #expect(snapshot.entry(named: "waiter")?.faults == [])
   }
 
   @Test("V1: a held event comes after the start")
   func heldEvent() throws {
     let scenario = Scenario()
-    let keeper = Keeper()
     let procedure = lasting(1, "held")
     procedure.addWillExecuteBlockObserver { _, pendingExecute in
       scenario.simulation.perform(after: .seconds(3)) { pendingExecute.release() }
     }
-    _ = keeper
     scenario.queue.add(procedure)
     let snapshot = try scenario.run()
     #expect(snapshot.waits(of: "held") == ["held event 3.0"])
@@ -166,13 +159,5 @@ private actor Keeper {
     let snapshot = try scenario.run()
     #expect(snapshot.waits(of: "second") == ["dependency 3.0", "slot 1.0"])
     #expect(snapshot.entry(named: "second")?.faults == [])
-  }
-}
-
-extension DelayProcedure {
-  /// Goes before others that are ready.
-  fileprivate func prior() -> DelayProcedure {
-    priority = .high
-    return self
   }
 }

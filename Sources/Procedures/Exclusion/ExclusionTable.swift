@@ -94,7 +94,12 @@ struct ExclusionTable: Sendable {
   }
 
   /// An offer comes at a bad time. The request may ask again, with the ticket that it has.
-  mutating func decline(_ request: ExclusionRequest) -> [ExclusionRequest] { leave(request) }
+  mutating func decline(_ request: ExclusionRequest) -> [ExclusionRequest] {
+    let offered = leave(request)
+    // It never held it for long: the one before made the room.
+    if request.record != nil { for offer in offered { offer.admittedBy = request.admittedBy } }
+    return offered
+  }
 
   /// Who stands in the way of a request, category by category.
   func obstacles(to request: ExclusionRequest) -> [ExclusionObstacle] {
