@@ -23,7 +23,7 @@ final class ProcedureRecord: @unchecked Sendable {
   // MARK: Under the procedure's lock
 
   /// It has come some way before it was recorded.
-  fileprivate func noteProgress(of machine: borrowing ProcedureStateMachine, at now: Int64) {
+  func noteProgress(of machine: borrowing ProcedureStateMachine, at now: Int64) {
     if machine.isCancelled { content.cancelled = now }
     if machine.state > .pending { content.started = now }
     if machine.state > .started { content.executing = now }
@@ -93,7 +93,7 @@ final class ProcedureRecord: @unchecked Sendable {
   }
 
   /// What is known so far, of one that has not finished. Called under the list's lock as well.
-  fileprivate func current(of core: borrowing ProcedureCore) -> RecordedProcedure {
+  func current(of core: borrowing ProcedureCore) -> RecordedProcedure {
     var current = content
     let sample = recording.sample()
     current.pass(to: .passed, at: sample)
@@ -131,7 +131,7 @@ final class ProcedureRecord: @unchecked Sendable {
 
   // MARK: With no lock held
 
-  /// The procedure has finished. Called in its last turn, before anything is told of that.
+  /// The procedure has finished. Called in its last turn, before its dependents and waiters hear of that.
   func publish(_ procedure: Procedure) {
     if let exclusion { content.exclusion = exclusion }
     if content.name == nil { content.name = procedure.derivedName }
@@ -144,139 +144,9 @@ struct RecordID: Sendable {
   let id: UInt64?
 }
 
-extension ProcedureStateMachine {
-  /// What it waits for.
-  var gate: RecordedProcedure.Gate {
-    if state != .pending || isCancelled { return .passed }
-    if isWaitingForDependencies { return .dependencies }
-    return isReady ? .ready : .conditions
-  }
-}
-
 extension ExclusionRequest {
   /// That of the line it stands in. Guarded by the lock of the table.
   fileprivate var categoryAwaited: ExclusionCategory? {
     if case .waiting(let line) = status { line.level.category } else { nil }
-  }
-}
-
-extension ProcedureCore {
-  /// The procedure is about to become a member of a list, or was one before that was recorded.
-  ///
-  /// - Returns: whether the list is recorded.
-  @inline(__always)
-  mutating func beginRecord(of procedure: Procedure, in list: ReadyList) -> Bool {
-    guard let recording = list.recording.current else { return false }
-    makeRecord(of: procedure, in: recording)
-    return true
-  }
-
-  @inline(never)
-  private mutating func makeRecord(of procedure: Procedure, in recording: ListRecording) {
-    guard record == nil, recording.store.isRecording else { return }
-    let sample = recording.sample()
-    let record = ProcedureRecord(
-      RecordedProcedure(
-        id: recording.store.nextID(), in: recording, type: type(of: procedure),
-        isGroup: machine.isGroup, gate: machine.gate, at: sample), in: recording)
-    if machine.state != .pending || machine.isCancelled {
-      record.noteProgress(of: machine, at: sample.now)
-    }
-    self.record = record
-  }
-
-  /// The list has taken it, or not.
-  mutating func noteInsertion(
-    of procedure: Procedure, in list: ReadyList, _ insertion: ReadyListStateMachine.Insertion
-  ) {
-    if insertion == .refused {
-      record = nil
-    } else if let record {
-      if insertion == .held { record.note(machine) }
-    } else {
-      _ = beginRecord(of: procedure, in: list)
-    }
-  }
-}
-
-extension Procedure {
-  /// The number of its record: that of a dependency is asked for when it has ended.
-  final var recordID: RecordID? {
-    ProcedureRecord.isUsed.load() == 0 ? nil : read { RecordID(id: $0.record?.content.id) }
-  }
-
-  /// Its record so far, if it is in that store and has not finished.
-  final func currentRecord(in store: RecordStore) -> RecordedProcedure? {
-    read { core in
-      guard let record = core.record, record.recording.store === store,
-        !core.machine.isRetired, let home = core.home
-      else { return nil }
-      return home.holdingLock { record.current(of: core) }
-    }
-  }
-
-  /// Records it from here on, and what is below it.
-  fileprivate final func beginRecord(in list: ReadyList) {
-    read { core in
-      guard core.machine.state < .finishing, core.home === list, core.isMember,
-        core.beginRecord(of: self, in: list)
-      else { return }
-      guard let request = core.rarities?.conditions?.request, let record = core.record
-      else { return }
-      list.holdingLock { request.record = record }
-    }
-  }
-}
-
-extension ReadyList {
-  /// Records the children of a group that is recorded itself, however deep.
-  ///
-  /// Iterative: groups may be nested thousands deep.
-  func recordChildren(of group: Procedure, in recording: ListRecording) {
-    var groups = [(group, recording)]
-    while let (group, recording) = groups.popLast() {
-      guard let list = group.childList, list.recording.current == nil,
-        let record = group.recordID?.id
-      else { continue }
-      list.record(in: recording.store, by: recording.clock, parent: record, root: recording.root)
-      guard let own = list.recording.current else { continue }
-      for member in list.procedures {
-        member.beginRecord(in: list)
-        if member.childList != nil { groups.append((member, own)) }
-      }
-    }
-  }
-
-  /// Records what is in the list of a queue, or of a group, and below, from here on.
-  fileprivate func beginRecording(in store: RecordStore, of queue: ProcedureQueue?) {
-    ProcedureRecord.isUsed.store(1)
-    let group = group
-    let (place, clock) = store.addRoot(
-      queue, group, named: queue?.name ?? group?.name ?? "", by: context.clock.service)
-    record(in: store, by: clock, parent: 0, root: place)
-    guard let recording = recording.current else { return }
-    for member in procedures {
-      member.beginRecord(in: self)
-      if member.childList != nil { recordChildren(of: member, in: recording) }
-    }
-  }
-}
-
-extension RecordStore {
-  /// Records what is on the queue, and what is added to it, from here on.
-  package func record(_ queue: ProcedureQueue) {
-    queue.list.beginRecording(in: self, of: queue)
-  }
-
-  /// Records the children of the group, from here on, or from when it is on a queue.
-  package func record(_ group: GroupProcedure) {
-    guard let list = group.childList else { return }
-    list.recording.await(self)
-    if list.isOnQueue { list.recording.takeAwaited()?.beginRecording(of: list) }
-  }
-
-  /// The group is on a queue.
-  func beginRecording(of list: ReadyList) {
-    list.beginRecording(in: self, of: nil)
   }
 }

@@ -85,7 +85,7 @@ internal import Synchronization
     return readers.withLock { _ in
       var records: [ProcedureRecord] = []
       for index in 0..<Int(count) {
-        // Owned by nobody else while it is looked at: a worker that comes meanwhile finds nothing there.
+        // The reader owns it while it looks: a worker that comes meanwhile finds nothing there.
         guard
           let taken = unsafe places[index].exchange(nil, ordering: .acquiringAndReleasing)
         else { continue }

@@ -1,5 +1,5 @@
 /// What is known of one procedure: instants in nanoseconds since the recording began, and where its
-/// waiting went. Names, types and errors are kept as they are, and made text by whoever writes them.
+/// waiting went. Names, types and errors are kept as they are, and become text when a timeline is written.
 package struct RecordedProcedure: Sendable {
   /// What a pending procedure waits for, in this order.
   enum Gate: UInt8, Sendable {

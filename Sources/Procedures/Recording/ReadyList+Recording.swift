@@ -1,0 +1,54 @@
+internal import ProcedurePrimitives
+
+extension ReadyList {
+  /// Records the children of a group that is recorded itself, however deep.
+  ///
+  /// Iterative: groups may be nested thousands deep.
+  func recordChildren(of group: Procedure, in recording: ListRecording) {
+    var groups = [(group, recording)]
+    while let (group, recording) = groups.popLast() {
+      guard let list = group.childList, list.recording.current == nil,
+        let record = group.recordID?.id
+      else { continue }
+      list.record(in: recording.store, by: recording.clock, parent: record, root: recording.root)
+      guard let own = list.recording.current else { continue }
+      for member in list.procedures {
+        member.beginRecord(in: list)
+        if member.childList != nil { groups.append((member, own)) }
+      }
+    }
+  }
+
+  /// Records what is in the list of a queue, or of a group, and below, from here on.
+  func beginRecording(in store: RecordStore, of queue: ProcedureQueue?) {
+    ProcedureRecord.isUsed.store(1)
+    let group = group
+    let (place, clock) = store.addRoot(
+      queue, group, named: queue?.name ?? group?.name ?? "", by: context.clock.service)
+    record(in: store, by: clock, parent: 0, root: place)
+    guard let recording = recording.current else { return }
+    for member in procedures {
+      member.beginRecord(in: self)
+      if member.childList != nil { recordChildren(of: member, in: recording) }
+    }
+  }
+}
+
+extension RecordStore {
+  /// Records what is on the queue, and what is added to it, from here on.
+  package func record(_ queue: ProcedureQueue) {
+    queue.list.beginRecording(in: self, of: queue)
+  }
+
+  /// Records the children of the group, from here on, or from when it is on a queue.
+  package func record(_ group: GroupProcedure) {
+    guard let list = group.childList else { return }
+    list.recording.await(self)
+    if list.isOnQueue { list.recording.takeAwaited()?.beginRecording(of: list) }
+  }
+
+  /// The group is on a queue.
+  func beginRecording(of list: ReadyList) {
+    list.beginRecording(in: self, of: nil)
+  }
+}
