@@ -171,6 +171,37 @@ import ProcedureTestSupport
     #expect(scenario.timeline.entries.count == 1)
   }
 
+  /// An error that shows whether it is alive.
+  private final class HeavyError: Error {}
+
+  @Test("V2: a timeline that is released keeps no error alive, though its queue lives on")
+  func released() async {
+    let queue = ProcedureQueue()
+    weak var before: HeavyError?
+    weak var after: HeavyError?
+    func fail() -> HeavyError {
+      let error = HeavyError()
+      queue.add(BlockProcedure { throw error })
+      return error
+    }
+    var timeline: ProcedureTimeline? = ProcedureTimeline()
+    timeline?.record(queue)
+    before = fail()
+    await queue.waitUntilAllFinished()
+    #expect(timeline?.entries.count == 1)
+    #expect(before != nil)
+    queue.isSuspended = true
+    after = fail()
+    timeline = nil
+    // A worker may not have left its last procedure yet.
+    for _ in 0..<100_000 where before != nil { await Task.yield() }
+    #expect(before == nil)
+    queue.isSuspended = false
+    await queue.waitUntilAllFinished()
+    for _ in 0..<100_000 where after != nil { await Task.yield() }
+    #expect(after == nil)
+  }
+
   @Test(
     "V1: whatever happens in whatever order, the waits of each add up, and lanes do not overlap")
   func randomWorkloads() throws {

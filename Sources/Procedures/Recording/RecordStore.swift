@@ -47,8 +47,14 @@ internal import Synchronization
     unsafe places.deallocate()
   }
 
-  /// Records nothing that is enqueued from here on.
-  package func stop() { isActive.store(false, ordering: .relaxed) }
+  /// Records nothing that is enqueued from here on, and keeps no record: a queue that lives on does not
+  /// keep errors alive. Called with no lock held.
+  package func stop() {
+    isActive.store(false, ordering: .sequentiallyConsistent)
+    for index in 0..<capacity {
+      unsafe places[index].exchange(nil, ordering: .acquiringAndReleasing)?.release()
+    }
+  }
 
   var isRecording: Bool { isActive.load(ordering: .relaxed) }
 
@@ -62,6 +68,9 @@ internal import Synchronization
     let dropped = unsafe places[place].exchange(
       Unmanaged.passRetained(record), ordering: .acquiringAndReleasing)
     unsafe dropped?.release()
+    // It was stopped meanwhile, or before.
+    guard !isActive.load(ordering: .sequentiallyConsistent) else { return }
+    unsafe places[place].exchange(nil, ordering: .acquiringAndReleasing)?.release()
   }
 
   /// How many records were dropped for newer ones.
