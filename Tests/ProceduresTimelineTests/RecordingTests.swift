@@ -251,11 +251,21 @@ extension ProcedureTimeline.Snapshot {
         continue
       }
       open[lane, default: []].removeAll { ($0.finished ?? start) <= start && $0.finished != nil }
-      if let last = open[lane]?.last, last.id != entry.parent {
+      if let last = open[lane]?.last, !isBelow(entry, last.id) {
         faults.append("\(entry.name) and \(last.name) in lane \(lane)")
       }
       open[lane, default: []].append(entry)
     }
     return faults
+  }
+
+  /// Whether that is a group around it, however far: one of no duration may lie between.
+  private func isBelow(_ entry: ProcedureTimeline.Entry, _ group: Int) -> Bool {
+    var parent = entry.parent
+    while let next = parent {
+      if next == group { return true }
+      parent = self.entry(next)?.parent
+    }
+    return false
   }
 }
