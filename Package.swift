@@ -52,7 +52,9 @@ let package = Package(
       swiftSettings: settings),
     .executableTarget(
       name: "ProcedureRunbook",
-      dependencies: ["Procedures", "ProceduresProcess", "ProcedurePrimitives"],
+      dependencies: [
+        "Procedures", "ProceduresProcess", "ProceduresTimeline", "ProcedurePrimitives",
+      ],
       swiftSettings: settings),
     .executableTarget(
       name: "ProcedureBenchmarks", dependencies: ["Procedures", "Cancellation"],

@@ -40,6 +40,9 @@ enum Help {
           --logs DIR        write the output of each step into a file there
           --report FILE     write how each step went, as JSON
           --junit FILE      write it as build servers read it
+          --summary         show what waited, for what, and how long
+          --html FILE       write a page that shows when each step ran, and what it waited for
+          --trace FILE      write the same for Perfetto and chrome://tracing
 
     A plan is a JSON object, in which comments and trailing commas are allowed:
 

@@ -32,6 +32,13 @@ struct Options: Equatable {
   var logDirectory: String?
   var reportPath: String?
   var junitPath: String?
+  /// Where the timeline goes, for Perfetto and as a page.
+  var tracePath: String?
+  var pagePath: String?
+  /// Whether what waited, and why, is shown at the end.
+  var showsSummary = false
+
+  var wantsTimeline: Bool { tracePath != nil || pagePath != nil || showsSummary }
 
   init(_ arguments: [String]) throws(UsageError) {
     var line = CommandLineReader(arguments)
@@ -63,6 +70,9 @@ struct Options: Equatable {
     case "--logs": logDirectory = try line.value("a directory")
     case "--report": reportPath = try line.value("the path of a file")
     case "--junit": junitPath = try line.value("the path of a file")
+    case "--trace": tracePath = try line.value("the path of a file")
+    case "--html": pagePath = try line.value("the path of a file")
+    case "--summary": showsSummary = try line.flag()
     case "--launcher": launcher = try line.value("a command")
     case "--launcher-cancel": launcherCancel = try line.value("a command")
     case "--group-output", "-g": groupsOutput = try line.flag()

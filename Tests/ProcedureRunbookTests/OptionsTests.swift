@@ -32,9 +32,13 @@ struct OptionsTests {
   func rest() throws {
     let options = try Options([
       "--logs", "l", "--report", "r", "--junit", "u", "--launcher", "srun -n1", "--content",
+      "--trace", "t", "--html", "h", "--summary",
     ])
     #expect(options.logDirectory == "l" && options.reportPath == "r" && options.junitPath == "u")
     #expect(options.launcher == "srun -n1" && options.comparesContent)
+    #expect(options.tracePath == "t" && options.pagePath == "h" && options.showsSummary)
+    #expect(options.wantsTimeline)
+    #expect(try !Options([]).wantsTimeline)
     #expect(try Options(["--list"]).task == .list && Options(["-l"]).task == .list)
     #expect(try Options(["--graph"]).task == .graph && Options(["-h"]).task == .help)
     #expect(try Options(["--version"]).task == .version && Options(["--demo"]).isDemo)

@@ -1,6 +1,7 @@
 import Dispatch
 import Procedures
 import ProceduresProcess
+import ProceduresTimeline
 
 #if canImport(Darwin)
   import Darwin
@@ -22,6 +23,8 @@ struct PlanRun {
   private let launches = Launches()
   private let record = RunRecord()
   private let journal: RunJournal?
+  /// What is asked for of it is written when all have ended.
+  private let timeline: ProcedureTimeline?
   /// On the main thread, which is there in any case: under a limit on threads, a run must neither wait
   /// for one nor be deaf until there is one. Nothing here blocks it.
   private let jobs: ProcedureQueue
@@ -43,6 +46,9 @@ struct PlanRun {
       name: "jobs", maxConcurrentProcedureCount: jobs, underlyingQueue: .main)
     display = Display(plan.steps.map(\.name), terminal: Terminal(), isQuiet: options.isQuiet)
     let hasOutputs = plan.steps.contains { !$0.outputs.isEmpty }
+    timeline = options.wantsTimeline ? ProcedureTimeline() : nil
+    timeline?.record(self.jobs)
+    timeline?.record(groupEnds)
     journal = hasOutputs ? RunJournal(directory: directory ?? ".") : nil
     makeSteps()
     connect()
@@ -97,11 +103,15 @@ struct PlanRun {
     let entries = plan.steps.map(record.entry)
     let analysis = RunAnalysis(
       plan, entries, slots: jobs.maxConcurrentProcedureCount, duration: .now - record.start)
-    let failure = display.finish(failures: record.failed, analysis.lines)
+    let timeline = timeline?.snapshot()
+    let summary =
+      options.showsSummary ? timeline?.summary.split(separator: "\n").map(String.init) : nil
+    let failure = display.finish(failures: record.failed, analysis.lines + (summary ?? []))
     var problems = record.allProblems + [journal?.failure].compactMap { $0 }
     let allSucceeded = entries.allSatisfy(\.outcome.isSuccess)
     var status: Int32 = allSucceeded ? 0 : interrupts.firstSignal.map { 128 + $0 } ?? 1
     problems += RunReport(entries, analysis, status: status, record).write(for: options)
+    if let timeline { problems += RunTimeline(timeline).write(for: options) }
     for problem in problems { StandardStreams.complain(problem) }
     let isComplete = failure.map { !StandardStreams.complain(about: $0) } ?? true
     if !problems.isEmpty || !isComplete, status == 0 { status = 1 }

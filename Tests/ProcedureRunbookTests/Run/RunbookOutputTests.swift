@@ -235,6 +235,36 @@ struct RunbookOutputTests {
         #"<failure message="failed: exited with status 3">no end &amp; &lt;</failure>"#))
   }
 
+  @Test("--trace, --html and --summary say when each step ran, and what it waited for")
+  func timeline() async throws {
+    defer { runbook.removeDirectory() }
+    let execution = try await runbook.run(
+      plan: """
+        [{"name": "first", "run": "true"}, {"name": "flaky", "run": "exit 1", "retries": 1},
+         {"name": "last </script>", "run": "true", "after": "first"}]
+        """, "--keep-going", "--trace", "trace.json", "--html", "page.html", "--summary")
+    #expect(execution.exit == .status(1))
+    #expect(execution.output.contains("Critical path"))
+    let trace = try JSONReader.read(try #require(runbook.text("trace.json")).utf8)
+    guard case .object(let members) = trace.content,
+      case .array(let events)? = members.first(where: { $0.key == "traceEvents" })?.value.content
+    else { return #expect(Bool(false), "not a trace") }
+    let names = events.compactMap { event -> String? in
+      guard case .object(let members) = event.content,
+        case .string("X")? = members.first(where: { $0.key == "ph" })?.value.content,
+        case .string(let name)? = members.first(where: { $0.key == "name" })?.value.content
+      else { return nil }
+      return name
+    }
+    #expect(Set(["first", "flaky", "last </script>"]).isSubset(of: names))
+    let page = try #require(runbook.text("page.html"))
+    #expect(page.contains("first") && !page.contains("last </script>"))
+    let failed = try await runbook.run(
+      plan: #"[{"name": "a", "run": "true"}]"#, "--html", "no/such/page.html")
+    #expect(failed.exit == .status(1))
+    #expect(failed.errorOutput.contains("the page 'no/such/page.html' cannot be written"))
+  }
+
   @Test("a report or a log that cannot be written is a sentence and status 1")
   func unwritable() async throws {
     defer { runbook.removeDirectory() }

@@ -1,0 +1,26 @@
+import ProceduresTimeline
+
+/// Where the time of a run went, for people: a trace to open in Perfetto, and a page.
+struct RunTimeline {
+  private let timeline: ProcedureTimeline.Snapshot
+
+  init(_ timeline: ProcedureTimeline.Snapshot) {
+    self.timeline = timeline
+  }
+
+  /// Writes what is asked for, and returns what went wrong, each in a sentence.
+  func write(for options: Options) -> [String] {
+    var problems: [String] = []
+    if let path = options.tracePath, let reason = OutputFile.write(timeline.chromeTrace(), to: path)
+    {
+      problems.append("the trace '\(path)' cannot be written: \(reason)")
+    }
+    if let path = options.pagePath {
+      let page = timeline.html(title: options.planPath ?? "runbook")
+      if let reason = OutputFile.write(page, to: path) {
+        problems.append("the page '\(path)' cannot be written: \(reason)")
+      }
+    }
+    return problems
+  }
+}
