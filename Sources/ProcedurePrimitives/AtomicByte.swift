@@ -1,9 +1,9 @@
 public import Synchronization
 
-/// A byte that is written under somebody's lock and read by anyone without one.
+/// A byte that is written under its owner's lock and read by any thread without one.
 ///
-/// Reading is one acquire load: what was written before `store` is seen by whoever reads the new
-/// value. Under `-DMODEL` each access is a scheduling point of the schedule explorer.
+/// Reading is one acquire load: what was written before `store` is seen by each thread that reads
+/// the new value. Under `-DMODEL` each access is a scheduling point of the schedule explorer.
 public struct AtomicByte: ~Copyable, Sendable {
   @usableFromInline let value: Atomic<UInt8>
 

@@ -3,17 +3,17 @@ public import Synchronization
 
 /// A value that only one thread at a time can reach, for short work that many threads want to do.
 ///
-/// What `Locked` is, but whoever asks first when it is let go of gets it, not who waited longest: on
-/// Linux `Mutex` hands itself over to a thread that may be asleep, and once two threads want it for
-/// each of many short steps, every step becomes a switch of threads. Here a thread that comes while
-/// another holds it looks again for a while, and then sleeps until it is woken.
+/// What `Locked` is, but when it is released, the first thread that asks acquires it, not the one
+/// that waited longest: on Linux `Mutex` hands itself over to a thread that may be asleep, and once
+/// two threads want it for each of many short steps, every step becomes a switch of threads. Here a
+/// thread that finds it held looks again for a while, and then sleeps until it is woken.
 ///
 /// No user code, no continuation and no closure's release may run inside `withLock`. `-DMODEL` makes
 /// each acquisition a scheduling point of the schedule explorer.
 @safe public struct Contended<Value>: ~Copyable, @unchecked Sendable {
-  // The gate lies with what it guards, in one block of memory, and not in whoever owns this: others who
-  // only look at that one, or guard something else in it, would lose its cache line each time somebody
-  // enters here.
+  // The gate lies with what it guards, in one block of memory, and not in the object that owns
+  // this: threads that only read that object, or use something else in it, would lose its cache
+  // line each time a thread enters here.
   @usableFromInline let gate: UnsafeMutablePointer<Gate>
   @usableFromInline let value: UnsafeMutablePointer<Value>
 
@@ -61,18 +61,18 @@ public import Synchronization
 ///
 /// | bits       | meaning                                                    |
 /// |------------|------------------------------------------------------------|
-/// | `occupied` | somebody is inside                                         |
-/// | `woken`    | one of those who sleep has been woken, and will look again |
-/// | the others | how many sleep, or are about to                            |
+/// | `occupied` | a thread is inside                                         |
+/// | `woken`    | a sleeping thread has been woken, and will look again      |
+/// | the others | how many threads sleep, or are about to                    |
 ///
-/// Invariant: when it is left while somebody sleeps and nobody is woken, one is woken. So a wake-up is
-/// neither lost nor wasted, and at most one is under way.
+/// Invariant: a thread that leaves while others sleep, and none is woken, wakes one. So a wake-up
+/// is neither lost nor wasted, and at most one is under way.
 @usableFromInline
 struct Gate: ~Copyable, Sendable {
   @usableFromInline static let occupied: UInt32 = 1
   private static let woken: UInt32 = 2
   private static let sleeper: UInt32 = 4
-  /// How often to look before falling asleep: some microseconds, and longer than anybody is inside.
+  /// How often to look before sleeping: some microseconds, and longer than any thread is inside.
   private static let patience = 500
 
   @usableFromInline let state = Atomic<UInt32>(0)
@@ -117,11 +117,11 @@ struct Gate: ~Copyable, Sendable {
     return false
   }
 
-  /// It was left while somebody slept, or was about to.
+  /// The caller has left while another thread slept, or was about to.
   @usableFromInline @inline(never)
   borrowing func wake() {
     var current = state.load(ordering: .relaxed)
-    // Whoever is inside by now will wake somebody when he leaves.
+    // A thread that is inside by now will wake one when it leaves.
     while current >= Self.sleeper, current & (Self.woken | Self.occupied) == 0 {
       let (isOurs, found) = state.weakCompareExchange(
         expected: current, desired: current | Self.woken, successOrdering: .relaxed,

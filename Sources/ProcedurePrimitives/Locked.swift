@@ -3,7 +3,7 @@ public import Synchronization
 /// A value that only one thread at a time can reach: the only lock of this package.
 ///
 /// No user code, no continuation and no closure's release may run inside `withLock`: the state
-/// machines return what is to be done, and the caller does it after letting go.
+/// machines return what is to be done, and the caller does it after the release.
 ///
 /// Two compile-time faces, both absent from ordinary builds:
 /// - `-DTSAN` tells ThreadSanitizer about acquire and release. On Linux it cannot see into `Mutex`
@@ -55,7 +55,7 @@ extension Locked: Sendable where Value: ~Copyable {}
   @_silgen_name("__tsan_release")
   @usableFromInline func sanitizerRelease(_ address: UnsafeMutableRawPointer)
 
-  /// One byte whose address stands for a lock in ThreadSanitizer's happens-before graph. Nobody
+  /// One byte whose address stands for a lock in ThreadSanitizer's happens-before graph. No code
   /// reads or writes it.
   @safe @usableFromInline
   final class SanitizerFence: @unchecked Sendable {

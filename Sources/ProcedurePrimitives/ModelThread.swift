@@ -26,7 +26,7 @@
   /// The identity of one `Locked`. Only the explorer, which runs one thread at a time, touches
   /// `holder`.
   public final class ModelLock: @unchecked Sendable {
-    /// Who holds it now.
+    /// The thread that holds it now.
     public var holder: (any ModelThread)?
 
     /// Makes the identity of a free lock.

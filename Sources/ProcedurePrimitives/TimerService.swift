@@ -1,4 +1,4 @@
-/// Something that wants to be told when its time has come.
+/// Something to be called when its time has come.
 public protocol TimerTarget: AnyObject, Sendable {
   /// Called once, on the timer's thread, at or after the deadline.
   ///

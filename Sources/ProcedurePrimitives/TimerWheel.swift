@@ -2,7 +2,7 @@
 ///
 /// A wheel has 64 slots; a slot of level n spans 64ⁿ ticks. A timer lies in the level of the highest
 /// 6-bit digit in which its tick differs from now, so it is moved at most once a level on its way
-/// down. The wheel has no clock, no lock and calls nobody: its owner says what time it is and gets
+/// down. The wheel has no clock, no lock and calls nothing: its owner says what time it is and gets
 /// back what is due.
 ///
 /// Invariants:

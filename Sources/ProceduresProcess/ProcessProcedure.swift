@@ -107,7 +107,7 @@
     }
 
     private func programEnded(_ ending: Result<ProcessResult, ProcessError>) {
-      // Replaced under the lock, but let go of after it.
+      // Replaced under the lock, but released after it.
       _ = run.withLock { run in
         let before = run
         run = Run(result: try? ending.get())

@@ -82,7 +82,7 @@ extension AsyncPrefixUntilCancelled: Sendable where Base: Sendable {}
 @available(*, unavailable)
 extension AsyncPrefixUntilCancelled.Iterator: Sendable {}
 
-/// A base iterator that one task at a time asks, and nobody after it was abandoned.
+/// A base iterator that one task at a time asks, and no task after it was abandoned.
 ///
 /// Unchecked because its owner waits while the task that it hands the iterator to uses it, or gives
 /// it up for good.

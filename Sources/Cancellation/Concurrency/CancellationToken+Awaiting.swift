@@ -26,7 +26,7 @@ extension CancellationToken {
   }
 }
 
-/// One task that waits for one token: the first who ends the wait resumes it.
+/// One task that waits for one token: the first thread to end the wait resumes it.
 ///
 /// The lock is never held while the continuation resumes: the handler of a task's cancel runs under
 /// a lock of the runtime, and may meet this one.

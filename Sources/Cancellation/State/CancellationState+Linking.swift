@@ -176,7 +176,7 @@ extension CancellationState {
 }
 
 extension CancellationLinks {
-  /// The state has ended: it is in nobody's way any more.
+  /// The state has ended: takes it off its timer, its list and its parents.
   func leave() {
     leaveTimerAndList()
     leaveParents()

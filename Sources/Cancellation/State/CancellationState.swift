@@ -7,7 +7,7 @@ public import ProcedurePrimitives
 /// 1. `status` is written under the lock, and once it is not `pending` it reads the same for ever.
 /// 2. At most one lock of this type is held at a time, so there is no order to get wrong.
 /// 3. Handlers are called, and everything they captured is released, with no lock held.
-/// 4. A linked child is alive: its source unlinks it before letting go of the state. A combined or
+/// 4. A linked child is alive: its source unlinks it before releasing the state. A combined or
 ///    mapped token is held weakly by its operands, holds them, and leaves them in its `deinit`.
 /// 5. No walk recurses, and no release does: a tree may be a list of a hundred thousand.
 @usableFromInline
@@ -97,7 +97,7 @@ final class CancellationState: Sendable {
     return handler != nil
   }
 
-  /// Somebody late must not run ahead of the walk that marks the tree (K6).
+  /// A late caller must not run ahead of the walk that marks the tree (K6).
   func waitWhileMarking() {
     guard status.load() == Status.cancelledMarking else { return }
     let marking: TreeMarking? = machine.withLock { machine in

@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// What a token is and who waits for it. Pure: no lock, no closure called; the storage does both.
+/// What a token is and what waits for it. Pure: no lock, no closure called; the storage does both.
 ///
 /// | event         | pending                  | marked              | settled                   |
 /// |---------------|--------------------------|---------------------|---------------------------|
@@ -23,7 +23,7 @@ internal import ProcedurePrimitives
 /// ```
 ///
 /// `marked` lasts while the rest of the tree is being marked. It reads cancelled, and no handler is
-/// called: one that comes now waits for the walk and is then called by whoever brought it.
+/// called: a thread that registers one now waits for the walk and then calls it.
 ///
 /// Invariants:
 /// 1. An entry is in one of the two lists, handlers or dependents, or it is `first`, which is older
@@ -145,7 +145,7 @@ struct CancellationStateMachine: Sendable {
     }
   }
 
-  /// The whole tree is marked: from here on, late handlers are called by those who bring them.
+  /// The whole tree is marked: from here on, a thread that registers a handler calls it.
   mutating func beginCalls() -> CancellationOutcome {
     guard case .marked(let outcome, _) = phase else {
       preconditionFailure("Internal inconsistency: calling handlers of a token in \(phase)")
@@ -188,7 +188,7 @@ struct CancellationStateMachine: Sendable {
     return taken
   }
 
-  /// Whom a cancel of this token comes from, beside its source.
+  /// The tokens that a cancel of this one comes from, beside its source.
   var parents: Set<CancellationState> { Set(links?.parents.map(\.state) ?? []) }
 
   /// The children that its source leaves to its parents when it goes. Nil if there are none, or it

@@ -2,9 +2,9 @@ internal import ProcedurePrimitives
 
 /// The tokens without a source that weak targets keep alive.
 ///
-/// A target that dies tells nobody, and a token that is let go of keeps itself as long as it has a
-/// handler. So these are looked through when twice as many are there as were alive the last time: dead
-/// targets leave, and tokens that nothing else keeps go with them, each at O(1) amortised.
+/// A target that dies notifies no token, and a token that is released keeps itself as long as it
+/// has a handler. So these are looked through when there are twice as many as were alive the last
+/// time: dead targets leave, and with them tokens that nothing else keeps, each at amortised O(1).
 final class WeaklyObserved: Sendable {
   static let tokens = WeaklyObserved()
 

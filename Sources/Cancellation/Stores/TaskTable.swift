@@ -7,7 +7,7 @@ internal import ProcedurePrimitives
 /// two critical sections; the second looks whether what the first found still holds.
 ///
 /// Invariants:
-/// 1. A task is entered before it is created, so that whoever cancels the id meanwhile finds it.
+/// 1. A task is entered before it is created, so that a cancel of the id meanwhile finds it.
 /// 2. It is removed by identity: a task that ends late does not take its successor along.
 /// 3. Nothing is cancelled, no task is created, and no code of an id runs, with the lock held.
 /// 4. A group is in the table exactly while it has tasks.

@@ -2,7 +2,7 @@
 ///
 /// Meant for logs and messages: whether work should stop is `CancellationToken.isCancelled`.
 public enum CancellationReason: Sendable {
-  /// Somebody asked for it: `CancellationTokenSource.cancel()`.
+  /// A caller asked for it: `CancellationTokenSource.cancel()`.
   case requested
   /// A deadline or timeout passed.
   case deadlineExceeded

@@ -1,6 +1,6 @@
 public import ProcedurePrimitives
 
-/// A handler's place on a token. Letting go of it does nothing: the handler stays registered.
+/// A handler's place on a token. Dropping it does nothing: the handler stays registered.
 public struct CancellationRegistration: Sendable {
   @usableFromInline let state: CancellationState?
   @usableFromInline let key: SlabKey?

@@ -10,7 +10,7 @@ extension CancellationToken {
   /// let token: CancellationToken = .any(of: userPressedStop, .timeout(.seconds(30)))
   /// ```
   ///
-  /// The result leaves its operands by itself, when it is settled or let go of.
+  /// The result leaves its operands by itself, when it is settled or released.
   public static func any(of tokens: CancellationToken...) -> Self {
     any(of: tokens)
   }
@@ -79,7 +79,7 @@ extension CancellationToken {
   ///
   /// `transform` is called once, when this token is cancelled, by the thread that cancels; at once
   /// if it already is. It is not called, and is released, when this token completes not cancelled:
-  /// so does the result then. The reason is this token's. A result that is let go of before, and has
+  /// so does the result then. The reason is this token's. A result that is released before, and has
   /// no handler, takes `transform` along.
   public func map(_ transform: @escaping @Sendable () -> Bool) -> Self {
     derived(by: .map(transform))

@@ -22,10 +22,10 @@ internal import ProcedurePrimitives
 /// cancel, register and unregister.
 ///
 /// ## Ordering
-/// What was written before `cancel()` is seen by whoever reads `isCancelled == true`. Handlers of
-/// one token run in the order in which they were registered, those of a parent before those of its
-/// children. One that is registered after the cancel is called at once, also while earlier ones, of
-/// this token or of one that leads to it, have not been called yet.
+/// What was written before `cancel()` is seen by each thread that reads `isCancelled == true`.
+/// Handlers of one token run in the order in which they were registered, those of a parent before
+/// those of its children. One that is registered after the cancel is called at once, also while
+/// earlier ones, of this token or of one that leads to it, have not been called yet.
 public struct CancellationToken: Sendable {
   @usableFromInline let state: CancellationState?
 

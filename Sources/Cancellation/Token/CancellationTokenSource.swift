@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// The one who can cancel: hand out its `token`, keep the source.
+/// The object that can cancel: hand out its `token`, keep the source.
 ///
 /// ```swift
 /// let source = CancellationTokenSource()
@@ -9,7 +9,7 @@ internal import ProcedurePrimitives
 /// ```
 ///
 /// When the last reference to a source goes without a cancel, its token completes *not cancelled*
-/// and lets go of all handlers. (To cancel instead, use a guard or a store.)
+/// and releases all handlers. (To cancel instead, use a guard or a store.)
 ///
 /// ## Cancellation
 /// The first cancel wins; later ones return false and change nothing. The thread that wins runs the

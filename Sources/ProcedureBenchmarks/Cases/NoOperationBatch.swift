@@ -2,7 +2,7 @@ import Foundation
 import Procedures
 
 extension Contest {
-  /// The same, made first and added all at once, by those who can.
+  /// The same, made first and added all at once, by the entries that can.
   static let noOperationBatch = Contest(
     name: "no-op, batch", count: 100_000,
     entries: [

@@ -2,7 +2,7 @@ import Foundation
 import Procedures
 
 extension Contest {
-  /// What it costs that somebody wants to be told. They note themselves, as the work does.
+  /// What observers cost. They note themselves, as the work does.
   static let observers = Contest(
     name: "observers", count: 100_000,
     entries: [

@@ -1,4 +1,4 @@
-/// Keeps the optimiser from seeing that nobody needs a value.
+/// Keeps the optimiser from seeing that no code needs a value.
 @inline(never)
 @_optimize(none)
 func blackHole<Value>(_ value: borrowing Value) {}

@@ -1,7 +1,7 @@
 /// One question, put to several contestants in one run.
 ///
 /// All entries are measured in turn, round by round, so that a machine whose speed drifts slows all
-/// of them alike, and in an order in which nobody always comes after the same one.
+/// of them alike, and in an order in which no entry always comes after the same one.
 struct Contest: Sendable {
   let name: String
   /// What an item is, where the figures are not about pieces of work.

@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// A fixed piece of arithmetic on every core at once, between any two measurements.
 ///
-/// It touches no memory and calls nobody, so that it takes the same time always, unless somebody
-/// else has a core, or the machine changes its speed. It is longer than the slice of time that a
+/// It touches no memory and calls nothing, so that it takes the same time always, unless another
+/// process has a core, or the machine changes its speed. It is longer than the slice of time that a
 /// scheduler gives to others. Its variation is that of the machine.
 enum ReferenceLoop {
   /// How long the slowest core took, in nanoseconds, each counted from its own start.

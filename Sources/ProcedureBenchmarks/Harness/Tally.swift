@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Proves that the work of a contest is done, by whoever does it.
+/// Proves that each entry of a contest does the work.
 ///
 /// Each item notes itself. Only the warm-up counts: in the measured rounds a note is a load and a
 /// branch, for all contestants alike.

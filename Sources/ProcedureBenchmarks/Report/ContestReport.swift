@@ -16,7 +16,7 @@ struct ContestReport: Codable {
     referenceLoop = result.measured.referenceLoop
   }
 
-  /// Whether somebody else had the processors meanwhile. Bytes are what they are on any machine.
+  /// Whether another process had the processors meanwhile. Bytes are what they are on any machine.
   var isDisturbed: Bool {
     unit == .nanoseconds && referenceLoop.tail > Noise.mostReferenceTail
   }

@@ -2,7 +2,7 @@
 enum Noise {
   /// Rows that are compared vary too much.
   case rows
-  /// Somebody else had the processors.
+  /// Another process had the processors.
   case machine
 
   /// A row whose quartiles are further apart than this part of its median is noisy.

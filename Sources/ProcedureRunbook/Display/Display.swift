@@ -13,9 +13,9 @@ import ProceduresProcess
 /// Shows a run while it goes on: live lines on a terminal, plain lines elsewhere.
 ///
 /// One thread of its own writes. What happens is counted, and text waits for that thread, at most as
-/// much as `DisplayState.capacity`: then those who have output to show wait as well, so that a step is
-/// not faster than the reader of all this. Live lines are drawn from the counters, ten times a second,
-/// however much happens.
+/// much as `DisplayState.capacity`: then callers that have output to show wait too, so that a step
+/// is not faster than the reader of all this. Live lines are drawn from the counters, ten times a
+/// second, however much happens.
 ///
 /// 1. The thread writes, and calls completions, without holding the lock of the state.
 /// 2. Only output waits for room. What a step says of itself, a line when it starts and one when it

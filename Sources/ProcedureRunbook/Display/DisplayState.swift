@@ -2,7 +2,7 @@
 ///
 /// It knows neither threads nor descriptors: `Display` asks it what to write next.
 struct DisplayState: Sendable {
-  /// How much text may wait to be written before those who have more of it wait as well.
+  /// How much text may wait to be written before callers that have more of it wait as well.
   static let capacity = 1 << 18
 
   private let terminal: Terminal

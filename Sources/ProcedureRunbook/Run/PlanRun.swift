@@ -188,7 +188,7 @@ struct PlanRun {
         of: procedure, step.step, hasRun: step.hasRun, runTimeout: runTimeout, groups: groups)
       let entry = step.entry(outcome, since: record.start)
       display.ended(name, outcome, after: entry.duration)
-      // What had the terminal was told of Ctrl-C in our place.
+      // The program that had the terminal received Ctrl-C in our place.
       if step.step.terminal, outcome.isFailure, step.wasInterrupted { interrupts.note(SIGINT) }
       let failureCount = record.add(entry)
       // Without the error: it is that of this step, and the others end without one.

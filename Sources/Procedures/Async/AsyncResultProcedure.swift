@@ -33,7 +33,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
     case handle(@Sendable (AsyncResultProcedure<Output>, FinishHandle<Output>) throws -> Void)
   }
 
-  /// Belongs to the turn, which lets go of it.
+  /// Belongs to the turn, which releases it.
   @safe @exclusivity(unchecked) private final var work: Work?
 
   /// The task while it runs, or waits to. Guarded by the procedure's lock.

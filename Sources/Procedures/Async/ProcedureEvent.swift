@@ -28,8 +28,8 @@ extension Procedure {
   /// ```
   ///
   /// Each use is a sequence, and an observer, of its own, from the moment on at which it is made; a
-  /// cancel or finish that has happened already is told all the same. The procedure does not wait
-  /// for whoever reads, so events may be history when they are read; they are kept until then. As
+  /// cancel or finish that has happened already is delivered all the same. The procedure does not
+  /// wait for the reader, so events may be history when they are read; they are kept until then. As
   /// with any observer of added procedures, children that are added to a group later start when the
   /// group has told of them. It ends when the procedure has finished, when the procedure goes, and when the reading task is
   /// cancelled.
@@ -42,7 +42,7 @@ extension Procedure {
   }
 }
 
-/// Passes events on; ends the stream when the procedure lets go of it.
+/// Passes events on; ends the stream when the procedure releases it.
 private final class EventFeed: ProcedureObserver {
   private let continuation: AsyncStream<ProcedureEvent>.Continuation
 

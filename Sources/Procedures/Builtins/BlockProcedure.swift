@@ -7,14 +7,14 @@
 /// })
 /// ```
 ///
-/// The closure runs once, on the queue's worker, and is let go of when the procedure has finished.
+/// The closure runs once, on the queue's worker, and is released when the procedure has finished.
 /// A `CancellationError` thrown after a cancel is the cancel, not a failure.
 ///
 /// It ends when the closure returns. A `finish()` that comes later is too late, and is reported to the
 /// queue's `diagnosticsHandler`, or written to standard error; work that calls back later is an
 /// `AsyncProcedure(.callback) { finish in … }`.
 nonisolated open class BlockProcedure: Procedure, @unchecked Sendable {
-  /// Belongs to the turn, which lets go of it.
+  /// Belongs to the turn, which releases it.
   @safe @exclusivity(unchecked)
   private final var block: (@Sendable (BlockProcedure) throws -> Void)?
 

@@ -48,8 +48,9 @@ nonisolated open class DelayProcedure: Procedure, @unchecked Sendable {
 
 /// Finishes a procedure when its time has come.
 ///
-/// Unchecked because the procedure's turn starts and stops it, and `procedure` belongs to whoever
-/// got the timer out of its service: that, when it fires, or the turn, if it was in time to cancel it.
+/// Unchecked because the procedure's turn starts and stops it, and `procedure` belongs to the
+/// thread that got the timer out of its service: the timer's, when it fires, or the turn's, if it
+/// was in time to cancel it.
 private final class DelayTimer: TimerTarget, @unchecked Sendable {
   enum End: Sendable {
     case after(Duration)

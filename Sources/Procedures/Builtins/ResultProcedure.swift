@@ -6,12 +6,12 @@
 /// print(try await count.value)
 /// ```
 ///
-/// The closure runs once, on the queue's worker, and is let go of when the procedure has finished.
+/// The closure runs once, on the queue's worker, and is released when the procedure has finished.
 /// A `CancellationError` thrown after a cancel is the cancel, not a failure.
 nonisolated open class ResultProcedure<Output: Sendable>: Procedure, OutputProcedure,
   @unchecked Sendable
 {
-  /// Belongs to the turn, which lets go of it.
+  /// Belongs to the turn, which releases it.
   @safe @exclusivity(unchecked)
   private final var block: (@Sendable (ResultProcedure<Output>) throws -> Output)?
 

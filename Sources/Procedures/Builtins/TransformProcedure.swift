@@ -6,12 +6,12 @@
 /// ```
 ///
 /// Without an input when it executes, it fails with `ProcedureError.Code.requirementNotSatisfied`.
-/// The closure runs once, on the queue's worker, and is let go of when the procedure has finished.
+/// The closure runs once, on the queue's worker, and is released when the procedure has finished.
 /// A `CancellationError` thrown after a cancel is the cancel, not a failure.
 nonisolated open class TransformProcedure<Input: Sendable, Output: Sendable>: Procedure,
   InputProcedure, OutputProcedure, @unchecked Sendable
 {
-  /// Belongs to the turn, which lets go of it.
+  /// Belongs to the turn, which releases it.
   @safe @exclusivity(unchecked) private final var transform:
     (@Sendable (TransformProcedure<Input, Output>, Input) throws -> Output)?
 

@@ -8,7 +8,7 @@ internal import ProcedurePrimitives
 /// })
 /// ```
 ///
-/// The first answer counts; later ones change nothing. If the answer is let go of without having
+/// The first answer counts; later ones change nothing. If the answer is released without having
 /// been called, the condition fails with `ProcedureError.Code.conditionFailed` instead of waiting
 /// for ever.
 public struct AnswerCondition: Condition {
@@ -62,7 +62,7 @@ private struct UnansweredError: Error, CustomStringConvertible {
   var description: String { "its answer was let go of without being called" }
 }
 
-/// Hands the first answer to whoever waits for it.
+/// Hands the first answer to the task that waits for it.
 private final class AnswerReceiver: Sendable {
   private enum State: Sendable {
     case initial

@@ -20,7 +20,7 @@ final class ConditionProgress: @unchecked Sendable {
     init(_ condition: any Condition) {
       self.condition = condition
       asksForCategoriesOnly = condition.asksForCategoriesOnly
-      // Nobody ever waits for the answer of one that only asks for categories.
+      // No procedure ever waits for the answer of one that only asks for categories.
       name = asksForCategoriesOnly ? "" : condition.name
       limits = condition.exclusionLimits
     }
@@ -122,7 +122,7 @@ final class ConditionProgress: @unchecked Sendable {
 
   /// No longer waits for an answer.
   ///
-  /// - Returns: the task that is to be cancelled, when the lock has been let go of.
+  /// - Returns: the task that is to be cancelled, when the lock has been released.
   func abandon() -> Task<Void, Never>? {
     serial += 1
     isAwaited = false

@@ -161,7 +161,7 @@ extension Procedure {
     if !isWanted { task.cancel() }
   }
 
-  /// The procedure was cancelled: nobody waits for its conditions any more.
+  /// The procedure was cancelled: it no longer waits for its conditions.
   final func abandonConditions() {
     let (task, prerequisites) = read { core in
       guard let progress = core.rarities?.conditions else {
@@ -196,7 +196,7 @@ extension Procedure {
     guard let (home, first, aftermath) = start else { return false }
     aftermath?.carryOut()
     for (offset, procedure) in procedures.enumerated() {
-      // Several conditions may bring the same one: it is added by whoever is first.
+      // Several conditions may bring the same one: the first procedure to claim it adds it.
       let isOurs = procedure.claimAsPrerequisite()
       if isOurs { home.add(procedure, as: .need) }
       let demand = DependencyDemand.requirement(.any)

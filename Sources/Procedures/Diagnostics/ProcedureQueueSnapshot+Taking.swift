@@ -47,7 +47,7 @@ private struct SnapshotTaking {
     return met.count
   }
 
-  /// One that somebody waits for, and that is not on this queue.
+  /// One that a described procedure waits for, and that is not on this queue.
   mutating func nextOther() -> Procedure? {
     while nextToDescribe < met.count {
       nextToDescribe += 1
@@ -87,7 +87,7 @@ private struct SnapshotTaking {
 }
 
 extension Obstacle {
-  /// Who has to finish first.
+  /// The procedures that have to finish first.
   var awaited: [Procedure] {
     switch self {
     case .nothing, .notEnqueued, .condition, .suspension, .pendingEvent, .observer: []

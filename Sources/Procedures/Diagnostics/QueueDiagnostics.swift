@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// What a queue reports, to whom, and after how long.
+/// What a queue reports, to which handler, and after how long.
 final class QueueDiagnostics: Sendable {
   typealias Handler = @Sendable (ProcedureDiagnostic) -> Void
 
@@ -45,7 +45,7 @@ final class QueueDiagnostics: Sendable {
     }
   }
 
-  /// Told of what was refused, beside the handler.
+  /// Called with each refusal, beside the handler.
   var refusalRecorder: Handler? {
     get { settings.withLock { $0.refusalRecorder } }
     set {
@@ -76,7 +76,7 @@ final class QueueDiagnostics: Sendable {
     set { settings.withLock { $0.waitReportDelay = newValue } }
   }
 
-  /// After how long a wait is to be reported; nil if nobody wants to know.
+  /// After how long a wait is to be reported; nil if there is no handler.
   var overdueDelay: Duration? {
     settings.withLock { $0.handler == nil ? nil : $0.waitReportDelay }
   }

@@ -1,4 +1,4 @@
-/// Where a mistake is written that would otherwise be lost: when no handler is there to be told.
+/// Where a mistake is written that would otherwise be lost: when there is no handler.
 enum StandardError {
   /// Writes a line in one call, so that lines of several threads do not mix.
   static func write(_ line: String) {

@@ -5,11 +5,11 @@ struct WaitCycle: Equatable, Sendable {
   /// Wherever they begin.
   static func == (left: Self, right: Self) -> Bool { Set(left.members) == Set(right.members) }
 
-  /// Nobody else will: cancels them all, each with the names of all, in order, before any goes on.
+  /// Nothing else will: cancels them all, each with the names of all, in order, before any goes on.
   func end(on context: SchedulingContext) {
     let names = members.map(\.name)
     let error = ProcedureError.dependencyCycle(names)
-    // Told first, so that whoever waits for a member has been told when the wait is over.
+    // Reported first, before the wait of any caller for a member is over.
     context.diagnostics.report(.waitCycle(names))
     Procedure.cancel(members, errors: [error], reason: .failure(error))
   }

@@ -1,5 +1,5 @@
-/// Who waits for whom, among the procedures of a queue, and of other queues as far as they are waited
-/// for.
+/// Which procedure waits for which, among those of a queue, and of other queues as far as they are
+/// waited for.
 ///
 /// A procedure can end if it waits for nothing, or for others that all can end; of those that have
 /// the slots, or the places in a category, that it needs, some are enough. Those that remain wait for

@@ -12,8 +12,8 @@
 /// ## Several counts for one category
 /// Each is kept: a procedure starts only if there are fewer inside than its own count, and than the
 /// count of each that is inside. So `MutuallyExclusive` and `AtMost` of one category are a lock for one
-/// writer or several readers. The order is that of asking: who asks later does not go before one that
-/// waits for room in the same category.
+/// writer or several readers. The order is that of asking: a procedure that asks later does not go
+/// before one that waits for room in the same category.
 ///
 /// ## Groups
 /// A group that holds one of the places lends it to what is inside it: one descendant at a time, however

@@ -2,7 +2,7 @@
 ///
 /// It stands at one level, of a category that keeps its first out. Guarded by the lock of the table.
 final class ExclusionLine: Ticketed, @unchecked Sendable {
-  /// What is the same for all who stand in it.
+  /// What is the same for all requests in it.
   struct Key: Hashable, Sendable {
     let limits: [ExclusionLimit]
     let outer: ObjectIdentifier?

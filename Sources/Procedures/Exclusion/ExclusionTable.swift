@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// Who holds which category of mutual exclusion, and who waits for it. Pure.
+/// Which request holds which category of mutual exclusion, and which waits for it. Pure.
 ///
 /// A request names all categories of one procedure. It is granted all of them, in one step, or
 /// none; so no request holds one category while it waits for another. A request is made only by a
@@ -101,7 +101,7 @@ struct ExclusionTable: Sendable {
     return offered
   }
 
-  /// Who stands in the way of a request, category by category.
+  /// What stands in the way of a request, category by category.
   func obstacles(to request: ExclusionRequest) -> [ExclusionObstacle] {
     guard case .waiting = request.status else { return [] }
     return request.limits.indices.compactMap { index in
@@ -190,7 +190,7 @@ struct ExclusionTable: Sendable {
     }
   }
 
-  /// Lets in whom there is room for, in order. Those that another level keeps out go to stand there.
+  /// Lets in requests while there is room, in order. Those that another level keeps out wait there.
   private mutating func offer(at level: ExclusionLevel) -> [ExclusionRequest] {
     var offered: [ExclusionRequest] = []
     while let line = level.lines.first, let first = line.first,

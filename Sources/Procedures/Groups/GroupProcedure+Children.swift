@@ -131,8 +131,8 @@ extension GroupProcedure {
 }
 
 extension ProcedureCore {
-  /// The next child that is to be heard; nil also if a cancel is to be told first: then they are heard
-  /// after that.
+  /// The next child that is to be heard; nil also if a cancel is to be delivered first: then they
+  /// are heard after that.
   mutating func takeUnheardChild() -> Procedure? {
     guard let rarities, rarities.unheard.first != nil else { return nil }
     guard !machine.isCancelDue else {

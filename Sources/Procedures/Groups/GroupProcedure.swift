@@ -19,7 +19,7 @@ internal import ProcedurePrimitives
 ///
 /// ## Cancellation
 /// Cancelling a group cancels its children, however deep; all of them read cancelled before
-/// anything of any of them is told. A group that is cancelled before it started does not execute;
+/// the cancel of any is delivered. A group that is cancelled before it started does not execute;
 /// it finishes after its children have finished, cancelled.
 ///
 /// ## Failure
@@ -157,7 +157,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   }
 
   final override func announceChildren() {
-    // In this order: who adds a child from here on announces it, and sees the observers seen here.
+    // In this order: a caller that adds a child from now on announces it, and sees these observers.
     let children = list.announce()
     if read({ $0.observers.wantsAdditions }) { announce(children, as: .announced) }
   }
@@ -254,7 +254,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
     }
   }
 
-  /// What a ready-made group makes of what the override returned: nobody has to call super.
+  /// What a ready-made group makes of what the override returned: no override has to call super.
   func errorsToTakeOver(_ errors: [any Error], of child: Procedure) -> [any Error] { errors }
 
   /// What the errors of a child are to the group. Asked after `errorsToTakeOver`.
@@ -264,10 +264,10 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
 
   // MARK: Memory
 
-  /// Lets go of the children without recursion: groups may be nested thousands deep.
+  /// Releases the children without recursion: groups may be nested thousands deep.
   ///
-  /// Of a group that never ran, children that somebody still refers to are cancelled: nobody else
-  /// would end them.
+  /// Of a group that never ran, children that something else still refers to are cancelled: nothing
+  /// else would end them.
   private func release() {
     var (unfinished, released, awaitingTurn) = list.abandon()
     while true {

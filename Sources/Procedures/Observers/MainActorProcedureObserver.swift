@@ -1,4 +1,4 @@
-/// Something on the main actor that is told what happens to a procedure: a view model, for example.
+/// Something on the main actor that receives the events of a procedure: a view model, for example.
 ///
 /// ```swift
 /// @MainActor final class UploadModel: MainActorProcedureObserver {
@@ -15,10 +15,10 @@
 /// and blocks no thread; the main actor must be free for it, so that a main thread which blocks until
 /// the procedure has finished waits for ever.
 @MainActor public protocol MainActorProcedureObserver: Sendable {
-  /// The events to be told of; all unless you say less. Asked once, when it is added.
+  /// The events to receive; all unless you say less. Asked once, when it is added.
   nonisolated var events: ProcedureEvents { get }
 
-  /// It was attached: told in the procedure's next turn, before anything else.
+  /// It was attached: delivered in the procedure's next turn, before any other event.
   func didAttach(to procedure: Procedure)
 
   /// `execute()` is about to be called. Cancel or finish the procedure here and it is not.

@@ -28,7 +28,7 @@ struct ObserverDelivery: Sendable {
   /// The did-add event that follows a will-add.
   var didAdd: ObserverDelivery { ObserverDelivery(.didAdd, to: entries, of: production) }
 
-  /// Calls the observers. Of the finish they are told last, and then let go of.
+  /// Calls the observers. The finish is their last event; then they are released.
   ///
   /// - Returns: false if one of them is called elsewhere. The rest is with the procedure then, and
   ///   its turn goes on when that call has returned; the caller must do no more of it.

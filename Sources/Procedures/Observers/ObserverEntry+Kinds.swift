@@ -38,7 +38,7 @@ final class WholeObserverEntry<Observer: ProcedureObserver>: ObserverEntry, @unc
   }
 }
 
-/// The place of a closure. It has one event, and is told of no other.
+/// The place of a closure. It receives one event, and no other.
 @usableFromInline
 final class BlockObserverEntry<P: Procedure>: ObserverEntry, @unchecked Sendable {
   @safe @exclusivity(unchecked) private var block: ObserverBlock<P>?

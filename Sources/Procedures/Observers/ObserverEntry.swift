@@ -5,8 +5,8 @@ internal import ProcedurePrimitives
 /// It knows no procedure, so that a registration which outlives the procedure costs it nothing: a
 /// weak reference would make all of its reference counting slow.
 ///
-/// Unchecked because `status` says who may touch what the subclass keeps: whoever brought it from
-/// idle to telling, or to gone.
+/// Unchecked because `status` says which thread may touch what the subclass keeps: the one that
+/// brought it from idle to telling, or to gone.
 ///
 /// | status  | deliver       | remove    | told   |
 /// |---------|---------------|-----------|--------|
@@ -19,7 +19,7 @@ class ObserverEntry: @unchecked Sendable {
   private enum Status {
     static let idle: UInt8 = 0
     static let telling: UInt8 = 1
-    /// Taken off while it is called: who calls it lets go of it.
+    /// Taken off while it is called: the thread that calls it releases it.
     static let leaving: UInt8 = 2
     /// Taken off, or the procedure has finished.
     static let gone: UInt8 = 3
@@ -27,8 +27,8 @@ class ObserverEntry: @unchecked Sendable {
 
   private let status = AtomicByte(Status.idle)
   final let events: ProcedureEvents
-  /// Whether it has been told so, or need not be. Written before the entry is shared, or by who holds
-  /// the turn.
+  /// Whether didAttach was delivered to it, or need not be. Written before the entry is shared, or
+  /// by the holder of the turn.
   @safe @exclusivity(unchecked) final var isAttached = false
   /// Where it wants to be called.
   final let place: ObserverPlace
@@ -47,7 +47,7 @@ class ObserverEntry: @unchecked Sendable {
   /// Whether no event will be delivered to it any more.
   final var isRemoved: Bool { status.load() >= Status.leaving }
 
-  /// Lets go of the observer, which is told nothing from here on. True the first time.
+  /// Releases the observer, which receives no event from here on. True the first time.
   @discardableResult
   final func remove() -> Bool {
     while true {
@@ -60,7 +60,7 @@ class ObserverEntry: @unchecked Sendable {
     }
   }
 
-  /// Calls the observer, unless it was removed. By who holds the turn, or on its behalf.
+  /// Calls the observer, unless it was removed. Called by the holder of the turn, or for it.
   final func deliver(
     _ event: ProcedureEvents, of procedure: Procedure, adding added: Procedure?
   ) {

@@ -3,7 +3,7 @@ internal import ProcedurePrimitives
 /// The observers of one procedure, in the order in which they were added. Guarded by its lock.
 struct ObserverList: Sendable {
   private(set) var entries = SmallList<ObserverEntry>()
-  /// The events that one of them at least wants to be told of.
+  /// The events that one of them at least wants to receive.
   private(set) var wants: ProcedureEvents = []
   /// When to look for those that were taken off: at two to the power of this many.
   private var pruneExponent: UInt8 = 4
@@ -21,7 +21,7 @@ struct ObserverList: Sendable {
   /// Those that have not been told that they are attached.
   var unattached: SmallList<ObserverEntry> { entries.keeping { !$0.isAttached } }
 
-  /// The procedure lets go of all of them.
+  /// The procedure releases all of them.
   mutating func takeAll() -> SmallList<ObserverEntry> {
     defer { self = ObserverList() }
     return entries

@@ -1,10 +1,10 @@
 internal import ProcedurePrimitives
 
-/// Holds back the event that it was handed out for, as long as somebody keeps it.
+/// Holds back the event that it was handed out for, as long as a reference to it is kept.
 ///
 /// Keep it beyond the observer's return to make the procedure wait before it executes or finishes;
-/// call `release()`, or let go of it, to let the event go on. It cannot be forgotten: its `deinit`
-/// releases it. A cancel before `execute()` makes a held execute event moot.
+/// call `release()`, or drop all references to it, to let the event go on. It cannot be forgotten:
+/// its `deinit` releases it. A cancel before `execute()` makes a held execute event moot.
 ///
 /// ```swift
 /// procedure.addWillFinishBlockObserver { procedure, errors, pendingFinish in
@@ -15,7 +15,7 @@ public final class PendingEvent: Sendable {
   private enum Status {
     /// The observer has not returned.
     static let offered: UInt8 = 0
-    /// The observer has returned and somebody kept it.
+    /// The observer has returned and a reference to it was kept.
     static let held: UInt8 = 1
     static let released: UInt8 = 2
   }
@@ -39,8 +39,8 @@ public final class PendingEvent: Sendable {
     procedure.note { [event] in $0.machine.release(event) }
   }
 
-  /// The observer has returned and somebody may have kept the event. Holds the procedure unless
-  /// it was released already.
+  /// The observer has returned and may have kept a reference to the event. Holds the procedure
+  /// unless the event was released already.
   func hold() {
     procedure.update { [event] in $0.machine.hold(event) }
     if !status.compareExchange(Status.offered, Status.held) {

@@ -1,6 +1,6 @@
-/// The events that an observer wants to be told of.
+/// The events that an observer wants to receive.
 ///
-/// An event that nobody wants is not delivered at all, which is cheaper.
+/// An event that no observer wants is not delivered at all, which is cheaper.
 public struct ProcedureEvents: OptionSet, Sendable {
   /// One bit for each event.
   public let rawValue: UInt8
@@ -10,7 +10,7 @@ public struct ProcedureEvents: OptionSet, Sendable {
     self.rawValue = rawValue
   }
 
-  /// The observer was attached: the first thing that it is told.
+  /// The observer was attached: the first event that it receives.
   public static let didAttach = ProcedureEvents(rawValue: 1 << 0)
   /// `execute()` is about to be called.
   public static let willExecute = ProcedureEvents(rawValue: 1 << 1)

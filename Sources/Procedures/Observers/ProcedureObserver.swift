@@ -1,6 +1,6 @@
 public import Dispatch
 
-/// Something that is told what happens to a procedure.
+/// Something that receives the events of a procedure.
 ///
 /// Implement the events that you want; the others do nothing. All are called in the procedure's
 /// turns: one at a time, never overlapping its `execute()` or overrides, on a worker of its queue,
@@ -15,7 +15,7 @@ public import Dispatch
 /// procedure.add(observer: Log())
 /// ```
 public protocol ProcedureObserver: Sendable {
-  /// The events to be told of; all unless you say less. Asked once, when it is added.
+  /// The events to receive; all unless you say less. Asked once, when it is added.
   var events: ProcedureEvents { get }
 
   /// Where to be called; nil, the default, means on the procedure's worker.
@@ -23,12 +23,12 @@ public protocol ProcedureObserver: Sendable {
   /// The procedure's turn waits for the callback by message: no thread is blocked.
   var eventQueue: DispatchQueue? { get }
 
-  /// It was attached: told in the procedure's next turn, before it is told anything else.
+  /// It was attached: delivered in the procedure's next turn, before any other event.
   func didAttach(to procedure: Procedure)
 
   /// `execute()` is about to be called. Cancel or finish the procedure here and it is not.
   ///
-  /// - Parameter pendingExecute: keep it to hold the event back; let go of it to let it go on.
+  /// - Parameter pendingExecute: keep it to hold the event back; release it to let the event go on.
   func will(execute procedure: Procedure, pendingExecute: PendingEvent)
 
   /// `execute()` has returned. The work may go on asynchronously.
@@ -45,7 +45,7 @@ public protocol ProcedureObserver: Sendable {
 
   /// The procedure is about to finish with these errors, which no longer change.
   ///
-  /// - Parameter pendingFinish: keep it to hold the event back; let go of it to let it go on.
+  /// - Parameter pendingFinish: keep it to hold the event back; release it to let the event go on.
   func will(
     finish procedure: Procedure, withErrors errors: [any Error], pendingFinish: PendingEvent)
 

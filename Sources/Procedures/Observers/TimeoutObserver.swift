@@ -10,8 +10,8 @@ internal import ProcedurePrimitives
 /// count. The procedure is cancelled with `ProcedureError.Code.timedOut`; a procedure that ignores
 /// its cancel goes on. Zero or less cancels before `execute()` is called. One observer may be added to
 /// several procedures; each has its own time. With several observers the shortest counts.
-/// `isCancelled` reads true in time also when each thread of Dispatch's global queues is held; what is
-/// told of it needs one.
+/// `isCancelled` reads true in time also when each thread of Dispatch's global queues is held;
+/// delivering the cancel needs one.
 public struct TimeoutObserver: ProcedureObserver {
   private let duration: Duration
 

@@ -6,10 +6,10 @@ struct Dependent: Sendable {
   let demand: DependencyDemand
 }
 
-/// Who waits for a procedure, in order; no allocation for the first.
+/// The procedures that wait for one, in order; no allocation for the first.
 ///
-/// A key is good for one removal: whoever holds it forgets it then. Nobody is added any more once they
-/// are told, so a key whose dependent has been told finds nothing.
+/// A key is good for one removal: its holder forgets it then. No dependent is added any more once
+/// they are notified, so a key whose dependent has been notified finds nothing.
 struct DependentList: Sendable {
   enum Key: Sendable {
     case first
@@ -35,7 +35,7 @@ struct DependentList: Sendable {
     return .other(place: others.dependents.append(dependent, to: &others.order).place)
   }
 
-  /// The one that left; nil if it had been told.
+  /// The one that left; nil if it had been notified.
   mutating func remove(_ key: Key) -> Dependent? {
     switch key {
     case .first:

@@ -1,6 +1,6 @@
 internal import Dispatch
 
-/// What waits for a procedure to finish, and is told when it has left its list.
+/// What waits for a procedure to finish, and is notified when it has left its list.
 enum FinishWaiter: Sendable {
   case task(CheckedContinuation<Void, Never>)
   case thread(DispatchSemaphore)

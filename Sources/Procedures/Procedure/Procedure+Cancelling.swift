@@ -10,7 +10,7 @@ extension Procedure {
   /// thread. `procedureDidCancel(withErrors:)` and the DidCancel observers follow in the next turn.
   /// A procedure that has not executed finishes by itself, also in a suspended or full queue; one
   /// that has must finish itself. A group cancels its children: all of them read cancelled before
-  /// anything of any of them is told. In the `deinit` of a procedure that was never added, the
+  /// the cancel of any is delivered. In the `deinit` of a procedure that was never added, the
   /// token's handlers are called and children are cancelled; what would follow in a turn does not
   /// come.
   ///
@@ -117,7 +117,7 @@ extension Procedure {
     }
   }
 
-  /// Marks several procedures, and everything below those that are groups, before anybody is told.
+  /// Marks several procedures, and all below those that are groups, before any cancel is delivered.
   ///
   /// - Returns: whether it was the cancel that counts for one of them at least.
   @discardableResult
@@ -155,7 +155,7 @@ extension Procedure {
   }
 
   /// Goes on with a procedure that was marked when it was added to a cancelled group: what is below
-  /// it is marked too, before any of it is told.
+  /// it is marked too, before the cancel of any is delivered.
   final func join(_ cancel: TreeCancel, isMarked: Bool) {
     guard let childList else {
       if isMarked { cancel.tell([self]) }

@@ -165,13 +165,13 @@ extension Procedure {
     }
   }
 
-  /// True if the dependent had not been told yet, and now will not be.
+  /// True if the dependent had not been notified yet, and now will not be.
   final func removeDependent(_ key: DependentList.Key) -> Bool {
     let removed = read { $0.extras?.dependents.remove(key) }
     return removed != nil
   }
 
-  /// For the iterative release of a chain that nobody else refers to.
+  /// For the iterative release of a chain that nothing else refers to.
   final func takeDependencies() -> [Procedure] {
     read { core in
       guard let extras = core.extras else { return [] }

@@ -98,7 +98,7 @@ extension Procedure {
 
   /// The group that it was a child of went away.
   final func leaveHome() {
-    // What this lets go of may be the last reference: not under the lock.
+    // What this releases may be the last reference: not under the lock.
     let home = read { $0.home.take() }
     _ = home
   }

@@ -6,8 +6,8 @@ extension Procedure {
   /// Never blocks or traps. Called inside `execute()`, it takes effect after `execute()` returned;
   /// called elsewhere, in the next turn. On a cancelled procedure that has not started it adds its
   /// errors. Before the start of an uncancelled one, and on a group (which ends when its children
-  /// have), it is refused, and the queue's `diagnosticsHandler` is told. It is told as well of a call
-  /// on a ready-made procedure, such as a `BlockProcedure`, that comes after its closure has returned:
+  /// have), it is refused, and reported to the queue's `diagnosticsHandler`. So is a call on a
+  /// ready-made procedure, such as a `BlockProcedure`, that comes after its closure has returned:
   /// then it has ended by itself. Without a handler that is written to standard error.
   ///
   /// - Parameter errors: none if it succeeded. They follow those of a cancel in `errors`.
@@ -68,8 +68,8 @@ extension Procedure {
 }
 
 extension ProcedureCore {
-  /// The procedure has ended when its closure returned: from here on it forgets its queue, but not what
-  /// is to be told of a later `finish`.
+  /// The procedure has ended when its closure returned: from here on it forgets its queue, but not
+  /// where a later `finish` is reported.
   mutating func noteEnd(byItself finish: ProcedureStateMachine.Finish) {
     guard QueueDiagnostics.hasHandlers.load() != 0, case .accepted = finish,
       let diagnostics = home?.context.diagnostics

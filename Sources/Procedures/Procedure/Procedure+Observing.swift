@@ -4,7 +4,7 @@ extension Procedure {
   /// Adds an observer, at any time. Observers are called in the order in which they were added.
   ///
   /// One that is added late is told, in a turn, of a cancel or finish that already happened.
-  /// Observers are let go of when the procedure has finished.
+  /// Observers are released when the procedure has finished.
   ///
   /// - Returns: what takes it off again. May be dropped.
   @discardableResult
@@ -28,11 +28,11 @@ extension Procedure {
   }
 }
 
-/// An observer's place on a procedure. Letting go of it does nothing: the observer stays.
+/// An observer's place on a procedure. Dropping it does nothing: the observer stays.
 public struct ObserverRegistration: Sendable {
   let entry: ObserverEntry
 
-  /// Takes the observer off the procedure, which lets go of it: nothing is delivered from here on.
+  /// Takes the observer off the procedure, which releases it: nothing is delivered from here on.
   ///
   /// A callback that is running on another thread is not waited for.
   ///

@@ -75,7 +75,7 @@ extension Procedure {
     if failed { body(errors) } else { body([]) }
   }
 
-  /// Nil if somebody else holds the turn and will see to the start.
+  /// Nil if another holder has the turn and will see to the start.
   @inline(never)
   private func beginTurn(
     _ kind: ReadyListStateMachine.Job.Kind, on list: ReadyList, _ context: SchedulingContext
@@ -99,7 +99,7 @@ extension Procedure {
 
   /// Calls the observers of a step, and then the queue's delegate, if it is one for that.
   ///
-  /// Not inlined: most steps are nobody's business.
+  /// Not inlined: most steps have neither observers nor a delegate.
   ///
   /// - Returns: false if the turn waits for a callback on another queue.
   @inline(never)
@@ -120,9 +120,9 @@ extension Procedure {
     return true
   }
 
-  /// The last step: lets go of everything, and tells dependents.
+  /// The last step: releases everything, and notifies dependents.
   ///
-  /// - Returns: who waits for the procedure. They are told when it has left its list.
+  /// - Returns: what waits for the procedure, to be notified when that has left its list.
   private func retire(on worker: WorkerPlace, with last: NextStep) -> [FinishWaiter]? {
     releaseWork()
     let extras: ProcedureExtras

@@ -11,7 +11,7 @@ extension Procedure {
     return outcome ?? .cancelled([CancellationError()])
   }
 
-  /// Has a waiter told when it has finished. False if it has, and the waiter is not told.
+  /// Notifies a waiter when it has finished. False if it has, and the waiter is not notified.
   final func addFinishWaiter(_ waiter: FinishWaiter) -> Bool {
     read { core in
       guard !core.machine.isRetired else { return false }

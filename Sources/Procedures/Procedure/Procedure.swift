@@ -64,7 +64,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// The children, if this is a group.
   var childList: ReadyList? { nil }
 
-  // What ready-made procedures do beside the overrides, so that nobody has to call super.
+  // What ready-made procedures do beside the overrides, so that no override has to call super.
 
   /// A group is about to execute: what is added to it from here on is announced when it is added.
   func announceChildren() {}
@@ -87,7 +87,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// It is about to be added to a queue or group, on the thread that adds.
   func prepareForQueue() {}
 
-  /// It has finished, executed or not: lets go of the work.
+  /// It has finished, executed or not: releases the work.
   func releaseWork() {}
 
   /// The child whose progress is its own; nil if that is the progress of all children together.
@@ -299,7 +299,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
     status.publish(core.machine.status.byte)
   }
 
-  /// Notes an event, and has the turn run if nobody holds it.
+  /// Notes an event, and has the turn run if it is not held.
   final func note(_ event: (inout ProcedureCore) -> ProcedureStateMachine.TurnAction) {
     let list: ReadyList? = update { core in
       event(&core) == .requestTurn ? core.home ?? .detached : nil

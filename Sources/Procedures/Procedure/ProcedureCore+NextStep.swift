@@ -8,11 +8,11 @@ struct NextStep: Sendable {
     case none
     /// Where the turn goes on: it is still held.
     case movesTo(ReadyList)
-    /// Who is told of the events.
+    /// The observers that receive the events.
     case observers(SmallList<ObserverEntry>)
     /// Of a procedure that is to be added, or one that had to wait.
     indirect case delivery(ObserverDelivery)
-    /// At the last step: all that the procedure lets go of.
+    /// At the last step: all that the procedure releases.
     case extras(ProcedureExtras)
     /// The same of one that is recorded, which keeps its record.
     case record(ProcedureRecord)
@@ -25,7 +25,7 @@ struct NextStep: Sendable {
   /// Whether nothing can come between this step and that of asking the group.
   var asksGroup = false
 
-  /// Whether anybody may be told of it.
+  /// Whether observers, or the queue's delegate, may receive it.
   func isTold(on list: ReadyList) -> Bool {
     switch detail {
     case .observers, .delivery: true
@@ -33,7 +33,7 @@ struct NextStep: Sendable {
     }
   }
 
-  /// What is told, if there are observers.
+  /// What the observers receive, if there are any.
   var delivery: ObserverDelivery? {
     switch detail {
     case .observers(let entries): ObserverDelivery(events, to: entries)
@@ -80,14 +80,14 @@ extension ProcedureCore {
       if case .none = next.detail { next.asksGroup = machine.mustAskGroup }
       return next
     case .didFinish:
-      // Told of this they are told all: who comes later is told of it when attached.
+      // It is their last event: an observer that is added later receives it when attached.
       let last = observers.takeAll()
       if !last.isEmpty { record?.note(step) }
       return NextStep(step, last.isEmpty ? .none : .observers(last), events: .didFinish)
     case .addProduced:
       return NextStep(step, deliveryOfProduced().map(NextStep.Detail.delivery) ?? .none)
     case .retire:
-      // Who asks why it did not succeed is told in which group: that reports the cause.
+      // A procedure that asks why it did not succeed learns its group: that reports the cause.
       let origin =
         isMember && (machine.isCancelled || machine.errorsIfAny != nil) ? home?.owner : nil
       home = nil
@@ -100,8 +100,8 @@ extension ProcedureCore {
     }
   }
 
-  /// The list that its turn moves to, if this worker is nobody's, and it has become a member of a
-  /// list since, or that is on a queue now.
+  /// The list that its turn moves to, if this worker serves no queue, and it has become a member
+  /// of a list since, or its list is on a queue now.
   func homeElsewhere(than list: ReadyList, _ context: SchedulingContext) -> ReadyList? {
     guard context.isDetached, let home, home !== list || home.isOnQueue else { return nil }
     return home

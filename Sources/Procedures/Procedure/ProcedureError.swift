@@ -12,7 +12,7 @@
 /// their codes and the names are: that is what a test, or a handler, asks for. A struct with a code, so
 /// that a new kind of error does not break an exhaustive `switch` of yours.
 ///
-/// Errors of your own are best types of your own: they reach whoever waits as they are. To report
+/// Errors of your own are best types of your own: they reach the waiter as they are. To report
 /// something in the framework's terms, for example from a condition, make one:
 ///
 /// ```swift

@@ -95,7 +95,7 @@ final class ProcedureExtras: @unchecked Sendable {
     return remainder
   }
 
-  /// Lets go of the dependencies without recursion: a chain may be 200,000 long.
+  /// Releases the dependencies without recursion: a chain may be 200,000 long.
   private func releaseDependencies() {
     var released = dependencies.map(\.procedure)
     dependencies = SmallList()

@@ -22,7 +22,7 @@ final class ProcedureRarities: @unchecked Sendable {
   /// Whether a condition of another procedure adds it to a queue.
   var isClaimed = false
   var registrations: [CancellationRegistration] = []
-  /// What is told of a `finish` that comes after it has ended by itself.
+  /// Where a `finish` is reported that comes after it has ended by itself.
   var lateFinishes: QueueDiagnostics.LateFinishes?
   var timers: [(clock: TimerClock, key: SlabKey)] = []
 

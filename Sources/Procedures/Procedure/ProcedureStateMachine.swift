@@ -1,7 +1,7 @@
 /// The life of one procedure. Pure: no lock, no user code called, nothing allocated on the way.
 ///
-/// A procedure is a small actor. Events are noted here, by anyone; a *turn* carries them out, one
-/// step at a time, by whoever holds it. `next(wants:)` says what the holder does next.
+/// A procedure is a small actor. Events are noted here, by any thread; a *turn* carries them out,
+/// one step at a time, on the thread that holds it. `next(wants:)` says what the holder does next.
 ///
 /// Events and states (– means: late, changes nothing):
 ///
@@ -43,7 +43,7 @@
 /// `giveBackTurn` are a turn of one step, and so is a hand-over on the worker of the dependency.
 /// ```
 ///
-/// A cancel comes in two parts, so that a whole tree can be marked before anything of it is told:
+/// A cancel comes in two parts, so that a whole tree can be marked before any cancel is delivered:
 /// `mark` sets the flag, `post` lets the turn deliver it. Between the two a turn goes no further
 /// than where it is: it neither executes nor finishes.
 ///
@@ -82,7 +82,7 @@ struct ProcedureStateMachine: Sendable {
     case retire
   }
 
-  /// What whoever noted an event has to do about it.
+  /// What the caller that noted an event has to do about it.
   enum TurnAction: Sendable, Equatable {
     case none
     /// The turn is now held for the caller, who must have it run.
@@ -464,7 +464,7 @@ struct ProcedureStateMachine: Sendable {
     holds += 1
   }
 
-  /// An observer lets go of the event.
+  /// An observer releases the event.
   mutating func release(_ event: Holdable) -> TurnAction {
     guard held == event, holds > 0 else { return .none }
     holds -= 1
@@ -498,7 +498,7 @@ struct ProcedureStateMachine: Sendable {
     return .requestTurn
   }
 
-  /// Takes the turn for one piece of user code, unless it is held, or a cancel is to be told first.
+  /// Takes the turn for one piece of user code, unless it is held, or a cancel is due first.
   mutating func takeTurn() -> Bool {
     guard isTurnFree else { return false }
     isTurnHeld = true
@@ -517,12 +517,12 @@ struct ProcedureStateMachine: Sendable {
     return .none
   }
 
-  /// Whether it was cancelled and has not been told so: no other user code begins before.
+  /// Whether it was cancelled and that is not delivered yet: no other user code begins before.
   var isCancelDue: Bool { cancellation == .marked || cancellation == .posted }
 
   /// What the holder of the turn does next, now that the step before is done.
   ///
-  /// - Parameter wants: the events that somebody observes; others are skipped.
+  /// - Parameter wants: the events that have an observer; others are skipped.
   mutating func next(wants: ProcedureEvents) -> Step {
     precondition(isTurnHeld, "Internal inconsistency: a turn that nobody holds")
     if !isCancelDue {

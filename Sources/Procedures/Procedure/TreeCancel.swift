@@ -1,11 +1,11 @@
 internal import ProcedurePrimitives
 
 /// One cancel of a group on its way through the tree below it: first everything is marked, then
-/// everything is told.
+/// the cancel of each procedure is delivered.
 ///
-/// Whoever adds a child to a group that is marked already marks the child itself, and leaves it here
-/// to be told when the walk has been everywhere. So nothing of the tree is told before all of it
-/// reads cancelled, and nobody waits.
+/// A thread that adds a child to a group that is marked already marks the child itself, and leaves
+/// it here, its cancel to be delivered when the walk has been everywhere. So no cancel is delivered
+/// before all of the tree reads cancelled, and no thread waits.
 final class TreeCancel: Sendable {
   let errors: [any Error]
   let reason: CancellationReason
@@ -59,7 +59,7 @@ final class TreeCancel: Sendable {
     }
   }
 
-  /// Has procedures told that were marked: now, or when this walk, and those before it, are done.
+  /// Delivers the cancels of marked procedures: now, or when this walk and those before are done.
   func tell(_ marked: [Procedure]) {
     var cancel = self
     while true {
@@ -74,7 +74,7 @@ final class TreeCancel: Sendable {
     for procedure in marked { procedure.deliverCancel(reason) }
   }
 
-  /// The walk is done: tells everybody, in the order in which they were marked.
+  /// The walk is done: delivers the cancels, in the order in which procedures were marked.
   func finishMarking() {
     let untold = progress.withLock { progress in
       progress.isMarked = true

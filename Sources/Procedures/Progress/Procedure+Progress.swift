@@ -2,8 +2,8 @@ extension Procedure {
   /// How much of the work is done, from 0 to 1.
   ///
   /// 1 when it has finished, however that was. Before, what `report(fractionCompleted:)` was last
-  /// told; for a group that reports nothing, the mean of its children's, by their `progressWeight`;
-  /// for a retry, that of its current attempt.
+  /// given; for a group that reports nothing, the mean of its children's, by their
+  /// `progressWeight`; for a retry, that of its current attempt.
   /// Looking at a group costs a look at each of its children.
   public final var fractionCompleted: Double {
     // Iterative: groups may be nested thousands deep.
@@ -73,7 +73,7 @@ extension Procedure {
   /// for await fraction in export.progressUpdates { bar.value = fraction }
   /// ```
   ///
-  /// Whoever reads slowly gets the latest, not all. It ends with 1 when the procedure has finished;
+  /// A slow reader gets the latest, not all. It ends with 1 when the procedure has finished;
   /// it also ends when the procedure goes, and when the reading task is cancelled. While a group is
   /// watched, a change in it costs its depth, and children that are added start when it knows them.
   public final var progressUpdates: ProgressUpdates { watchedNode().updates() }

@@ -1,11 +1,11 @@
 internal import ProcedurePrimitives
 
-/// How far a procedure is, while somebody watches it or a group that it is in.
+/// How far a procedure is, while a reader watches it or a group that it is in.
 ///
 /// Changes go up from child to group by difference, one lock at a time, so that a change costs the
 /// depth of the tree and not its size.
 final class ProgressNode: Sendable {
-  /// Somebody who reads: told that there is a change, and finds it in `latest`.
+  /// A reader: notified that there is a change, it finds it in `latest`.
   private struct Watcher: Sendable {
     let latest: LatestFraction
     let changes: AsyncStream<Void>.Continuation

@@ -2,7 +2,7 @@ internal import ProcedurePrimitives
 
 /// How much of a procedure's work is done: the present fraction, and the latest after each change.
 ///
-/// Whoever reads slowly gets the latest, not all. It ends when the procedure has finished, after a 1;
+/// A slow reader gets the latest, not all. It ends when the procedure has finished, after a 1;
 /// when the procedure goes; and when the reading task is cancelled.
 public struct ProgressUpdates: AsyncSequence, Sendable {
   /// A fraction, from 0 to 1.

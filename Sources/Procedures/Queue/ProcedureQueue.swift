@@ -11,7 +11,7 @@ internal import ProcedurePrimitives
 ///
 /// A procedure that waits for its dependencies takes no slot; one that executes keeps its slot until
 /// it has finished. With `maxConcurrentProcedureCount: 1` a queue is serial in the order above. A
-/// queue that its owner lets go of still runs what was added to it.
+/// queue that its owner releases still runs what was added to it.
 ///
 /// ## Cancellation
 /// A cancelled procedure that has not started finishes promptly: it needs no free slot, and the
@@ -75,12 +75,12 @@ public final class ProcedureQueue: Sendable {
     self.maxConcurrentProcedureCount = maxConcurrentProcedureCount
   }
 
-  /// Has nobody look for procedures that wait for each other: for measuring what that costs.
+  /// Ends the search for procedures that wait for each other: for measuring what that costs.
   package func disableWaitWatch() {
     list.context.watch.disable()
   }
 
-  /// Tells of each procedure that is about to be added, also when the queue's owner has let go of it.
+  /// Passes on each procedure that is about to be added, also after the owner released the queue.
   package func record(_ recorder: @escaping @Sendable (Procedure) -> Void) {
     list.setRecorder(recorder)
   }
@@ -91,7 +91,7 @@ public final class ProcedureQueue: Sendable {
   }
 
   deinit {
-    // Nobody can resume it any more, and what was added to it is still to run.
+    // No caller can resume it any more, and what was added to it is still to run.
     list.isSuspended = false
   }
 
@@ -209,9 +209,9 @@ public final class ProcedureQueue: Sendable {
   /// Refuses whatever is added from here on. What is there goes on, and finishes.
   ///
   /// What is refused is cancelled with `ProcedureError.Code.queueClosed` and finishes without executing,
-  /// `add` returns false, and `diagnosticsHandler` is told. So is what the queue's own procedures
-  /// produce; their children and what their conditions bring are part of them, and accepted. Decided in
-  /// one step against each `add`. A closed queue stays closed; to close it again changes nothing.
+  /// `add` returns false, and `diagnosticsHandler` is called. So it is with what its procedures
+  /// produce; their children and what their conditions bring are part of them, and accepted.
+  /// Decided in one step against each `add`. It stays closed; to close it again changes nothing.
   public func close() {
     list.close()
   }
@@ -231,7 +231,7 @@ public final class ProcedureQueue: Sendable {
 
   /// Cancels every procedure that has not finished. Those added later are not affected.
   ///
-  /// All of them read cancelled before anything of any of them is told: none starts because another
+  /// All of them read cancelled before the cancel of any is delivered: none starts because another
   /// one has made room.
   public func cancelAll(withErrors errors: [any Error] = []) {
     Procedure.cancel(
@@ -273,13 +273,13 @@ public final class ProcedureQueue: Sendable {
   /// That of a test, if the queue was given one: then a sleep ends when the test says so.
   public var clock: any Clock<Duration> { list.context.clock }
 
-  /// Is told what happens on the queue. Not kept alive.
+  /// Receives the events of the queue. Not kept alive.
   public weak var delegate: (any ProcedureQueueDelegate)? {
     get { delegateReference.delegate }
     set { list.setDelegate(newValue, of: self) }
   }
 
-  /// Is told of what is probably a mistake, such as a `finish()` that was refused.
+  /// Receives what is probably a mistake, such as a `finish()` that was refused.
   ///
   /// Called on the thread on which it is noticed, with no lock held. It must not block.
   public var diagnosticsHandler: (@Sendable (ProcedureDiagnostic) -> Void)? {
@@ -290,8 +290,8 @@ public final class ProcedureQueue: Sendable {
   /// How long a cancelled procedure may take to finish before that is reported; nil, the default,
   /// for any time.
   ///
-  /// Told once for each procedure to `diagnosticsHandler`, with how long it has lingered, by the
-  /// queue's clock. Nothing is killed. Counts for cancels from here on, in groups too.
+  /// Reported once for each procedure to `diagnosticsHandler`, with how long it has lingered, by
+  /// the queue's clock. Nothing is killed. Counts for cancels from here on, in groups too.
   public var cancellationGracePeriod: Duration? {
     get { list.context.diagnostics.gracePeriod }
     set { list.context.diagnostics.gracePeriod = newValue }
@@ -301,7 +301,7 @@ public final class ProcedureQueue: Sendable {
   /// take to return, or a condition take to answer, before that is reported to `diagnosticsHandler`;
   /// nil for any time, default ten seconds.
   ///
-  /// Told once for each such wait that begins while there is a handler, by the queue's clock.
+  /// Reported once for each such wait that begins while there is a handler, by the queue's clock.
   public var waitReportDelay: Duration? {
     get { list.context.diagnostics.waitReportDelay }
     set { list.context.diagnostics.waitReportDelay = newValue }

@@ -1,8 +1,8 @@
 internal import ProcedurePrimitives
 
-/// Is told what happens on a queue. Children of groups on it are not reported: their group is.
+/// Receives the events of a queue. Children of groups on it are not reported: their group is.
 ///
-/// Once its owner has let go of the queue, nothing more is told: there is no queue to name.
+/// Once its owner has released the queue, the delegate receives no more: there is no queue to name.
 ///
 /// Add events come on the thread that adds; finish events in the procedure's turn, after its own
 /// observers. Events of one procedure come in order, those of different ones concurrently.
@@ -42,7 +42,7 @@ extension ProcedureQueueDelegate {
 
 /// A queue's delegate, and the queue to name to it; neither is kept alive.
 final class QueueDelegateReference: Sendable {
-  /// Is told of each procedure that is about to be added, before the delegate is.
+  /// Called with each procedure that is about to be added, before the delegate is.
   typealias Recorder = @Sendable (Procedure) -> Void
 
   private struct References: Sendable {

@@ -123,7 +123,7 @@ final class ListRecording: Sendable {
     unsafe old?.release()
   }
 
-  /// Nil for one that is not awaited, as most are not, and for all but one who asks.
+  /// Nil for a list that is not awaited, as most are not, and for all callers but one.
   func takeAwaited() -> RecordStore? {
     guard unsafe awaited.load(ordering: .relaxed) != nil else { return nil }
     return unsafe awaited.exchange(nil, ordering: .acquiringAndReleasing)?.takeRetainedValue()

@@ -8,7 +8,7 @@ final class ProcedureValues: @unchecked Sendable {
   /// How much it said is done.
   var fraction: Double?
   var progressWeight: Double?
-  /// While somebody watches its progress.
+  /// While a reader watches its progress.
   var progressNode: ProgressNode?
 }
 

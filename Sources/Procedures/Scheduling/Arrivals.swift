@@ -1,12 +1,12 @@
 internal import ProcedurePrimitives
 
-/// Procedures that were added to a queue, until somebody looks at its list the next time.
+/// Procedures that were added to a queue, until a thread looks at its list the next time.
 ///
-/// Whoever adds waits for no worker, and workers take what has been added meanwhile all at once: the
-/// list's own lock, which every worker needs for each procedure, is not needed for adding.
+/// A thread that adds waits for no worker, and a worker takes all that came meanwhile at once:
+/// the list's own lock, which every worker acquires for each procedure, is not needed for adding.
 ///
-/// Closed, it takes nobody: that of a group, which may refuse a child, and that of a queue since it
-/// was cancelled as a whole, and cancels whoever comes.
+/// Closed, it accepts no procedure: that of a group, which may refuse a child, and that of a queue
+/// since it was cancelled as a whole, and cancels each procedure that is added.
 struct Arrivals: ~Copyable, Sendable {
   struct Arrival: Sendable {
     let procedure: Procedure
@@ -15,7 +15,7 @@ struct Arrivals: ~Copyable, Sendable {
 
   enum Answer: Sendable {
     case accepted
-    /// It is the first that needs a worker, and nobody is expected: somebody must look.
+    /// It is the first that needs a worker, and none is expected: the caller must look.
     case acceptedUnexpected
     case closed
   }
@@ -23,7 +23,7 @@ struct Arrivals: ~Copyable, Sendable {
   struct Content: Sendable {
     var batch = ArrivalBatch()
     var isOpen: Bool
-    /// Whether there is one that needs a worker, and somebody was told, or expected.
+    /// Whether there is one that needs a worker, and its caller must look, or a worker is expected.
     var isLookDue = false
   }
 
@@ -34,10 +34,10 @@ struct Arrivals: ~Copyable, Sendable {
     content = Contended(Content(isOpen: isOpen))
   }
 
-  /// Whether nobody is there. One atomic load.
+  /// Whether no procedure is there. One atomic load.
   var isEmpty: Bool { isAnyThere.load() == 0 }
 
-  /// - Parameter isExpected: not zero if somebody will look without being told.
+  /// - Parameter isExpected: not zero if a worker that was asked for will look.
   func append(_ arrival: Arrival, isExpected: borrowing AtomicByte) -> Answer {
     content.withLock { content in
       guard content.isOpen else { return .closed }
@@ -49,12 +49,12 @@ struct Arrivals: ~Copyable, Sendable {
     }
   }
 
-  /// Takes nobody from here on. Whoever is there remains.
+  /// Accepts no procedure from here on. Those that are there remain.
   func close() {
     content.withLock { $0.isOpen = false }
   }
 
-  /// Returns when those that were told that a worker was coming can be seen.
+  /// Returns when the arrivals of callers that found a worker expected can be seen.
   func awaitAppends() {
     content.withLock { _ in }
   }

@@ -1,5 +1,5 @@
 extension ReadyList {
-  /// What a critical section leaves to be done when all locks have been let go of. Mostly nothing.
+  /// What a critical section leaves to be done when all locks have been released. Mostly nothing.
   enum Aftermath: Sendable {
     case none
     /// That list, whose context never changes, needs a worker.
@@ -10,7 +10,7 @@ extension ReadyList {
       let list: ReadyList
       /// The context on which the list needs a worker.
       let workerContext: SchedulingContext?
-      /// Told that members wait that no worker can help.
+      /// What is notified that members wait that no worker can help.
       let watch: WaitWatch?
       /// What was freed, for procedures of other lists.
       let offers: [ExclusionRequest]

@@ -17,7 +17,7 @@ internal import ProcedurePrimitives
 /// 3. Where a member is (waiting, ready, running) changes in the same critical section of the
 ///    procedure as the reason for it; only a start may be under way.
 final class ReadyList: Sendable {
-  /// Told when the last procedure has left.
+  /// A thread or task that waits until the last procedure has left.
   enum EmptyWaiter: Sendable {
     case thread(DispatchSemaphore)
     case task(UInt64, CheckedContinuation<Void, Never>)
@@ -270,7 +270,7 @@ final class ReadyList: Sendable {
     }
   }
 
-  /// What one is told that this list refuses.
+  /// The error of a procedure that this list refuses.
   var refusal: ProcedureError {
     owner == nil
       ? .queueClosed(context.diagnostics.queueName) : .groupFinished(group?.name ?? "")
@@ -278,7 +278,7 @@ final class ReadyList: Sendable {
 
   /// What is added from here on waits for the barriers of the queue.
   ///
-  /// - Returns: all who were added before.
+  /// - Returns: all procedures that were added before.
   func holdAdditions() -> [Procedure] {
     arrivals.close()
     return locked { storage in
@@ -289,7 +289,7 @@ final class ReadyList: Sendable {
 
   /// The queue refuses from here on.
   func close() {
-    // Whoever arrives after this asks the machine, which by then has all who arrived before.
+    // A caller that adds after this asks the machine, which by then has all that arrived before.
     arrivals.close()
     locked { $0.machine.close() }
   }
@@ -416,8 +416,8 @@ final class ReadyList: Sendable {
     let job = take(on: context) { storage in
       storage.machine.workerArrived()
       isWorkerComing.store(0)
-      // Behind the lock of the arrivals, not only after a look at their flag: who has just been told
-      // that a worker was coming is there, and who comes later is told that none is.
+      // Behind the lock of the arrivals, not only after a look at their flag: what a caller has
+      // added that still found a worker expected is there, and a later caller finds none expected.
       if storage.machine.hasArrivals {
         arrivals.awaitAppends()
       } else {
@@ -466,7 +466,7 @@ final class ReadyList: Sendable {
       switch job.procedure.runTurn(job.kind, on: self, context) {
       case .idle:
         stretch.advance()
-        // What was evaluated may be ready now, and nobody else has been asked for on its behalf.
+        // What was evaluated may be ready now, and no other worker was asked for on its behalf.
         next = stretch.isOver ? leaveToOthers() : take(on: context)
       case .retired(let waiters):
         stretch.advance()
@@ -627,7 +627,7 @@ final class ReadyList: Sendable {
     }
   }
 
-  /// Lets the machine know of those who were added, if those before have been seen to.
+  /// Hands the machine the procedures that were added, unless ready ones of those before are left.
   private func receiveArrivals(_ storage: inout Storage) {
     if storage.machine.hasReadyArrivals || arrivals.isEmpty { return }
     // Those that only wait would hide the ones behind them, of which one may need a worker.

@@ -32,11 +32,11 @@ internal import ProcedurePrimitives
 /// 2. After each event, if something can be taken then a worker is requested and has not arrived.
 ///    So a worker that blocks in user code never keeps others waiting, and a worker may look for
 ///    more work, or not, as it likes.
-/// 3. A group closes exactly once: settled and without members. Closed, it accepts nobody.
-/// 4. In a cancelled group nobody starts.
+/// 3. A group closes exactly once: settled and without members. Closed, it accepts no child.
+/// 4. In a cancelled group no child starts.
 struct ReadyListStateMachine: Sendable {
   enum Phase: UInt8, Sendable {
-    /// A group that has not executed: nobody starts.
+    /// A group that has not executed: no child starts.
     case held
     /// Members start. A queue is always here.
     case running
@@ -165,9 +165,9 @@ struct ReadyListStateMachine: Sendable {
   private var isAnnounced = false
   /// Whether `children` keeps those that have finished.
   private(set) var keepsFinishedChildren = true
-  /// Whether the queue refuses who is added.
+  /// Whether the queue refuses procedures that are added.
   private(set) var isClosed = false
-  /// Whether the queue has barriers, which decide when who is added may go on.
+  /// Whether the queue has barriers, which decide when an added procedure may go on.
   private(set) var holdsAdditions = false
   private let isGroup: Bool
   var limit = Int.max
@@ -221,23 +221,23 @@ struct ReadyListStateMachine: Sendable {
     procedure.membership = .member(place: key.place)
   }
 
-  /// Takes over those that have arrived, once nobody is left of those before.
+  /// Takes over the procedures that have arrived, once none is left of those before.
   mutating func receive(from newArrivals: borrowing Arrivals) {
     newArrivals.takeAll(into: &arrivals)
   }
 
-  /// Whether somebody has arrived who is no member yet.
+  /// Whether a procedure has arrived that is no member yet.
   var hasArrivals: Bool { !arrivals.isEmpty }
 
   /// Whether one of them waits for nothing but a slot.
   var hasReadyArrivals: Bool { arrivals.readyCount > 0 }
 
-  /// Makes everybody who has arrived a member.
+  /// Makes each procedure that has arrived a member.
   mutating func admitArrivals() {
     while let arrival = arrivals.popFirst() { _ = insert(arrival.procedure, arrival.standing) }
   }
 
-  /// Starts the first who has arrived ready, without a detour over the list of the ready ones.
+  /// Starts the first that has arrived ready, without a detour over the list of the ready ones.
   private mutating func takeReadyArrival() -> Job? {
     guard slotsInUse < limit else { return nil }
     while let arrival = arrivals.popFirst() {
@@ -352,15 +352,15 @@ struct ReadyListStateMachine: Sendable {
   /// Those that there were, and are kept.
   var children: [Procedure] { keepsFinishedChildren ? allChildren : procedures }
 
-  /// The group tells its observers of the children that there are; whoever adds one later sees to that.
+  /// The group announces the children that there are; a caller that adds one later announces it.
   mutating func announce() { isAnnounced = true }
 
-  /// The queue refuses from here on. All who were added before are members.
+  /// The queue refuses from here on. All that were added before are members.
   mutating func close() {
     isClosed = true
   }
 
-  /// The queue has barriers from here on. All who were added before are members.
+  /// The queue has barriers from here on. All that were added before are members.
   mutating func holdAdditions() {
     holdsAdditions = true
   }
@@ -394,16 +394,16 @@ struct ReadyListStateMachine: Sendable {
     return true
   }
 
-  /// The group was cancelled: whoever is added from here on is cancelled too.
+  /// The group was cancelled: each child that is added from here on is cancelled too.
   mutating func cancel(_ cancel: TreeCancel) {
     if treeCancel == nil { treeCancel = cancel }
   }
 
-  /// What is left in the list of a group that goes away: members, and whose turns were asked for.
+  /// What is left in the list of a group that goes away: members, and those whose turns are due.
   typealias Remains = (unfinished: [Procedure], finished: [Procedure], awaitingTurn: [Procedure])
 
-  /// The group goes away: its members, if it never ran, belong to nobody now, and turns that have not
-  /// run must run elsewhere.
+  /// The group goes away: its members, if it never ran, belong to no list now, and turns that have
+  /// not run must run elsewhere.
   mutating func abandon() -> Remains {
     let unfinished = procedures
     let finished = allChildren.filter { $0.membership.place == nil }

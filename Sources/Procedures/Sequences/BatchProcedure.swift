@@ -25,7 +25,7 @@ nonisolated open class BatchProcedure<Transform: InputProcedure & OutputProcedur
     var missing = 0
   }
 
-  /// Belongs to the turn, which lets go of it.
+  /// Belongs to the turn, which releases it.
   @safe @exclusivity(unchecked) private final var makeTransform: (@Sendable () -> Transform)?
   private final let progress = Locked(Progress())
 

@@ -11,7 +11,7 @@ internal import ProcedurePrimitives
 /// further interval, or the repeat is cancelled. All waits are on the queue's clock; the first
 /// stands before the second attempt. With `max: 0` nothing is attempted.
 ///
-/// It ends with the errors of its last attempt, as they are: who waits can catch them by their own
+/// It ends with the errors of its last attempt, as they are: a waiter can catch them by their own
 /// type. Those of attempts before are dropped, so that an endless repeat needs no more memory than a
 /// short one; look at them in `child(_:willFinishWithErrors:)`, or with an observer of each attempt.
 /// Finished attempts are released: `children` are those that have not finished. If the attempts are

@@ -29,7 +29,7 @@
 /// failed.
 ///
 /// ## Changing the next attempt
-/// A handler is told of each failure, and of what would be attempted next. It returns that, changed
+/// A handler receives each failure, and what would be attempted next. It returns that, changed
 /// or not, or nil to give up:
 ///
 /// ```swift
@@ -62,7 +62,7 @@ nonisolated open class RetryProcedure<Attempt: ProcedureProtocol>: RepeatProcedu
   ///   - wait: how long to wait between two.
   ///   - body: makes an attempt. A closure that may return nil gives up with that; with several
   ///     statements it says so: `{ () -> Fetch? in … }`.
-  ///   - handler: is told of each failure, and may change the next attempt. Called in the turns of
+  ///   - handler: receives each failure, and may change the next attempt. Called in the turns of
   ///     the retry, and released when the retry has finished.
   public convenience init(
     name: String? = nil, max: Int? = nil, wait: WaitStrategy = .immediate,

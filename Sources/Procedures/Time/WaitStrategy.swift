@@ -70,7 +70,7 @@ public struct WaitStrategy: Sendable {
     WaitStrategy(.iterator(iterator))
   }
 
-  /// Shortens each interval at random, so that many who wait do not come back at the same moment.
+  /// Shortens each interval at random, so that many waiters do not come back at the same moment.
   ///
   /// - Parameter fraction: how much at most: 0.2 leaves 80 to 100 %, 1 leaves 0 to 100 %.
   public func jittered(by fraction: Double = 1) -> WaitStrategy {

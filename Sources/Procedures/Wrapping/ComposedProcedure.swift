@@ -8,9 +8,9 @@
 /// It needs what its procedure needs, and makes what that makes: if that is an `InputProcedure` or
 /// an `OutputProcedure`, so is this. Cancelling it cancels its procedure, as in any group.
 ///
-/// It ends as its procedure does: its errors are those of its procedure, as they are, so that who
-/// waits can catch them by their own type; and it is cancelled, without errors, if its procedure was.
-/// Errors of other children, which a subclass may add, name the child, as in any group.
+/// It ends as its procedure does: its errors are those of its procedure, as they are, so that a
+/// waiter can catch them by their own type; and it is cancelled, without errors, if its procedure
+/// was. Errors of other children, which a subclass may add, name the child, as in any group.
 nonisolated open class ComposedProcedure<Wrapped: Procedure>: GroupProcedure, @unchecked Sendable {
   /// The procedure that is wrapped: the first child.
   public final let procedure: Wrapped

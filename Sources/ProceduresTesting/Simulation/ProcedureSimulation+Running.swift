@@ -4,9 +4,9 @@ internal import Procedures
 extension ProcedureSimulation {
   /// Runs until nothing is left to be done.
   ///
-  /// - Throws: a `SimulationError` if something is unfinished then (with a snapshot of who waits for
-  ///   whom), if it does not come to an end, if what was to hold always does not, or if something
-  ///   that `perform` had planned throws.
+  /// - Throws: a `SimulationError` if something is unfinished then (with a snapshot of what waits
+  ///   for what), if it does not come to an end, if what was to hold always does not, or if
+  ///   something that `perform` had planned throws.
   public func run() throws {
     try runUntilIdle()
     if let reason = unfinishedReason { throw error(reason) }
@@ -115,7 +115,7 @@ extension ProcedureSimulation {
       description: "Nothing is left to be done, and \(count) \(noun) not finished:\n\(snapshots)")
   }
 
-  /// Of all queues, also of those that their owners have let go of.
+  /// Of all queues, also of those that their owners have released.
   private var snapshots: String {
     let queues = record.withLock { $0.queues.compactMap(\.queue) }
     var snapshots = queues.filter { $0.count > 0 }.map { "\($0.snapshot())" }

@@ -123,7 +123,7 @@ final class SimulatedWorld: Scheduler, TimerService {
 
   /// Forgets whatever could happen.
   func clear() {
-    // What is let go of may call back.
+    // What is released may call back.
     let forgotten = state.withLock { state in
       defer { (state.possible, state.quiet, state.future, state.plans) = ([], [], nil, 0) }
       return (state.possible, state.quiet, state.future)

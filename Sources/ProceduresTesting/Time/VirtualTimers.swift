@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// Timers that fire when somebody says what time it is.
+/// Timers that fire when their owner says what time it is.
 final class VirtualTimers: TimerService {
   private struct State: Sendable {
     var wheel = TimerWheel<any TimerTarget>(nanosecondsPerTick: 1)
