@@ -13,6 +13,8 @@ extension ProcedureTimeline {
       case exclusion
       /// The one before gave it its slot.
       case slot
+      /// The one before is the barrier that kept it back, or the last that kept the barrier back.
+      case barrier
     }
 
     /// The entry, and what it waited for.
@@ -30,8 +32,8 @@ extension ProcedureTimeline.Snapshot {
   /// The procedures that determined when the last one finished, from the first to the last.
   ///
   /// Walked from the end: for each, that which it waited for last, if that was another procedure: the
-  /// dependency that ended last, the holder of what it was excluded from, or the procedure that gave back
-  /// the slot it took. Of a group its child that finished last is on the path, not the group itself; a
+  /// dependency that ended last, the holder of what it was excluded from, the procedure that gave back
+  /// the slot it took, or the one whose end let a barrier go on, or it behind one. Of a group its child that finished last is on the path, not the group itself; a
   /// child that waited for none of these is traced through its group. To make the whole faster, shorten a
   /// step, or remove what binds it to the one before.
   public var criticalPath: [ProcedureTimeline.Step] {
@@ -129,10 +131,15 @@ private struct PathIndex {
     }
     let known = entry.dependencies.compactMap { snapshot.places[$0] }
       .filter { end(of: $0) <= begin }
-    if let last = known.max(by: { (end(of: $0), $0) < (end(of: $1), $1) }) {
-      return (.dependency, last)
+    let last = known.max { (end(of: $0), $0) < (end(of: $1), $1) }
+    if waits[.barrier]?.nanoseconds ?? 0 > 0,
+      let before = finisher(
+        in: Home(parent: entry.parent, root: entry.root), until: begin, not: place),
+      last.map({ end(of: $0) < end(of: before) }) ?? true
+    {
+      return (.barrier, before)
     }
-    return nil
+    return last.map { (.dependency, $0) }
   }
 
   /// The one that gave back a slot last before that.

@@ -457,7 +457,7 @@ enum TimelinePage {
       if (e.errors.length) section("Errors", ul => { for (const error of e.errors) { const li = element("li"); li.append(element("pre", error)); ul.append(li); } });
       const links = (title, ids) => { if (ids.length) section(title + " (" + ids.length + ")", ul => {
         for (const id of ids.slice(0, 50)) { const li = element("li"); const o = byID.get(id); if (o) li.append(link(o)); else li.textContent = "dropped"; ul.append(li); } }); };
-      if (byID.has(e.parent)) links("In the group", [e.parent]);
+      if (byID.has(e.parent)) links("Part of", [e.parent]);
       links("Depends on", e.dependencies);
       links("Waited for by", e.dependents);
       if (e.children) add("children", String(e.children));

@@ -32,6 +32,19 @@ import Testing
     #expect(path(try exclusive.run()) == ["beginning a", "exclusion b"])
   }
 
+  @Test("V4: it goes over a barrier, and over the last that the barrier waited for")
+  func barriers() throws {
+    let scenario = Scenario()
+    scenario.queue.add(lasting(1, "short"), lasting(5, "long"))
+    scenario.queue.add(barrier: lasting(2, "barrier"))
+    let (after, last) = (lasting(1, "after"), lasting(3, "last"))
+    last.add(dependency: after)
+    scenario.queue.add(after, last)
+    #expect(
+      path(try scenario.run())
+        == ["beginning long", "barrier barrier", "barrier after", "dependency last"])
+  }
+
   @Test("V4: of a group its last child is on it, and a child is traced through its group")
   func groups() throws {
     let scenario = Scenario()
