@@ -193,6 +193,9 @@ enum TimelinePage {
     const canvas = $("canvas"), curve = $("curve"), scroll = $("scroll"), spacer = $("spacer");
     const LABEL = 70, ROW = 20, TOP = 22;
     let from = 0, to = END, selected = null, matches = null, hovered = null, view = "lanes", isDue = false, colors = {};
+    // Where there is room for a row each, the waits are seen at once.
+    if (all.length <= 60) view = "rows";
+    $("view").value = view;
     const isLanes = () => view === "lanes";
     const left = () => isLanes() ? LABEL : 180;
     // Read when the size changes: to ask for it each time would have the browser lay out the page.
