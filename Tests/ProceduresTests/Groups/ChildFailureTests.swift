@@ -128,8 +128,9 @@ import Testing
     for round in 0..<Rounds.few {
       let group = Noting(children: (0..<4).map { _ in TracedProcedure() })
       if round % 2 == 0 {
-        group.cancel()
+        // Before: its turns begin with the cancel, though it is on no queue.
         group.wasCancelled = true
+        group.cancel()
       }
       await race({ queue.add(group) }, { group.cancel() })
       _ = await group.waitUntilFinished()
