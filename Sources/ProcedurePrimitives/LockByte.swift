@@ -17,7 +17,7 @@ public struct LockByte: ~Copyable, Sendable {
   /// The bit that says that a thread holds the lock. `load` may return it.
   @inlinable static var held: UInt8 { 1 << 7 }
 
-  @usableFromInline let value: Atomic<UInt8>
+  @usableFromInline let byte: AtomicByte
 
   #if MODEL
     @usableFromInline let identity = ModelLock()
@@ -26,18 +26,13 @@ public struct LockByte: ~Copyable, Sendable {
   /// Makes a byte that holds `initial`, of which the highest bit must be zero.
   @inlinable
   public init(_ initial: UInt8) {
-    value = Atomic(initial)
+    byte = AtomicByte(initial)
   }
 
   /// What was published last, and perhaps the highest bit. One acquire load: what was written before it
   /// was published is seen by the thread that reads it.
   @inlinable @inline(__always)
-  public borrowing func load() -> UInt8 {
-    #if MODEL
-      ModelSchedule.thread?.step()
-    #endif
-    return value.load(ordering: .acquiring)
-  }
+  public borrowing func load() -> UInt8 { byte.load() }
 
   /// Acquires the lock.
   ///
@@ -48,8 +43,8 @@ public struct LockByte: ~Copyable, Sendable {
       identity.acquire()
     #endif
     // Relaxed: the exchange below acquires.
-    let published = value.load(ordering: .relaxed) & ~Self.held
-    let (isHeld, _) = value.weakCompareExchange(
+    let published = byte.value.load(ordering: .relaxed) & ~Self.held
+    let (isHeld, _) = byte.value.weakCompareExchange(
       expected: published, desired: published | Self.held, successOrdering: .acquiring,
       failureOrdering: .relaxed)
     return isHeld ? published : acquireSlowly()
@@ -58,16 +53,13 @@ public struct LockByte: ~Copyable, Sendable {
   /// Publishes `byte`, by the thread that holds the lock and keeps it.
   @inlinable @inline(__always)
   public borrowing func publish(_ byte: UInt8) {
-    #if MODEL
-      ModelSchedule.thread?.step()
-    #endif
-    value.store(byte | Self.held, ordering: .releasing)
+    self.byte.store(byte | Self.held)
   }
 
   /// Publishes `byte` and releases the lock.
   @inlinable @inline(__always)
   public borrowing func release(publishing byte: UInt8) {
-    value.store(byte, ordering: .releasing)
+    self.byte.value.store(byte, ordering: .releasing)
     #if MODEL
       identity.release()
     #endif
@@ -77,9 +69,9 @@ public struct LockByte: ~Copyable, Sendable {
   borrowing func acquireSlowly() -> UInt8 {
     var looks = 0
     while true {
-      let published = value.load(ordering: .relaxed)
+      let published = byte.value.load(ordering: .relaxed)
       if published & Self.held == 0,
-        value.weakCompareExchange(
+        byte.value.weakCompareExchange(
           expected: published, desired: published | Self.held, successOrdering: .acquiring,
           failureOrdering: .relaxed
         ).exchanged
