@@ -269,10 +269,9 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   /// Of a group that never ran, children that something else still refers to are cancelled: nothing
   /// else would end them.
   private func release() {
-    var (unfinished, released, awaitingTurn) = list.abandon()
+    var (unfinished, released, awaitingTurn) = abandonChildren()
     while true {
       if var child = unfinished.popLast() {
-        child.leaveHome()
         if isKnownUniquelyReferenced(&child) {
           released.append(child)
         } else {
@@ -282,7 +281,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
         guard isKnownUniquelyReferenced(&child), let group = child as? GroupProcedure else {
           continue
         }
-        let children = group.list.abandon()
+        let children = group.abandonChildren()
         unfinished += children.unfinished
         released += children.finished
         awaitingTurn += children.awaitingTurn
@@ -291,5 +290,12 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
       }
     }
     for procedure in awaitingTurn { procedure.listForTurns.requestTurn(of: procedure) }
+  }
+
+  /// Children do not own the list: they leave it before the group goes.
+  private func abandonChildren() -> ReadyListStateMachine.Remains {
+    let remains = list.abandon()
+    for child in remains.unfinished { child.leaveHome() }
+    return remains
   }
 }

@@ -46,8 +46,7 @@ extension Procedure {
         publish(&core)
       }
       // A refused one is no member, but its turns run where they would have.
-      core.home = list
-      core.isMember = insertion != .refused
+      core.setHome(list, isMember: insertion != .refused)
       if core.isMember, list.isGroup {
         core.machine.mustBeHeard()
         // Before anything below can end, and its group wonders where the cause is.
@@ -99,7 +98,7 @@ extension Procedure {
   /// The group that it was a child of went away.
   final func leaveHome() {
     // What this releases may be the last reference: not under the lock.
-    let home = read { $0.home.take() }
+    let home = read { $0.leaveHome() }
     _ = home
   }
 }

@@ -41,12 +41,16 @@ public import ProcedurePrimitives
 /// `procedureDidFinish`, didFinish; only then dependents start. Overrides come before observers,
 /// and observers in the order in which they were added.
 nonisolated open class Procedure: @unchecked Sendable, Cancelable {
+  // In this order they leave no gap: see `ProcedureCore`.
+
+  /// Guarded by the lock of the list that it is in, not by its own.
+  @safe @exclusivity(unchecked) final var membership = Membership()
+
   /// What can be read without the lock, and the lock.
   @usableFromInline final let status: LockByte
 
-  /// Guarded by the lock of the list that it is in, not by its own. Here it fills a gap: see
-  /// `ProcedureCore`.
-  @safe @exclusivity(unchecked) final var membership = Membership.none
+  /// Guarded as `membership` is.
+  @safe @exclusivity(unchecked) final var links = MemberLinks()
 
   /// Guarded by the lock in `status`.
   @safe @exclusivity(unchecked) private final var core: ProcedureCore

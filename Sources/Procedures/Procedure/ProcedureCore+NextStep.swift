@@ -90,7 +90,7 @@ extension ProcedureCore {
       // A procedure that asks why it did not succeed learns its group: that reports the cause.
       let origin =
         isMember && (machine.isCancelled || machine.errorsIfAny != nil) ? home?.owner : nil
-      home = nil
+      _ = leaveHome()
       let contents = extras
       extras = contents?.remainder()
       if let origin { withExtras { $0.origin = origin } }

@@ -9,18 +9,36 @@ internal import ProcedurePrimitives
 struct ProcedureCore: Sendable {
   var machine: ProcedureStateMachine
   /// The list whose workers run its turns, from enqueued until retired.
-  var home: ReadyList?
+  ///
+  /// A member does not count its reference: many threads would do that at once. The list lives as long
+  /// as it has members.
+  var home: ReadyList? { unsafe storedHome }
+  private unowned(unsafe) var storedHome: ReadyList?
   var extras: ProcedureExtras?
   /// Where it is recorded what it did, if its queue, or a group around it, is recorded.
   var record: ProcedureRecord?
   var observers = ObserverList()
   /// Whether it is a member of `home`: not if its group refused it.
-  var isMember = false
+  private(set) var isMember = false
   var priority = ProcedurePriority.normal
   var quality = DispatchQoS.QoSClass.unspecified
 
   init(isGroup: Bool) {
     machine = ProcedureStateMachine(isGroup: isGroup)
+  }
+
+  /// - Parameter isMember: false if the list refused it: then it owns the list.
+  mutating func setHome(_ list: ReadyList, isMember: Bool) {
+    unsafe storedHome = list
+    self.isMember = isMember
+    if !isMember { _ = unsafe Unmanaged.passRetained(list) }
+  }
+
+  /// - Returns: what is to be released without the lock.
+  @inline(__always)
+  mutating func leaveHome() -> ReadyList? {
+    guard let home = unsafe storedHome.take() else { return nil }
+    return isMember ? nil : unsafe Unmanaged.passUnretained(home).takeRetainedValue()
   }
 
   mutating func withExtras<Result>(_ body: (ProcedureExtras) -> Result) -> Result {

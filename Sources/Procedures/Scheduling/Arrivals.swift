@@ -1,18 +1,22 @@
 internal import ProcedurePrimitives
 
-/// Procedures that were added to a queue, until a thread looks at its list the next time.
+/// Procedures that were added to a queue, until a worker looks at its list the next time.
 ///
-/// A thread that adds waits for no worker, and a worker takes all that came meanwhile at once:
-/// the list's own lock, which every worker acquires for each procedure, is not needed for adding.
+/// Adding is one compare-exchange, waits for no worker and needs no memory: those that arrive are linked
+/// through themselves, the latest first. A worker takes all that came meanwhile at once.
 ///
 /// Closed, it accepts no procedure: that of a group, which may refuse a child, and that of a queue
 /// since it was cancelled as a whole, and cancels each procedure that is added.
+///
+/// | bits     | meaning                                                                     |
+/// |----------|-----------------------------------------------------------------------------|
+/// | `closed` | none is accepted                                                            |
+/// | `due`    | one is there that is ready, and a worker is expected or the caller has looked |
+/// | others   | the address of the one that arrived last; 0 if none is there                |
+///
+/// Each change of the word acquires and releases, so that adding and taking are ordered as by a lock: a
+/// caller whose change came after a worker's sees what that worker had written before.
 struct Arrivals: ~Copyable, Sendable {
-  struct Arrival: Sendable {
-    let procedure: Procedure
-    let standing: ReadyListStateMachine.Standing
-  }
-
   enum Answer: Sendable {
     case accepted
     /// It is the first that needs a worker, and none is expected: the caller must look.
@@ -20,82 +24,93 @@ struct Arrivals: ~Copyable, Sendable {
     case closed
   }
 
-  struct Content: Sendable {
-    var batch = ArrivalBatch()
-    var isOpen: Bool
-    /// Whether there is one that needs a worker, and its caller must look, or a worker is expected.
-    var isLookDue = false
-  }
+  private static let closed: UInt = 1
+  private static let due: UInt = 2
+  private static let flags: UInt = closed | due
 
-  private let content: Contended<Content>
-  private let isAnyThere = AtomicByte(0)
+  private let word: AtomicWord
 
   init(isOpen: Bool) {
-    content = Contended(Content(isOpen: isOpen))
+    word = AtomicWord(isOpen ? 0 : Self.closed)
   }
 
   /// Whether no procedure is there. One atomic load.
-  var isEmpty: Bool { isAnyThere.load() == 0 }
+  var isEmpty: Bool { word.load() & ~Self.flags == 0 }
 
-  /// - Parameter isExpected: not zero if a worker that was asked for will look.
-  func append(_ arrival: Arrival, isExpected: borrowing AtomicByte) -> Answer {
-    content.withLock { content in
-      guard content.isOpen else { return .closed }
-      if content.batch.isEmpty { isAnyThere.store(1) }
-      content.batch.append(arrival)
-      guard arrival.standing.readiness == .start, !content.isLookDue else { return .accepted }
-      content.isLookDue = true
-      return isExpected.load() != 0 ? .accepted : .acceptedUnexpected
+  /// - Parameters:
+  ///   - procedure: whose `membership` says how it stands.
+  ///   - isExpected: not zero if a worker that was asked for will look.
+  /// - Returns: the answer, and whether it is the only one, so that the arrivals keep the list now.
+  @inline(__always)
+  func append(
+    _ procedure: Procedure, isExpected: borrowing AtomicByte
+  ) -> (Answer, isFirst: Bool) {
+    let isReady = procedure.membership.isReady
+    let member = Member.retaining(procedure)
+    var found = word.load()
+    while true {
+      guard found & Self.closed == 0 else {
+        // Not the last: the caller has one too.
+        member.release()
+        return (.closed, false)
+      }
+      member.next = Member(bits: found & ~Self.flags)
+      let new = member.bits | found & Self.flags | (isReady ? Self.due : 0)
+      let (isDone, now) = word.replace(found, with: new)
+      if isDone { break }
+      found = now
     }
+    let isFirst = found & ~Self.flags == 0
+    guard isReady, found & Self.due == 0 else { return (.accepted, isFirst) }
+    return (isExpected.load() != 0 ? .accepted : .acceptedUnexpected, isFirst)
   }
 
   /// Accepts no procedure from here on. Those that are there remain.
   func close() {
-    content.withLock { $0.isOpen = false }
+    word.insert(Self.closed)
   }
 
-  /// Returns when the arrivals of callers that found a worker expected can be seen.
-  func awaitAppends() {
-    content.withLock { _ in }
+  /// From here on the arrivals of callers that found a worker expected can be seen, and a caller whose
+  /// procedure cannot be seen yet will see what the calling thread has written.
+  func order() {
+    word.insert(0)
   }
 
-  /// Hands over all of them, in exchange for an empty batch.
-  func takeAll(into batch: inout ArrivalBatch) {
-    content.withLock { content in
-      swap(&content.batch, &batch)
-      content.isLookDue = false
-      isAnyThere.store(0)
+  /// Takes all, in the order in which they arrived.
+  func takeAll() -> ArrivalLine {
+    var next = Member(bits: word.keep(Self.closed) & ~Self.flags)
+    var line = ArrivalLine()
+    while let member = next {
+      next = member.next
+      line.prepend(member)
     }
+    return line
   }
 }
 
-/// Procedures in the order in which they arrived. First all are put in, then one after another is
-/// taken out, without their references being counted.
-struct ArrivalBatch: Sendable {
-  /// A larger one gives its memory back when it is empty.
-  private static let retainedCapacity = 1024
-
-  private var arrivals = ContiguousArray<Arrivals.Arrival?>()
-  private var taken = 0
+/// Procedures in the order in which they arrived.
+struct ArrivalLine: Sendable {
+  private var first: Member?
+  private(set) var count = 0
   /// How many of those that are left could start.
   private(set) var readyCount = 0
 
-  var count: Int { arrivals.count - taken }
-  var isEmpty: Bool { arrivals.isEmpty }
+  var isEmpty: Bool { first == nil }
 
-  mutating func append(_ arrival: Arrivals.Arrival) {
-    arrivals.append(arrival)
-    if arrival.standing.readiness == .start { readyCount += 1 }
+  @inline(__always)
+  fileprivate mutating func prepend(_ member: Member) {
+    member.next = first
+    first = member
+    count += 1
+    if member.membership.isReady { readyCount += 1 }
   }
 
-  mutating func popFirst() -> Arrivals.Arrival? {
-    guard taken < arrivals.count, let arrival = arrivals[taken].take() else { return nil }
-    taken += 1
-    if arrival.standing.readiness == .start { readyCount -= 1 }
-    if taken == arrivals.count {
-      arrivals.removeAll(keepingCapacity: taken <= Self.retainedCapacity)
-      taken = 0
-    }
-    return arrival
+  @inline(__always)
+  mutating func popFirst() -> Member? {
+    guard let member = first else { return nil }
+    first = member.next
+    count -= 1
+    if member.membership.isReady { readyCount -= 1 }
+    return member
   }
 }

@@ -1,15 +1,154 @@
-/// Whether, and where, a procedure is in its list. Guarded by the lock of that list, not by its own.
-///
-/// As small as it can be: it is part of every procedure.
+internal import Dispatch
+
+/// How a procedure stands in its list. Kept in the procedure, so that a member needs no memory of its
+/// own, and guarded by the lock of that list; before the procedure is added, by the thread that adds it.
 struct Membership: Sendable {
-  private static let nowhere = UInt32.max
+  /// The attempt in which it has come as far as it is.
+  var attempt: UInt32 = 0
+  private var bits = Self.listBits
+  var priority = ProcedurePriority.normal
+  /// Nil for that of the queue.
+  var quality: DispatchQoS.QoSClass?
 
-  private var storedPlace = Membership.nowhere
+  private static let listBits: UInt8 = 15
+  private static let ready: UInt8 = 1 << 4
+  private static let exclusive: UInt8 = 1 << 5
+  private static let kept: UInt8 = 1 << 6
 
-  static let none = Membership()
+  /// The line that it stands in; `none` of a procedure that is no member.
+  var line: ReadyListStateMachine.Line {
+    get { ReadyListStateMachine.Line(index: bits & Self.listBits) }
+    set { bits = bits & ~Self.listBits | newValue.index }
+  }
 
-  static func member(place: UInt32) -> Membership { Membership(storedPlace: place) }
+  /// Of one that has arrived: whether it waits for nothing but a slot.
+  var isReady: Bool {
+    get { bits & Self.ready != 0 }
+    set { bits = newValue ? bits | Self.ready : bits & ~Self.ready }
+  }
 
-  /// Its place in the list; nil if it is no member.
-  var place: UInt32? { storedPlace == Self.nowhere ? nil : storedPlace }
+  /// Whether it asks, or asked, for something that it excludes others from.
+  var isExclusive: Bool {
+    get { bits & Self.exclusive != 0 }
+    set { bits = newValue ? bits | Self.exclusive : bits & ~Self.exclusive }
+  }
+
+  /// Whether its list owns a reference to it. Not while the worker that starts it has taken that over.
+  var isKept: Bool {
+    get { bits & Self.kept != 0 }
+    set { bits = newValue ? bits | Self.kept : bits & ~Self.kept }
+  }
+}
+
+/// The neighbours of a member in the line that it stands in. Guarded as `Membership` is.
+struct MemberLinks: Sendable {
+  var next: Member?
+  var previous: Member?
+  /// Grows with each that becomes a member: the order of age.
+  var age: UInt64 = 0
+}
+
+/// A reference to a procedure that is counted by hand, so that handing it on costs nothing.
+///
+/// One reference is owned at a time on behalf of a member: by the arrivals, then by its list, and by the
+/// worker that starts it, until that has finished it or gives it back.
+@safe struct Member: Sendable, Equatable {
+  private let reference: Unmanaged<Procedure>
+
+  /// A reference that is owned by the caller.
+  @inline(__always)
+  static func retaining(_ procedure: Procedure) -> Member {
+    unsafe Member(reference: .passRetained(procedure))
+  }
+
+  /// A reference to a member that is owned elsewhere.
+  @inline(__always)
+  static func unowned(_ procedure: Procedure) -> Member {
+    unsafe Member(reference: .passUnretained(procedure))
+  }
+
+  /// From what `bits` was.
+  @inline(__always)
+  init?(bits: UInt) {
+    guard let pointer = unsafe UnsafeRawPointer(bitPattern: bits) else { return nil }
+    unsafe reference = .fromOpaque(pointer)
+  }
+
+  @inline(__always)
+  private init(reference: Unmanaged<Procedure>) {
+    unsafe self.reference = reference
+  }
+
+  /// The address, whose lowest four bits are zero.
+  var bits: UInt { @inline(__always) get { UInt(bitPattern: unsafe reference.toOpaque()) } }
+
+  var id: ObjectIdentifier { with { ObjectIdentifier($0) } }
+
+  /// A counted reference like any other.
+  var procedure: Procedure { unsafe reference.takeUnretainedValue() }
+
+  /// Runs `body` without counting a reference: the caller owns one, or holds the lock of the list.
+  @inline(__always)
+  func with<Result>(_ body: (Procedure) -> Result) -> Result {
+    unsafe reference._withUnsafeGuaranteedRef(body)
+  }
+
+  func retain() { _ = unsafe reference.retain() }
+
+  /// Gives the reference up that is owned. Not under a lock, if it may be the last.
+  func release() { unsafe reference.release() }
+
+  static func == (left: Member, right: Member) -> Bool { left.bits == right.bits }
+
+  var membership: Membership {
+    @inline(__always) get { with { $0.membership } }
+    @inline(__always) nonmutating set { with { $0.membership = newValue } }
+  }
+
+  var next: Member? {
+    @inline(__always) get { with { $0.links.next } }
+    @inline(__always) nonmutating set { with { $0.links.next = newValue } }
+  }
+
+  var previous: Member? {
+    @inline(__always) get { with { $0.links.previous } }
+    @inline(__always) nonmutating set { with { $0.links.previous = newValue } }
+  }
+
+  var age: UInt64 {
+    @inline(__always) get { with { $0.links.age } }
+    @inline(__always) nonmutating set { with { $0.links.age = newValue } }
+  }
+}
+
+/// Members in a row, linked through themselves: joining and leaving anywhere is O(1).
+struct MemberLine: Sendable {
+  private(set) var first: Member?
+  private var last: Member?
+
+  var isEmpty: Bool { first == nil }
+
+  @inline(__always)
+  mutating func append(_ member: Member) {
+    member.with { $0.links.previous = last }
+    member.next = nil
+    if let last { last.next = member } else { first = member }
+    last = member
+  }
+
+  /// Takes out a member, which must be in this line.
+  @inline(__always)
+  mutating func remove(_ member: Member) {
+    let links = member.with { $0.links }
+    if let previous = links.previous { previous.next = links.next } else { first = links.next }
+    if let next = links.next { next.previous = links.previous } else { last = links.previous }
+  }
+
+  func forEach(_ body: (Member) -> Void) {
+    var current = first
+    while let member = current {
+      body(member)
+      current = member.next
+    }
+  }
 }

@@ -9,6 +9,10 @@ internal import ProcedurePrimitives
 /// before user code runs; so a blocking procedure never keeps the rest waiting, and a burst of
 /// small ones costs a few Dispatch calls, not thousands.
 ///
+/// The list of a queue owns a reference to itself as long as it has members, and another one as long as
+/// procedures have arrived that a worker has not seen; so a member need not own one. The list of a group
+/// lives as long as the group, which its own list owns.
+///
 /// Invariants:
 /// 1. Lock order: a procedure's, then that of its list, then that of the table of exclusions. Never
 ///    two procedures', nor two lists'.
@@ -28,6 +32,8 @@ final class ReadyList: Sendable {
     var context: SchedulingContext
     var emptyWaiters: [EmptyWaiter]?
     var lastWaiter: UInt64 = 0
+    /// Whether the list of a queue owns a reference to itself, on behalf of its members.
+    var isKept = false
     /// Of the innermost group around the members that excludes others, while the members run.
     var exclusionAround: ExclusionRequest?
 
@@ -156,7 +162,7 @@ final class ReadyList: Sendable {
           replacing: recording.current))
     }
     // Those that have arrived meanwhile have either seen it, or are there to be found.
-    arrivals.awaitAppends()
+    arrivals.order()
   }
 
   /// Runs `body` under the lock. Called under the lock of a member.
@@ -184,8 +190,9 @@ final class ReadyList: Sendable {
     asking request: ExclusionRequest?, marking mark: (TreeCancel) -> Void
   ) -> (ReadyListStateMachine.Insertion, Aftermath) {
     if owner == nil, request == nil, standing.mayArriveLate {
-      let answer = arrivals.append(
-        Arrivals.Arrival(procedure: procedure, standing: standing), isExpected: isWorkerComing)
+      standing.note(in: procedure)
+      let (answer, isFirst) = arrivals.append(procedure, isExpected: isWorkerComing)
+      if isFirst { retain() }
       if answer == .accepted {
         return (
           .accepted(isAnnounced: true),
@@ -204,6 +211,10 @@ final class ReadyList: Sendable {
     return storage.withLock { storage in
       admitAll(&storage)
       let insertion = storage.machine.insert(procedure, standing, asking: request)
+      if owner == nil, insertion != .refused, !storage.isKept {
+        storage.isKept = true
+        retain()
+      }
       if insertion != .refused, let cancel = storage.machine.treeCancel {
         if procedure.childList != nil { cancel.expectFollower() }
         mark(cancel)
@@ -377,8 +388,8 @@ final class ReadyList: Sendable {
 
   func waitUntilEmpty() {
     let semaphore = DispatchSemaphore(value: 0)
-    let mustWait = locked { storage in
-      guard storage.machine.count > 0 else { return false }
+    let mustWait = storage.withLock { storage in
+      guard hasMembers(storage) else { return false }
       storage.emptyWaiters = (storage.emptyWaiters ?? []) + [.thread(semaphore)]
       return true
     }
@@ -386,21 +397,21 @@ final class ReadyList: Sendable {
   }
 
   func waitUntilEmpty() async {
-    let waiter = locked { storage in
+    let waiter = storage.withLock { storage in
       storage.lastWaiter += 1
       return storage.lastWaiter
     }
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let mustWait = locked { storage in
-          guard storage.machine.count > 0, !Task.isCancelled else { return false }
+        let mustWait = storage.withLock { storage in
+          guard hasMembers(storage), !Task.isCancelled else { return false }
           storage.emptyWaiters = (storage.emptyWaiters ?? []) + [.task(waiter, continuation)]
           return true
         }
         if !mustWait { continuation.resume() }
       }
     } onCancel: {
-      let found = locked { storage -> EmptyWaiter? in
+      let found = storage.withLock { storage -> EmptyWaiter? in
         let index = storage.emptyWaiters?.firstIndex {
           if case .task(waiter, _) = $0 { true } else { false }
         }
@@ -410,18 +421,23 @@ final class ReadyList: Sendable {
     }
   }
 
+  /// Whether any procedure has not finished, those that have just arrived included.
+  private func hasMembers(_ storage: borrowing Storage) -> Bool {
+    storage.machine.count > 0 || !arrivals.isEmpty
+  }
+
   // MARK: Workers
 
   func work(on context: SchedulingContext) {
     let job = take(on: context) { storage in
       storage.machine.workerArrived()
       isWorkerComing.store(0)
-      // Behind the lock of the arrivals, not only after a look at their flag: what a caller has
-      // added that still found a worker expected is there, and a later caller finds none expected.
+      // By a change of the arrivals, not only after a look at them: what a caller has added that
+      // still found a worker expected is there, and a later caller finds none expected.
       if storage.machine.hasArrivals {
-        arrivals.awaitAppends()
+        arrivals.order()
       } else {
-        storage.machine.receive(from: arrivals)
+        receive(&storage)
       }
     }
     if let job { run(job, on: context, for: context.scheduler.stretch) }
@@ -438,8 +454,7 @@ final class ReadyList: Sendable {
     while let group = finishedGroup {
       let list = group.listForTurns
       guard list.context === context, !stretch.isOver else { return list.requestTurn(of: group) }
-      let turn = ReadyListStateMachine.Job(procedure: group, kind: .turn, quality: nil)
-      finishedGroup = list.drain(turn, on: context, &stretch)
+      finishedGroup = list.drain(.turn(of: group), on: context, &stretch)
     }
   }
 
@@ -463,16 +478,18 @@ final class ReadyList: Sendable {
         continue
       }
       isHandedOver = false
-      switch job.procedure.runTurn(job.kind, on: self, context) {
+      switch job.member.with({ $0.runTurn(job.kind, on: self, context) }) {
       case .idle:
         stretch.advance()
         // What was evaluated may be ready now, and no other worker was asked for on its behalf.
-        next = stretch.isOver ? leaveToOthers() : take(on: context)
+        next = take(on: context, after: job, isLast: stretch.isOver)
       case .retired(let waiters):
         stretch.advance()
         let finishedGroup: GroupProcedure?
-        (next, finishedGroup) = retire(
-          job.procedure, waiters, on: context, takesNext: !stretch.isOver)
+        (next, finishedGroup) = job.member.with {
+          retire($0, waiters, on: context, takesNext: !stretch.isOver)
+        }
+        job.member.release()
         if let finishedGroup { return finishedGroup }
       }
     }
@@ -492,14 +509,23 @@ final class ReadyList: Sendable {
     return job
   }
 
-  /// This worker goes: another is asked for if there is work.
-  private func leaveToOthers() -> ReadyListStateMachine.Job? {
-    let aftermath = storage.withLock { storage in
-      receiveArrivals(&storage)
-      return self.aftermath(of: &storage)
+  /// The turn of a procedure has ended, and the procedure has not.
+  ///
+  /// - Parameter isLast: whether this worker goes then. Another is asked for if there is work.
+  private func take(
+    on context: SchedulingContext, after last: ReadyListStateMachine.Job, isLast: Bool
+  ) -> ReadyListStateMachine.Job? {
+    let (isGivenBack, job, aftermath) = storage.withLock {
+      storage -> (Bool, ReadyListStateMachine.Job?, Aftermath) in
+      var isGivenBack = false
+      if case .start = last.kind { isGivenBack = storage.machine.giveBack(last.member) }
+      if isLast { receiveArrivals(&storage) }
+      let job = isLast || storage.context !== context ? nil : takeJob(&storage)
+      return (isGivenBack, job, self.aftermath(of: &storage))
     }
     aftermath.carryOut()
-    return nil
+    if !isGivenBack { last.member.release() }
+    return job
   }
 
   /// What a ready member excludes others from is granted in the same step as its slot. One that is
@@ -537,13 +563,17 @@ final class ReadyList: Sendable {
       let aftermath: Aftermath
       let emptyWaiters: [EmptyWaiter]?
       let hasClosed: Bool
-      /// Released without the lock.
+      /// Released without the lock, as is what the list owns of itself.
       let request: ExclusionRequest?
+      let isReleased: Bool
     }
     let end = storage.withLock { storage in
       let (closes, request) = storage.machine.retire(procedure)
       receiveArrivals(&storage)
-      let emptyWaiters = storage.machine.count == 0 ? storage.emptyWaiters.take() : nil
+      let isEmpty = storage.machine.count == 0
+      let emptyWaiters = isEmpty ? storage.emptyWaiters.take() : nil
+      let isReleased = isEmpty && storage.isKept
+      if isReleased { storage.isKept = false }
       var offers: [ExclusionRequest]?
       if let request {
         let freed = ExclusionTable.shared.withLock { $0.leave(request) }
@@ -553,8 +583,11 @@ final class ReadyList: Sendable {
       let job = takes ? takeJob(&storage) : nil
       return End(
         job: job, aftermath: aftermath(of: &storage, offering: offers), emptyWaiters: emptyWaiters,
-        hasClosed: closes, request: closes ? storage.takeExclusionAround(with: request) : request)
+        hasClosed: closes, request: closes ? storage.takeExclusionAround(with: request) : request,
+        isReleased: isReleased)
     }
+    // The worker has a reference of its own.
+    if end.isReleased { release() }
     end.aftermath.carryOut()
     if let emptyWaiters = end.emptyWaiters { for waiter in emptyWaiters { waiter.resume() } }
     if let waiters { for waiter in waiters { waiter.resume() } }
@@ -623,7 +656,7 @@ final class ReadyList: Sendable {
     while true {
       storage.machine.admitArrivals()
       if arrivals.isEmpty { break }
-      storage.machine.receive(from: arrivals)
+      receive(&storage)
     }
   }
 
@@ -632,8 +665,19 @@ final class ReadyList: Sendable {
     if storage.machine.hasReadyArrivals || arrivals.isEmpty { return }
     // Those that only wait would hide the ones behind them, of which one may need a worker.
     storage.machine.admitArrivals()
-    storage.machine.receive(from: arrivals)
+    receive(&storage)
   }
+
+  /// Takes over all that have arrived, and the reference to this list that they came with.
+  private func receive(_ storage: inout Storage) {
+    guard storage.machine.receive(from: arrivals) else { return }
+    // Not the last one: the other reference is there on behalf of the members.
+    if storage.isKept { release() }
+    storage.isKept = true
+  }
+
+  private func retain() { _ = unsafe Unmanaged.passRetained(self) }
+  private func release() { unsafe Unmanaged.passUnretained(self).release() }
 
   /// Restores the machine's invariant 2 at the end of a critical section.
   private func aftermath(

@@ -3,7 +3,7 @@ internal import ProcedurePrimitives
 
 /// The procedures of one queue, or the children of one group, and which may run next. Pure.
 ///
-/// Each member is in one list:
+/// Each member stands in one line:
 /// - *waiting*: for dependencies, or for the answer of a condition
 /// - *evaluable*: its conditions are to be evaluated, which takes no slot
 /// - *ready*: for a slot, in the bucket of its priority; those that have stepped aside, and may go on,
@@ -12,7 +12,7 @@ internal import ProcedurePrimitives
 /// - *granted*: has a slot, and what it asked for, and is to be taken
 /// - *running*: taken with a slot
 ///
-/// Beside them stands a line of *turns*: procedures that have something to do that needs no slot,
+/// Beside them is a line of *turns*: procedures that have something to do that needs no slot,
 /// such as being told of a cancel, or finishing.
 ///
 /// | event             | what it does                                                             |
@@ -64,13 +64,24 @@ struct ReadyListStateMachine: Sendable {
     /// As what it is added.
     var role = Role.member
 
-    /// Whether nothing changes if it joins a list of its own, and that one's members all join later.
+    /// Whether nothing changes if it joins a line of its own, and that one's members all join later.
     var mayArriveLate: Bool {
       switch readiness {
       case .waiting: true
       case .start: priority == .normal
       case .evaluate: false
       }
+    }
+
+    /// Notes it in the procedure, which is in no list yet.
+    @inline(__always)
+    func note(in procedure: Procedure) {
+      var membership = Membership()
+      membership.attempt = attempt
+      membership.priority = priority
+      membership.quality = quality
+      membership.isReady = readiness == .start
+      procedure.membership = membership
     }
   }
 
@@ -84,9 +95,17 @@ struct ReadyListStateMachine: Sendable {
       case start(UInt32)
     }
 
-    let procedure: Procedure
+    /// The reference is the worker's, until it gives it back, or releases it.
+    let member: Member
     let kind: Kind
     let quality: DispatchQoS.QoSClass?
+
+    var procedure: Procedure { member.procedure }
+
+    /// A turn that is held for the caller.
+    static func turn(of procedure: Procedure) -> Job {
+      Job(member: .retaining(procedure), kind: .turn, quality: nil)
+    }
   }
 
   enum Taken: Sendable {
@@ -104,57 +123,57 @@ struct ReadyListStateMachine: Sendable {
     case refused
   }
 
-  /// The list that a member is in, as an index into `lists`.
-  private struct List: Equatable, Sendable {
-    let index: Int8
+  /// What a member stands in.
+  struct Line: Equatable, Sendable {
+    let index: UInt8
 
-    static let waiting = List(index: 0)
-    static let evaluable = List(index: 1)
-    static let excluded = List(index: 2)
-    static let granted = List(index: 3)
-    static let running = List(index: 4)
+    static let waiting = Line(index: 0)
+    static let evaluable = Line(index: 1)
+    static let excluded = Line(index: 2)
+    static let granted = Line(index: 3)
+    static let running = Line(index: 4)
+    static let none = Line(index: 15)
 
-    static func ready(_ priority: ProcedurePriority) -> List {
-      List(index: 5 + 2 * Int8(priority.rawValue))
+    static func ready(_ priority: ProcedurePriority) -> Line {
+      Line(index: 5 + 2 * priority.rawValue)
     }
 
     /// Of those that are ready for the second time. They are taken in the order of `returned`.
-    static func returned(_ priority: ProcedurePriority) -> List {
-      List(index: 6 + 2 * Int8(priority.rawValue))
+    static func returned(_ priority: ProcedurePriority) -> Line {
+      Line(index: 6 + 2 * priority.rawValue)
     }
 
-    /// The place in `returned`, if it is such a list.
+    /// The place in `returned`, if it is such a line.
     var returnedIndex: Int? { index > 5 && index & 1 == 0 ? Int(index - 6) / 2 : nil }
 
-    static let count = 5 + 2 * ProcedurePriority.allCases.count
+    static let buckets = 2 * ProcedurePriority.allCases.count
 
     var hasSlot: Bool { self == .granted || self == .running }
     var readyBit: UInt16 { index < 5 ? 0 : 1 << UInt16(index - 5) }
   }
 
-  private struct Member: Sendable {
-    let procedure: Procedure
-    let priority: ProcedurePriority
-    let quality: DispatchQoS.QoSClass?
-    var list: List
-    var isExclusive = false
-    var attempt: UInt32
-  }
-
-  private var members = Slab<Member>()
+  private var waiting = MemberLine()
+  private var evaluable = MemberLine()
+  private var excluded = MemberLine()
+  private var granted = MemberLine()
+  private var running = MemberLine()
+  /// Those that are ready, by priority; for each first those that are for the first time.
+  private var buckets = ContiguousArray(repeating: MemberLine(), count: Line.buckets)
+  /// A bit for each bucket that is not empty.
+  private var readyBuckets: UInt16 = 0
+  private var memberCount = 0
+  private var lastAge: UInt64 = 0
   /// Those that were added, and are no members yet: as if they stood at the end of the waiting ones
   /// and of the ready ones of normal priority. Every event but `take` and `retire` needs
   /// `admitArrivals` before it.
-  private var arrivals = ArrivalBatch()
-  private var lists = ContiguousArray(repeating: SlabList(), count: List.count)
-  /// A bit for each bucket of ready members that is not empty.
-  private var readyBuckets: UInt16 = 0
-  /// What exclusive members ask for, by their place.
-  private var exclusions: [UInt32: ExclusionRequest] = [:]
+  private var arrivals = ArrivalLine()
+  /// What exclusive members ask for.
+  private var exclusions: [ObjectIdentifier: ExclusionRequest] = [:]
   /// Those that have returned, by priority, in the order in which they were first taken. That is before
   /// all that are ready for the first time: the others were behind them.
   private var returned: ContiguousArray<TicketHeap<ExclusionRequest.InList>> = []
-  private var turns = Fifo<Procedure>()
+  /// Each is owned.
+  private var turns = Fifo<Member>()
   private var isWorkerRequested = false
   private(set) var phase: Phase
   private(set) var slotsInUse = 0
@@ -178,16 +197,32 @@ struct ReadyListStateMachine: Sendable {
     phase = isGroup ? .held : .running
   }
 
-  var count: Int { members.count + arrivals.count }
-  var procedures: [Procedure] { members.elementsByAge().map(\.procedure) }
+  var count: Int { memberCount + arrivals.count }
+
+  /// In the order in which they were added. O(n log n) at most.
+  var procedures: [Procedure] {
+    var members: [Member] = []
+    members.reserveCapacity(memberCount)
+    forEachMember { members.append($0) }
+    let ages = members.lazy.map(\.age)
+    if zip(ages, ages.dropFirst()).contains(where: { $0 > $1 }) {
+      members.sort { $0.age < $1.age }
+    }
+    return members.map(\.procedure)
+  }
 
   /// The lists of those members that are groups.
   var childLists: [ReadyList] {
     var lists: [ReadyList] = []
-    members.forEach { member in
-      if let list = member.procedure.childList { lists.append(list) }
+    forEachMember { member in
+      if let list = member.with({ $0.childList }) { lists.append(list) }
     }
     return lists
+  }
+
+  private func forEachMember(_ body: (Member) -> Void) {
+    for line in [running, granted, excluded, evaluable, waiting] { line.forEach(body) }
+    for line in buckets { line.forEach(body) }
   }
 
   // MARK: Members
@@ -197,33 +232,38 @@ struct ReadyListStateMachine: Sendable {
   ) -> Insertion {
     if phase == .closed || (isClosed && standing.role != .need) { return .refused }
     let isHeld = holdsAdditions && standing.role != .need && treeCancel == nil
-    let list: List =
+    let line: Line =
       switch standing.readiness {
       case _ where isHeld: .waiting
       case .waiting: .waiting
       case .evaluate: .evaluable
       case .start: .ready(standing.priority)
       }
-    insert(procedure, standing, into: list)
-    if !isHeld, let request, let place = procedure.membership.place { note(request, at: place) }
+    standing.note(in: procedure)
+    let member = Member.retaining(procedure)
+    join(member, line, isKept: true)
+    if !isHeld, let request { note(request, of: member) }
     if isGroup, keepsFinishedChildren { allChildren.append(procedure) }
     return isHeld ? .held : .accepted(isAnnounced: isAnnounced)
   }
 
+  /// Makes it a member, whose reference is owned by the list, or else by the caller.
   @inline(__always)
-  private mutating func insert(_ procedure: Procedure, _ standing: Standing, into list: List) {
-    let key = members.append(
-      Member(
-        procedure: procedure, priority: standing.priority, quality: standing.quality, list: list,
-        attempt: standing.attempt),
-      to: &lists[Int(list.index)])
-    readyBuckets |= list.readyBit
-    procedure.membership = .member(place: key.place)
+  private mutating func join(_ member: Member, _ line: Line, isKept: Bool) {
+    lastAge += 1
+    member.age = lastAge
+    member.membership.isKept = isKept
+    memberCount += 1
+    put(member, line)
   }
 
   /// Takes over the procedures that have arrived, once none is left of those before.
-  mutating func receive(from newArrivals: borrowing Arrivals) {
-    newArrivals.takeAll(into: &arrivals)
+  ///
+  /// - Returns: whether there were any.
+  mutating func receive(from newArrivals: borrowing Arrivals) -> Bool {
+    precondition(arrivals.isEmpty, "Internal inconsistency: received before the others had left")
+    arrivals = newArrivals.takeAll()
+    return !arrivals.isEmpty
   }
 
   /// Whether a procedure has arrived that is no member yet.
@@ -234,22 +274,26 @@ struct ReadyListStateMachine: Sendable {
 
   /// Makes each procedure that has arrived a member.
   mutating func admitArrivals() {
-    while let arrival = arrivals.popFirst() { _ = insert(arrival.procedure, arrival.standing) }
+    while let member = arrivals.popFirst() { admit(member) }
   }
 
-  /// Starts the first that has arrived ready, without a detour over the list of the ready ones.
+  private mutating func admit(_ member: Member) {
+    let membership = member.membership
+    join(member, membership.isReady ? .ready(membership.priority) : .waiting, isKept: true)
+  }
+
+  /// Starts the first that has arrived ready, without a detour over the line of the ready ones.
+  @inline(__always)
   private mutating func takeReadyArrival() -> Job? {
-    guard slotsInUse < limit else { return nil }
-    while let arrival = arrivals.popFirst() {
-      guard arrival.standing.readiness == .start else {
-        _ = insert(arrival.procedure, arrival.standing)
+    guard slotsInUse < limit, hasReadyArrivals else { return nil }
+    while let member = arrivals.popFirst() {
+      guard member.membership.isReady else {
+        admit(member)
         continue
       }
-      insert(arrival.procedure, arrival.standing, into: .running)
+      join(member, .running, isKept: false)
       slotsInUse += 1
-      return Job(
-        procedure: arrival.procedure, kind: .start(arrival.standing.attempt),
-        quality: arrival.standing.quality)
+      return job(starting: member)
     }
     return nil
   }
@@ -259,18 +303,17 @@ struct ReadyListStateMachine: Sendable {
     _ procedure: Procedure, to readiness: ProcedureStateMachine.Readiness, in attempt: UInt32,
     asking request: ExclusionRequest?
   ) {
-    guard let place = procedure.membership.place, members[place].list == .waiting else {
-      return
-    }
-    members[place].attempt = attempt
+    guard procedure.membership.line == .waiting else { return }
+    let member = Member.unowned(procedure)
+    procedure.membership.attempt = attempt
     switch readiness {
     case .waiting:
       break
     case .evaluate:
-      move(place, to: .evaluable)
+      move(member, to: .evaluable)
     case .start:
-      if let request { note(request, at: place) }
-      move(place, to: .ready(members[place].priority))
+      if let request { note(request, of: member) }
+      move(member, to: .ready(procedure.membership.priority))
     }
   }
 
@@ -278,56 +321,106 @@ struct ReadyListStateMachine: Sendable {
   ///
   /// - Returns: what it asked for, or was granted, and must give up.
   mutating func makeWaiting(_ procedure: Procedure) -> ExclusionRequest? {
-    guard let place = procedure.membership.place else { return nil }
-    if members[place].list != .waiting { move(place, to: .waiting) }
-    return takeExclusion(at: place)
+    let line = procedure.membership.line
+    guard line != .none else { return nil }
+    let member = Member.unowned(procedure)
+    if line != .waiting { move(member, to: .waiting) }
+    return takeExclusion(of: member)
   }
 
-  /// A finished procedure leaves.
+  /// A finished procedure leaves. The caller owns a reference to it.
   ///
   /// - Returns: whether that closed the group, and what the procedure has to give up.
   mutating func retire(_ procedure: Procedure) -> (closes: Bool, request: ExclusionRequest?) {
-    guard let place = procedure.membership.place else { return (false, nil) }
-    procedure.membership = .none
-    let list = members[place].list
-    if list.returnedIndex != nil { leaveReturned(place, list) }
-    let request = takeExclusion(at: place)
-    if list.hasSlot { slotsInUse -= 1 }
-    _ = members.remove(at: place, from: &lists[Int(list.index)])
-    unmarkIfEmpty(list)
+    let line = procedure.membership.line
+    guard line != .none else { return (false, nil) }
+    let member = Member.unowned(procedure)
+    take(member, outOf: line)
+    procedure.membership.line = .none
+    memberCount -= 1
+    let request = takeExclusion(of: member)
+    if line.hasSlot { slotsInUse -= 1 }
+    if procedure.membership.isKept { member.release() }
     return (closeIfSettled(), request)
   }
 
-  private mutating func note(_ request: ExclusionRequest, at place: UInt32) {
-    members[place].isExclusive = true
-    exclusions[place] = request
+  /// The worker that started it has nothing to do for it any more, but it may not have left: then the
+  /// list owns the reference from here on.
+  ///
+  /// - Returns: whether it does. Otherwise the worker releases it.
+  mutating func giveBack(_ member: Member) -> Bool {
+    guard member.membership.line != .none, !member.membership.isKept else { return false }
+    member.membership.isKept = true
+    return true
+  }
+
+  // MARK: Lines
+
+  @inline(__always)
+  private mutating func put(_ member: Member, _ line: Line) {
+    member.membership.line = line
+    switch line {
+    case .running: running.append(member)
+    case .waiting: waiting.append(member)
+    case .evaluable: evaluable.append(member)
+    case .excluded: excluded.append(member)
+    case .granted: granted.append(member)
+    default:
+      buckets[Int(line.index) - 5].append(member)
+      readyBuckets |= line.readyBit
+    }
   }
 
   @inline(__always)
-  private mutating func takeExclusion(at place: UInt32) -> ExclusionRequest? {
-    guard members[place].isExclusive else { return nil }
-    members[place].isExclusive = false
-    return exclusions.removeValue(forKey: place)
+  private mutating func take(_ member: Member, outOf line: Line) {
+    switch line {
+    case .running: running.remove(member)
+    case .waiting: waiting.remove(member)
+    case .evaluable: evaluable.remove(member)
+    case .excluded: excluded.remove(member)
+    case .granted: granted.remove(member)
+    default: takeReady(member, outOf: line)
+    }
   }
 
-  private mutating func move(_ place: UInt32, to target: List) {
-    let source = members[place].list
+  private mutating func takeReady(_ member: Member, outOf line: Line) {
+    if line.returnedIndex != nil { leaveReturned(member, line) }
+    let index = Int(line.index) - 5
+    buckets[index].remove(member)
+    if buckets[index].isEmpty { readyBuckets &= ~line.readyBit }
+  }
+
+  private mutating func move(_ member: Member, to target: Line) {
+    let source = member.membership.line
     if source.hasSlot { slotsInUse -= 1 }
     if target.hasSlot { slotsInUse += 1 }
-    if source.returnedIndex != nil { leaveReturned(place, source) }
-    members[place].list = target
-    var (from, to) = (lists[Int(source.index)], lists[Int(target.index)])
-    members.move(place, from: &from, to: &to)
-    (lists[Int(source.index)], lists[Int(target.index)]) = (from, to)
-    readyBuckets |= target.readyBit
-    unmarkIfEmpty(source)
+    take(member, outOf: source)
+    put(member, target)
+  }
+
+  // MARK: Exclusions
+
+  private mutating func note(_ request: ExclusionRequest, of member: Member) {
+    member.membership.isExclusive = true
+    exclusions[member.id] = request
+  }
+
+  @inline(__always)
+  private mutating func takeExclusion(of member: Member) -> ExclusionRequest? {
+    guard member.membership.isExclusive else { return nil }
+    member.membership.isExclusive = false
+    return exclusions.removeValue(forKey: member.id)
+  }
+
+  private func exclusion(of member: Member) -> ExclusionRequest? {
+    member.membership.isExclusive ? exclusions[member.id] : nil
   }
 
   /// An excluded, or granted, member goes back to where it stood among the ready ones.
-  private mutating func returnToPlace(_ place: UInt32, _ request: ExclusionRequest) {
-    let list = List.returned(members[place].priority)
-    move(place, to: list)
-    guard let index = list.returnedIndex else { return }
+  private mutating func returnToPlace(_ member: Member, _ request: ExclusionRequest) {
+    let line = Line.returned(member.membership.priority)
+    move(member, to: line)
+    guard let index = line.returnedIndex else { return }
     if returned.isEmpty {
       returned = ContiguousArray(repeating: TicketHeap(), count: ProcedurePriority.allCases.count)
     }
@@ -335,16 +428,11 @@ struct ReadyListStateMachine: Sendable {
   }
 
   @inline(never)
-  private mutating func leaveReturned(_ place: UInt32, _ list: List) {
-    guard let request = exclusions[place], let index = list.returnedIndex else {
+  private mutating func leaveReturned(_ member: Member, _ line: Line) {
+    guard let request = exclusion(of: member), let index = line.returnedIndex else {
       preconditionFailure("Internal inconsistency: returned, but without a request")
     }
     returned[index].remove(.init(request: request))
-  }
-
-  @inline(__always)
-  private mutating func unmarkIfEmpty(_ list: List) {
-    if list.readyBit != 0, lists[Int(list.index)].isEmpty { readyBuckets &= ~list.readyBit }
   }
 
   // MARK: Groups
@@ -406,10 +494,16 @@ struct ReadyListStateMachine: Sendable {
   /// not run must run elsewhere.
   mutating func abandon() -> Remains {
     let unfinished = procedures
-    let finished = allChildren.filter { $0.membership.place == nil }
-    for procedure in unfinished { procedure.membership = .none }
+    let finished = allChildren.filter { $0.membership.line == .none }
+    for procedure in unfinished {
+      if procedure.membership.isKept { Member.unowned(procedure).release() }
+      procedure.membership = Membership()
+    }
     var awaitingTurn: [Procedure] = []
-    while let procedure = turns.popFirst() { awaitingTurn.append(procedure) }
+    while let member = turns.popFirst() {
+      awaitingTurn.append(member.procedure)
+      member.release()
+    }
     self = ReadyListStateMachine(isGroup: true)
     phase = .closed
     return (unfinished, finished, awaitingTurn)
@@ -418,66 +512,65 @@ struct ReadyListStateMachine: Sendable {
   // MARK: Work
 
   mutating func requestTurn(of procedure: Procedure) {
-    turns.append(procedure)
+    turns.append(.retaining(procedure))
   }
 
   /// The next thing to run.
   mutating func take() -> Taken? {
-    if let procedure = turns.popFirst() {
-      return .job(Job(procedure: procedure, kind: .turn, quality: nil))
+    if let member = turns.popFirst() {
+      return .job(Job(member: member, kind: .turn, quality: nil))
     }
     guard isOpen else { return nil }
-    if let place = first(of: .granted) { return .job(start(place)) }
-    if let place = first(of: .evaluable) {
-      move(place, to: .waiting)
+    if let member = granted.first { return .job(start(member)) }
+    if let member = evaluable.first {
+      move(member, to: .waiting)
+      member.retain()
+      let membership = member.membership
       return .job(
-        Job(
-          procedure: members[place].procedure, kind: .evaluate(members[place].attempt),
-          quality: members[place].quality))
+        Job(member: member, kind: .evaluate(membership.attempt), quality: membership.quality))
     }
     // Arrivals are no more urgent than normal, and came later than those that are ready.
     if !hasReady(atLeast: .normal), let job = takeReadyArrival() { return .job(job) }
-    guard let place = firstReady else { return nil }
-    if members[place].isExclusive, let request = exclusions[place] { return .mustAsk(request) }
-    return .job(start(place))
+    guard let member = firstReady else { return nil }
+    if let request = exclusion(of: member) { return .mustAsk(request) }
+    return .job(start(member))
   }
 
   /// The member that had to ask has been granted what it asked for, and is taken.
   mutating func takeGranted(_ procedure: Procedure) -> Job {
-    guard let place = procedure.membership.place else {
-      preconditionFailure("Internal inconsistency: taken, but no member")
-    }
-    return start(place)
+    precondition(procedure.membership.line != .none, "Internal inconsistency: taken, but no member")
+    return start(.unowned(procedure))
   }
 
   /// The member that had to ask waits in line.
   mutating func exclude(_ procedure: Procedure) {
-    guard let place = procedure.membership.place else {
-      preconditionFailure("Internal inconsistency: excluded, but no member")
-    }
-    move(place, to: .excluded)
+    precondition(
+      procedure.membership.line != .none, "Internal inconsistency: excluded, but no member")
+    move(.unowned(procedure), to: .excluded)
   }
 
   /// An excluded member is offered what it waited for. False if it has no use for it now.
   mutating func grant(_ request: ExclusionRequest) -> Bool {
-    guard let place = request.procedure.membership.place,
-      members[place].list == .excluded, exclusions[place] === request
-    else { return false }
-    guard isOpen, slotsInUse < limit, !isPreceded(place, request) else {
-      returnToPlace(place, request)
+    let member = Member.unowned(request.procedure)
+    guard member.membership.line == .excluded, exclusion(of: member) === request else {
       return false
     }
-    move(place, to: .granted)
+    guard isOpen, slotsInUse < limit, !isPreceded(member, request) else {
+      returnToPlace(member, request)
+      return false
+    }
+    move(member, to: .granted)
     return true
   }
 
   /// Whether a ready member is to be given a free slot before an excluded one.
-  private func isPreceded(_ place: UInt32, _ request: ExclusionRequest) -> Bool {
+  private func isPreceded(_ member: Member, _ request: ExclusionRequest) -> Bool {
     if limit == .max { return false }
-    let list = List.returned(members[place].priority)
-    if readyBuckets >= list.readyBit << 1 { return true }
-    if arrivals.readyCount > 0, members[place].priority < .normal { return true }
-    guard readyBuckets & list.readyBit != 0, let index = list.returnedIndex,
+    let priority = member.membership.priority
+    let line = Line.returned(priority)
+    if readyBuckets >= line.readyBit << 1 { return true }
+    if arrivals.readyCount > 0, priority < .normal { return true }
+    guard readyBuckets & line.readyBit != 0, let index = line.returnedIndex,
       let first = returned[index].first
     else { return false }
     return first.ticket < request.ticket
@@ -486,23 +579,22 @@ struct ReadyListStateMachine: Sendable {
   /// The list is suspended: those that were granted a slot go back to wait for one.
   mutating func revokeGrants() -> [ExclusionRequest] {
     var revoked: [ExclusionRequest] = []
-    while let place = first(of: .granted) {
-      guard let request = exclusions[place] else {
+    while let member = granted.first {
+      guard let request = exclusion(of: member) else {
         preconditionFailure("Internal inconsistency: granted, but without a request")
       }
       revoked.append(request)
-      returnToPlace(place, request)
+      returnToPlace(member, request)
     }
     return revoked
   }
 
   /// A cancelled member leaves the line. It still has to finish, and gives the request up then.
   mutating func withdraw(_ procedure: Procedure) -> ExclusionRequest? {
-    guard let place = procedure.membership.place, members[place].isExclusive,
-      members[place].list == .excluded
-    else { return nil }
-    move(place, to: .waiting)
-    return exclusions[place]
+    guard procedure.membership.line == .excluded else { return nil }
+    let member = Member.unowned(procedure)
+    move(member, to: .waiting)
+    return exclusion(of: member)
   }
 
   // MARK: Looking
@@ -510,7 +602,7 @@ struct ReadyListStateMachine: Sendable {
   /// Whether a member waits for nothing but a slot that is at least so urgent.
   @inline(__always)
   func hasReady(atLeast priority: ProcedurePriority) -> Bool {
-    readyBuckets >= List.ready(priority).readyBit
+    readyBuckets >= Line.ready(priority).readyBit
   }
 
   /// Where a member that is not waiting stands.
@@ -525,35 +617,38 @@ struct ReadyListStateMachine: Sendable {
   }
 
   func position(of procedure: Procedure) -> Position {
-    guard let place = procedure.membership.place else { return .free }
-    let list = members[place].list
-    if list == .waiting || list.hasSlot || treeCancel != nil { return .free }
+    let line = procedure.membership.line
+    if line == .none || line == .waiting || line.hasSlot || treeCancel != nil { return .free }
     if phase == .held { return .held }
     if isSuspended { return .suspended }
-    if list == .excluded, let request = exclusions[place] { return .excluded(request) }
-    guard list != .evaluable, slotsInUse >= limit else { return .free }
-    let running = [List.granted, .running].flatMap { members.elements(of: lists[Int($0.index)]) }
-    return .noSlot(limit: limit, running: running.map(\.procedure))
+    if line == .excluded, let request = exclusion(of: .unowned(procedure)) {
+      return .excluded(request)
+    }
+    guard line != .evaluable, slotsInUse >= limit else { return .free }
+    var holders: [Procedure] = []
+    for line in [granted, running] { line.forEach { holders.append($0.procedure) } }
+    return .noSlot(limit: limit, running: holders)
   }
 
   /// Whether there are members that wait, and nothing that a worker could do about it.
   @inline(__always)
   func isStuck(hasMoreArrivals: Bool) -> Bool {
-    (members.count > slotsInUse || hasArrivals || hasMoreArrivals) && !isWorkerRequested
+    (memberCount > slotsInUse || hasArrivals || hasMoreArrivals) && !isWorkerRequested
+  }
+
+  /// The list's reference goes to the worker; if that has gone to another one already, it gets its own.
+  @inline(__always)
+  private mutating func start(_ member: Member) -> Job {
+    move(member, to: .running)
+    if !member.membership.isKept { member.retain() }
+    member.membership.isKept = false
+    return job(starting: member)
   }
 
   @inline(__always)
-  private mutating func start(_ place: UInt32) -> Job {
-    move(place, to: .running)
-    return Job(
-      procedure: members[place].procedure, kind: .start(members[place].attempt),
-      quality: members[place].quality)
-  }
-
-  @inline(__always)
-  private func first(of list: List) -> UInt32? {
-    let list = lists[Int(list.index)]
-    return list.isEmpty ? nil : members.firstPlace(of: list)
+  private func job(starting member: Member) -> Job {
+    let membership = member.membership
+    return Job(member: member, kind: .start(membership.attempt), quality: membership.quality)
   }
 
   /// Whether one that is ready could be taken.
@@ -566,13 +661,11 @@ struct ReadyListStateMachine: Sendable {
   }
 
   @inline(__always)
-  private var firstReady: UInt32? {
+  private var firstReady: Member? {
     guard readyBuckets != 0, slotsInUse < limit else { return nil }
-    let list = List(index: 5 + Int8(15 - readyBuckets.leadingZeroBitCount))
-    if let index = list.returnedIndex {
-      return returned[index].first?.request.procedure.membership.place
-    }
-    return first(of: list)
+    let index = 15 - readyBuckets.leadingZeroBitCount
+    if index & 1 == 1 { return returned[index / 2].first.map { .unowned($0.request.procedure) } }
+    return buckets[index].first
   }
 
   @inline(__always)
@@ -580,8 +673,7 @@ struct ReadyListStateMachine: Sendable {
     if !turns.isEmpty { return true }
     guard isOpen else { return false }
     return ((readyBuckets != 0 || arrivals.readyCount > 0) && slotsInUse < limit)
-      || first(of: .evaluable) != nil
-      || first(of: .granted) != nil
+      || !evaluable.isEmpty || !granted.isEmpty
   }
 
   mutating func workerArrived() {

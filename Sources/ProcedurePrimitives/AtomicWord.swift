@@ -1,0 +1,59 @@
+public import Synchronization
+
+/// A machine word of which single bits, or all, are changed in one step.
+///
+/// Each change acquires and releases: a thread that changes it sees what every thread that changed it
+/// before had written until then. Under `-DMODEL` each access is a scheduling point of the schedule
+/// explorer.
+public struct AtomicWord: ~Copyable, Sendable {
+  @usableFromInline let value: Atomic<UInt>
+
+  /// Makes a word that holds `initial`.
+  @inlinable
+  public init(_ initial: UInt) {
+    value = Atomic(initial)
+  }
+
+  /// One acquire load.
+  @inlinable @inline(__always)
+  public borrowing func load() -> UInt {
+    #if MODEL
+      ModelSchedule.thread?.step()
+    #endif
+    return value.load(ordering: .acquiring)
+  }
+
+  /// Puts `new` in if `expected` was there. It may fail although it was: for loops.
+  ///
+  /// - Returns: whether it did, and what was there.
+  @inlinable @inline(__always)
+  public borrowing func replace(_ expected: UInt, with new: UInt) -> (isDone: Bool, found: UInt) {
+    #if MODEL
+      ModelSchedule.thread?.step()
+    #endif
+    let (isDone, found) = value.weakCompareExchange(
+      expected: expected, desired: new, successOrdering: .acquiringAndReleasing,
+      failureOrdering: .acquiring)
+    return (isDone, found)
+  }
+
+  /// Sets the bits that are set in `bits`.
+  @inlinable @inline(__always)
+  public borrowing func insert(_ bits: UInt) {
+    #if MODEL
+      ModelSchedule.thread?.step()
+    #endif
+    value.bitwiseOr(bits, ordering: .acquiringAndReleasing)
+  }
+
+  /// Clears all bits but those that are set in `bits`.
+  ///
+  /// - Returns: what was there.
+  @inlinable @inline(__always)
+  public borrowing func keep(_ bits: UInt) -> UInt {
+    #if MODEL
+      ModelSchedule.thread?.step()
+    #endif
+    return value.bitwiseAnd(bits, ordering: .acquiringAndReleasing).oldValue
+  }
+}
