@@ -31,9 +31,8 @@ extension Procedure {
       action = core.machine.enqueue(waitingFor: waits)
       guard action != nil else { return ReadyList.Aftermath.none }
       let standing = ReadyListStateMachine.Standing(
-        priority: core.priority, quality: core.quality == .unspecified ? nil : core.quality,
-        readiness: core.machine.becomeReady(), attempt: core.machine.attempt,
-        role: role)
+        urgency: core.urgency, readiness: core.machine.becomeReady(),
+        attempt: core.machine.attempt, role: role)
       let isRecorded = core.beginRecord(of: self, in: list)
       let aftermath: ReadyList.Aftermath
       let request =
@@ -53,7 +52,7 @@ extension Procedure {
         childList?.owner?.parent = list.owner
       }
       if insertion == .held { _ = core.machine.dependencyAdded() }
-      if !isRecorded || insertion == .held || insertion == .refused {
+      if isRecorded ? insertion == .held || insertion == .refused : list.recording.isUsed {
         core.noteInsertion(of: self, in: list, insertion)
       }
       return aftermath

@@ -14,7 +14,10 @@ extension Procedure {
   /// - Returns: true if this was the finish that counts.
   @discardableResult
   public final func finish(withErrors errors: [any Error] = []) -> Bool {
-    answer(to: update { $0.machine.finish(errors: errors) }, with: errors)
+    let finish = update { $0.machine.finish(errors: errors) }
+    // Mostly the turn is held, and goes on when `execute()` has returned.
+    if case .accepted(.none) = finish { return true }
+    return answer(to: finish, with: errors)
   }
 
   /// Ends the procedure with one error, or with none.

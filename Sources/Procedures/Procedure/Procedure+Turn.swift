@@ -21,12 +21,13 @@ extension Procedure {
   final func runTurn(
     _ kind: ReadyListStateMachine.Job.Kind, on list: ReadyList, _ context: SchedulingContext
   ) -> TurnEnd {
-    guard var next = beginTurn(kind, on: list, context) else { return .idle }
+    var detail = NextStep.Detail.none
+    guard var next = beginTurn(kind, on: list, context, &detail) else { return .idle }
     while true {
       switch next.step {
       case .idle, .waitForPendingEvents, .waitForGroup:
         if case .waitForPendingEvents = next.step { watchHold() }
-        if case .movesTo(let home) = next.detail { home.requestTurn(of: self) }
+        if case .movesTo(let home) = detail { home.requestTurn(of: self) }
         return .idle
       case .announceChildren:
         announceChildren()
@@ -55,16 +56,20 @@ extension Procedure {
       case .hearChildren:
         hearChildren()
       case .retire:
-        return .retired(
-          waiters: retire(on: WorkerPlace(list: list, context: context), with: next))
+        releaseWork()
+        guard case .end(let extras, let record) = detail else { return .retired(waiters: nil) }
+        let worker = WorkerPlace(list: list, context: context)
+        return .retired(waiters: retire(on: worker, with: extras, record))
       case .attachObservers, .addProduced, .willExecute, .didExecute:
         break
       }
-      if next.isTold(on: list), !tell(next, on: list) { return .idle }
+      if next.isObserved || (!next.events.isEmpty && list.hasDelegate) {
+        guard tell(next, &detail, on: list) else { return .idle }
+      }
       let isHeard = next.asksGroup && askGroupAtOnce(of: list, context)
       next = update { core in
         if isHeard { core.machine.wasHeardAtOnce() }
-        return core.nextStep(on: list, context)
+        return core.nextStep(on: list, context, &detail)
       }
     }
   }
@@ -78,7 +83,8 @@ extension Procedure {
   /// Nil if another holder has the turn and will see to the start.
   @inline(never)
   private func beginTurn(
-    _ kind: ReadyListStateMachine.Job.Kind, on list: ReadyList, _ context: SchedulingContext
+    _ kind: ReadyListStateMachine.Job.Kind, on list: ReadyList, _ context: SchedulingContext,
+    _ detail: inout NextStep.Detail
   ) -> NextStep? {
     update { core in
       switch kind {
@@ -86,14 +92,14 @@ extension Procedure {
       case .evaluate(let attempt): if core.machine.evaluate(attempt) == .none { return nil }
       case .start(let attempt): if core.machine.start(attempt) == .none { return nil }
       }
-      if let home = core.homeElsewhere(than: list, context) {
-        return NextStep(.idle, .movesTo(home))
+      // Go on with an event whose delivery had to wait for another queue, unless the turn moves.
+      if core.extras != nil, core.homeElsewhere(than: list, context) == nil,
+        let delivery = core.rarities?.suspendedDelivery.take()
+      {
+        detail = .delivery(delivery)
+        return NextStep(.attachObservers, isObserved: true)
       }
-      // Go on with an event whose delivery had to wait for another queue.
-      if let delivery = core.rarities?.suspendedDelivery.take() {
-        return NextStep(.attachObservers, .delivery(delivery))
-      }
-      return core.nextStep(on: list, context)
+      return core.nextStep(on: list, context, &detail)
     }
   }
 
@@ -103,9 +109,12 @@ extension Procedure {
   ///
   /// - Returns: false if the turn waits for a callback on another queue.
   @inline(never)
-  private func tell(_ next: NextStep, on list: ReadyList) -> Bool {
+  private func tell(
+    _ next: NextStep, _ detail: inout NextStep.Detail, on list: ReadyList
+  ) -> Bool {
     var event = next.events
-    if var delivery = next.delivery {
+    if next.isObserved, var delivery = detail.delivery(of: event) {
+      detail = .none
       event = delivery.events
       while true {
         guard delivery.run(for: self) else { return false }
@@ -123,21 +132,11 @@ extension Procedure {
   /// The last step: releases everything, and notifies dependents.
   ///
   /// - Returns: what waits for the procedure, to be notified when that has left its list.
-  private func retire(on worker: WorkerPlace, with last: NextStep) -> [FinishWaiter]? {
-    releaseWork()
-    let extras: ProcedureExtras
-    switch last.detail {
-    case .extras(let contents):
-      extras = contents
-    case .recordAndExtras(let record, let contents):
-      record.publish(self)
-      extras = contents
-    case .record(let record):
-      record.publish(self)
-      return nil
-    case .none, .movesTo, .observers, .delivery:
-      return nil
-    }
+  private func retire(
+    on worker: WorkerPlace, with extras: ProcedureExtras?, _ record: ProcedureRecord?
+  ) -> [FinishWaiter]? {
+    record?.publish(self)
+    guard let extras else { return nil }
     let rarities = extras.existingRarities
     rarities?.disconnect()
     for prerequisite in rarities?.conditions?.prerequisites ?? [] {

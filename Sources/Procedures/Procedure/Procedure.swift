@@ -55,6 +55,9 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// Guarded by the lock in `status`.
   @safe @exclusivity(unchecked) private final var core: ProcedureCore
 
+  /// Grows with each procedure that becomes a member of the list. Guarded as `membership` is.
+  @safe @exclusivity(unchecked) final var age: UInt32 = 0
+
   /// Makes a procedure that is on no queue yet.
   public init() {
     status = LockByte(
@@ -266,8 +269,8 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
 
   /// Which of several ready procedures goes first. Set it before adding it to a queue.
   public final var priority: ProcedurePriority {
-    get { read { $0.priority } }
-    set { read { $0.priority = newValue } }
+    get { read { $0.urgency.priority } }
+    set { read { $0.urgency.priority = newValue } }
   }
 
   /// The Dispatch quality at which it executes; `.unspecified` means that of its queue.
@@ -275,8 +278,8 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// Set it before adding it to a queue. A quality of its own costs a Dispatch block of its own. On
   /// Linux Dispatch takes it as a hint.
   public final var qualityOfService: DispatchQoS.QoSClass {
-    get { read { $0.quality } }
-    set { read { $0.quality = newValue } }
+    get { read { $0.urgency.quality } }
+    set { read { $0.urgency.quality = newValue } }
   }
 
   // MARK: The lock
@@ -285,16 +288,18 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   @inline(__always)
   final func read<Result>(_ body: (inout ProcedureCore) -> Result) -> Result {
     let published = status.acquire()
-    defer { status.release(publishing: published) }
-    return body(&core)
+    let result = body(&core)
+    status.release(publishing: published)
+    return result
   }
 
   /// Changes what is published. No user code runs in `body`.
   @inline(__always)
   final func update<Result>(_ body: (inout ProcedureCore) -> Result) -> Result {
     _ = status.acquire()
-    defer { status.release(publishing: core.machine.status.byte) }
-    return body(&core)
+    let result = body(&core)
+    status.release(publishing: core.machine.status.byte)
+    return result
   }
 
   /// Makes what may be read without the lock known. Called under it.

@@ -1,9 +1,8 @@
 internal import ProcedurePrimitives
 
-/// What to do now, with what is needed to do it: taken in one critical section.
-///
-/// Small: it is made and thrown away several times in each life.
+/// What to do now: made and thrown away several times in each life, and no more than some bytes.
 struct NextStep: Sendable {
+  /// What is needed to do it, of a step that needs anything.
   enum Detail: Sendable {
     case none
     /// Where the turn goes on: it is still held.
@@ -12,115 +11,145 @@ struct NextStep: Sendable {
     case observers(SmallList<ObserverEntry>)
     /// Of a procedure that is to be added, or one that had to wait.
     indirect case delivery(ObserverDelivery)
-    /// At the last step: all that the procedure releases.
-    case extras(ProcedureExtras)
-    /// The same of one that is recorded, which keeps its record.
-    case record(ProcedureRecord)
-    indirect case recordAndExtras(ProcedureRecord, ProcedureExtras)
+    /// At the last step: all that the procedure releases, and its record, if it is recorded.
+    case end(ProcedureExtras?, ProcedureRecord?)
   }
 
   let step: ProcedureStateMachine.Step
   let events: ProcedureEvents
-  let detail: Detail
+  /// Whether there are observers, in the detail, that may receive them.
+  let isObserved: Bool
   /// Whether nothing can come between this step and that of asking the group.
   var asksGroup = false
 
-  /// Whether observers, or the queue's delegate, may receive it.
-  func isTold(on list: ReadyList) -> Bool {
-    switch detail {
-    case .observers, .delivery: true
-    case .none, .movesTo, .extras, .record, .recordAndExtras: !events.isEmpty && list.hasDelegate
-    }
-  }
-
-  /// What the observers receive, if there are any.
-  var delivery: ObserverDelivery? {
-    switch detail {
-    case .observers(let entries): ObserverDelivery(events, to: entries)
-    case .delivery(let delivery): delivery
-    case .none, .movesTo, .extras, .record, .recordAndExtras: nil
-    }
-  }
-
+  @inline(__always)
   init(
-    _ step: ProcedureStateMachine.Step, _ detail: Detail = .none, events: ProcedureEvents = []
+    _ step: ProcedureStateMachine.Step, events: ProcedureEvents = [], isObserved: Bool = false
   ) {
     self.step = step
     self.events = events
-    self.detail = detail
+    self.isObserved = isObserved
+  }
+}
+
+extension NextStep.Detail {
+  /// What observers of these events receive, if there are any.
+  func delivery(of events: ProcedureEvents) -> ObserverDelivery? {
+    switch self {
+    case .observers(let entries): ObserverDelivery(events, to: entries)
+    case .delivery(let delivery): delivery
+    case .none, .movesTo, .end: nil
+    }
   }
 }
 
 extension ProcedureCore {
-  /// Advances the machine and gathers what the step needs.
-  mutating func nextStep(on list: ReadyList, _ context: SchedulingContext) -> NextStep {
-    if let home = homeElsewhere(than: list, context) { return NextStep(.idle, .movesTo(home)) }
+  /// Advances the machine, and gathers what the step needs, all in one critical section.
+  @inline(__always)
+  mutating func nextStep(
+    on list: ReadyList, _ context: SchedulingContext, _ detail: inout NextStep.Detail
+  ) -> NextStep {
+    if context.isDetached, let home = homeElsewhere(than: list, context) {
+      detail = .movesTo(home)
+      return NextStep(.idle)
+    }
     let step = machine.next(wants: observers.wants)
     switch step {
     case .waitForPendingEvents, .announceChildren, .execute:
-      record?.note(step)
+      if let record { record.note(step) }
       return NextStep(step)
     case .idle, .waitForGroup, .handOver, .evaluateConditions, .settleChildren, .askGroup,
       .hearChildren:
       return NextStep(step)
+    case .willFinish where observers.wants.isEmpty:
+      // What observes it may hold it back.
+      var next = NextStep(step, events: .willFinish)
+      next.asksGroup = machine.mustAskGroup
+      return next
+    case .didFinish where observers.wants.isEmpty:
+      return NextStep(step, events: .didFinish)
+    case .retire where extras == nil && record == nil && !machine.isFailed:
+      _ = leaveHome()
+      return NextStep(step)
+    case .attachObservers, .willExecute, .didExecute, .didCancel, .willFinish, .didFinish,
+      .addProduced, .retire:
+      return unusual(step, &detail)
+    }
+  }
+
+  /// A step of a procedure that has more than what every procedure has.
+  @inline(never)
+  private mutating func unusual(
+    _ step: ProcedureStateMachine.Step, _ detail: inout NextStep.Detail
+  ) -> NextStep {
+    switch step {
     case .attachObservers:
-      return attaching()
+      return attaching(&detail)
     case .willExecute:
       record?.note(step)
-      return telling(.willExecute, in: step)
+      return telling(.willExecute, in: step, &detail)
     case .didExecute:
-      return telling(.didExecute, in: step)
+      return telling(.didExecute, in: step, &detail)
     case .didCancel:
-      guard machine.takeNewObservers() else { return telling(.didCancel, in: step) }
+      guard machine.takeNewObservers() else { return telling(.didCancel, in: step, &detail) }
       // Those that are new are told first that they are attached.
-      return NextStep(step, .observers(observers.entries), events: [.didAttach, .didCancel])
+      detail = .observers(observers.entries)
+      return NextStep(step, events: [.didAttach, .didCancel], isObserved: true)
     case .willFinish:
-      var next = telling(.willFinish, in: step)
+      var next = telling(.willFinish, in: step, &detail)
       // What observes it may hold it back.
-      if case .none = next.detail { next.asksGroup = machine.mustAskGroup }
+      if !next.isObserved { next.asksGroup = machine.mustAskGroup }
       return next
     case .didFinish:
       // It is their last event: an observer that is added later receives it when attached.
       let last = observers.takeAll()
-      if !last.isEmpty { record?.note(step) }
-      return NextStep(step, last.isEmpty ? .none : .observers(last), events: .didFinish)
+      if last.isEmpty { return NextStep(step, events: .didFinish) }
+      record?.note(step)
+      detail = .observers(last)
+      return NextStep(step, events: .didFinish, isObserved: true)
     case .addProduced:
-      return NextStep(step, deliveryOfProduced().map(NextStep.Detail.delivery) ?? .none)
+      guard let delivery = deliveryOfProduced() else { return NextStep(step) }
+      detail = .delivery(delivery)
+      return NextStep(step, isObserved: true)
     case .retire:
       // A procedure that asks why it did not succeed learns its group: that reports the cause.
-      let origin =
-        isMember && (machine.isCancelled || machine.errorsIfAny != nil) ? home?.owner : nil
+      let origin = isMember && (machine.isCancelled || machine.isFailed) ? home?.owner : nil
       _ = leaveHome()
-      let contents = extras
-      extras = contents?.remainder()
+      let contents = extras.take()
+      if let contents { extras = contents.remainder() }
       if let origin { withExtras { $0.origin = origin } }
-      guard let record else { return NextStep(step, contents.map(NextStep.Detail.extras) ?? .none) }
-      record.noteEnd(of: self, contents)
-      return NextStep(step, contents.map { .recordAndExtras(record, $0) } ?? .record(record))
+      record?.noteEnd(of: self, contents)
+      detail = .end(contents, record)
+      return NextStep(step)
+    case .waitForPendingEvents, .announceChildren, .execute, .idle, .waitForGroup, .handOver,
+      .evaluateConditions, .settleChildren, .askGroup, .hearChildren:
+      return NextStep(step)
     }
   }
 
   /// The list that its turn moves to, if this worker serves no queue, and it has become a member
   /// of a list since, or its list is on a queue now.
-  func homeElsewhere(than list: ReadyList, _ context: SchedulingContext) -> ReadyList? {
+  mutating func homeElsewhere(than list: ReadyList, _ context: SchedulingContext) -> ReadyList? {
     guard context.isDetached, let home, home !== list || home.isOnQueue else { return nil }
     return home
   }
 
-  private func telling(
-    _ event: ProcedureEvents, in step: ProcedureStateMachine.Step
+  private mutating func telling(
+    _ event: ProcedureEvents, in step: ProcedureStateMachine.Step, _ detail: inout NextStep.Detail
   ) -> NextStep {
-    let isObserved = observers.wants.contains(event)
-    return NextStep(step, isObserved ? .observers(observers.entries) : .none, events: event)
+    guard observers.wants.contains(event) else { return NextStep(step, events: event) }
+    detail = .observers(observers.entries)
+    return NextStep(step, events: event, isObserved: true)
   }
 
   /// New observers are told that they are attached, and then of a cancel or finish they missed.
-  private mutating func attaching() -> NextStep {
+  private mutating func attaching(_ detail: inout NextStep.Detail) -> NextStep {
     var events = ProcedureEvents.didAttach
     if machine.cancellation == .delivered { events.insert(.didCancel) }
     if machine.state == .finished { events.insert(.didFinish) }
     let new = machine.state == .finished ? observers.takeAll() : observers.unattached
-    return NextStep(.attachObservers, .observers(new), events: events)
+    detail = .observers(new)
+    return NextStep(.attachObservers, events: events, isObserved: true)
   }
 
   private mutating func deliveryOfProduced() -> ObserverDelivery? {

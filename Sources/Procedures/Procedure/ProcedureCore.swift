@@ -8,6 +8,8 @@ internal import ProcedurePrimitives
 /// it would take malloc's lock.
 struct ProcedureCore: Sendable {
   var machine: ProcedureStateMachine
+  /// Whether it is a member of `home`: not if its group refused it.
+  private(set) var isMember = false
   /// The list whose workers run its turns, from enqueued until retired.
   ///
   /// A member does not count its reference: many threads would do that at once. The list lives as long
@@ -18,10 +20,7 @@ struct ProcedureCore: Sendable {
   /// Where it is recorded what it did, if its queue, or a group around it, is recorded.
   var record: ProcedureRecord?
   var observers = ObserverList()
-  /// Whether it is a member of `home`: not if its group refused it.
-  private(set) var isMember = false
-  var priority = ProcedurePriority.normal
-  var quality = DispatchQoS.QoSClass.unspecified
+  var urgency = Urgency()
 
   init(isGroup: Bool) {
     machine = ProcedureStateMachine(isGroup: isGroup)
@@ -48,13 +47,18 @@ struct ProcedureCore: Sendable {
     return body(extras)
   }
 
+  // `mutating`, or always inlined, where nothing changes: otherwise the whole core is copied for the
+  // call, and each reference in it counted.
+
   /// Whether it asked, or asks, for what it excludes others from.
-  var isExclusive: Bool { rarities?.conditions?.request != nil }
+  var isExclusive: Bool {
+    @inline(__always) get { rarities?.conditions?.request != nil }
+  }
 
   /// The procedure has come further than it was in its list.
   ///
   /// - Parameter list: the list whose worker this is, which will look for more there.
-  func advance(
+  mutating func advance(
     _ procedure: Procedure, to readiness: ProcedureStateMachine.Readiness,
     onWorkerOf list: ReadyList? = nil
   ) -> ReadyList.Aftermath? {
@@ -66,20 +70,21 @@ struct ProcedureCore: Sendable {
   }
 
   /// Whether its turns run on such a worker.
-  func runs(on worker: WorkerPlace) -> Bool {
+  mutating func runs(on worker: WorkerPlace) -> Bool {
     guard let home else { return false }
     return home === worker.list || home.context === worker.context
   }
 
   /// What it asks for with its slot, once nothing else is missing; nil for most.
-  func exclusionRequest(for procedure: Procedure, in list: ReadyList) -> ExclusionRequest? {
+  mutating func exclusionRequest(for procedure: Procedure, in list: ReadyList) -> ExclusionRequest?
+  {
     let request = rarities?.conditions?.makeRequest(for: procedure, in: list)
     if let request, request.record == nil, let record { request.record = record }
     return request
   }
 
   /// The rarest belongings, if there are any.
-  var rarities: ProcedureRarities? { extras?.existingRarities }
+  var rarities: ProcedureRarities? { @inline(__always) get { extras?.existingRarities } }
 
   mutating func withRarities<Result>(_ body: (ProcedureRarities) -> Result) -> Result {
     withExtras { body($0.rarities) }

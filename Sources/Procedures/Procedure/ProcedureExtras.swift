@@ -57,6 +57,8 @@ final class ProcedureExtras: @unchecked Sendable {
   func leaveDependencies() {
     var left = SmallList<Dependency>()
     swap(&left, &dependencies)
+    // A procedure that has waited for all of them has nothing to take back.
+    if case .one(let dependency) = left, dependency.procedure.isFinished { return }
     for dependency in left where !dependency.procedure.isFinished {
       if let key = dependency.key { _ = dependency.procedure.removeDependent(key) }
     }

@@ -119,6 +119,39 @@ struct ProcedureStateMachine: Sendable {
     static let conditions = Inbox(rawValue: 8)
     static let children = Inbox(rawValue: 16)
     static let handOver = Inbox(rawValue: 32)
+    // What an observer holds back, until it is released.
+    static let heldExecute = Inbox(rawValue: 64)
+    static let heldFinish = Inbox(rawValue: 128)
+  }
+
+  private struct Flags: OptionSet, Sendable {
+    let rawValue: UInt8
+    static let turnHeld = Flags(rawValue: 1)
+    /// Something was noted since the turn was taken for one step.
+    static let turnWanted = Flags(rawValue: 2)
+    static let finishRequested = Flags(rawValue: 4)
+    static let didExecuteDue = Flags(rawValue: 8)
+    static let ready = Flags(rawValue: 16)
+    static let retired = Flags(rawValue: 32)
+    static let waitingForHolds = Flags(rawValue: 64)
+
+    subscript(flag: Flags) -> Bool {
+      @inline(__always) get { contains(flag) }
+      @inline(__always) set {
+        self = Flags(rawValue: newValue ? rawValue | flag.rawValue : rawValue & ~flag.rawValue)
+      }
+    }
+  }
+
+  /// Errors, and how many of them came with the cancel.
+  private final class Failure: Sendable {
+    let errors: [any Error]
+    let cancelErrorCount: Int
+
+    init(_ errors: [any Error], cancelErrorCount: Int) {
+      self.errors = errors
+      self.cancelErrorCount = cancelErrorCount
+    }
   }
 
   /// What a pending procedure has come to.
@@ -157,40 +190,56 @@ struct ProcedureStateMachine: Sendable {
     case heard
   }
 
+  // In this order they leave no gap: there is one of it in each procedure.
+
+  /// Nil for none, so that nothing is counted for it.
+  private var failure: Failure?
+  /// Until it has started: how many dependencies have not finished. From then on: how many times
+  /// observers hold back an event.
+  private var waits: UInt32 = 0
+  /// How often it had to go back to waiting.
+  private(set) var attempt: UInt32 = 0
   private(set) var state = ProcedureState.initialized
   private(set) var cancellation = Cancellation.none
-  private(set) var isTurnHeld = false
-  /// Whether something was noted since the turn was taken for one step.
-  private var isTurnWanted = false
-  private var isFinishRequested = false
-  private var isDidExecuteDue = false
-  private(set) var isReady = false
-  private(set) var isRetired = false
+  private var flags: Flags = []
   private var inbox: Inbox = []
   private var conditions = Conditions.none
   private var children: Children
   private var hearing = Hearing.none
-  private var held: Holdable?
-  private var isWaitingForHolds = false
-  private var holds: UInt32 = 0
-  private var unfinishedDependencies: UInt32 = 0
-  /// How often it had to go back to waiting.
-  private(set) var attempt: UInt32 = 0
-  private var cancelErrorCount: UInt32 = 0
-  /// Nil for none: references to an empty array would be counted as well.
-  private(set) var errorsIfAny: [any Error]?
 
   init(isGroup: Bool = false) {
     children = isGroup ? .unannounced : .notAGroup
   }
 
-  var errors: [any Error] { errorsIfAny ?? [] }
+  /// The event that an observer holds back.
+  private var held: Holdable? {
+    @inline(__always) get {
+      if inbox.isDisjoint(with: [.heldExecute, .heldFinish]) { return nil }
+      return inbox.contains(.heldExecute) ? .execute : .finish
+    }
+    set {
+      inbox.subtract([.heldExecute, .heldFinish])
+      switch newValue {
+      case .execute: inbox.insert(.heldExecute)
+      case .finish: inbox.insert(.heldFinish)
+      case nil: break
+      }
+    }
+  }
+
+  var errors: [any Error] { failure?.errors ?? [] }
+  var isFailed: Bool { failure != nil }
   var isCancelled: Bool { cancellation != .none }
   var isGroup: Bool { children != .notAGroup }
-  var cancelErrors: [any Error] { Array(errors.prefix(Int(cancelErrorCount))) }
+  var cancelErrors: [any Error] {
+    failure.map { Array($0.errors.prefix($0.cancelErrorCount)) } ?? []
+  }
+  var isTurnHeld: Bool { flags[.turnHeld] }
+  var isReady: Bool { flags[.ready] }
+  var isRetired: Bool { flags[.retired] }
 
   /// Whether it was cancelled or told to finish, so that a further cancel would be late.
-  var isEnding: Bool { isCancelled || isFinishRequested || state >= .finishing }
+  var isEnding: Bool { isCancelled || flags[.finishRequested] || state >= .finishing }
 
   /// What is published of it after each event: state, cancelled flag and failed flag.
   ///
@@ -198,7 +247,7 @@ struct ProcedureStateMachine: Sendable {
   /// references in it counted.
   var status: ProcedureStatus {
     @inline(__always) mutating get {
-      ProcedureStatus(state: state, isCancelled: isCancelled, isFailed: errorsIfAny != nil)
+      ProcedureStatus(state: state, isCancelled: isCancelled, isFailed: isFailed)
     }
   }
 
@@ -208,7 +257,7 @@ struct ProcedureStateMachine: Sendable {
   mutating func enqueue(waitingFor dependencies: Int) -> TurnAction? {
     guard state == .initialized else { return nil }
     state = .pending
-    unfinishedDependencies += UInt32(dependencies)
+    waits += UInt32(dependencies)
     return isCancelled ? requestTurn() : TurnAction.none
   }
 
@@ -229,7 +278,7 @@ struct ProcedureStateMachine: Sendable {
 
   /// A dependency was added while pending. True if it had come further, and must wait again.
   mutating func dependencyAdded() -> Bool {
-    unfinishedDependencies += 1
+    waits += 1
     let mustWait = isReady || conditions == .queued
     // Conditions are evaluated when all dependencies have finished: those that were are again.
     if conditions != .none { conditions = .due }
@@ -238,19 +287,20 @@ struct ProcedureStateMachine: Sendable {
   }
 
   /// Whether no other dependency than the one that is about to be counted is missing.
-  var isLastDependency: Bool { unfinishedDependencies <= 1 }
+  var isLastDependency: Bool { waits <= 1 }
 
   /// A dependency is done, or was removed.
   mutating func dependencyFinished() -> Readiness {
-    precondition(
-      unfinishedDependencies > 0, "Internal inconsistency: a dependency finished more than once")
-    unfinishedDependencies -= 1
+    // One that was cancelled goes on without them.
+    guard state <= .pending else { return .waiting }
+    precondition(waits > 0, "Internal inconsistency: a dependency finished more than once")
+    waits -= 1
     return becomeReady()
   }
 
   /// Says, once, when it can go on to the next thing it waits for.
   mutating func becomeReady() -> Readiness {
-    guard state == .pending, unfinishedDependencies == 0, !isCancelled, !isReady else {
+    guard state == .pending, waits == 0, !isCancelled, !isReady else {
       return .waiting
     }
     switch conditions {
@@ -260,14 +310,14 @@ struct ProcedureStateMachine: Sendable {
       conditions = .queued
       return .evaluate
     case .none, .satisfied:
-      isReady = true
+      flags[.ready] = true
       return .start
     }
   }
 
   private mutating func goBack() {
     attempt &+= 1
-    isReady = false
+    flags[.ready] = false
     inbox.subtract([.start, .conditions])
   }
 
@@ -324,7 +374,7 @@ struct ProcedureStateMachine: Sendable {
   /// The next condition brings procedures that must finish before it is evaluated, also if
   /// something else was added meanwhile. True if it had come further, and must wait again.
   mutating func conditionBrings(_ count: Int) -> Bool {
-    unfinishedDependencies += UInt32(count)
+    waits += UInt32(count)
     let mustWait = conditions == .queued
     conditions = .due
     goBack()
@@ -356,10 +406,7 @@ struct ProcedureStateMachine: Sendable {
   mutating func mark(errors newErrors: [any Error]) -> Bool {
     guard !isEnding else { return false }
     cancellation = .marked
-    if !newErrors.isEmpty {
-      errorsIfAny = newErrors
-      cancelErrorCount = UInt32(newErrors.count)
-    }
+    if !newErrors.isEmpty { failure = Failure(newErrors, cancelErrorCount: newErrors.count) }
     return true
   }
 
@@ -370,9 +417,9 @@ struct ProcedureStateMachine: Sendable {
     cancellation = .posted
     if held == .execute {
       held = nil
-      holds = 0
-      if isWaitingForHolds {
-        isWaitingForHolds = false
+      waits = 0
+      if flags[.waitingForHolds] {
+        flags[.waitingForHolds] = false
         return .requestTurn
       }
     }
@@ -380,7 +427,7 @@ struct ProcedureStateMachine: Sendable {
   }
 
   mutating func finish(errors newErrors: [any Error]) -> Finish {
-    if isFinishRequested || state >= .finishing { return .late }
+    if flags[.finishRequested] || state >= .finishing { return .late }
     if isGroup || (state < .started && !isCancelled) { return .refused }
     return .accepted(acceptFinish(newErrors))
   }
@@ -394,8 +441,10 @@ struct ProcedureStateMachine: Sendable {
 
   @inline(__always)
   private mutating func acceptFinish(_ newErrors: [any Error]) -> TurnAction {
-    isFinishRequested = true
-    if !newErrors.isEmpty { errorsIfAny = errors + newErrors }
+    flags[.finishRequested] = true
+    if !newErrors.isEmpty {
+      failure = Failure(errors + newErrors, cancelErrorCount: failure?.cancelErrorCount ?? 0)
+    }
     // An unstarted one may not be on any queue yet: enqueuing it asks for the turn.
     return state == .initialized ? .none : requestTurn()
   }
@@ -461,26 +510,26 @@ struct ProcedureStateMachine: Sendable {
     // Once the cancel is on its way, there is no execute to hold back.
     if event == .execute, cancellation >= .posted { return }
     held = event
-    holds += 1
+    waits += 1
   }
 
   /// An observer releases the event.
   mutating func release(_ event: Holdable) -> TurnAction {
-    guard held == event, holds > 0 else { return .none }
-    holds -= 1
-    guard holds == 0 else { return .none }
+    guard held == event, waits > 0 else { return .none }
+    waits -= 1
+    guard waits == 0 else { return .none }
     held = nil
-    guard isWaitingForHolds else { return .none }
-    isWaitingForHolds = false
+    guard flags[.waitingForHolds] else { return .none }
+    flags[.waitingForHolds] = false
     return .requestTurn
   }
 
   // MARK: Looking
 
   /// The event that an observer holds back, and nothing goes on without.
-  var awaitedHold: Holdable? { isWaitingForHolds ? held : nil }
+  var awaitedHold: Holdable? { flags[.waitingForHolds] ? held : nil }
 
-  var isWaitingForDependencies: Bool { unfinishedDependencies > 0 }
+  var isWaitingForDependencies: Bool { state <= .pending && waits > 0 }
 
   /// Whether nothing but children keeps a group from its end.
   var isSettling: Bool { children == .settling }
@@ -491,18 +540,18 @@ struct ProcedureStateMachine: Sendable {
   @inline(__always)
   private mutating func requestTurn() -> TurnAction {
     if isTurnHeld {
-      isTurnWanted = true
+      flags.insert(.turnWanted)
       return .none
     }
-    isTurnHeld = true
+    flags.insert(.turnHeld)
     return .requestTurn
   }
 
   /// Takes the turn for one piece of user code, unless it is held, or a cancel is due first.
   mutating func takeTurn() -> Bool {
     guard isTurnFree else { return false }
-    isTurnHeld = true
-    isTurnWanted = false
+    flags[.turnHeld] = true
+    flags[.turnWanted] = false
     return true
   }
 
@@ -512,8 +561,8 @@ struct ProcedureStateMachine: Sendable {
   /// Gives back a turn that was taken for one thing; it is kept, to go on, if there is more to do.
   mutating func giveBackTurn() -> TurnAction {
     precondition(isTurnHeld, "Internal inconsistency: a turn given back that nobody holds")
-    if isTurnWanted { return .requestTurn }
-    isTurnHeld = false
+    if flags[.turnWanted] { return .requestTurn }
+    flags[.turnHeld] = false
     return .none
   }
 
@@ -523,18 +572,19 @@ struct ProcedureStateMachine: Sendable {
   /// What the holder of the turn does next, now that the step before is done.
   ///
   /// - Parameter wants: the events that have an observer; others are skipped.
+  @inline(__always)
   mutating func next(wants: ProcedureEvents) -> Step {
     precondition(isTurnHeld, "Internal inconsistency: a turn that nobody holds")
     if !isCancelDue {
       if takeNewObservers() { return .attachObservers }
-      if isDidExecuteDue {
-        isDidExecuteDue = false
+      if flags[.didExecuteDue] {
+        flags[.didExecuteDue] = false
         if wants.contains(.didExecute) { return .didExecute }
       }
       if inbox.remove(.children) != nil { return .hearChildren }
     }
-    if holds > 0 {
-      isWaitingForHolds = true
+    if held != nil {
+      flags[.waitingForHolds] = true
       return .waitForPendingEvents
     }
     switch state {
@@ -547,8 +597,8 @@ struct ProcedureStateMachine: Sendable {
       return nextWhileFinishing()
     case .finished:
       if isRetired { return giveUpTurn() }
-      isRetired = true
-      isTurnHeld = false
+      flags[.retired] = true
+      flags[.turnHeld] = false
       return .retire
     }
   }
@@ -577,13 +627,13 @@ struct ProcedureStateMachine: Sendable {
     case .delivered, .none: break
     }
     if takeProduced() { return .addProduced }
-    if cancellation == .delivered || isFinishRequested { return beginFinishing() }
+    if cancellation == .delivered || flags[.finishRequested] { return beginFinishing() }
     if children == .unannounced {
       children = .running
       return .announceChildren
     }
     state = .executing
-    isDidExecuteDue = true
+    flags[.didExecuteDue] = true
     return .execute
   }
 
@@ -595,7 +645,7 @@ struct ProcedureStateMachine: Sendable {
     case .delivered, .none: break
     }
     if takeProduced() { return .addProduced }
-    if isFinishRequested || isGroup { return beginFinishing() }
+    if flags[.finishRequested] || isGroup { return beginFinishing() }
     return giveUpTurn()
   }
 
@@ -629,6 +679,8 @@ struct ProcedureStateMachine: Sendable {
     case .settling:
       return giveUpTurn()
     case .notAGroup, .finished:
+      // For dependencies, if it was cancelled before it started.
+      waits = 0
       state = .finishing
       return .willFinish
     }
@@ -651,7 +703,7 @@ struct ProcedureStateMachine: Sendable {
 
   @inline(__always)
   private mutating func giveUpTurn() -> Step {
-    isTurnHeld = false
+    flags[.turnHeld] = false
     return .idle
   }
 }

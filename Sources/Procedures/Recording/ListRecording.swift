@@ -94,6 +94,11 @@ final class ListRecording: Sendable {
   /// Where the children of a group are to be recorded once it is on a queue.
   private let awaited = unsafe Atomic<Unmanaged<RecordStore>?>(nil)
 
+  /// Whether there is one.
+  var isUsed: Bool {
+    @inline(__always) get { unsafe reference.load(ordering: .acquiring) != nil }
+  }
+
   var current: ListRecording? {
     @inline(__always) get {
       guard let current = unsafe reference.load(ordering: .acquiring) else { return nil }

@@ -83,12 +83,12 @@ final class ProcedureRecord: @unchecked Sendable {
     content.finished = recording.clock.now
     endHold(at: content.finished)
     content.name = extras?.name
-    if let errors = core.machine.errorsIfAny { content.errors = errors }
+    if core.machine.isFailed { content.errors = core.machine.errors }
     if core.machine.isCancelled {
       content.end = .cancelled
       content.reason = core.cancelReason
     } else {
-      content.end = core.machine.errorsIfAny == nil ? .succeeded : .failed
+      content.end = !core.machine.isFailed ? .succeeded : .failed
     }
   }
 

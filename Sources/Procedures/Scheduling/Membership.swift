@@ -1,14 +1,10 @@
-internal import Dispatch
-
 /// How a procedure stands in its list. Kept in the procedure, so that a member needs no memory of its
 /// own, and guarded by the lock of that list; before the procedure is added, by the thread that adds it.
 struct Membership: Sendable {
   /// The attempt in which it has come as far as it is.
   var attempt: UInt32 = 0
   private var bits = Self.listBits
-  var priority = ProcedurePriority.normal
-  /// Nil for that of the queue.
-  var quality: DispatchQoS.QoSClass?
+  var urgency = Urgency()
 
   private static let listBits: UInt8 = 15
   private static let ready: UInt8 = 1 << 4
@@ -44,8 +40,6 @@ struct Membership: Sendable {
 struct MemberLinks: Sendable {
   var next: Member?
   var previous: Member?
-  /// Grows with each that becomes a member: the order of age.
-  var age: UInt64 = 0
 }
 
 /// A reference to a procedure that is counted by hand, so that handing it on costs nothing.
@@ -115,10 +109,13 @@ struct MemberLinks: Sendable {
     @inline(__always) nonmutating set { with { $0.links.previous = newValue } }
   }
 
-  var age: UInt64 {
-    @inline(__always) get { with { $0.links.age } }
-    @inline(__always) nonmutating set { with { $0.links.age = newValue } }
+  var age: UInt32 {
+    @inline(__always) get { with { $0.age } }
+    @inline(__always) nonmutating set { with { $0.age = newValue } }
   }
+
+  /// Whether it became a member before `other`. It may be older by two thousand million members.
+  func isOlder(than other: Member) -> Bool { Int32(bitPattern: age &- other.age) < 0 }
 }
 
 /// Members in a row, linked through themselves: joining and leaving anywhere is O(1).

@@ -45,7 +45,14 @@ extension ReadyList {
       }
     }
 
+    @inline(__always)
     func carryOut() {
+      if case .none = self { return }
+      carryOutWork()
+    }
+
+    @inline(never)
+    private func carryOutWork() {
       switch self {
       case .none:
         break

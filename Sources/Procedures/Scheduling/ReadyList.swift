@@ -530,25 +530,31 @@ final class ReadyList: Sendable {
 
   /// What a ready member excludes others from is granted in the same step as its slot. One that is
   /// not granted it steps aside.
+  @inline(__always)
   private func takeJob(_ storage: inout Storage) -> ReadyListStateMachine.Job? {
     receiveArrivals(&storage)
     // Again, so that a worker is asked for on behalf of those behind the last one of a batch.
     defer { receiveArrivals(&storage) }
     while let taken = storage.machine.take() {
       switch taken {
-      case .job(let job):
-        return job
-      case .mustAsk(let request):
-        let around = storage.exclusionAround
-        guard ExclusionTable.shared.withLock({ $0.ask(request, inside: around) }) else {
-          storage.machine.exclude(request.procedure)
-          request.record?.enterLine(of: request)
-          continue
-        }
-        return storage.machine.takeGranted(request.procedure)
+      case .job(let job): return job
+      case .mustAsk(let request): if let job = ask(request, &storage) { return job }
       }
     }
     return nil
+  }
+
+  @inline(never)
+  private func ask(
+    _ request: ExclusionRequest, _ storage: inout Storage
+  ) -> ReadyListStateMachine.Job? {
+    let around = storage.exclusionAround
+    guard ExclusionTable.shared.withLock({ $0.ask(request, inside: around) }) else {
+      storage.machine.exclude(request.procedure)
+      request.record?.enterLine(of: request)
+      return nil
+    }
+    return storage.machine.takeGranted(request.procedure)
   }
 
   /// One critical section: the finished procedure leaves, and the worker gets its next job, which
@@ -558,43 +564,73 @@ final class ReadyList: Sendable {
     _ procedure: Procedure, _ waiters: [FinishWaiter]?, on context: SchedulingContext,
     takesNext: Bool
   ) -> (next: ReadyListStateMachine.Job?, finishedGroup: GroupProcedure?) {
-    struct End: Sendable {
-      let job: ReadyListStateMachine.Job?
-      let aftermath: Aftermath
-      let emptyWaiters: [EmptyWaiter]?
-      let hasClosed: Bool
-      /// Released without the lock, as is what the list owns of itself.
-      let request: ExclusionRequest?
-      let isReleased: Bool
-    }
-    let end = storage.withLock { storage in
+    let (job, aftermath, end) = storage.withLock {
+      storage -> (ReadyListStateMachine.Job?, Aftermath, RareEnd?) in
       let (closes, request) = storage.machine.retire(procedure)
       receiveArrivals(&storage)
-      let isEmpty = storage.machine.count == 0
-      let emptyWaiters = isEmpty ? storage.emptyWaiters.take() : nil
-      let isReleased = isEmpty && storage.isKept
-      if isReleased { storage.isKept = false }
-      var offers: [ExclusionRequest]?
-      if let request {
-        let freed = ExclusionTable.shared.withLock { $0.leave(request) }
-        offers = accept(freed, &storage)
-      }
       let takes = takesNext && !closes && storage.context === context
+      if storage.machine.count > 0, request == nil {
+        return (takes ? takeJob(&storage) : nil, self.aftermath(of: &storage), nil)
+      }
+      let (end, offers) = retireRarely(request, closes, &storage)
       let job = takes ? takeJob(&storage) : nil
-      return End(
-        job: job, aftermath: aftermath(of: &storage, offering: offers), emptyWaiters: emptyWaiters,
-        hasClosed: closes, request: closes ? storage.takeExclusionAround(with: request) : request,
-        isReleased: isReleased)
+      return (job, self.aftermath(of: &storage, offering: offers), end)
     }
+    aftermath.carryOut()
+    if let end { carryOut(end) }
+    if let waiters { Self.resume(waiters) }
+    guard let end, end.hasClosed, let group = owner?.group, group.childrenFinished() else {
+      return (job, nil)
+    }
+    return (job, group)
+  }
+
+  /// What follows, once the lock is released, from the end of a member that was the last one, or
+  /// excluded others.
+  private final class RareEnd: Sendable {
+    let emptyWaiters: [EmptyWaiter]?
+    let hasClosed: Bool
+    /// Released without the lock, as is what the list owns of itself.
+    let request: ExclusionRequest?
+    let isReleased: Bool
+
+    init(
+      _ emptyWaiters: [EmptyWaiter]?, hasClosed: Bool, request: ExclusionRequest?, isReleased: Bool
+    ) {
+      self.emptyWaiters = emptyWaiters
+      self.hasClosed = hasClosed
+      self.request = request
+      self.isReleased = isReleased
+    }
+  }
+
+  @inline(never)
+  private func retireRarely(
+    _ request: ExclusionRequest?, _ closes: Bool, _ storage: inout Storage
+  ) -> (RareEnd, [ExclusionRequest]?) {
+    let isEmpty = storage.machine.count == 0
+    let isReleased = isEmpty && storage.isKept
+    if isReleased { storage.isKept = false }
+    let offers = request.map { request in
+      accept(ExclusionTable.shared.withLock { $0.leave(request) }, &storage)
+    }
+    let end = RareEnd(
+      isEmpty ? storage.emptyWaiters.take() : nil, hasClosed: closes,
+      request: closes ? storage.takeExclusionAround(with: request) : request,
+      isReleased: isReleased)
+    return (end, offers)
+  }
+
+  @inline(never)
+  private func carryOut(_ end: RareEnd) {
     // The worker has a reference of its own.
     if end.isReleased { release() }
-    end.aftermath.carryOut()
-    if let emptyWaiters = end.emptyWaiters { for waiter in emptyWaiters { waiter.resume() } }
-    if let waiters { for waiter in waiters { waiter.resume() } }
-    guard end.hasClosed, let group = owner?.group, group.childrenFinished() else {
-      return (end.job, nil)
-    }
-    return (end.job, group)
+    for waiter in end.emptyWaiters ?? [] { waiter.resume() }
+  }
+
+  @inline(never)
+  private static func resume(_ waiters: [FinishWaiter]) {
+    for waiter in waiters { waiter.resume() }
   }
 
   // MARK: Exclusions
@@ -661,8 +697,13 @@ final class ReadyList: Sendable {
   }
 
   /// Hands the machine the procedures that were added, unless ready ones of those before are left.
+  @inline(__always)
   private func receiveArrivals(_ storage: inout Storage) {
-    if storage.machine.hasReadyArrivals || arrivals.isEmpty { return }
+    if !storage.machine.hasReadyArrivals, !arrivals.isEmpty { receiveNew(&storage) }
+  }
+
+  @inline(never)
+  private func receiveNew(_ storage: inout Storage) {
     // Those that only wait would hide the ones behind them, of which one may need a worker.
     storage.machine.admitArrivals()
     receive(&storage)
@@ -680,24 +721,32 @@ final class ReadyList: Sendable {
   private func release() { unsafe Unmanaged.passUnretained(self).release() }
 
   /// Restores the machine's invariant 2 at the end of a critical section.
+  @inline(__always)
   private func aftermath(
     of storage: inout Storage, offering offers: [ExclusionRequest]? = nil
   ) -> Aftermath {
     let foreign = offers.map { accept($0, &storage) }
     recording.note(storage.machine)
     let needsWorker = storage.machine.requestWorker()
+    let isStuck = storage.machine.isStuck(hasMoreArrivals: !arrivals.isEmpty)
+    if !needsWorker, !isStuck, foreign == nil { return .none }
+    return aftermath(of: &storage, needsWorker: needsWorker, isStuck: isStuck, foreign: foreign)
+  }
+
+  @inline(never)
+  private func aftermath(
+    of storage: inout Storage, needsWorker: Bool, isStuck: Bool, foreign: [ExclusionRequest]?
+  ) -> Aftermath {
     if needsWorker { isWorkerComing.store(1) }
-    let isStuck =
-      storage.machine.isStuck(hasMoreArrivals: !arrivals.isEmpty)
-      && storage.context.watch.wantsNote
-    if !isStuck, foreign == nil {
+    let watch = isStuck && storage.context.watch.wantsNote ? storage.context.watch : nil
+    if watch == nil, foreign == nil {
       guard needsWorker else { return .none }
       if fixedContext != nil { return .worker(self) }
     }
     return .work(
       Aftermath.Work(
-        on: self, workerContext: needsWorker ? storage.context : nil,
-        watch: isStuck ? storage.context.watch : nil, offers: foreign ?? []))
+        on: self, workerContext: needsWorker ? storage.context : nil, watch: watch,
+        offers: foreign ?? []))
   }
 
   /// One that waits has been added, outside of any critical section.

@@ -55,9 +55,7 @@ struct ReadyListStateMachine: Sendable {
 
   /// What a procedure brings along: fixed when it is enqueued.
   struct Standing: Sendable {
-    let priority: ProcedurePriority
-    /// Nil for that of the queue.
-    let quality: DispatchQoS.QoSClass?
+    let urgency: Urgency
     let readiness: ProcedureStateMachine.Readiness
     /// The attempt in which it has come that far.
     var attempt: UInt32 = 0
@@ -68,7 +66,7 @@ struct ReadyListStateMachine: Sendable {
     var mayArriveLate: Bool {
       switch readiness {
       case .waiting: true
-      case .start: priority == .normal
+      case .start: urgency.isNormal
       case .evaluate: false
       }
     }
@@ -78,8 +76,7 @@ struct ReadyListStateMachine: Sendable {
     func note(in procedure: Procedure) {
       var membership = Membership()
       membership.attempt = attempt
-      membership.priority = priority
-      membership.quality = quality
+      membership.urgency = urgency
       membership.isReady = readiness == .start
       procedure.membership = membership
     }
@@ -162,7 +159,7 @@ struct ReadyListStateMachine: Sendable {
   /// A bit for each bucket that is not empty.
   private var readyBuckets: UInt16 = 0
   private var memberCount = 0
-  private var lastAge: UInt64 = 0
+  private var lastAge: UInt32 = 0
   /// Those that were added, and are no members yet: as if they stood at the end of the waiting ones
   /// and of the ready ones of normal priority. Every event but `take` and `retire` needs
   /// `admitArrivals` before it.
@@ -204,9 +201,8 @@ struct ReadyListStateMachine: Sendable {
     var members: [Member] = []
     members.reserveCapacity(memberCount)
     forEachMember { members.append($0) }
-    let ages = members.lazy.map(\.age)
-    if zip(ages, ages.dropFirst()).contains(where: { $0 > $1 }) {
-      members.sort { $0.age < $1.age }
+    if zip(members, members.dropFirst()).contains(where: { $1.isOlder(than: $0) }) {
+      members.sort { $0.isOlder(than: $1) }
     }
     return members.map(\.procedure)
   }
@@ -237,7 +233,7 @@ struct ReadyListStateMachine: Sendable {
       case _ where isHeld: .waiting
       case .waiting: .waiting
       case .evaluate: .evaluable
-      case .start: .ready(standing.priority)
+      case .start: .ready(standing.urgency.priority)
       }
     standing.note(in: procedure)
     let member = Member.retaining(procedure)
@@ -250,7 +246,7 @@ struct ReadyListStateMachine: Sendable {
   /// Makes it a member, whose reference is owned by the list, or else by the caller.
   @inline(__always)
   private mutating func join(_ member: Member, _ line: Line, isKept: Bool) {
-    lastAge += 1
+    lastAge &+= 1
     member.age = lastAge
     member.membership.isKept = isKept
     memberCount += 1
@@ -279,7 +275,7 @@ struct ReadyListStateMachine: Sendable {
 
   private mutating func admit(_ member: Member) {
     let membership = member.membership
-    join(member, membership.isReady ? .ready(membership.priority) : .waiting, isKept: true)
+    join(member, membership.isReady ? .ready(membership.urgency.priority) : .waiting, isKept: true)
   }
 
   /// Starts the first that has arrived ready, without a detour over the line of the ready ones.
@@ -313,7 +309,7 @@ struct ReadyListStateMachine: Sendable {
       move(member, to: .evaluable)
     case .start:
       if let request { note(request, of: member) }
-      move(member, to: .ready(procedure.membership.priority))
+      move(member, to: .ready(procedure.membership.urgency.priority))
     }
   }
 
@@ -418,7 +414,7 @@ struct ReadyListStateMachine: Sendable {
 
   /// An excluded, or granted, member goes back to where it stood among the ready ones.
   private mutating func returnToPlace(_ member: Member, _ request: ExclusionRequest) {
-    let line = Line.returned(member.membership.priority)
+    let line = Line.returned(member.membership.urgency.priority)
     move(member, to: line)
     guard let index = line.returnedIndex else { return }
     if returned.isEmpty {
@@ -527,7 +523,9 @@ struct ReadyListStateMachine: Sendable {
       member.retain()
       let membership = member.membership
       return .job(
-        Job(member: member, kind: .evaluate(membership.attempt), quality: membership.quality))
+        Job(
+          member: member, kind: .evaluate(membership.attempt),
+          quality: membership.urgency.ownQuality))
     }
     // Arrivals are no more urgent than normal, and came later than those that are ready.
     if !hasReady(atLeast: .normal), let job = takeReadyArrival() { return .job(job) }
@@ -566,7 +564,7 @@ struct ReadyListStateMachine: Sendable {
   /// Whether a ready member is to be given a free slot before an excluded one.
   private func isPreceded(_ member: Member, _ request: ExclusionRequest) -> Bool {
     if limit == .max { return false }
-    let priority = member.membership.priority
+    let priority = member.membership.urgency.priority
     let line = Line.returned(priority)
     if readyBuckets >= line.readyBit << 1 { return true }
     if arrivals.readyCount > 0, priority < .normal { return true }
@@ -648,7 +646,8 @@ struct ReadyListStateMachine: Sendable {
   @inline(__always)
   private func job(starting member: Member) -> Job {
     let membership = member.membership
-    return Job(member: member, kind: .start(membership.attempt), quality: membership.quality)
+    return Job(
+      member: member, kind: .start(membership.attempt), quality: membership.urgency.ownQuality)
   }
 
   /// Whether one that is ready could be taken.

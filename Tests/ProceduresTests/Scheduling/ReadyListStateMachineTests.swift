@@ -6,7 +6,7 @@ import Testing
   private typealias Standing = ReadyListStateMachine.Standing
 
   private func ready(_ priority: ProcedurePriority = .normal) -> Standing {
-    Standing(priority: priority, quality: nil, readiness: .start)
+    Standing(urgency: Urgency(priority), readiness: .start)
   }
 
   // Mutating calls cannot stand inside the macro.
@@ -18,7 +18,7 @@ import Testing
     #expect(!value, sourceLocation: location)
   }
 
-  private let waiting = Standing(priority: .normal, quality: nil, readiness: .waiting)
+  private let waiting = Standing(urgency: Urgency(), readiness: .waiting)
 
   @Test("Q1: members are taken by priority, then in the order in which they became ready")
   func order() {

@@ -16,7 +16,7 @@ import Testing
   }
 
   private func standing(_ readiness: ProcedureStateMachine.Readiness) -> Machine.Standing {
-    .init(priority: .normal, quality: nil, readiness: readiness, attempt: 3)
+    .init(urgency: Urgency(), readiness: readiness, attempt: 3)
   }
 
   private func request(_ procedure: Procedure) -> ExclusionRequest {
@@ -127,7 +127,7 @@ import Testing
     expect(takenName(&machine) == "running start(3)")
     for request in requests { expect(!grants(request, &machine)) }
     _ = machine.insert(
-      TracedProcedure("urgent"), .init(priority: .high, quality: nil, readiness: .start))
+      TracedProcedure("urgent"), .init(urgency: Urgency(.high), readiness: .start))
     expect(machine.slotsInUse == 1)
     machine.limit = 5
     expect(takenName(&machine) == "urgent start(0)")
