@@ -1,0 +1,84 @@
+// Not in main.swift: closures there belong to the main actor, whose thread waits.
+import Cancellation
+import Dispatch
+import Procedures
+
+final class NoOperation: Procedure, @unchecked Sendable {
+  override func execute() { finish() }
+}
+
+/// Runs what `body` adds to a suspended queue, so that no worker comes between, and waits for its end.
+func run(_ body: (ProcedureQueue) -> Void) {
+  let queue = ProcedureQueue()
+  queue.isSuspended = true
+  body(queue)
+  queue.isSuspended = false
+  let isDone = DispatchSemaphore(value: 0)
+  Task.detached {
+    await queue.waitUntilAllFinished()
+    isDone.signal()
+  }
+  isDone.wait()
+}
+
+let cases: [String: @Sendable (Int) -> Void] = [
+  "no-op": { count in
+    run { queue in for _ in 0..<count { queue.add(NoOperation()) } }
+  },
+  "block": { count in
+    run { queue in for _ in 0..<count { queue.add(BlockProcedure {}) } }
+  },
+  "link": { count in
+    run { queue in
+      var last: Procedure?
+      for _ in 0..<count {
+        let procedure = NoOperation()
+        if let last { procedure.add(dependency: last) }
+        queue.add(procedure)
+        last = procedure
+      }
+    }
+  },
+  "observed": { count in
+    run { queue in
+      for _ in 0..<count {
+        let procedure = NoOperation()
+        procedure.addDidFinishBlockObserver { _, _ in }
+        queue.add(procedure)
+      }
+    }
+  },
+  "cancelled": { count in
+    run { queue in
+      for _ in 0..<count { queue.add(NoOperation()) }
+      queue.cancelAll()
+    }
+  },
+  "delay": { count in
+    run { queue in
+      for _ in 0..<count { queue.add(DelayProcedure(by: .seconds(900))) }
+      queue.isSuspended = false
+      queue.cancelAll()
+    }
+  },
+  "async": { count in
+    run { queue in for _ in 0..<count { queue.add(AsyncProcedure {}) } }
+  },
+  "token": { count in
+    for _ in 0..<count {
+      let source = CancellationTokenSource()
+      source.token.onCancel {}
+      source.cancel()
+    }
+  },
+  "registration": { count in
+    let source = CancellationTokenSource()
+    let token = source.token
+    for _ in 0..<count { token.onCancel {}.unregister() }
+  },
+  "linked-source": { count in
+    let source = CancellationTokenSource()
+    let token = source.token
+    for _ in 0..<count { _ = CancellationTokenSource(linkedTo: token) }
+  },
+]
