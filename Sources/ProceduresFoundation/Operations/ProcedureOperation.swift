@@ -66,15 +66,21 @@ public final class ProcedureOperation: Operation, @unchecked Sendable {
   /// Adds the procedure to its queue. Called by the `OperationQueue`; a second call does nothing.
   public override func start() {
     guard hasBegun.exchange(1) == 0 else { return }
-    if !isCancelled { change("isExecuting", to: Phase.executing) }
+    if isCancelled {
+      // A cancelled operation is started whatever it depends on, which must not execute anything.
+      procedure.cancel()
+    } else {
+      change("isExecuting", to: Phase.executing)
+    }
     procedure.add(observer: SuccessorObserver { _ in self.end() })
     if !procedure.isEnqueued { queue.add(procedure) }
   }
 
   /// Cancels the procedure too. Without effect once the operation has finished.
   public override func cancel() {
-    noteCancel()
+    // First the procedure: a queue may start the operation as soon as that is cancelled.
     procedure.cancel()
+    noteCancel()
   }
 
   private func noteCancel() {

@@ -95,6 +95,21 @@ import Testing
     }
   }
 
+  @Test("I1: the procedure reads cancelled before its operation does, which its queue starts then")
+  func cancelOrder() {
+    let procedure = TracedProcedure("p")
+    let operations = Recorder<ProcedureOperation>()
+    let seen = Recorder<[Bool]>()
+    // Before that of the operation, so that it is called first.
+    procedure.cancellationToken.onCancel {
+      seen.note([procedure.isCancelled, operations.events[0].isCancelled])
+    }
+    let operation = ProcedureOperation(procedure)
+    operations.note(operation)
+    operation.cancel()
+    #expect(seen.events == [[true, false]] && operation.isCancelled)
+  }
+
   @Test("I1: a cancel after the end changes nothing")
   func lateCancel() {
     let operation = queue.add(BlockProcedure {})
