@@ -5,7 +5,7 @@
     /// A token that is cancelled when this process gets one of `signals`, instead of ending.
     ///
     /// ```swift
-    /// let outcome = await queue.run(import, cancelledBy: .signals(.interrupt, .terminate))
+    /// queue.add(backup, cancelledBy: .signals(.interrupt, .terminate))
     /// ```
     ///
     /// The first signal cancels, and gives all of `signals` back the dispositions that they had before: so a second
