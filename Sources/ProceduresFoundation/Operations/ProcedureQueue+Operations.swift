@@ -11,6 +11,26 @@ extension ProcedureQueue {
     return procedure
   }
 
+  /// Adds a procedure that runs `operation`, and is cancelled when `token` is.
+  ///
+  /// - Returns: the procedure.
+  @discardableResult
+  public func add(
+    _ operation: Operation, cancelledBy token: CancellationToken
+  ) -> OperationProcedure {
+    let procedure = OperationProcedure(operation)
+    add(procedure, cancelledBy: token)
+    return procedure
+  }
+
+  /// Runs `operation` and waits until it has finished. Cancelling the task cancels it.
+  ///
+  /// - Returns: `.cancelled` if it was; otherwise `.succeeded`.
+  @discardableResult
+  public func run(_ operation: Operation) async -> ProcedureOutcome {
+    await run(OperationProcedure(operation))
+  }
+
   /// Adds a procedure for each of `operations`, in order. What they depend on each other stays so.
   ///
   /// - Returns: the procedures, in the same order.

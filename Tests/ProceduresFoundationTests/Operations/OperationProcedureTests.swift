@@ -185,6 +185,23 @@ import Testing
     #expect(operation.isCancelled)
   }
 
+  @Test("I1: a token cancels an operation, and a task that runs one waits for it and cancels it")
+  func tokensAndTasks() async {
+    let source = CancellationTokenSource()
+    let first = ManualOperation()
+    let procedure = queue.add(first, cancelledBy: source.token)
+    await first.started.wait()
+    source.cancel()
+    #expect(first.isCancelled)
+    #expect(await procedure.waitUntilFinished().isCancelled)
+    #expect(await queue.run(BlockOperation {}).isSuccess)
+    let second = ManualOperation()
+    let task = Task { await queue.run(second) }
+    await second.started.wait()
+    task.cancel()
+    #expect(await task.value.isCancelled && second.isFinished)
+  }
+
   @Test("I1: nothing of an operation is kept when its procedure has gone")
   func memory() async {
     weak var released: ManualOperation?
