@@ -153,9 +153,11 @@ import Testing
     #expect(released == nil)
     let other = BlockProcedure {}
     let monitor = ProcedureMonitor(other)
-    queue.add(procedure, other)
-    // The main actor is ours, and gives nothing away.
-    while !procedure.isFinished || !other.isFinished {}
+    let finished = Gate()
+    let last = BlockProcedure { finished.open() }
+    last.add(dependencies: procedure, other)
+    queue.add(procedure, other, last)
+    finished.block()  // The main actor is ours, and gives nothing away.
     #expect(monitor.outcome == nil)
     await wait { monitor.outcome?.isSuccess == true }
     do {

@@ -137,8 +137,9 @@ import Testing
       operation.addDependency(procedure)
       released = operation
     }
+    let executing = execution(of: procedure)
     procedures.add(procedure)
-    while !procedure.isExecuting { await Task.yield() }
+    await executing.wait()
     procedure.finish()
     #expect(await procedure.waitUntilFinished().isSuccess)
     while released != nil { await Task.yield() }

@@ -69,7 +69,7 @@ import Testing
       let started = Gate()
       override func main() {
         started.open()
-        while !isCancelled {}
+        while !isCancelled { usleep(500) }
       }
     }
     let operation = Polling()

@@ -38,8 +38,9 @@ import Testing
   func notifications() async {
     let procedure = TracedProcedure("p", end: .whenTold)
     let operation = ProcedureOperation(procedure)
+    let executing = execution(of: procedure)
     queue.addOperation(operation)
-    while !procedure.isExecuting { await Task.yield() }
+    await executing.wait()
     #expect(operation.isExecuting && !operation.isFinished)
     #expect(queue.operationCount == 1)
     procedure.finish()
@@ -72,8 +73,9 @@ import Testing
     for cancelsProcedure in [true, false] {
       let executing = TracedProcedure("p", end: .whenToldOrCancelled)
       let operation = ProcedureOperation(executing)
+      let begun = execution(of: executing)
       queue.addOperation(operation)
-      while !executing.isExecuting { await Task.yield() }
+      await begun.wait()
       if cancelsProcedure {
         executing.cancel(withError: TestError("e"))
       } else {

@@ -1,6 +1,7 @@
 import Foundation
 import ProcedurePrimitives
 import ProcedureTestSupport
+import Procedures
 
 /// An asynchronous operation that the test ends, as such operations are commonly written.
 final class ManualOperation: Operation, @unchecked Sendable {
@@ -57,5 +58,12 @@ extension OperationQueue {
 func finish(of operation: Operation) -> Gate {
   let gate = Gate()
   operation.completionBlock = { gate.open() }
+  return gate
+}
+
+/// Opens when `execute()` of a procedure has returned. To be asked for before it is added.
+func execution(of procedure: Procedure) -> Gate {
+  let gate = Gate()
+  procedure.addDidExecuteBlockObserver { _ in gate.open() }
   return gate
 }

@@ -6,17 +6,19 @@ import Testing
 
 @Suite struct FoundationTimeTests {
   private let clock = TestClock()
-  private var queue: ProcedureQueue { ProcedureQueue(clock: clock.clock) }
+  private let scheduler = ManualScheduler()
+  private var queue: ProcedureQueue { ProcedureQueue(scheduler: scheduler, clock: clock.clock) }
 
-  /// Advances until `procedure` has finished, and says how long that took on the test clock.
-  private func length(of procedure: Procedure) async -> Duration {
+  /// Runs `procedure`, and says how long that took on the test clock.
+  private func length(of procedure: Procedure) -> Duration {
     let began = clock.now
-    let queue = queue
     queue.add(procedure)
-    while !procedure.isFinished {
-      if clock.pendingCount > 0 { clock.advance(by: .milliseconds(10)) }
-      await Task.yield()
+    scheduler.run()
+    while !procedure.isFinished, clock.pendingCount > 0 {
+      clock.advance(by: .milliseconds(10))
+      scheduler.run()
     }
+    #expect(procedure.isFinished)
     return began.duration(to: clock.now)
   }
 
@@ -35,20 +37,22 @@ import Testing
   }
 
   @Test("I3: a delay takes seconds, and ends at once for what is none")
-  func delayBySeconds() async {
-    #expect(await length(of: DelayProcedure(by: 0.5)) == .milliseconds(500))
-    #expect(await length(of: DelayProcedure(by: 2)) == .seconds(2))
+  func delayBySeconds() {
+    #expect(length(of: DelayProcedure(by: 0.5)) == .milliseconds(500))
+    #expect(length(of: DelayProcedure(by: 2)) == .seconds(2))
     for seconds in [0, -1, .nan, -.infinity] as [TimeInterval] {
-      #expect(await length(of: DelayProcedure(by: seconds)) == .zero)
+      #expect(length(of: DelayProcedure(by: seconds)) == .zero)
     }
-    #expect(await length(of: DelayProcedure(by: .zero)) == .zero)
+    #expect(length(of: DelayProcedure(by: .zero)) == .zero)
     let endless = DelayProcedure(by: .infinity)
     queue.add(endless)
-    while clock.pendingCount == 0 { await Task.yield() }
+    scheduler.run()
     clock.advance(by: .seconds(1_000_000_000))
+    scheduler.run()
     #expect(!endless.isFinished)
     endless.cancel()
-    #expect(await endless.waitUntilFinished().isCancelled)
+    scheduler.run()
+    #expect(endless.outcome?.isCancelled == true)
   }
 
   @Test("I3: a delay until a date waits on the wall clock, never less, and is past at once")
@@ -63,35 +67,38 @@ import Testing
     }
     for date in [.distantFuture, Date(timeIntervalSince1970: .infinity)] as [Date] {
       let endless = DelayProcedure(until: date)
+      let executing = execution(of: endless)
       queue.add(endless)
-      while !endless.isExecuting { await Task.yield() }
+      await executing.wait()
       endless.cancel()
       #expect(await endless.waitUntilFinished().isCancelled)
     }
   }
 
   @Test("I3: on a test clock a delay until a date is as long as it is until then")
-  func delayUntilDateOnTestClock() async {
+  func delayUntilDateOnTestClock() {
     let delay = DelayProcedure(until: Date(timeIntervalSinceNow: 3600))
     queue.add(delay)
-    while clock.pendingCount == 0 { await Task.yield() }
-    clock.advance(by: .seconds(3500))
+    scheduler.run()
+    clock.advance(by: .seconds(3000))
+    scheduler.run()
     #expect(!delay.isFinished && clock.pendingCount == 1)
-    clock.advance(by: .seconds(101))
-    #expect(await delay.waitUntilFinished().isSuccess)
+    clock.advance(by: .seconds(601))
+    scheduler.run()
+    #expect(delay.outcome?.isSuccess == true)
   }
 
   @Test("I3: timeouts and waits between attempts take seconds")
-  func timeouts() async {
+  func timeouts() {
     let observed = DelayProcedure(by: 100)
     observed.add(observer: TimeoutObserver(by: 0.25))
-    #expect(await length(of: observed) == .milliseconds(250))
-    #expect(await length(of: DelayProcedure(by: 100).timeout(after: 1.5)) == .milliseconds(1500))
+    #expect(length(of: observed) == .milliseconds(250))
+    #expect(length(of: DelayProcedure(by: 100).timeout(after: 1.5)) == .milliseconds(1500))
     let atOnce = DelayProcedure(by: 100).timeout(after: -.infinity)
-    #expect(await length(of: atOnce) == .zero)
+    #expect(length(of: atOnce) == .zero)
     #expect((atOnce.errors.first as? ProcedureError)?.code == .timedOut)
     let repeated = RepeatProcedure(max: 3, wait: .constant(0.5)) { BlockProcedure {} }
-    #expect(await length(of: repeated) == .seconds(1))
+    #expect(length(of: repeated) == .seconds(1))
   }
 
   private func intervals(_ strategy: WaitStrategy, _ count: Int = 4) -> [Duration] {
