@@ -81,7 +81,8 @@ let package = Package(
     .testTarget(
       name: "ProceduresFoundationTests",
       dependencies: [
-        "ProceduresFoundation", "ProceduresProcess", "Procedures", "ProcedureTestSupport",
+        "ProceduresFoundation", "ProceduresProcess", "ProceduresTesting", "Procedures",
+        "ProcedurePrimitives", "ProcedureTestSupport",
       ],
       swiftSettings: settings),
     .testTarget(

@@ -1,5 +1,7 @@
-import Procedures
+import Foundation
 import ProcedureTestSupport
+import Procedures
+import ProceduresFoundation
 import Testing
 
 // listing: coming-callback
@@ -43,5 +45,55 @@ struct ComingFromOperationQueueListings {
     queue.add(pending)
     pending.cancel()
     #expect(await pending.waitUntilFinished().isCancelled && !pending.service.started.isOpen)
+  }
+
+  @Test("operations and procedures depend on each other")
+  func mixed() async {
+    let (operations, procedures) = (OperationQueue(), ProcedureQueue())
+    let trace = Recorder<String>()
+    let shown = Gate()
+    let download = BlockOperation { trace.note("download") }
+    let parse = BlockProcedure { trace.note("parse") }
+    let show = BlockOperation {
+      trace.note("show")
+      shown.open()
+    }
+    // listing: coming-mixed
+    parse.add(dependency: download)  // download and show are operations, parse is a procedure
+    show.addDependency(parse)
+
+    operations.addOperation(download)
+    procedures.add(parse)
+    operations.addOperation(show)
+    // end
+    await shown.wait()
+    #expect(trace.events == ["download", "parse", "show"])
+  }
+
+  @Test("either kind runs on the other's queue")
+  func wrapped() async {
+    let (operations, procedures) = (OperationQueue(), ProcedureQueue())
+    operations.isSuspended = true
+    let output = Recorder<String>()
+    @Sendable func print(_ text: String) { output.note(text) }
+    let resize = BlockOperation { output.note("resize") }
+    let compress = BlockOperation { output.note("compress") }
+    let upload = BlockProcedure { output.note("upload") }
+    // listing: coming-wrapped
+    let resizing = procedures.add(resize)  // an operation, run as an OperationProcedure
+    let uploading = operations.add(upload)  // a procedure, run as a ProcedureOperation
+    uploading.addDependency(resize)
+
+    let group = GroupProcedure {
+      compress  // an operation
+      BlockProcedure { print("compressed") }
+    }
+    // end
+    operations.isSuspended = false
+    #expect(await resizing.waitUntilFinished().isSuccess)
+    #expect(await upload.waitUntilFinished().isSuccess)
+    #expect(output.events == ["resize", "upload"])
+    #expect(await procedures.run(group).isSuccess)
+    #expect(Set(output.events.dropFirst(2)) == ["compress", "compressed"])
   }
 }

@@ -28,6 +28,19 @@ nonisolated open class DelayProcedure: Procedure, @unchecked Sendable {
     if let name { self.name = name }
   }
 
+  /// Makes a delay whose end, and the clock that it is on, follow from the clock of the queue.
+  ///
+  /// - Parameter end: called once, when the delay executes.
+  package init(
+    name: String? = nil,
+    endingAt end:
+      @escaping @Sendable (_ queueClock: TimerClock) -> (TimerClock, ContinuousClock.Instant)
+  ) {
+    timer = DelayTimer(.resolved(end))
+    super.init()
+    if let name { self.name = name }
+  }
+
   /// Starts the wait.
   public final override func execute() {
     if !timer.start(for: self, on: clock) { finish() }
@@ -55,6 +68,7 @@ private final class DelayTimer: TimerTarget, @unchecked Sendable {
   enum End: Sendable {
     case after(Duration)
     case at(ContinuousClock.Instant)
+    case resolved(@Sendable (TimerClock) -> (TimerClock, ContinuousClock.Instant))
   }
 
   private let end: End
@@ -69,14 +83,14 @@ private final class DelayTimer: TimerTarget, @unchecked Sendable {
   var length: Duration? { if case .after(let duration) = end { duration } else { nil } }
 
   /// False if there is nothing to wait for.
-  func start(for procedure: Procedure, on clock: TimerClock) -> Bool {
-    let now = clock.now
-    let instant =
+  func start(for procedure: Procedure, on queueClock: TimerClock) -> Bool {
+    let (clock, instant) =
       switch end {
-      case .after(let duration): now.saturatingAdvanced(by: duration)
-      case .at(let instant): instant
+      case .after(let duration): (queueClock, queueClock.now.saturatingAdvanced(by: duration))
+      case .at(let instant): (queueClock, instant)
+      case .resolved(let end): end(queueClock)
       }
-    guard instant > now else { return false }
+    guard instant > clock.now else { return false }
     self.procedure = procedure
     pending = (clock, clock.service.schedule(self, at: instant))
     return true

@@ -81,8 +81,16 @@ public final class ProcedureQueue: Sendable {
   }
 
   /// Passes on each procedure that is about to be added, also after the owner released the queue.
-  package func record(_ recorder: @escaping @Sendable (Procedure) -> Void) {
-    list.setRecorder(recorder)
+  ///
+  /// - Returns: what `removeRecorder` takes.
+  @discardableResult
+  package func record(_ recorder: @escaping @Sendable (Procedure) -> Void) -> Int? {
+    list.addRecorder(recorder)
+  }
+
+  /// Ends what `record` began.
+  package func removeRecorder(_ key: Int) {
+    list.removeRecorder(key)
   }
 
   /// Tells of each procedure that the queue, or a group on it, refuses.

@@ -46,7 +46,8 @@ final class QueueDelegateReference: Sendable {
   typealias Recorder = @Sendable (Procedure) -> Void
 
   private struct References: Sendable {
-    var recorder: Recorder?
+    var recorders: [(key: Int, recorder: Recorder)] = []
+    var lastKey = 0
     weak var delegate: (any ProcedureQueueDelegate)?
     weak var queue: ProcedureQueue?
   }
@@ -61,20 +62,38 @@ final class QueueDelegateReference: Sendable {
   ) {
     references.withLock { references in
       (references.delegate, references.queue) = (delegate, queue)
-      publish(delegate != nil || references.recorder != nil)
+      publish(delegate != nil || !references.recorders.isEmpty)
     }
   }
 
-  func set(_ recorder: @escaping Recorder, publish: (_ isWanted: Bool) -> Void) {
+  /// Adds a recorder. What it returns takes it off again.
+  func add(_ recorder: @escaping Recorder, publish: (_ isWanted: Bool) -> Void) -> Int {
     references.withLock { references in
-      references.recorder = recorder
+      references.lastKey += 1
+      references.recorders.append((references.lastKey, recorder))
       publish(true)
+      return references.lastKey
     }
+  }
+
+  func removeRecorder(_ key: Int, publish: (_ isWanted: Bool) -> Void) {
+    // Released after the lock.
+    let removed: Recorder? = references.withLock { references in
+      guard let index = references.recorders.firstIndex(where: { $0.key == key }) else {
+        return nil
+      }
+      let removed = references.recorders.remove(at: index).recorder
+      publish(references.delegate != nil || !references.recorders.isEmpty)
+      return removed
+    }
+    _ = removed
   }
 
   func tell(_ event: ProcedureEvents, of procedure: Procedure, errors: [any Error]) {
-    let (recorder, delegate, queue) = references.withLock { ($0.recorder, $0.delegate, $0.queue) }
-    if event == .willAdd { recorder?(procedure) }
+    let (recorders, delegate, queue) = references.withLock {
+      ($0.recorders, $0.delegate, $0.queue)
+    }
+    if event == .willAdd { for entry in recorders { entry.recorder(procedure) } }
     guard let delegate, let queue else { return }
     switch event {
     case .willAdd: delegate.procedureQueue(queue, willAdd: procedure)

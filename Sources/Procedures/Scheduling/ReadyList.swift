@@ -176,8 +176,12 @@ final class ReadyList: Sendable {
     self.delegate?.set(delegate, of: queue) { delegateStatus.store($0 ? 1 : 0) }
   }
 
-  func setRecorder(_ recorder: @escaping QueueDelegateReference.Recorder) {
-    self.delegate?.set(recorder) { delegateStatus.store($0 ? 1 : 0) }
+  func addRecorder(_ recorder: @escaping QueueDelegateReference.Recorder) -> Int? {
+    self.delegate?.add(recorder) { delegateStatus.store($0 ? 1 : 0) }
+  }
+
+  func removeRecorder(_ key: Int) {
+    self.delegate?.removeRecorder(key) { delegateStatus.store($0 ? 1 : 0) }
   }
 
   // MARK: Members

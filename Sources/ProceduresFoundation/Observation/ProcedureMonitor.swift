@@ -1,0 +1,168 @@
+public import Observation
+internal import ProcedurePrimitives
+
+/// What a procedure or a group looks like now, for SwiftUI and everything else that tracks observations.
+///
+/// ```swift
+/// struct UploadView: View {
+///   let upload: ProcedureMonitor
+///   var body: some View {
+///     ProgressView(value: upload.fractionCompleted)
+///     Button("Stop") { upload.procedure.cancel() }.disabled(upload.outcome != nil)
+///   }
+/// }
+/// ```
+///
+/// A property changes some moments after the procedure did: changes are collected, and shown at most once in
+/// `interval`, but the last one always is. Nothing of the procedure waits for the main actor. What is not
+/// read costs nothing: `fractionCompleted` and `children` are followed from when they are first read. That
+/// a procedure was added to a queue is seen when it starts, at the latest. A monitor keeps its procedure,
+/// not the other way round; it may be made at any time, also after the finish.
+@Observable @MainActor
+public final class ProcedureMonitor: Identifiable, Monitoring {
+  /// What it shows.
+  @ObservationIgnored public nonisolated let procedure: Procedure
+
+  /// Where the procedure is in its life.
+  public private(set) var state: ProcedureState
+
+  /// Whether it was cancelled.
+  public private(set) var isCancelled: Bool
+
+  /// How it ended; nil until it has finished.
+  public private(set) var outcome: ProcedureOutcome?
+
+  private var storedFraction = 0.0
+  private var listed: [Procedure] = []
+
+  @ObservationIgnored private nonisolated let feed: MonitorFeed
+  @ObservationIgnored private nonisolated let interval: Duration
+  @ObservationIgnored private let registration: ObserverRegistration
+  @ObservationIgnored private let fractions = FractionReader()
+  @ObservationIgnored private var followsChildren = false
+  @ObservationIgnored private var childMonitors = MonitorCache()
+
+  /// Makes a monitor of a procedure, or of a group.
+  ///
+  /// - Parameters:
+  ///   - procedure: what to show, wherever it is in its life.
+  ///   - interval: how much time there is at least between two changes that are shown; that of a screen
+  ///     unless you say otherwise.
+  public init(_ procedure: Procedure, interval: Duration = .milliseconds(16)) {
+    let feed = MonitorFeed(interval: interval)
+    self.procedure = procedure
+    self.feed = feed
+    self.interval = interval
+    // First the observer, so that no change is missed.
+    registration = procedure.add(
+      observer: MonitorObserver(feed: feed, isGroup: procedure is GroupProcedure))
+    state = procedure.state
+    isCancelled = procedure.isCancelled
+    outcome = procedure.outcome
+    feed.connect(to: self)
+    if state < .executing { feed.noteSoon() }
+  }
+
+  deinit { registration.remove() }
+
+  /// The identity of the procedure.
+  public nonisolated var id: ObjectIdentifier { ObjectIdentifier(procedure) }
+
+  /// What the procedure is called.
+  public var name: String { procedure.name }
+
+  /// How much of the work is done, from 0 to 1.
+  public var fractionCompleted: Double {
+    if fractions.begin(procedure, feed) { storedFraction = procedure.fractionCompleted }
+    return storedFraction
+  }
+
+  /// Monitors of a group's children, in the order in which they were added; of what is no group none.
+  ///
+  /// Finished ones too, if the group keeps them. Reading them costs a look at each.
+  public var children: [ProcedureMonitor] {
+    if !followsChildren, let group = procedure as? GroupProcedure {
+      followsChildren = true
+      listed = group.children
+    }
+    return childMonitors.monitors(of: listed, interval: interval)
+  }
+
+  func refresh() {
+    let state = procedure.state
+    if self.state != state { self.state = state }
+    if isCancelled != procedure.isCancelled { isCancelled = procedure.isCancelled }
+    if state == .finished, outcome == nil { outcome = procedure.outcome }
+    if fractions.hasBegun {
+      let fraction = procedure.fractionCompleted
+      if storedFraction != fraction { storedFraction = fraction }
+    }
+    if followsChildren, let group = procedure as? GroupProcedure {
+      let children = group.children
+      if listed != children { listed = children }
+    }
+    // Between willExecute and `execute()` is nothing that tells.
+    if state == .started { feed.noteSoon() }
+  }
+}
+
+/// Passes on that something has happened.
+struct MonitorObserver: ProcedureObserver {
+  let feed: MonitorFeed
+  let isGroup: Bool
+
+  var events: ProcedureEvents {
+    let events: ProcedureEvents = [.willExecute, .didExecute, .didCancel, .willFinish, .didFinish]
+    return isGroup ? events.union(.didAdd) : events
+  }
+
+  func will(execute procedure: Procedure, pendingExecute: PendingEvent) { feed.note() }
+  func did(execute procedure: Procedure) { feed.note() }
+  func did(cancel procedure: Procedure, withErrors errors: [any Error]) { feed.note() }
+  func procedure(_ procedure: Procedure, didAdd newProcedure: Procedure) { feed.note() }
+  func did(finish procedure: Procedure, withErrors errors: [any Error]) { feed.note() }
+
+  func will(
+    finish procedure: Procedure, withErrors errors: [any Error], pendingFinish: PendingEvent
+  ) {
+    feed.note()
+  }
+}
+
+/// Has a feed hear of each change of a fraction, from when it is wanted.
+private final class FractionReader: Sendable {
+  private let task = Locked<Task<Void, Never>?>(nil)
+
+  deinit { task.withLock { $0 }?.cancel() }
+
+  var hasBegun: Bool { task.withLock { $0 != nil } }
+
+  /// False if it has begun before.
+  func begin(_ procedure: Procedure, _ feed: MonitorFeed) -> Bool {
+    guard !hasBegun else { return false }
+    let updates = procedure.progressUpdates
+    let task = Task { [weak feed] in
+      for await _ in updates { feed?.note() }
+    }
+    self.task.withLock { $0 = task }
+    return true
+  }
+}
+
+/// The monitors of several procedures, made once each.
+@MainActor struct MonitorCache {
+  private var monitors: [ObjectIdentifier: ProcedureMonitor] = [:]
+
+  nonisolated init() {}
+
+  mutating func monitors(of procedures: [Procedure], interval: Duration) -> [ProcedureMonitor] {
+    let result = procedures.map { procedure in
+      monitors[ObjectIdentifier(procedure)] ?? ProcedureMonitor(procedure, interval: interval)
+    }
+    // Those of procedures that have gone from the list go too.
+    if result.count != monitors.count || result.contains(where: { monitors[$0.id] == nil }) {
+      monitors = Dictionary(result.map { ($0.id, $0) }) { first, _ in first }
+    }
+    return result
+  }
+}

@@ -1,0 +1,129 @@
+public import Foundation
+
+/// Runs a Foundation operation as a procedure: starts it, and finishes after it.
+///
+/// ```swift
+/// let resize = OperationProcedure(ResizeOperation(image))
+/// upload.add(dependency: resize, requiring: .success)
+/// queue.add(resize, upload)
+/// ```
+///
+/// The operation must not be on an `OperationQueue`: the procedure starts it. One that is on a queue
+/// is waited for, by `procedure.add(dependency: operation)`. One that was started elsewhere, or has
+/// finished, is not started again.
+///
+/// What the operation depends on when this is made becomes a dependency of the procedure, so that no
+/// slot is taken while it waits. What is added to the operation later is waited for too, but then the
+/// procedure holds its slot. `name` and `priority` are those of the operation; `completionBlock` stays
+/// its own. An operation has no errors, so the procedure has none of it: read them where your
+/// operation keeps them, in a DidFinish observer.
+///
+/// ## Thread
+/// `start()` is called on a worker of the procedure's queue, so `main()` runs there, on the main queue
+/// with `ProcedureQueue.main`. An operation that was not ready then is started by a private
+/// `OperationQueue`, on its thread.
+///
+/// ## Cancellation
+/// A cancel of the procedure calls `operation.cancel()` before it returns. If the procedure has not
+/// executed, the operation is then started, cancelled as it is, which finishes it without `main()`:
+/// other operations may depend on it. An operation that finishes cancelled makes the procedure
+/// cancelled. On Apple platforms a cancel of the operation cancels the procedure at once. On Linux, where
+/// an operation does not tell of its cancel, that happens when the operation finishes, or when it is to
+/// be started.
+public final class OperationProcedure: Procedure, @unchecked Sendable {
+  /// What it runs.
+  public let operation: Operation
+
+  // Touched only in turns.
+  private var hasBegun = false
+  private var watch: OperationWatch?
+  #if canImport(Darwin)
+    // Set by init.
+    private var cancelObservation: NSKeyValueObservation?
+  #endif
+
+  /// Makes a procedure of `operation`.
+  public init(_ operation: Operation) {
+    self.operation = operation
+    super.init()
+    name = operation.name ?? String(describing: type(of: operation))
+    let priority = ProcedurePriority(operation.queuePriority)
+    if priority != .normal { self.priority = priority }
+    cancellationToken.onCancel { operation.cancel() }
+    for dependency in operation.dependencies { add(standInFor: dependency) }
+    #if canImport(Darwin)
+      cancelObservation = operation.observe(\.isCancelled) { [weak self] operation, _ in
+        if operation.isCancelled { self?.cancel() }
+      }
+      if operation.isCancelled { cancel() }
+    #endif
+  }
+
+  /// Starts the operation.
+  public override func execute() {
+    startOperation()
+    if operation.isFinished {
+      end()
+    } else {
+      watch = OperationWatch(operation) { self.end() }
+    }
+  }
+
+  /// Has an operation that was not started finish, since others may depend on it.
+  public override func procedureDidCancel(withErrors errors: [any Error]) {
+    if !hasBegun { startOperation() }
+  }
+
+  /// Releases what is not needed any more.
+  public override func procedureDidFinish(withErrors errors: [any Error]) {
+    watch = nil
+  }
+
+  private func startOperation() {
+    hasBegun = true
+    guard !operation.isExecuting, !operation.isFinished else { return }
+    if operation.isReady {
+      operation.start()
+    } else {
+      OperationQueues.startWhenReady(operation)
+    }
+  }
+
+  private func end() {
+    if operation.isCancelled { cancel() }
+    finish()
+  }
+
+  /// Waits for a dependency of the operation.
+  private func add(standInFor dependency: Operation) {
+    if let latch = dependency as? ProcedureLatch {
+      if let procedure = latch.procedure, !latch.isFinished { add(dependency: procedure) }
+    } else {
+      add(dependency: dependency)
+    }
+  }
+}
+
+extension ProcedurePriority {
+  init(_ priority: Operation.QueuePriority) {
+    switch priority {
+    case .veryLow: self = .veryLow
+    case .low: self = .low
+    case .high: self = .high
+    case .veryHigh: self = .veryHigh
+    default: self = .normal
+    }
+  }
+}
+
+extension Operation.QueuePriority {
+  init(_ priority: ProcedurePriority) {
+    switch priority {
+    case .veryLow: self = .veryLow
+    case .low: self = .low
+    case .normal: self = .normal
+    case .high: self = .high
+    case .veryHigh: self = .veryHigh
+    }
+  }
+}

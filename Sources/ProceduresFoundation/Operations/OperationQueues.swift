@@ -1,0 +1,25 @@
+internal import Foundation
+
+/// The queues that what connects operations and procedures runs on.
+enum OperationQueues {
+  /// Runs procedures of operations that were given no queue, and those that only wait.
+  static let procedures = ProcedureQueue(name: "operations")
+
+  /// Starts operations that were not ready when their procedure executed.
+  private static let unready: OperationQueue = {
+    let queue = OperationQueue()
+    queue.name = "procedures.unready-operations"
+    return queue
+  }()
+
+  /// Starts an operation as soon as it is ready.
+  ///
+  /// On Linux a queue may overlook that an operation gets ready while it is being added. So it has one
+  /// more dependency, which finishes when it has been added.
+  static func startWhenReady(_ operation: Operation) {
+    let latch = LatchOperation()
+    operation.addDependency(latch)
+    unready.addOperation(operation)
+    latch.open()
+  }
+}

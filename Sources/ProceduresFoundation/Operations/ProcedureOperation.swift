@@ -1,0 +1,117 @@
+public import Foundation
+internal import ProcedurePrimitives
+
+/// A procedure as a Foundation operation: for an `OperationQueue`, beside other operations.
+///
+/// ```swift
+/// let upload = ProcedureOperation(Upload(file))
+/// upload.addDependency(compress)
+/// operationQueue.addOperation(upload)
+/// ```
+///
+/// An asynchronous operation, with key-value observing for `isExecuting` and `isFinished`. Nothing of the
+/// procedure is executed before `start()`, which adds it to `queue`; the operation has finished when
+/// the procedure has, and its DidFinish observers have returned. What the procedure depends on when
+/// this is made is a dependency of the operation too, so that no place on the `OperationQueue` is taken
+/// while it waits. A procedure that is on a queue already is only waited for.
+///
+/// ## Cancellation
+/// A cancel of either one cancels the other before it returns. Cancelled before the start, it executes
+/// nothing, and finishes when its queue starts it.
+public final class ProcedureOperation: Operation, @unchecked Sendable {
+  private enum Phase {
+    static let initialized: UInt8 = 0
+    static let executing: UInt8 = 1
+    static let finished: UInt8 = 2
+  }
+
+  /// What it runs.
+  public let procedure: Procedure
+
+  private let queue: ProcedureQueue
+  private let phase = AtomicByte(Phase.initialized)
+  /// Guards that the operation is started once.
+  private let hasBegun = AtomicByte(0)
+
+  /// Makes an operation of `procedure`.
+  ///
+  /// - Parameters:
+  ///   - procedure: what to run; on no queue, and in no group.
+  ///   - queue: where it executes; without one, on a queue of all operations that were given none, which
+  ///     has no limit: the `OperationQueue` decides how many run at once.
+  public init(_ procedure: Procedure, on queue: ProcedureQueue? = nil) {
+    self.procedure = procedure
+    self.queue = queue ?? OperationQueues.procedures
+    super.init()
+    name = procedure.name
+    if procedure.priority != .normal { queuePriority = QueuePriority(procedure.priority) }
+    procedure.cancellationToken.onCancel { [weak self] in self?.noteCancel() }
+    for dependency in procedure.dependencies { wait(for: dependency) }
+  }
+
+  #if !canImport(Darwin)
+    // Foundation on Linux does not keep those alive that depend on an operation, and uses them.
+    deinit { for dependency in dependencies { removeDependency(dependency) } }
+  #endif
+
+  /// True: the work goes on when `start()` has returned.
+  public override var isAsynchronous: Bool { true }
+
+  /// Whether it was started and has not finished.
+  public override var isExecuting: Bool { phase.load() == Phase.executing }
+
+  /// Whether the procedure has finished and its DidFinish observers have returned.
+  public override var isFinished: Bool { phase.load() == Phase.finished }
+
+  /// Adds the procedure to its queue. Called by the `OperationQueue`; a second call does nothing.
+  public override func start() {
+    guard hasBegun.exchange(1) == 0 else { return }
+    if isCancelled {
+      // A cancelled operation is started whatever it depends on, which must not execute anything.
+      procedure.cancel()
+    } else {
+      change("isExecuting", to: Phase.executing)
+    }
+    procedure.add(observer: SuccessorObserver { _ in self.end() })
+    if !procedure.isEnqueued { queue.add(procedure) }
+  }
+
+  /// Cancels the procedure too. Without effect once the operation has finished.
+  public override func cancel() {
+    // First the procedure: a queue may start the operation as soon as that is cancelled.
+    procedure.cancel()
+    noteCancel()
+  }
+
+  private func noteCancel() {
+    if !isCancelled { super.cancel() }
+  }
+
+  private func end() {
+    if isExecuting {
+      willChangeValue(forKey: "isExecuting")
+      change("isFinished", to: Phase.finished)
+      didChangeValue(forKey: "isExecuting")
+    } else {
+      change("isFinished", to: Phase.finished)
+    }
+  }
+
+  private func change(_ key: String, to phase: UInt8) {
+    willChangeValue(forKey: key)
+    self.phase.store(phase)
+    didChangeValue(forKey: key)
+  }
+
+  /// As `addDependency(_:)`, but the dependency does not keep the operation, which keeps it.
+  private func wait(for dependency: Procedure) {
+    let latch = ProcedureLatch(dependency)
+    addDependency(latch)
+    dependency.add(
+      observer: SuccessorObserver { [weak self, weak latch] finished in
+        guard let self, let latch else { return }
+        latch.open(after: finished)
+        ReadinessReminder.schedule(for: self)
+      })
+  }
+}

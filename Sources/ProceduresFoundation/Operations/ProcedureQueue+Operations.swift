@@ -1,0 +1,58 @@
+public import Foundation
+
+extension ProcedureQueue {
+  /// Adds a procedure that runs `operation`. See `OperationProcedure`.
+  ///
+  /// - Returns: the procedure: to wait for it, or to have others depend on it.
+  @discardableResult
+  public func add(_ operation: Operation) -> OperationProcedure {
+    let procedure = OperationProcedure(operation)
+    add(procedure)
+    return procedure
+  }
+
+  /// Adds a procedure that runs `operation`, and is cancelled when `token` is.
+  ///
+  /// - Returns: the procedure.
+  @discardableResult
+  public func add(
+    _ operation: Operation, cancelledBy token: CancellationToken
+  ) -> OperationProcedure {
+    let procedure = OperationProcedure(operation)
+    add(procedure, cancelledBy: token)
+    return procedure
+  }
+
+  /// Runs `operation` and waits until it has finished. Cancelling the task cancels it.
+  ///
+  /// - Returns: `.cancelled` if it was; otherwise `.succeeded`.
+  @discardableResult
+  public func run(_ operation: Operation) async -> ProcedureOutcome {
+    await run(OperationProcedure(operation))
+  }
+
+  /// Adds a procedure for each of `operations`, in order. What they depend on each other stays so.
+  ///
+  /// - Returns: the procedures, in the same order.
+  @discardableResult
+  public func add(_ operations: [Operation]) -> [OperationProcedure] {
+    operations.map { add($0) }
+  }
+}
+
+extension GroupProcedure {
+  /// Adds a child that runs `operation`. See `OperationProcedure` and `add(child:)`.
+  ///
+  /// - Returns: whether it was accepted.
+  @discardableResult
+  public final func add(child operation: Operation) -> Bool {
+    add(child: OperationProcedure(operation))
+  }
+}
+
+extension ProcedureBuilder {
+  /// A child that runs an operation.
+  public static func buildExpression(_ operation: Operation) -> [Procedure] {
+    [OperationProcedure(operation)]
+  }
+}

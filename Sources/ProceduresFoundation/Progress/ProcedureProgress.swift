@@ -1,0 +1,116 @@
+internal import Foundation
+internal import ProcedurePrimitives
+
+/// How far a procedure is, as a Foundation progress.
+final class ProcedureProgress: SharedProgress, @unchecked Sendable {
+  private static let units: Int64 = 1_000_000
+
+  private let procedure: Procedure
+  private let state = Locked(State())
+
+  private struct State: Sendable {
+    var reader: Task<Void, Never>?
+    var hasFinished = false
+  }
+
+  init(_ procedure: Procedure) {
+    self.procedure = procedure
+    super.init(of: procedure)
+    super.totalUnitCount = Self.units
+    isPausable = procedure is GroupProcedure
+  }
+
+  deinit { state.withLock { $0.reader.take() }?.cancel() }
+
+  override func begin() {
+    show(procedure.fractionCompleted)
+    // What a parent calls here is the handlers'.
+    cancellationHandler = { [weak procedure] in procedure?.cancel() }
+    if let group = procedure as? GroupProcedure {
+      pausingHandler = { [weak group] in group?.isSuspended = true }
+      resumingHandler = { [weak group] in group?.isSuspended = false }
+    }
+    procedure.cancellationToken.onCancel { [weak self] in self?.noteCancel() }
+    procedure.addDidFinishBlockObserver { [weak self] _, _ in self?.finish() }
+    let updates = procedure.progressUpdates
+    let reader = Task { [weak self] in
+      for await fraction in updates { self?.show(fraction) }
+    }
+    let isWanted = state.withLock { state in
+      if !state.hasFinished { state.reader = reader }
+      return !state.hasFinished
+    }
+    if !isWanted { reader.cancel() }
+  }
+
+  // MARK: From the procedure
+
+  private func show(_ fraction: Double) {
+    change {
+      guard !state.withLock({ $0.hasFinished }) else { return }
+      let total = super.totalUnitCount
+      // As a `Double` the largest total is one more than there can be.
+      super.completedUnitCount =
+        fraction < 1 ? min(Int64((fraction * Double(total)).rounded()), total) : total
+    }
+  }
+
+  /// Before anything that waits for the procedure goes on.
+  private func finish() {
+    let reader = state.withLock { state in
+      state.hasFinished = true
+      return state.reader.take()
+    }
+    reader?.cancel()
+    change { super.completedUnitCount = super.totalUnitCount }
+  }
+
+  private func noteCancel() {
+    if !isCancelled { super.cancel() }
+  }
+
+  // MARK: To the procedure
+
+  override func cancel() {
+    noteCancel()
+    procedure.cancel()
+  }
+
+  override func pause() {
+    super.pause()
+    (procedure as? GroupProcedure)?.isSuspended = true
+  }
+
+  override func resume() {
+    super.resume()
+    (procedure as? GroupProcedure)?.isSuspended = false
+  }
+
+  #if canImport(Darwin)
+    override var isPaused: Bool { (procedure as? GroupProcedure)?.isSuspended ?? super.isPaused }
+  #else
+    override var isPaused: Bool {
+      get { (procedure as? GroupProcedure)?.isSuspended ?? super.isPaused }
+      set { super.isPaused = newValue }
+    }
+  #endif
+
+  override var totalUnitCount: Int64 {
+    get { super.totalUnitCount }
+    set {
+      change { super.totalUnitCount = newValue }
+      show(procedure.fractionCompleted)
+    }
+  }
+
+  override var completedUnitCount: Int64 {
+    get { super.completedUnitCount }
+    set {
+      let total = super.totalUnitCount
+      if total > 0 { procedure.report(fractionCompleted: Double(newValue) / Double(total)) }
+      change {
+        if !state.withLock({ $0.hasFinished }) { super.completedUnitCount = newValue }
+      }
+    }
+  }
+}

@@ -1,0 +1,87 @@
+internal import Foundation
+internal import ProcedurePrimitives
+
+/// How many of the procedures of a queue have finished, as a Foundation progress.
+final class ProcedureQueueProgress: SharedProgress, @unchecked Sendable {
+  private let queue: ProcedureQueue
+  private let counts = Locked(Counts())
+
+  private struct Counts: Sendable {
+    var total: Int64 = 0
+    var completed: Int64 = 0
+    var seen: Set<ObjectIdentifier> = []
+    var recorder: Int?
+  }
+
+  init(_ queue: ProcedureQueue) {
+    self.queue = queue
+    super.init(of: queue)
+    isPausable = true
+  }
+
+  deinit {
+    if let recorder = counts.withLock({ $0.recorder }) { queue.removeRecorder(recorder) }
+  }
+
+  override func begin() {
+    cancellationHandler = { [weak queue] in queue?.cancelAll() }
+    pausingHandler = { [weak queue] in queue?.isSuspended = true }
+    resumingHandler = { [weak queue] in queue?.isSuspended = false }
+    // First those that come, then those that are there: none is missed, and one may come twice.
+    let recorder = queue.record { [weak self] procedure in self?.add(procedure) }
+    counts.withLock { $0.recorder = recorder }
+    for procedure in queue.procedures { add(procedure) }
+  }
+
+  private func add(_ procedure: Procedure) {
+    let isNew = counts.withLock { counts in
+      let isNew = counts.seen.insert(ObjectIdentifier(procedure)).inserted
+      if isNew { counts.total += 1 }
+      return isNew
+    }
+    guard isNew else { return }
+    show()
+    procedure.addDidFinishBlockObserver { [weak self] procedure, _ in
+      guard let self else { return }
+      counts.withLock { counts in
+        counts.seen.remove(ObjectIdentifier(procedure))
+        counts.completed += 1
+      }
+      show()
+    }
+  }
+
+  private func show() {
+    change {
+      let (total, completed) = counts.withLock { ($0.total, $0.completed) }
+      if super.totalUnitCount != total { super.totalUnitCount = total }
+      if super.completedUnitCount != completed { super.completedUnitCount = completed }
+    }
+  }
+
+  // MARK: To the queue
+
+  override func cancel() {
+    if !isCancelled { super.cancel() }
+    queue.cancelAll()
+  }
+
+  override func pause() {
+    super.pause()
+    queue.isSuspended = true
+  }
+
+  override func resume() {
+    super.resume()
+    queue.isSuspended = false
+  }
+
+  #if canImport(Darwin)
+    override var isPaused: Bool { queue.isSuspended }
+  #else
+    override var isPaused: Bool {
+      get { queue.isSuspended }
+      set { super.isPaused = newValue }
+    }
+  #endif
+}

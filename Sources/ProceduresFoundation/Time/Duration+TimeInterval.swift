@@ -1,0 +1,23 @@
+public import Foundation
+internal import ProcedurePrimitives
+
+extension Duration {
+  /// The duration of so many seconds; what it cannot hold is its longest, or its most negative.
+  ///
+  /// Not a number is zero. (`Duration.seconds` stops the program at all three.)
+  ///
+  /// ```swift
+  /// next.delay = Duration(saturating: response.retryAfter)   // a TimeInterval
+  /// ```
+  public init(saturating seconds: TimeInterval) {
+    // Some 5 × 10¹² years.
+    let limit = 1.7e20
+    if seconds.isNaN {
+      self = .zero
+    } else if abs(seconds) < limit {
+      self = .seconds(seconds)
+    } else {
+      self = seconds < 0 ? .shortest : .longest
+    }
+  }
+}

@@ -1,0 +1,80 @@
+public import Foundation
+
+// Seconds, wherever a `Duration` is taken: zero, less and what is not a number are no time at all,
+// infinity is as long as a `Duration` can be. `.zero` is always the `Duration`.
+
+extension ProcedureProtocol {
+  /// Cancels the procedure if it has not finished so many seconds after it started.
+  ///
+  /// ```swift
+  /// queue.add(Fetch(url).timeout(after: 2.5))
+  /// ```
+  ///
+  /// At zero or less, and at what is not a number, it is cancelled at once.
+  ///
+  /// - Returns: this procedure.
+  @_disfavoredOverload @discardableResult
+  public func timeout(after seconds: TimeInterval) -> Self {
+    timeout(after: Duration(saturating: seconds))
+  }
+}
+
+extension TimeoutObserver {
+  /// Makes an observer that gives a procedure so many seconds.
+  @_disfavoredOverload
+  public init(by seconds: TimeInterval) { self.init(by: Duration(saturating: seconds)) }
+}
+
+extension RepeatProcedurePayload {
+  /// Makes a description of the next attempt, with a wait of so many seconds before it.
+  @_disfavoredOverload
+  public init(
+    procedure: Attempt, delay seconds: TimeInterval,
+    configure: (@Sendable (Attempt) -> Void)? = nil
+  ) {
+    self.init(procedure: procedure, delay: Duration(saturating: seconds), configure: configure)
+  }
+}
+
+extension WaitStrategy {
+  /// Always so many seconds.
+  @_disfavoredOverload
+  public static func constant(_ seconds: TimeInterval) -> WaitStrategy {
+    constant(Duration(saturating: seconds))
+  }
+
+  /// Longer by the same number of seconds each time: with 0 and 3, that is 0, 3, 6, 9.
+  @_disfavoredOverload
+  public static func incrementing(
+    initial: TimeInterval, increment: TimeInterval, maximum: TimeInterval = .infinity
+  ) -> WaitStrategy {
+    incrementing(
+      initial: Duration(saturating: initial), increment: Duration(saturating: increment),
+      maximum: Duration(saturating: maximum))
+  }
+
+  /// Longer by the same factor each time: with 2 and a second, that is 1, 2, 4, 8.
+  @_disfavoredOverload
+  public static func exponential(
+    power: Double = 2, period: TimeInterval, maximum: TimeInterval = .infinity
+  ) -> WaitStrategy {
+    exponential(
+      power: power, period: Duration(saturating: period), maximum: Duration(saturating: maximum))
+  }
+
+  /// The sum of the two before each time: with a second, that is 0, 1, 1, 2, 3, 5.
+  @_disfavoredOverload
+  public static func fibonacci(
+    period: TimeInterval, maximum: TimeInterval = .infinity
+  ) -> WaitStrategy {
+    fibonacci(period: Duration(saturating: period), maximum: Duration(saturating: maximum))
+  }
+
+  /// Drawn anew each time, all equally likely.
+  @_disfavoredOverload
+  public static func random(
+    minimum: TimeInterval = 0, maximum: TimeInterval
+  ) -> WaitStrategy {
+    random(minimum: Duration(saturating: minimum), maximum: Duration(saturating: maximum))
+  }
+}

@@ -1,0 +1,50 @@
+public import Foundation
+internal import ProcedurePrimitives
+
+extension CancellationToken {
+  /// A token that is cancelled with `.deadlineExceeded` after so many seconds. Needs no source.
+  ///
+  /// ```swift
+  /// queue.add(fetch, cancelledBy: .timeout(2.5))
+  /// ```
+  ///
+  /// Zero, less, and what is not a number are past; infinity never comes.
+  @_disfavoredOverload  // .zero is a Duration.
+  public static func timeout(_ seconds: TimeInterval) -> Self {
+    timeout(Duration(saturating: seconds))
+  }
+
+  /// A token that is cancelled with `.deadlineExceeded` at a date, by the wall clock. Needs no source.
+  ///
+  /// If the wall clock is set, so is the deadline. A date in the past is cancelled from the beginning;
+  /// `.distantFuture` is not reached.
+  @_disfavoredOverload  // .now is an instant.
+  public static func deadline(_ date: Date) -> Self {
+    deadline(WallTimers.shared.instant(of: date), clock: TimerClock(service: WallTimers.shared))
+  }
+}
+
+extension CancellationTokenSource {
+  /// Makes a source that is cancelled with `.deadlineExceeded` after so many seconds.
+  @_disfavoredOverload
+  public convenience init(timeout seconds: TimeInterval) {
+    self.init(timeout: Duration(saturating: seconds))
+  }
+
+  /// Cancels with `.deadlineExceeded` after so many seconds; a second call replaces the first.
+  ///
+  /// At zero or less, and at what is not a number, it cancels at once; infinity never comes.
+  @_disfavoredOverload
+  public func cancel(after seconds: TimeInterval) {
+    cancel(after: Duration(saturating: seconds))
+  }
+
+  /// Cancels with `.deadlineExceeded` at a date, by the wall clock; a second call replaces the first.
+  ///
+  /// If the wall clock is set, so is the deadline. At a date in the past it cancels at once.
+  @_disfavoredOverload
+  public func cancel(at date: Date) {
+    cancel(
+      at: WallTimers.shared.instant(of: date), clock: TimerClock(service: WallTimers.shared))
+  }
+}

@@ -1,0 +1,112 @@
+internal import Dispatch
+internal import Foundation
+internal import ProcedurePrimitives
+
+/// Wakes its targets by the wall clock: if that is set, so are their deadlines.
+///
+/// An instant of this clock is the time since 1970, counted from one instant of the continuous clock that
+/// stands for it: so all that takes a deadline takes one of this clock.
+final class WallTimers: TimerService {
+  /// The wall clock of the machine, on one Dispatch timer that follows it.
+  static let shared = WallTimers(alarm: DispatchAlarm())
+
+  private struct State: Sendable {
+    var deadlines = WallDeadlines()
+    var armedFor: Duration?
+  }
+
+  private let state = Locked(State())
+  private let alarm: any WallAlarm
+  private let epoch = ContinuousClock.now
+
+  init(alarm: any WallAlarm) {
+    self.alarm = alarm
+    // There is only the shared one, and those of tests: that the alarm keeps it is no leak.
+    alarm.handler = { self.wake() }
+  }
+
+  var now: ContinuousClock.Instant { epoch.saturatingAdvanced(by: alarm.now) }
+
+  func instant(of date: Date) -> ContinuousClock.Instant {
+    epoch.saturatingAdvanced(by: Duration(saturating: date.timeIntervalSince1970))
+  }
+
+  func schedule(_ target: any TimerTarget, at deadline: ContinuousClock.Instant) -> SlabKey {
+    let deadline = epoch.duration(to: deadline)
+    return state.withLock { state in
+      let key = state.deadlines.insert(target, at: deadline)
+      arm(&state)
+      return key
+    }
+  }
+
+  /// Never touches the alarm.
+  func cancel(_ key: SlabKey) -> Bool {
+    // The target is released by the caller's frame, after the lock.
+    let target = state.withLock { $0.deadlines.remove(key) }
+    return target != nil
+  }
+
+  func deliver(_ work: @escaping @Sendable () -> Void) {
+    DispatchQueue.global().async(execute: work)
+  }
+
+  private func wake() {
+    let now = alarm.now
+    let due = state.withLock { state in
+      state.armedFor = nil
+      let due = state.deadlines.takeDue(at: now)
+      arm(&state)
+      return due
+    }
+    for target in due { target.timerFired() }
+  }
+
+  /// Under the lock, so that two threads cannot arm in the wrong order. The alarm only notes the time.
+  private func arm(_ state: inout State) {
+    guard let first = state.deadlines.first, state.armedFor.map({ first < $0 }) ?? true else {
+      return
+    }
+    state.armedFor = first
+    alarm.set(for: first)
+  }
+}
+
+/// A wall clock that calls when it shows a time.
+protocol WallAlarm: AnyObject, Sendable {
+  /// Called at or after the time that the alarm was set for last, also when the clock was set to it.
+  var handler: (@Sendable () -> Void)? { get set }
+
+  /// The time since 1970.
+  var now: Duration { get }
+
+  /// Calls the handler when the clock shows `time`, and not at the time set before.
+  func set(for time: Duration)
+}
+
+/// Dispatch's timer for wall time: an absolute time of the system's real-time clock.
+///
+/// Unchecked because of the handler, which is set once, before the alarm is.
+private final class DispatchAlarm: WallAlarm, @unchecked Sendable {
+  /// As `DispatchTimers`' queue: deadlines are marked also when all global queues are held.
+  private static let queue = DispatchQueue(label: "procedures.wall-timers", qos: .userInteractive)
+
+  var handler: (@Sendable () -> Void)?
+  private let source: any DispatchSourceTimer
+
+  init() {
+    source = DispatchSource.makeTimerSource(queue: Self.queue)
+    source.setEventHandler { @Sendable in self.handler?() }
+    source.activate()
+  }
+
+  var now: Duration { Duration(saturating: Date().timeIntervalSince1970) }
+
+  func set(for time: Duration) {
+    // An absolute time by the wall clock, though it is given from now. What is centuries away never
+    // comes.
+    let wait = Int(clamping: time.saturatingSubtracting(now).nanosecondsRoundedUp)
+    let soonest = DispatchWallTime.now() + .nanoseconds(wait)
+    source.schedule(wallDeadline: soonest, leeway: .nanoseconds(0))
+  }
+}

@@ -1,0 +1,32 @@
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#endif
+
+/// A signal that asks this process to do something, for `CancellationToken.signals`.
+public struct ProcessSignal: Hashable, Sendable, CustomStringConvertible {
+  /// The system's number.
+  public let number: Int32
+
+  /// Any signal, by its number. `SIGKILL` and `SIGSTOP` cannot be caught.
+  public init(number: Int32) { self.number = number }
+
+  /// Ctrl-C.
+  public static let interrupt = ProcessSignal(number: SIGINT)
+  /// What `kill`, service managers and containers send to end a process.
+  public static let terminate = ProcessSignal(number: SIGTERM)
+  /// The terminal has gone.
+  public static let hangup = ProcessSignal(number: SIGHUP)
+  /// Ctrl-\.
+  public static let quit = ProcessSignal(number: SIGQUIT)
+  /// For the program's own use.
+  public static let user1 = ProcessSignal(number: SIGUSR1)
+  /// For the program's own use.
+  public static let user2 = ProcessSignal(number: SIGUSR2)
+
+  /// Its name, for example `SIGINT`.
+  public var description: String { SignalName.of(number) ?? "signal \(number)" }
+}

@@ -1,0 +1,90 @@
+#if os(macOS) || os(Linux)
+  #if canImport(Darwin)
+    internal import Darwin
+  #elseif canImport(Glibc)
+    internal import Glibc
+  #elseif canImport(Musl)
+    internal import Musl
+  #endif
+
+  // Read by the signal handler, in which nothing may be initialised: plain memory that is there from the
+  // start. Written before the handler is installed.
+
+  /// The end of the pipe that is written to.
+  nonisolated(unsafe) private var pipeEnd: Int32 = -1
+
+  /// What each signal did before.
+  nonisolated(unsafe) private var previousActions: UnsafeMutablePointer<sigaction>?
+
+  /// The system's side of catching signals. Its functions are called under the lock of `SignalWatches`.
+  enum SignalHandler {
+    private static let signalCount: Int32 = 128
+
+    /// Makes what the handler needs. The end to read from; nil if the system has no descriptors to give.
+    static func openPipe() -> Int32? {
+      var ends: [Int32] = [-1, -1]
+      guard unsafe pipe(&ends) == 0 else { return nil }
+      for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+      // A handler must not block.
+      _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
+      unsafe previousActions = .allocate(capacity: Int(signalCount))
+      unsafe previousActions?.initialize(repeating: sigaction(), count: Int(signalCount))
+      unsafe pipeEnd = ends[1]
+      return ends[0]
+    }
+
+    /// Catches a signal from now on. False if it cannot be caught, or is to have no effect.
+    static func install(for signal: Int32) -> Bool {
+      guard signal > 0, signal < signalCount, let previous = unsafe previousActions,
+        unsafe sigaction(signal, nil, previous + Int(signal)) == 0
+      else { return false }
+      if signal == SIGHUP, unsafe isIgnoring(previous[Int(signal)]) { return false }
+      var action = sigaction()
+      unsafe sigfillset(&action.sa_mask)
+      action.sa_flags = SA_RESTART
+      set(note, in: &action)
+      return unsafe sigaction(signal, &action, nil) == 0
+    }
+
+    /// The signal does what it did before.
+    static func uninstall(for signal: Int32) {
+      guard let previous = unsafe previousActions else { return }
+      _ = unsafe sigaction(signal, previous + Int(signal), nil)
+    }
+
+    /// The handler. Only calls that are safe in one.
+    private static let note: @convention(c) (Int32) -> Void = { signal in
+      let code = errno
+      if let previous = unsafe previousActions {
+        _ = unsafe sigaction(signal, previous + Int(signal), nil)
+      }
+      var byte = UInt8(truncatingIfNeeded: signal)
+      _ = unsafe write(pipeEnd, &byte, 1)
+      errno = code
+    }
+
+    private static func set(
+      _ handler: @escaping @convention(c) (Int32) -> Void, in action: inout sigaction
+    ) {
+      #if canImport(Darwin)
+        unsafe action.__sigaction_u.__sa_handler = handler
+      #elseif canImport(Glibc)
+        unsafe action.__sigaction_handler.sa_handler = handler
+      #else
+        unsafe action.__sa_handler.sa_handler = handler
+      #endif
+    }
+
+    private static func isIgnoring(_ action: sigaction) -> Bool {
+      #if canImport(Darwin)
+        let handler = unsafe action.__sigaction_u.__sa_handler
+      #elseif canImport(Glibc)
+        let handler = unsafe action.__sigaction_handler.sa_handler
+      #else
+        let handler = unsafe action.__sa_handler.sa_handler
+      #endif
+      // SIG_IGN.
+      return unsafe unsafeBitCast(handler, to: Int.self) == 1
+    }
+  }
+#endif

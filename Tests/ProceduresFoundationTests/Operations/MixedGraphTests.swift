@@ -1,0 +1,25 @@
+import Foundation
+import ProcedureTestSupport
+import ProceduresFoundation
+import Testing
+
+/// Ten thousand graphs with STRESS set, some hundreds without.
+@Suite struct MixedGraphTests {
+  @Test("I1: random graphs of operations and procedures do what the model says, and leave nothing")
+  func randomGraphs() async {
+    var reminders = 0
+    for seed in 0..<UInt64(Rounds.size(10_000, otherwise: 300)) {
+      weak var released: MixedGraph.Node?
+      do {
+        let graph = MixedGraph(seed: seed)
+        released = graph.nodes.last
+        reminders += await graph.run()
+        #expect(graph.violations.events.isEmpty, "seed \(seed)")
+      }
+      let deadline = ContinuousClock.now + .seconds(10)
+      while released != nil, ContinuousClock.now < deadline { await Task.yield() }
+      #expect(released == nil, "seed \(seed) leaves a node behind")
+    }
+    #expect(reminders < 5, "Foundation's queue has forgotten operations")
+  }
+}

@@ -1,0 +1,209 @@
+import Foundation
+import ProcedureTestSupport
+import ProceduresFoundation
+import Testing
+
+@Suite struct FoundationProgressTests {
+  private let queue = ProcedureQueue()
+
+  private func waiting(_ name: String = "p", weight: Double = 1) -> TracedProcedure {
+    let procedure = TracedProcedure(name, end: .whenToldOrCancelled)
+    procedure.progressWeight = weight
+    return procedure
+  }
+
+  /// Foundation tells of no change on Linux, so that there is nothing to wait for but time.
+  private func reaches(_ fraction: Double, _ progress: Progress) async -> Bool {
+    let deadline = ContinuousClock.now + .seconds(100)
+    while abs(progress.fractionCompleted - fraction) > 0.000_01 {
+      guard ContinuousClock.now < deadline else { return false }
+      try? await Task.sleep(for: .milliseconds(1))
+    }
+    return true
+  }
+
+  @Test("I2: a procedure's progress has its fraction, and has finished before a wait returns")
+  func fraction() async {
+    let procedure = waiting()
+    procedure.report(fractionCompleted: 0.25)
+    let progress = procedure.progress
+    #expect(progress === procedure.progress)
+    #expect(progress.fractionCompleted == 0.25 && progress.isCancellable && !progress.isPausable)
+    let executing = execution(of: procedure)
+    queue.add(procedure)
+    procedure.report(fractionCompleted: 0.75)
+    #expect(await reaches(0.75, progress))
+    await executing.wait()
+    procedure.finish()
+    _ = await procedure.waitUntilFinished()
+    #expect(progress.isFinished && progress.fractionCompleted == 1 && !progress.isCancelled)
+    #expect(procedure.progress === progress)
+    #expect(BlockProcedure {}.progress.fractionCompleted == 0)
+  }
+
+  @Test("I2: what counts its own units reports for the procedure")
+  func unitCounts() async {
+    let procedure = waiting()
+    let progress = procedure.progress
+    progress.totalUnitCount = 8
+    progress.completedUnitCount = 2
+    #expect(procedure.fractionCompleted == 0.25 && progress.fractionCompleted == 0.25)
+    procedure.report(fractionCompleted: 0.5)
+    #expect(await reaches(0.5, progress))
+    #expect(progress.completedUnitCount == 4)
+  }
+
+  @Test("I2: groups of groups are one progress, and several are a Foundation tree")
+  func trees() async {
+    let (first, deep, other) = (waiting(weight: 3), waiting(), waiting())
+    let group = GroupProcedure(first, GroupProcedure(deep))
+    let whole = Progress(totalUnitCount: 10)
+    whole.addChild(group.progress, withPendingUnitCount: 8)
+    whole.addChild(other.progress, withPendingUnitCount: 2)
+    let executing = [first, deep, other].map { execution(of: $0) }
+    queue.add(group, other)
+    for gate in executing { await gate.wait() }
+    deep.report(fractionCompleted: 0.5)
+    #expect(await reaches(0.1, whole))
+    first.finish()
+    #expect(await reaches(0.7, whole))
+    deep.finish()
+    other.finish()
+    await queue.waitUntilAllFinished()
+    #expect(whole.isFinished && whole.fractionCompleted == 1)
+  }
+
+  @Test("I2: a hundred procedures that report at once leave a sound tree")
+  func concurrentReports() async {
+    let whole = Progress(totalUnitCount: 100)
+    let procedures = (0..<100).map { _ in
+      AsyncProcedure { procedure in
+        for step in 1...20 { procedure.report(fractionCompleted: Double(step) / 20) }
+      }
+    }
+    for procedure in procedures { whole.addChild(procedure.progress, withPendingUnitCount: 1) }
+    queue.add(procedures)
+    await queue.waitUntilAllFinished()
+    #expect(whole.isFinished && whole.completedUnitCount == 100)
+    #expect(whole.fractionCompleted == 1)
+  }
+
+  @Test("I2: a cancel goes both ways, also from a parent")
+  func cancels() async {
+    let (first, second, third) = (waiting(), waiting(), waiting())
+    let whole = Progress(totalUnitCount: 1)
+    whole.addChild(first.progress, withPendingUnitCount: 1)
+    queue.add(first, second, third)
+    whole.cancel()
+    #expect(await first.waitUntilFinished().isCancelled)
+    let progress = second.progress
+    second.cancel()
+    #expect(progress.isCancelled)
+    third.progress.cancel()
+    #expect(third.isCancelled)
+    await queue.waitUntilAllFinished()
+    #expect(whole.isFinished && progress.isFinished)
+    let cancelled = waiting()
+    cancelled.cancel()
+    #expect(cancelled.progress.isCancelled)
+  }
+
+  @Test("I2: a group is paused and resumed by its progress, and shows it")
+  func pausing() async {
+    let child = BlockProcedure {}
+    let group = GroupProcedure(child)
+    let progress = group.progress
+    #expect(progress.isPausable && !progress.isPaused)
+    progress.pause()
+    #expect(group.isSuspended && progress.isPaused)
+    queue.add(group)
+    progress.resume()
+    #expect(!group.isSuspended && !progress.isPaused)
+    #expect(await group.waitUntilFinished().isSuccess)
+    group.isSuspended = true
+    #expect(progress.isPaused)
+  }
+
+  @Test("I2: a queue counts what it has and what is added, and is paused and cancelled")
+  func queues() async {
+    queue.isSuspended = true
+    let first = waiting()
+    queue.add(first)
+    let progress = queue.progress
+    #expect(progress === queue.progress && progress.totalUnitCount == 1)
+    #expect(progress.isPaused && progress.isPausable)
+    queue.add(BlockProcedure {}, waiting())
+    #expect(progress.totalUnitCount == 3 && progress.completedUnitCount == 0)
+    let executing = execution(of: first)
+    progress.resume()
+    #expect(!queue.isSuspended)
+    await executing.wait()
+    first.finish()
+    _ = await first.waitUntilFinished()
+    #expect(await reaches(2 / 3, progress))
+    progress.cancel()
+    await queue.waitUntilAllFinished()
+    #expect(progress.isFinished && progress.completedUnitCount == 3)
+    queue.add(waiting())
+    #expect(progress.totalUnitCount == 4 && !progress.isFinished)
+  }
+
+  @Test("I2: a Foundation progress is a procedure's: its fraction, and a cancel of either")
+  func followed() async {
+    let procedure = waiting()
+    let work = Progress(totalUnitCount: 4)
+    work.completedUnitCount = 1
+    procedure.report(work)
+    #expect(procedure.fractionCompleted == 0.25)
+    queue.add(procedure)
+    work.completedUnitCount = 2
+    for await fraction in procedure.progressUpdates where fraction == 0.5 { break }
+    procedure.cancel()
+    #expect(work.isCancelled)
+    #expect(await procedure.waitUntilFinished().isCancelled)
+
+    let other = waiting()
+    let otherWork = Progress(totalUnitCount: 1)
+    other.report(otherWork)
+    queue.add(other)
+    otherWork.cancel()
+    #expect(await other.waitUntilFinished().isCancelled)
+  }
+
+  @Test("I2: units that are no number, none at all and too many end within 0 and 1")
+  func extremes() async {
+    let procedure = waiting()
+    let work = Progress(totalUnitCount: 0)
+    procedure.report(work)
+    #expect((0...1).contains(procedure.fractionCompleted))
+    let progress = procedure.progress
+    progress.completedUnitCount = .max
+    #expect(procedure.fractionCompleted == 1)
+    progress.completedUnitCount = -5
+    #expect(procedure.fractionCompleted == 0)
+    // At totals near the largest, and at none after some, Foundation itself stops the program.
+    progress.totalUnitCount = 1 << 40
+    procedure.report(fractionCompleted: 1)
+    #expect(await reaches(1, progress))
+    queue.add(procedure)
+    procedure.cancel()
+    #expect(await procedure.waitUntilFinished().isCancelled)
+  }
+
+  @Test("I2: a progress goes with its last reference, and the procedure with it")
+  func memory() async {
+    weak var released: Progress?
+    weak var procedure: Procedure?
+    do {
+      let made = waiting()
+      released = made.progress
+      made.report(Progress(totalUnitCount: 1))
+      procedure = made
+    }
+    while released != nil || procedure != nil { await Task.yield() }
+    do {
+      weak let queueProgress = ProcedureQueue().progress
+      while queueProgress != nil { await Task.yield() }
+    }
+  }
+}
