@@ -23,8 +23,20 @@
     private init(for user: URLSession) {
       delegate = TransferDelegate()
       session = URLSession(
-        configuration: user.configuration, delegate: delegate, delegateQueue: CallingQueue())
+        configuration: Self.configuration(like: user.configuration), delegate: delegate,
+        delegateQueue: CallingQueue())
       self.user = WeakSession(user)
+    }
+
+    /// Without a cache. While Foundation on Linux asks one, which it does before each data task, a cancel
+    /// may come late, when the task has ended, and stops the program ("a task that in not in the registry").
+    /// It stores no response by itself, so nothing is lost but what the user put there.
+    private static func configuration(
+      like other: URLSessionConfiguration
+    ) -> URLSessionConfiguration {
+      guard let copy = other.copy() as? URLSessionConfiguration else { return other }
+      copy.urlCache = nil
+      return copy
     }
 
     static func carrying(for user: URLSession) -> CarrierSession {
