@@ -21,7 +21,8 @@ final class FileSink: BodySink {
       destination ?? FileManager.default.temporaryDirectory.appending(path: "\(UUID()).download")
     self.destination = destination
     partial = destination.deletingLastPathComponent().appending(
-      path: ".\(destination.lastPathComponent).\(UUID().uuidString.prefix(8)).part")
+      // Not with the name of the destination, which may be as long as names can be.
+      path: ".download-\(UUID().uuidString.prefix(8)).part")
   }
 
   func begin(expecting length: Int64) throws {

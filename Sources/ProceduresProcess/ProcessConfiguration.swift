@@ -44,6 +44,8 @@ public struct ProcessConfiguration: Sendable {
     var inputPipe: ProcessPipe?
     /// What goes to the program after it in a pipeline, instead of where `standardOutput` says.
     var outputPipe: ProcessPipe?
+
+    var isInPipeline: Bool { inputPipe != nil || outputPipe != nil }
   #endif
 
   /// A program with arguments; everything else is set afterwards.

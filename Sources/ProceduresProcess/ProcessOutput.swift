@@ -18,7 +18,8 @@ public enum ProcessOutput: Sendable {
   /// Goes to a file, which is made if it is not there, and emptied unless `appending`.
   ///
   /// The program writes to it directly, and nothing of it is in our memory. A relative path starts at the
-  /// program's `directory`. Standard output and standard error may go to the same file.
+  /// program's `directory`. Standard output and standard error may go to the same file. A named pipe blocks
+  /// a worker until its other end is open.
   case file(String, appending: Bool = false)
   /// Goes where the output of this process goes.
   case inherited

@@ -24,7 +24,8 @@
   /// **Success** is that of all of them, where a program that is ended by SIGPIPE, since the next one does not
   /// read on, has succeeded. When one fails the rest is cancelled, unless `failurePolicy` says
   /// otherwise. **Cancelling** ends them all. All must run at the same time: leave
-  /// `maxConcurrentChildCount` as it is. It holds one slot of its queue.
+  /// `maxConcurrentChildCount` as it is. It holds one slot of its queue. A program for which the system has no
+  /// process or descriptor left fails after two seconds, since the others may wait for it.
   nonisolated open class ProcessPipeline: GroupProcedure, InputProcedure, OutputProcedure,
     @unchecked Sendable
   {
