@@ -25,6 +25,7 @@ let package = Package(
     .library(name: "Procedures", targets: ["Procedures"]),
     .library(name: "ProceduresProcess", targets: ["ProceduresProcess"]),
     .library(name: "ProceduresFoundation", targets: ["ProceduresFoundation"]),
+    .library(name: "ProceduresNetwork", targets: ["ProceduresNetwork"]),
     .library(name: "ProceduresTimeline", targets: ["ProceduresTimeline"]),
     .library(name: "ProceduresTesting", targets: ["ProceduresTesting"]),
     .executable(name: "runbook", targets: ["ProcedureRunbook"]),
@@ -42,6 +43,10 @@ let package = Package(
     .target(
       name: "ProceduresFoundation",
       dependencies: ["Procedures", "ProceduresProcess", "Cancellation", "ProcedurePrimitives"],
+      swiftSettings: settings),
+    .target(
+      name: "ProceduresNetwork",
+      dependencies: ["Procedures", "Cancellation", "ProcedurePrimitives"],
       swiftSettings: settings),
     .target(
       name: "ProceduresTimeline", dependencies: ["Procedures", "Cancellation"],
@@ -86,6 +91,12 @@ let package = Package(
       ],
       swiftSettings: settings),
     .testTarget(
+      name: "ProceduresNetworkTests",
+      dependencies: [
+        "ProceduresNetwork", "ProceduresTesting", "Procedures", "ProcedureTestSupport",
+      ],
+      swiftSettings: settings),
+    .testTarget(
       name: "ProceduresTimelineTests",
       dependencies: [
         "ProceduresTimeline", "ProceduresTesting", "Procedures", "ProcedureTestSupport",
@@ -109,8 +120,8 @@ let package = Package(
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "ProcedureRunbook", "ProceduresFoundation", "ProceduresTesting", "ProceduresTimeline",
-        "Procedures", "Cancellation",
+        "ProcedureRunbook", "ProceduresFoundation", "ProceduresNetwork", "ProceduresProcess",
+        "ProceduresTesting", "ProceduresTimeline", "Procedures", "Cancellation",
         "ProcedurePrimitives", "ProcedureTestSupport",
       ],
       swiftSettings: settings),

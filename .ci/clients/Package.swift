@@ -4,7 +4,9 @@ import PackageDescription
 // A client of this package whose targets have names that a client's own may have, and whose programs are
 // the first listing of the README, as a newcomer writes it: at the top level of `main.swift`. The sources
 // of those three are written by `.ci/client-packages`.
-let products: [Target.Dependency] = ["Cancellation", "Procedures", "ProceduresFoundation"].map {
+let products: [Target.Dependency] = [
+  "Cancellation", "Procedures", "ProceduresFoundation", "ProceduresNetwork",
+].map {
   .product(name: $0, package: "Procedures")
 }
 

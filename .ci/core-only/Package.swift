@@ -1,13 +1,19 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A program that uses only `Procedures`, to look at what it links.
+// Programs that use only `Procedures`, only what runs programs, and the network, to look at what they link.
+func program(_ name: String, using product: String) -> Target {
+  .executableTarget(
+    name: name, dependencies: [.product(name: product, package: "Procedures")])
+}
+
 let package = Package(
   name: "CoreOnly",
   platforms: [.macOS(.v15)],
   dependencies: [.package(name: "Procedures", path: "../..")],
   targets: [
-    .executableTarget(
-      name: "CoreOnly", dependencies: [.product(name: "Procedures", package: "Procedures")])
+    program("CoreOnly", using: "Procedures"),
+    program("ProgramsOnly", using: "ProceduresFoundation"),
+    program("Network", using: "ProceduresNetwork"),
   ]
 )

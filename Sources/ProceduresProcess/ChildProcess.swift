@@ -102,7 +102,9 @@
         complete(.failure(error))
       case .busy(let code):
         var patience = patience
-        let delay = patience.next(after: code, othersRun: supervisor.programCount > 0)
+        // Those in a pipeline may wait for this one, and two pipelines for each other's.
+        let othersRun = supervisor.programCount > 0 && !configuration.isInPipeline
+        let delay = patience.next(after: code, othersRun: othersRun)
         guard let delay, !isTerminating else {
           return complete(.failure(Spawner.refusal(of: configuration.program, code: code)))
         }

@@ -39,6 +39,15 @@ public struct ProcessConfiguration: Sendable {
   /// an output pipe open and is asleep is ended at once, not after `outputGracePeriod`.
   public var endsDescendants = false
 
+  #if os(macOS) || os(Linux)
+    /// What comes from the program before it in a pipeline, instead of `standardInput`.
+    var inputPipe: ProcessPipe?
+    /// What goes to the program after it in a pipeline, instead of where `standardOutput` says.
+    var outputPipe: ProcessPipe?
+
+    var isInPipeline: Bool { inputPipe != nil || outputPipe != nil }
+  #endif
+
   /// A program with arguments; everything else is set afterwards.
   public init(program: String, arguments: [String] = []) {
     self.program = program

@@ -12,6 +12,8 @@ public struct ProcessError: Error, Sendable, CustomStringConvertible {
     public static let notExecutable = Code(name: "notExecutable")
     /// The working directory does not exist, is not a directory, or may not be entered.
     public static let directoryNotFound = Code(name: "directoryNotFound")
+    /// A file that it was to read from, or to write to, could not be opened.
+    public static let fileNotOpened = Code(name: "fileNotOpened")
     /// The system refused for another reason, which `description` gives.
     public static let notStarted = Code(name: "notStarted")
     /// The program ran and ended with a status that does not count as success, or by a signal.

@@ -10,6 +10,8 @@ public enum ProcessInput: Sendable {
   case none
   /// These bytes, then the end. A program that stops reading early is not an error.
   case data(Data)
+  /// What a file holds. A relative path starts at the program's `directory`.
+  case file(String)
   /// The standard input of this process.
   ///
   /// For a terminal, say `terminal = .foreground` as well: else the program and this process read it

@@ -15,6 +15,12 @@ public enum ProcessOutput: Sendable {
   /// may block; at most sixteen do so at the same time, in the process, and others wait for them. It
   /// keeps no program from being ended, but the procedure finishes after it has returned.
   case streamed(@Sendable (Data) -> Void)
+  /// Goes to a file, which is made if it is not there, and emptied unless `appending`.
+  ///
+  /// The program writes to it directly, and nothing of it is in our memory. A relative path starts at the
+  /// program's `directory`. Standard output and standard error may go to the same file. A named pipe blocks
+  /// a worker until its other end is open.
+  case file(String, appending: Bool = false)
   /// Goes where the output of this process goes.
   case inherited
   /// Thrown away.

@@ -1,6 +1,13 @@
 #if os(macOS) || os(Linux)
   internal import ProcedurePrimitives
   public import Procedures
+  #if canImport(Darwin)
+    internal import Darwin
+  #elseif canImport(Glibc)
+    internal import Glibc
+  #elseif canImport(Musl)
+    internal import Musl
+  #endif
 
   /// Runs a program, and finishes when it ended.
   ///
@@ -19,6 +26,9 @@
   /// it wrote to standard error. A program that does
   /// not exist, cannot be executed, or should run in a directory that does not exist, is a
   /// `ProcessError` as well. `result` has the exit and the captured output in either case.
+  ///
+  /// **Values.** Its output is its result. Its input, if it is given one, is the program's standard input; the
+  /// rest of `configuration` may be changed until it executes. `a | b` makes a `ProcessPipeline`.
   ///
   /// **Cancelling** sends SIGTERM to the program's process group, which is its own, and SIGKILL
   /// after `terminationGracePeriod`. The procedure finishes when nothing of the group runs any
@@ -39,12 +49,18 @@
   /// **The terminal** is not the program's, unless `terminal` says so: it is in a session of its own.
   ///
   /// **Not on** iOS, tvOS, watchOS and visionOS, where a program cannot start another one.
-  nonisolated open class ProcessProcedure: Procedure, @unchecked Sendable {
-    /// What is run, and how.
-    public final let configuration: ProcessConfiguration
-    private let run = Locked(Run())
+  nonisolated open class ProcessProcedure: Procedure, InputProcedure, OutputProcedure,
+    @unchecked Sendable
+  {
+    /// What the program reads on its standard input, instead of what `configuration` says.
+    public typealias Input = ProcessInput
+    /// How the program ended, and what it wrote.
+    public typealias Output = ProcessResult
+
+    private let run: Locked<Run>
 
     private struct Run {
+      var configuration: ProcessConfiguration
       var child: ChildProcess?
       var identifier: Int32?
       var result: ProcessResult?
@@ -52,7 +68,7 @@
 
     /// A procedure that runs the program described.
     public init(_ configuration: ProcessConfiguration) {
-      self.configuration = configuration
+      run = Locked(Run(configuration: configuration))
       super.init()
       // Not its arguments: names go into logs, and arguments may hold secrets.
       name = configuration.program
@@ -68,6 +84,60 @@
       var configuration = ProcessConfiguration(program: program, arguments: arguments)
       configure(&configuration)
       self.init(configuration)
+    }
+
+    /// What is run, and how. May be read from any thread; a change counts until the procedure executes.
+    ///
+    /// ```swift
+    /// pack.inject(dependency: list) { pack, list, _ in
+    ///   pack.configuration.directory = list.directory
+    /// }
+    /// ```
+    public final var configuration: ProcessConfiguration {
+      get { run.withLock { $0.configuration } }
+      set {
+        change { configuration in
+          let (input, output) = (configuration.inputPipe, configuration.outputPipe)
+          configuration = newValue
+          (configuration.inputPipe, configuration.outputPipe) = (input, output)
+        }
+      }
+    }
+
+    final func change(_ change: @Sendable (inout ProcessConfiguration) -> Void) {
+      var changed = configuration
+      change(&changed)
+      // What is replaced, a handler for example, is released after the lock.
+      _ = run.withLock { [changed] run in
+        let before = run.configuration
+        run.configuration = changed
+        return before
+      }
+    }
+
+    /// Adds arguments that `arguments` makes of the output of `source`, which this procedure then waits for.
+    ///
+    /// ```swift
+    /// let unpack = ProcessProcedure("tar", arguments: ["-x", "-f"])
+    /// unpack.injectArguments(from: download) { [$0.payload.path] }
+    /// ```
+    ///
+    /// `arguments` is called once, in this procedure's turn before it starts. If `source` fails or is
+    /// cancelled so is this procedure, as with `injectResult(from:)`; an error that is thrown cancels it.
+    @discardableResult
+    public final func injectArguments<Source: OutputProcedure>(
+      from source: Source,
+      _ arguments: @escaping @Sendable (Source.Output) throws -> [String]
+    ) -> Self {
+      add(dependency: source, requiring: .success)
+      return inject(dependency: source) { process, source, _ in
+        switch source.output {
+        case .success(let output): process.configuration.arguments += try arguments(output)
+        case .failure: break
+        case nil where source.isCancelled || source.failed: break
+        case nil: throw ProcedureError(.requirementNotSatisfied, procedure: source.name)
+        }
+      }
     }
 
     /// How the program ended and what it wrote; nil until then, and when it could not be run.
@@ -94,6 +164,8 @@
 
     /// Starts the program, on the worker that calls this: it blocks for the time of a `posix_spawn`.
     open override func execute() {
+      var configuration = configuration
+      if let input { configuration.standardInput = input }
       let child = ChildProcess(
         configuration,
         started: { identifier in self.run.withLock { $0.identifier = identifier } },
@@ -110,24 +182,31 @@
       // Replaced under the lock, but released after it.
       _ = run.withLock { run in
         let before = run
-        run = Run(result: try? ending.get())
+        run.child = nil
+        run.identifier = nil
+        run.result = try? ending.get()
         return before
       }
-      finish(withError: error(for: ending))
+      switch ending {
+      case _ where isCancelled: finish()
+      case .failure(let error): finish(withResult: .failure(error))
+      case .success(let result): finish(withResult: self.result(of: result))
+      }
     }
 
-    private func error(for ending: Result<ProcessResult, ProcessError>) -> ProcessError? {
-      switch ending {
-      // It ended the way it was asked to.
-      case _ where isCancelled: return nil
-      case .failure(let error): return error
-      case .success(let result):
-        if case .status(let status) = result.exit, configuration.successStatuses.contains(status) {
-          return nil
-        }
-        return ProcessError(
-          .unsuccessful, program: configuration.program, result: result,
-          "'\(configuration.program)' \(result.exit)")
+    private func result(of result: ProcessResult) -> Result<ProcessResult, any Error> {
+      let configuration = configuration
+      switch result.exit {
+      case .status(let status) where configuration.successStatuses.contains(status):
+        return .success(result)
+      // The next program in the pipeline does not read on.
+      case .signal(SIGPIPE) where configuration.outputPipe != nil:
+        return .success(result)
+      default:
+        return .failure(
+          ProcessError(
+            .unsuccessful, program: configuration.program, result: result,
+            "'\(configuration.program)' \(result.exit)"))
       }
     }
   }

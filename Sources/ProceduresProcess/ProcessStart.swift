@@ -34,12 +34,25 @@
         terminal = ForegroundTerminal()
         if let terminal, !terminal.isOurs { return .refused(isInBackground) }
       }
+      let files: StandardFiles
+      do {
+        files = try StandardFiles(for: configuration)
+      } catch {
+        switch error {
+        case .busy(let code): return .busy(code: code)
+        case .refused(let error): return .refused(error)
+        }
+      }
+      defer { files.closeAll() }
+      guard configuration.hasItsPipes else { return .busy(code: errno) }
       guard let pipes = StandardPipes(for: configuration) else { return .busy(code: errno) }
       do throws(ProcessError) {
         let start = ContinuousClock.now
-        switch try spawner(pipes, hasTerminal: terminal != nil).spawn() {
+        switch try spawner(pipes, files, hasTerminal: terminal != nil).spawn() {
         case .running(let identifier):
           pipes.closeEnds(ofProgram: true, ours: false)
+          configuration.inputPipe?.close(.reading)
+          configuration.outputPipe?.close(.writing)
           terminal?.give(to: identifier)
           return .running(
             Program(identifier: identifier, pipes: pipes, start: start, terminal: terminal))
@@ -59,25 +72,43 @@
         "'\(configuration.program)' needs the terminal, and this process is in the background")
     }
 
-    private func spawner(_ pipes: StandardPipes, hasTerminal: Bool) -> Spawner {
-      let input: StandardStream =
-        switch configuration.standardInput {
-        case .none: .null
-        case .inherited: .inherited
-        case .data: pipes.input.map { .descriptor($0.reading) } ?? .null
-        }
+    private func spawner(
+      _ pipes: StandardPipes, _ files: StandardFiles, hasTerminal: Bool
+    ) -> Spawner {
+      var inheritsInput = false
+      if case .inherited = configuration.standardInput { inheritsInput = true }
       return Spawner(
-        configuration: configuration, input: input,
-        output: stream(configuration.standardOutput, pipes.output),
+        configuration: configuration,
+        input: stream(
+          configuration.inputPipe?.descriptor(.reading) ?? pipes.input?.reading ?? files.input,
+          isInherited: inheritsInput),
+        output: stream(
+          configuration.outputPipe?.descriptor(.writing) ?? pipes.output?.writing
+            ?? files.output,
+          isInherited: isInherited(configuration.standardOutput)),
         error: configuration.mergesStandardError
-          ? nil : stream(configuration.standardError, pipes.error),
+          ? nil
+          : stream(
+            pipes.error?.writing ?? files.error,
+            isInherited: isInherited(configuration.standardError)),
         hasTerminal: hasTerminal)
     }
 
-    private func stream(_ output: ProcessOutput, _ pipe: FileDescriptorPair?) -> StandardStream {
-      if let pipe { return .descriptor(pipe.writing) }
-      if case .inherited = output { return .inherited }
-      return .null
+    private func isInherited(_ output: ProcessOutput) -> Bool {
+      if case .inherited = output { true } else { false }
+    }
+
+    private func stream(_ descriptor: Int32?, isInherited: Bool) -> StandardStream {
+      if let descriptor { return .descriptor(descriptor) }
+      return isInherited ? .inherited : .null
+    }
+  }
+
+  extension ProcessConfiguration {
+    /// False if the system has no descriptors left for the pipes to its neighbours, with `errno` set.
+    fileprivate var hasItsPipes: Bool {
+      (inputPipe == nil || inputPipe?.descriptor(.reading) != nil)
+        && (outputPipe == nil || outputPipe?.descriptor(.writing) != nil)
     }
   }
 #endif

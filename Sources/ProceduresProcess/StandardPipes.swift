@@ -18,7 +18,7 @@
       func isRead(_ output: ProcessOutput) -> Bool {
         switch output {
         case .captured, .streamed: true
-        case .inherited, .discarded: false
+        case .inherited, .discarded, .file: false
         }
       }
       var isComplete = true
@@ -28,8 +28,10 @@
         isComplete = pipe != nil
         return pipe
       }
-      if case .data = configuration.standardInput { input = pipe(if: true) }
-      output = pipe(if: isRead(configuration.standardOutput))
+      if case .data = configuration.standardInput, configuration.inputPipe == nil {
+        input = pipe(if: true)
+      }
+      output = pipe(if: configuration.outputPipe == nil && isRead(configuration.standardOutput))
       error = pipe(
         if: !configuration.mergesStandardError && isRead(configuration.standardError))
       if isComplete { return }

@@ -1,7 +1,7 @@
 import Cancellation
 import Dispatch
 import Foundation
-import ProceduresFoundation
+import ProceduresNetwork
 import ProcedureTestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import ProceduresFoundation
+import ProceduresNetwork
 import ProcedureTestSupport
 import Testing
 

@@ -1,0 +1,4 @@
+import ProceduresNetwork
+
+let fetch = NetworkDataProcedure()
+print(await ProcedureQueue().run(fetch))

@@ -1,0 +1,62 @@
+internal import Foundation
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#endif
+
+/// Writes the body to a file beside the destination, which that replaces when all has come.
+///
+/// So the destination is never half a file, and stays what it was if the transfer fails.
+final class FileSink: BodySink {
+  private let destination: URL
+  private let partial: URL
+  private var handle: FileHandle?
+
+  /// - Parameter destination: nil for a new file among the temporary ones.
+  init(_ destination: URL?) {
+    let destination =
+      destination ?? FileManager.default.temporaryDirectory.appending(path: "\(UUID()).download")
+    self.destination = destination
+    partial = destination.deletingLastPathComponent().appending(
+      // Not with the name of the destination, which may be as long as names can be.
+      path: ".download-\(UUID().uuidString.prefix(8)).part")
+  }
+
+  func begin(expecting length: Int64) throws {
+    // An empty write has the error, which createFile does not say.
+    try Data().write(to: partial)
+    handle = try FileHandle(forWritingTo: partial)
+  }
+
+  func receive(_ data: Data) throws { try handle?.write(contentsOf: data) }
+
+  func end() throws -> URL {
+    try handle?.close()
+    handle = nil
+    let code = unsafe partial.withUnsafeFileSystemRepresentation { from in
+      unsafe destination.withUnsafeFileSystemRepresentation { to in
+        guard let from = unsafe from, let to = unsafe to else { return EINVAL }
+        return unsafe rename(from, to) == 0 ? 0 : errno
+      }
+    }
+    if code != 0 {
+      throw CocoaError(
+        .fileWriteUnknown,
+        userInfo: [
+          NSFilePathErrorKey: destination.path,
+          NSUnderlyingErrorKey: POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO),
+        ])
+    }
+    return destination
+  }
+
+  func discard() {
+    guard handle != nil || FileManager.default.fileExists(atPath: partial.path) else { return }
+    try? handle?.close()
+    handle = nil
+    try? FileManager.default.removeItem(at: partial)
+  }
+}

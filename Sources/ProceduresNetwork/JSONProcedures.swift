@@ -1,0 +1,49 @@
+public import Foundation
+
+/// Makes a value of JSON.
+///
+/// ```swift
+/// let decode = DecodeJSONProcedure([Release].self).injectPayload(fromNetwork: fetch)
+/// ```
+///
+/// What is no such value fails it, with the decoder's `DecodingError`.
+nonisolated open class DecodeJSONProcedure<Value: Decodable & Sendable>:
+  TransformProcedure<Data, Value>, @unchecked Sendable
+{
+  /// Makes a procedure that decodes its input.
+  ///
+  /// - Parameters:
+  ///   - type: what it makes; may be left out where the compiler knows it.
+  ///   - name: what it is called.
+  ///   - decoder: set it up before; it is used once, on the queue's worker.
+  public init(
+    _ type: Value.Type = Value.self, name: String? = nil, decoder: JSONDecoder = JSONDecoder()
+  ) {
+    super.init(name: name) { data in try decoder.decode(Value.self, from: data) }
+  }
+}
+
+/// Makes JSON of a value.
+///
+/// ```swift
+/// let encode = EncodeJSONProcedure(order)
+/// let send = NetworkUploadProcedure().injectPayload(from: encode, into: request)
+/// ```
+///
+/// What cannot be JSON fails it, with the encoder's `EncodingError`.
+nonisolated open class EncodeJSONProcedure<Value: Encodable & Sendable>:
+  TransformProcedure<Value, Data>, @unchecked Sendable
+{
+  /// Makes a procedure that encodes its input.
+  ///
+  /// - Parameters:
+  ///   - value: its input; nil if that is set, or injected, later.
+  ///   - name: what it is called.
+  ///   - encoder: set it up before; it is used once, on the queue's worker.
+  public init(
+    _ value: Value? = nil, name: String? = nil, encoder: JSONEncoder = JSONEncoder()
+  ) {
+    super.init(name: name) { value in try encoder.encode(value) }
+    if let value { input = value }
+  }
+}

@@ -1,0 +1,51 @@
+public import Foundation
+public import Procedures
+#if canImport(FoundationNetworking)
+  public import FoundationNetworking
+#endif
+
+/// Loads what a request is answered with into memory.
+///
+/// ```swift
+/// let fetch = NetworkDataProcedure(url: url)
+/// queue.add(fetch)
+/// print(try await fetch.value.payload.count, "bytes")
+/// ```
+///
+/// The request may be set, or injected, as its `input`. See `NetworkTaskProcedure` for errors, cancelling,
+/// progress and the session; `NetworkDownloadProcedure` for bodies too large for memory.
+nonisolated open class NetworkDataProcedure: NetworkTaskProcedure<Data>, InputProcedure,
+  @unchecked Sendable
+{
+  /// What is asked for.
+  public typealias Input = URLRequest
+
+  /// Makes a procedure that sends `request`, or its `input`.
+  ///
+  /// - Parameters:
+  ///   - name: what it is called; by default method, host and path of the request.
+  ///   - session: whose transfer it is.
+  ///   - request: what is asked for; nil if that is set, or injected, later.
+  ///   - accepting: the statuses that count as success.
+  public init(
+    name: String? = nil, session: URLSession = .shared, request: URLRequest? = nil,
+    accepting: Set<Int> = successfulStatusCodes
+  ) {
+    super.init(name: name ?? request?.summary, session: session, accepting: accepting)
+    if let request { input = request }
+  }
+
+  /// Makes a procedure that loads the contents of a URL.
+  public convenience init(
+    name: String? = nil, session: URLSession = .shared, url: URL,
+    accepting: Set<Int> = successfulStatusCodes
+  ) {
+    self.init(name: name, session: session, request: URLRequest(url: url), accepting: accepting)
+  }
+
+  /// Sends the request.
+  open override func execute() {
+    guard let input else { return failForLackOfInput() }
+    load(input, into: MemorySink())
+  }
+}

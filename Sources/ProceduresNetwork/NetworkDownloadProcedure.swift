@@ -1,0 +1,61 @@
+public import Foundation
+public import Procedures
+#if canImport(FoundationNetworking)
+  public import FoundationNetworking
+#endif
+
+/// Writes what a request is answered with to a file, as it comes.
+///
+/// ```swift
+/// let download = NetworkDownloadProcedure(url: url, to: file)
+/// queue.add(download)
+/// for await fraction in download.progressUpdates { bar.value = fraction }
+/// ```
+///
+/// Memory holds a piece of it at a time. It is written beside `destination`, which it replaces in one
+/// step when all has come; if the transfer fails, or is cancelled, nothing of it stays, and what
+/// was at `destination` is still there. The directory must exist. Without a destination the
+/// file is a new one in the temporary directory, yours to move or to remove. See `NetworkTaskProcedure` for
+/// errors, cancelling, progress and the session.
+nonisolated open class NetworkDownloadProcedure: NetworkTaskProcedure<URL>, InputProcedure,
+  @unchecked Sendable
+{
+  /// What is asked for.
+  public typealias Input = URLRequest
+
+  /// Where the file goes; nil for a new temporary one.
+  public final let destination: URL?
+
+  /// Makes a procedure that sends `request`, or its `input`.
+  ///
+  /// - Parameters:
+  ///   - name: what it is called; by default method, host and path of the request.
+  ///   - session: whose transfer it is.
+  ///   - request: what is asked for; nil if that is set, or injected, later.
+  ///   - destination: a file, which is replaced; nil for a new temporary one.
+  ///   - accepting: the statuses that count as success.
+  public init(
+    name: String? = nil, session: URLSession = .shared, request: URLRequest? = nil,
+    to destination: URL? = nil, accepting: Set<Int> = successfulStatusCodes
+  ) {
+    self.destination = destination
+    super.init(name: name ?? request?.summary, session: session, accepting: accepting)
+    if let request { input = request }
+  }
+
+  /// Makes a procedure that downloads the contents of a URL.
+  public convenience init(
+    name: String? = nil, session: URLSession = .shared, url: URL, to destination: URL? = nil,
+    accepting: Set<Int> = successfulStatusCodes
+  ) {
+    self.init(
+      name: name, session: session, request: URLRequest(url: url), to: destination,
+      accepting: accepting)
+  }
+
+  /// Sends the request.
+  open override func execute() {
+    guard let input else { return failForLackOfInput() }
+    load(input, into: FileSink(destination))
+  }
+}

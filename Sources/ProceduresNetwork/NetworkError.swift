@@ -1,0 +1,74 @@
+public import Foundation
+#if canImport(FoundationNetworking)
+  public import FoundationNetworking
+#endif
+
+/// Why a response is no success, or could not be taken; what kept one from coming is a `URLError`.
+///
+/// A struct with a code, so that a new kind of error does not break an exhaustive `switch` of yours.
+public struct NetworkError: Error, Sendable {
+  /// The kinds of error.
+  public struct Code: Sendable, Hashable {
+    private let name: String
+
+    /// The status is none of those that count as success. See `statusCode` and `body`.
+    public static let unacceptableStatus = Code(name: "unacceptableStatus")
+    /// The server did not answer by HTTP.
+    public static let notHTTP = Code(name: "notHTTP")
+    /// An upload cannot be a GET: set `httpMethod` to `POST` or `PUT`.
+    public static let bodyNotAllowed = Code(name: "bodyNotAllowed")
+  }
+
+  /// How much of the body of a response with an unacceptable status is kept, in bytes.
+  public static let longestBody = 65_536
+
+  /// The kind of error.
+  public let code: Code
+  /// What was asked for; its URL is that after redirects.
+  public let request: URLRequest
+  /// The response, if one came by HTTP.
+  public let response: HTTPURLResponse?
+  /// The beginning of what came with it: often it says what is wrong.
+  public let body: Data
+
+  init(
+    _ code: Code, request: URLRequest, response: HTTPURLResponse? = nil, body: Data = Data()
+  ) {
+    self.code = code
+    self.request = request
+    self.response = response
+    self.body = body
+  }
+
+  /// The status, if one came.
+  public var statusCode: Int? { response?.statusCode }
+
+  /// How long the server asks to wait before the next attempt: its `Retry-After`.
+  ///
+  /// A date counts from the server's own `Date`, so that clocks need not agree. nil if it says
+  /// nothing, or nothing that can be read; never negative.
+  public var retryAfter: Duration? {
+    guard let text = response?.value(forHTTPHeaderField: "Retry-After") else { return nil }
+    return RetryAfter.duration(text, date: response?.value(forHTTPHeaderField: "Date"))
+  }
+}
+
+extension NetworkError: CustomStringConvertible {
+  /// One sentence that says what happened.
+  ///
+  /// It has method, host and path, but neither query nor header nor body: those may hold secrets.
+  public var description: String {
+    switch code {
+    case .unacceptableStatus: "\(place) was answered with status \(statusCode ?? 0)"
+    case .bodyNotAllowed:
+      "\(place) cannot be sent with a body: set httpMethod of the request to POST or PUT"
+    default: "\(place) was not answered by HTTP"
+    }
+  }
+
+  private var place: String {
+    let url = request.url
+    let host = (url?.host() ?? "") + (url?.port.map { ":\($0)" } ?? "")
+    return "\(request.httpMethod ?? "GET") \(host)\(url?.path() ?? "")"
+  }
+}

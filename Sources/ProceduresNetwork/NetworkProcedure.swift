@@ -1,0 +1,77 @@
+internal import Foundation
+public import Procedures
+#if canImport(FoundationNetworking)
+  internal import FoundationNetworking
+#endif
+
+/// Tries a network procedure again when that may help.
+///
+/// ```swift
+/// let fetch = NetworkProcedure { NetworkDataProcedure(url: url) }
+/// let decode = DecodeJSONProcedure([Release].self).injectPayload(fromNetwork: fetch)
+/// queue.add(fetch, decode)
+/// print(try await decode.value.count)
+/// ```
+///
+/// A `RetryProcedure` that knows the network: `NetworkResilience` says after which errors and statuses
+/// there is another attempt, and how long it waits. It waits as long as the server asks in `Retry-After`, if
+/// that is longer. All waits are on the queue's clock, and block no thread. Its errors are those of
+/// the last attempt, as they are. An input that is set on it, or injected, is that of each
+/// attempt; its output is that of the attempt that succeeded.
+///
+/// ## Cancellation
+/// A cancel ends the transfer of the present attempt, or the wait for the next. When the deadline passes it
+/// is cancelled with `ProcedureError.Code.timedOut`, and the errors of the last attempt follow that.
+nonisolated open class NetworkProcedure<Attempt: ProcedureProtocol>: RetryProcedure<Attempt>,
+  @unchecked Sendable
+{
+  /// Makes one that attempts what `body` makes.
+  ///
+  /// - Parameters:
+  ///   - name: what it is called.
+  ///   - resilience: when there is another attempt, and when it gives up.
+  ///   - body: makes an attempt: a new procedure each time. Called in the turns of this procedure.
+  public init(
+    name: String? = nil, resilience: NetworkResilience = NetworkResilience(),
+    body: @escaping @Sendable () -> Attempt
+  ) {
+    let timeout = resilience.requestTimeout
+    let backoff = Backoff(resilience.backoffStrategy.makeIterator())
+    super.init(
+      name: name, max: resilience.maximumNumberOfAttempts,
+      body: { () -> Attempt? in
+        let attempt = body()
+        if let timeout { attempt.timeout(after: timeout) }
+        return attempt
+      },
+      retry: { failure, next in
+        let method = NetworkProcedure<Attempt>.method(of: failure.procedure)
+        guard
+          case .retry(let earliest) = resilience.decision(
+            after: failure.errors, method: method),
+          let interval = backoff.next()
+        else { return nil }
+        var next = next
+        next.delay = max(interval, earliest)
+        return next
+      })
+    if let deadline = resilience.deadline { self.timeout(after: deadline) }
+  }
+
+  private static func method(of attempt: Attempt) -> String? {
+    switch attempt {
+    case let attempt as any InputProcedure<URLRequest>: attempt.input?.httpMethod
+    case let attempt as NetworkUploadProcedure: attempt.input?.request.httpMethod
+    default: nil
+    }
+  }
+}
+
+/// The waits that are left. Touched only in turns of the procedure that it belongs to, one at a time.
+private final class Backoff: @unchecked Sendable {
+  private var intervals: WaitIterator
+
+  init(_ intervals: WaitIterator) { self.intervals = intervals }
+
+  func next() -> Duration? { intervals.next() }
+}

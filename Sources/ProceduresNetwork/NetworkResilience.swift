@@ -1,0 +1,83 @@
+public import Foundation
+public import Procedures
+
+/// When a `NetworkProcedure` tries again, how long it waits before, and when it gives up.
+///
+/// ```swift
+/// var resilience = NetworkResilience()
+/// resilience.maximumNumberOfAttempts = 5
+/// resilience.deadline = .seconds(60)
+/// ```
+///
+/// **Safe to repeat.** GET, HEAD, PUT, DELETE, OPTIONS and TRACE do no more the second time than the first. Of
+/// other requests, as a POST, only those are sent again that the server cannot have acted on: no
+/// connection was made, or it answered with 429 or 503; unless `repeatsAnyMethod` says otherwise.
+public struct NetworkResilience: Sendable {
+  /// How many attempts at most; nil for no limit.
+  public var maximumNumberOfAttempts: Int? = 3
+  /// How long to wait between two, unless the server asks for more.
+  public var backoffStrategy: WaitStrategy =
+    .exponential(period: .seconds(1), maximum: .seconds(30)).jittered(by: 0.5)
+  /// How long one attempt may take, after which the next is made; nil for what the session says.
+  public var requestTimeout: Duration?
+  /// How long all attempts and waits may take; then it is cancelled with code `.timedOut`. nil for no limit.
+  public var deadline: Duration?
+  /// A server that asks for a longer wait is not asked again.
+  public var longestRetryAfter: Duration = .seconds(300)
+  /// After which statuses there is another attempt.
+  public var retriedStatusCodes: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
+  /// After which errors of the session there is another attempt.
+  ///
+  /// `.unknown` is among them: on Linux that is what a connection is called that broke off.
+  public var retriedErrorCodes: Set<URLError.Code> = [
+    .timedOut, .cannotFindHost, .cannotConnectToHost, .networkConnectionLost,
+    .dnsLookupFailed, .notConnectedToInternet, .unknown,
+  ]
+  /// Whether to send again what may have been acted on, such as a POST.
+  public var repeatsAnyMethod = false
+  /// Whether there is another attempt after an error that the rest knows nothing of.
+  ///
+  /// Called in the turns of the `NetworkProcedure`.
+  public var retriesAfter: @Sendable (any Error) -> Bool = { _ in false }
+
+  /// Three attempts, a second and then two in between, half of it at random, no deadline.
+  public init() {}
+
+  /// What follows an attempt that failed.
+  enum Decision: Equatable, Sendable {
+    case giveUp
+    /// After what the backoff says, and not before this.
+    case retry(notBefore: Duration)
+  }
+
+  /// - Parameter method: of the request, if it is known.
+  func decision(after errors: [any Error], method: String?) -> Decision {
+    let isRepeatable = repeatsAnyMethod || method.map(Self.safeMethods.contains) ?? true
+    for error in errors {
+      switch error {
+      case let error as NetworkError where error.code == .unacceptableStatus:
+        guard let status = error.statusCode, retriedStatusCodes.contains(status),
+          isRepeatable || status == 429 || status == 503
+        else { continue }
+        let wait = error.retryAfter ?? .zero
+        guard wait <= longestRetryAfter, wait <= deadline ?? wait else { return .giveUp }
+        return .retry(notBefore: wait)
+      case let error as URLError where retriedErrorCodes.contains(error.code):
+        if isRepeatable || Self.unsent.contains(error.code) { return .retry(notBefore: .zero) }
+      case let error as ProcedureError where error.code == .timedOut:
+        if isRepeatable { return .retry(notBefore: .zero) }
+      default:
+        if retriesAfter(error) { return .retry(notBefore: .zero) }
+      }
+    }
+    return .giveUp
+  }
+
+  private static let safeMethods: Set<String> = [
+    "GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE",
+  ]
+  /// The request cannot have got anywhere.
+  private static let unsent: Set<URLError.Code> = [
+    .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .notConnectedToInternet,
+  ]
+}

@@ -1,0 +1,106 @@
+public import Foundation
+public import Procedures
+#if canImport(FoundationNetworking)
+  public import FoundationNetworking
+#endif
+
+/// Sends a body, from memory or from a file, and loads the answer into memory.
+///
+/// ```swift
+/// var request = URLRequest(url: url)
+/// request.httpMethod = "PUT"
+/// queue.add(NetworkUploadProcedure(request: request, body: .file(archive)))
+/// ```
+///
+/// A file is read as it is sent. A request that is a GET fails with `NetworkError.Code.bodyNotAllowed`. Its
+/// progress is that of sending. See `NetworkTaskProcedure` for errors, cancelling and the session.
+nonisolated open class NetworkUploadProcedure: NetworkTaskProcedure<Data>, InputProcedure,
+  @unchecked Sendable
+{
+  /// The request, and what is sent with it.
+  public typealias Input = HTTPPayloadRequest<UploadBody>
+
+  /// Makes a procedure that sends its `input`.
+  ///
+  /// - Parameters:
+  ///   - name: what it is called.
+  ///   - session: whose transfer it is.
+  ///   - accepting: the statuses that count as success.
+  public override init(
+    name: String? = nil, session: URLSession = .shared,
+    accepting: Set<Int> = successfulStatusCodes
+  ) {
+    super.init(name: name, session: session, accepting: accepting)
+  }
+
+  /// Makes a procedure that sends `body`.
+  ///
+  /// - Parameters:
+  ///   - name: what it is called; by default method, host and path of the request.
+  ///   - session: whose transfer it is.
+  ///   - request: where it is sent, and how; not a GET.
+  ///   - body: what is sent.
+  ///   - accepting: the statuses that count as success.
+  public convenience init(
+    name: String? = nil, session: URLSession = .shared, request: URLRequest, body: UploadBody,
+    accepting: Set<Int> = successfulStatusCodes
+  ) {
+    self.init(name: name ?? request.summary, session: session, accepting: accepting)
+    input = HTTPPayloadRequest(payload: body, request: request)
+  }
+
+  /// Sends the body.
+  open override func execute() {
+    guard let input else { return failForLackOfInput() }
+    guard input.request.httpMethod ?? "GET" != "GET" else {
+      finish(withError: NetworkError(.bodyNotAllowed, request: input.request))
+      return
+    }
+    load(input.request, sending: input.payload, into: MemorySink())
+  }
+
+  /// Sends what `source` makes, with `request`.
+  ///
+  /// As `injectResult(from:)`: this procedure then depends on `source`.
+  ///
+  /// ```swift
+  /// let encode = EncodeJSONProcedure(order)
+  /// let send = NetworkUploadProcedure().injectPayload(from: encode, into: request)
+  /// queue.add(encode, send)
+  /// ```
+  @discardableResult
+  public final func injectPayload(
+    from source: some OutputProcedure<Data>, into request: URLRequest
+  ) -> Self {
+    injectResult(from: source) { data in
+      HTTPPayloadRequest(payload: .data(data), request: request)
+    }
+  }
+
+  /// Sends the file that `source` makes, with `request`.
+  @discardableResult
+  public final func injectPayload(
+    from source: some OutputProcedure<URL>, into request: URLRequest
+  ) -> Self {
+    injectResult(from: source) { file in
+      HTTPPayloadRequest(payload: .file(file), request: request)
+    }
+  }
+}
+
+extension InputProcedure {
+  /// Makes the payload of what `source` got the input of this procedure, which then depends on it.
+  ///
+  /// As `injectResult(from:)`, without status and header.
+  ///
+  /// ```swift
+  /// let decode = DecodeJSONProcedure([Release].self).injectPayload(fromNetwork: fetch)
+  /// queue.add(fetch, decode)
+  /// ```
+  @discardableResult
+  public func injectPayload(
+    fromNetwork source: some OutputProcedure<HTTPPayloadResponse<Input>>
+  ) -> Self {
+    injectResult(from: source) { $0.payload }
+  }
+}

@@ -1,0 +1,109 @@
+internal import Foundation
+#if canImport(FoundationNetworking)
+  internal import FoundationNetworking
+#endif
+
+/// What has come of a response, and what that means for the end.
+///
+/// ```
+/// waiting → wanted | refused | broken      (a response may replace the one before: 401, then 200)
+/// ```
+///
+/// 1. `wanted` has begun its sink; only there is a body written.
+/// 2. Of a refused response no more than `NetworkError.longestBody` bytes are kept.
+/// 3. What broke stays broken.
+struct TransferStateMachine {
+  enum Stage {
+    case waiting
+    case wanted(HTTPURLResponse)
+    case refused(HTTPURLResponse, body: Data)
+    case broken(any Error)
+  }
+
+  enum ResponseAction {
+    case begin(expecting: Int64)
+    case none
+  }
+
+  enum Ending {
+    case take(HTTPURLResponse)
+    case fail(any Error)
+  }
+
+  private let request: URLRequest
+  private let acceptedStatusCodes: Set<Int>
+  private var stage = Stage.waiting
+  /// The rest is known: an error of the task is only our own cancel of it.
+  private var isOver = false
+  private var received: Int64 = 0
+  private var expected: Int64 = 0
+
+  init(request: URLRequest, acceptedStatusCodes: Set<Int>) {
+    self.request = request
+    self.acceptedStatusCodes = acceptedStatusCodes
+  }
+
+  mutating func take(_ response: URLResponse) -> ResponseAction {
+    if case .broken = stage { return .none }
+    guard let response = response as? HTTPURLResponse else {
+      stage = .broken(NetworkError(.notHTTP, request: request))
+      return .none
+    }
+    guard acceptedStatusCodes.contains(response.statusCode) else {
+      stage = .refused(response, body: Data())
+      return .none
+    }
+    stage = .wanted(response)
+    received = 0
+    expected = response.expectedContentLength
+    return .begin(expecting: expected)
+  }
+
+  /// True if the piece is to be written.
+  mutating func take(_ data: Data) -> Bool {
+    switch stage {
+    case .wanted:
+      received += Int64(data.count)
+      return true
+    case .refused(let response, var body):
+      stage = .waiting
+      body.append(data.prefix(NetworkError.longestBody - body.count))
+      stage = .refused(response, body: body)
+      return false
+    case .waiting, .broken:
+      return false
+    }
+  }
+
+  /// nil while it is not known how much will come.
+  var fractionReceived: Double? {
+    expected > 0 ? min(Double(received) / Double(expected), 1) : nil
+  }
+
+  mutating func fail(_ error: any Error) {
+    if case .broken = stage { return }
+    stage = .broken(error)
+  }
+
+  /// There will be no other response than that which came.
+  mutating func closeWithPresentResponse() { isOver = true }
+
+  func ending(_ error: (any Error)?) -> Ending {
+    switch stage {
+    case .broken(let cause): return .fail(cause)
+    case _ where error != nil && !isOver: return .fail(error ?? URLError(.unknown))
+    case .refused(let response, let body):
+      return .fail(
+        NetworkError(
+          .unacceptableStatus, request: requested(response), response: response, body: body))
+    case .wanted(let response): return .take(response)
+    case .waiting: return .fail(error ?? NetworkError(.notHTTP, request: request))
+    }
+  }
+
+  private func requested(_ response: HTTPURLResponse) -> URLRequest {
+    var request = request
+    request.url = response.url ?? request.url
+    return request
+  }
+}

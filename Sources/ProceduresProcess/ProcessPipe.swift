@@ -1,0 +1,71 @@
+#if os(macOS) || os(Linux)
+  internal import ProcedurePrimitives
+  #if canImport(Darwin)
+    internal import Darwin
+  #elseif canImport(Glibc)
+    internal import Glibc
+  #elseif canImport(Musl)
+    internal import Musl
+  #endif
+
+  /// The pipe from one program to the next.
+  ///
+  /// 1. It is opened when the first of the two programs starts, so that a system without descriptors is
+  ///    met where a start is tried again.
+  /// 2. Each end is closed here once: when its program has it, or will not come. Then the other program
+  ///    meets the end of the file, or is ended by SIGPIPE.
+  final class ProcessPipe: Sendable {
+    enum End { case reading, writing }
+
+    private struct State {
+      var reading: Int32?
+      var writing: Int32?
+      var isOpened = false
+      var isReadingDone = false
+      var isWritingDone = false
+    }
+
+    private let state = Locked(State())
+
+    deinit {
+      close(.reading)
+      close(.writing)
+    }
+
+    /// What to give to a program; nil if the system has no descriptors left.
+    func descriptor(_ end: End) -> Int32? {
+      state.withLock { state in
+        if !state.isOpened {
+          guard let pair = FileDescriptorPair() else { return nil }
+          state.isOpened = true
+          (state.reading, state.writing) = (pair.reading, pair.writing)
+          // The program at that end will not come.
+          if state.isReadingDone { Self.close(&state.reading) }
+          if state.isWritingDone { Self.close(&state.writing) }
+        }
+        return end == .reading ? state.reading : state.writing
+      }
+    }
+
+    func close(_ end: End) {
+      state.withLock { state in
+        switch end {
+        case .reading:
+          state.isReadingDone = true
+          Self.close(&state.reading)
+        case .writing:
+          state.isWritingDone = true
+          Self.close(&state.writing)
+        }
+      }
+    }
+
+    private static func close(_ descriptor: inout Int32?) {
+      guard let open = descriptor.take() else { return }
+      closeDescriptor(open)
+    }
+  }
+
+  /// Under another name, since a method is called `close`.
+  private func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }
+#endif

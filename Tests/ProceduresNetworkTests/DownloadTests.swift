@@ -1,0 +1,214 @@
+import Foundation
+import ProcedureTestSupport
+import Procedures
+import Testing
+
+@testable import ProceduresNetwork
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+@Suite("Downloads and uploads", .timeLimit(.minutes(5)))
+struct DownloadTests {
+  private let queue = ProcedureQueue(name: "network")
+  private let session = URLSession(configuration: .ephemeral)
+
+  @Test("I4: a body goes to a file, which replaces what was there in one step")
+  func download() async throws {
+    let body = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 3) })
+    let server = try LoopbackServer { _, connection in
+      connection.sendHead(length: body.count)
+      connection.send(body)
+    }
+    defer { server.stop() }
+    let directory = try TemporaryDirectory()
+    let file = directory.url.appending(path: "file")
+    try Data("before".utf8).write(to: file)
+    let download = NetworkDownloadProcedure(session: session, url: server.url("/"), to: file)
+    let size = TransformProcedure<URL, Int> { try Data(contentsOf: $0).count }
+      .injectPayload(fromNetwork: download)
+    queue.add(download, size)
+    #expect(try await size.value == 3_000_000)
+    #expect(try await download.value.payload == file)
+    #expect(try Data(contentsOf: file) == body && directory.names == ["file"])
+    // Without a destination it is a new file each time.
+    let (first, second) = (
+      NetworkDownloadProcedure(session: session, url: server.url("/")),
+      NetworkDownloadProcedure(session: session, url: server.url("/"))
+    )
+    queue.add(first, second)
+    let files = try await [first.value.payload, second.value.payload]
+    #expect(files[0] != files[1])
+    for file in files {
+      #expect(try Data(contentsOf: file) == body)
+      try FileManager.default.removeItem(at: file)
+    }
+  }
+
+  @Test("I4: an empty body is an empty file")
+  func empty() async throws {
+    let server = try LoopbackServer { _, connection in connection.send() }
+    defer { server.stop() }
+    let directory = try TemporaryDirectory()
+    let file = directory.url.appending(path: "file")
+    let download = NetworkDownloadProcedure(session: session, url: server.url("/"), to: file)
+    queue.add(download)
+    #expect(try await Data(contentsOf: download.value.payload).isEmpty)
+  }
+
+  @Test(
+    "I4: what is cancelled, refused or cannot be written leaves what was there, and nothing else")
+  func leavesNothing() async throws {
+    let begun = Gate()
+    let server = try LoopbackServer { request, connection in
+      switch request.path {
+      case "/refused": connection.send(status: "500 No", body: "broken")
+      case "/endless":
+        connection.sendHead(length: 1_000_000)
+        connection.send(Data(count: 100_000))
+        connection.waitForEnd()
+      default: connection.send(body: "whole")
+      }
+    }
+    defer { server.stop() }
+    let directory = try TemporaryDirectory()
+    let file = directory.url.appending(path: "file")
+    try Data("before".utf8).write(to: file)
+
+    let endless = NetworkDownloadProcedure(
+      session: session, url: server.url("/endless"), to: file)
+    let updates = endless.progressUpdates
+    queue.add(endless)
+    for await fraction in updates where fraction > 0 {
+      #expect(directory.names.count == 2)
+      begun.open()
+      endless.cancel()
+      break
+    }
+    await begun.wait()
+    #expect("\(await endless.waitUntilFinished())" == "cancelled")
+
+    let refused = NetworkDownloadProcedure(
+      session: session, url: server.url("/refused"), to: file)
+    let outcome = await queue.run(refused)
+    #expect((outcome.errors.first as? NetworkError)?.body == Data("broken".utf8))
+    #expect(try String(contentsOf: file, encoding: .utf8) == "before")
+    #expect(directory.names == ["file"])
+
+    // Its place is a directory; its directory is not there.
+    for place in [directory.url, directory.url.appending(path: "no/file")] {
+      let download = NetworkDownloadProcedure(
+        session: session, url: server.url("/"), to: place)
+      let outcome = await queue.run(download)
+      #expect(outcome.isFailure, "\(place)")
+    }
+    #expect(directory.names == ["file"])
+  }
+
+  @Test("I4: a body is sent from memory, from a file, and as JSON of what a procedure made")
+  func upload() async throws {
+    let server = try LoopbackServer { request, connection in
+      let sum = request.body.reduce(0) { $0 &+ Int($1) }
+      connection.send(body: "\(request.method) \(request.body.count) \(sum)")
+    }
+    defer { server.stop() }
+    let body = Data((0..<2_000_000).map { UInt8(truncatingIfNeeded: $0 &* 13 >> 2) })
+    let sum = body.reduce(0) { $0 &+ Int($1) }
+    let directory = try TemporaryDirectory()
+    let file = directory.url.appending(path: "file")
+    try body.write(to: file)
+    for (method, content) in [("PUT", UploadBody.data(body)), ("POST", .file(file))] {
+      var request = URLRequest(url: server.url("/"))
+      request.httpMethod = method
+      let upload = NetworkUploadProcedure(session: session, request: request, body: content)
+      let updates = upload.progressUpdates
+      queue.add(upload)
+      var fractions: [Double] = []
+      for await fraction in updates { fractions.append(fraction) }
+      let text = try await String(decoding: upload.value.payload, as: UTF8.self)
+      #expect(text == "\(method) 2000000 \(sum)")
+      #expect(fractions.last == 1 && fractions == fractions.sorted())
+    }
+    var request = URLRequest(url: server.url("/"))
+    request.httpMethod = "POST"
+    let encode = EncodeJSONProcedure(["a": 1])
+    let send = NetworkUploadProcedure(session: session).injectPayload(from: encode, into: request)
+    queue.add(encode, send)
+    #expect(try await String(decoding: send.value.payload, as: UTF8.self).hasPrefix("POST 7 "))
+  }
+
+  @Test("I4: an upload that is a GET, or whose file is missing, fails and says so")
+  func impossibleUpload() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    var request = URLRequest(url: server.url("/text"))
+    let get = NetworkUploadProcedure(session: session, request: request, body: .data(Data([1])))
+    let error = await queue.run(get).errors.first as? NetworkError
+    #expect(error?.code == .bodyNotAllowed && "\(error!)".contains("httpMethod"))
+    request.httpMethod = "PUT"
+    let missing = NetworkUploadProcedure(
+      session: session, request: request, body: .file(URL(filePath: "/no/such/file")))
+    #expect(await queue.run(missing).isFailure)
+    #expect(server.requests.value == 0)
+  }
+
+  @Test("I4: JSON comes out as a value, and what is none fails with the decoder's error")
+  func json() async throws {
+    struct Release: Codable, Equatable { let name: String, size: Int }
+    let server = try LoopbackServer { request, connection in
+      connection.send(
+        body: request.path == "/bad" ? "<html>" : #"[{"name": "a", "size": 1}]"#)
+    }
+    defer { server.stop() }
+    for path in ["/good", "/bad"] {
+      let fetch = NetworkDataProcedure(session: session, url: server.url(path))
+      let decode = DecodeJSONProcedure([Release].self).injectPayload(fromNetwork: fetch)
+      queue.add(fetch, decode)
+      if path == "/good" {
+        #expect(try await decode.value == [Release(name: "a", size: 1)])
+      } else {
+        await #expect(throws: DecodingError.self) { try await decode.value }
+      }
+    }
+    let encode = EncodeJSONProcedure<Double>()
+    encode.input = .infinity
+    #expect(await queue.run(encode).errors.first is EncodingError)
+  }
+
+  #if os(Linux)
+    @Test(
+      "I4: memory is flat while 100 MB come down to a file",
+      .enabled(if: ProcessInfo.processInfo.environment["STRESS"] != nil))
+    func flatMemory() async throws {
+      // A process of its own: other tests use memory too.
+      await #expect(processExitsWith: .success) {
+        let server = try LoopbackServer { _, connection in
+          let piece = Data(count: 1 << 20)
+          connection.sendHead(length: 100 * piece.count)
+          for _ in 0..<100 { connection.send(piece) }
+        }
+        let directory = try TemporaryDirectory()
+        let download = {
+          NetworkDownloadProcedure(
+            url: server.url("/"), to: directory.url.appending(path: "file"))
+        }
+        let queue = ProcedureQueue()
+        let before = PeakMemory.inBytes
+        _ = try await queue.value(of: download())
+        let growth = PeakMemory.inBytes - before
+        print("grew by \(growth) bytes from \(before)")
+        // Of that, libcurl with what it loads takes most.
+        precondition(before > 0 && growth < 32_000_000, "grew by \(growth) bytes")
+      }
+    }
+  #endif
+}
+
+enum PeakMemory {
+  static var inBytes: Int {
+    let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+    let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""
+    return line.split(separator: " ").compactMap { Int($0) }.first.map { $0 * 1_024 } ?? 0
+  }
+}
