@@ -1,0 +1,165 @@
+import Foundation
+import Testing
+
+/// What the page for contributors says of the sources is so.
+@Suite struct ArchitectureTests {
+  private static let sources: [String: SourceFile] = {
+    let folder = Document.root.appending(path: "Sources")
+    let paths = (FileManager.default.enumerator(atPath: folder.path)?.allObjects ?? [])
+      .compactMap { $0 as? String }
+    var sources: [String: SourceFile] = [:]
+    for path in paths where core.contains(where: path.hasPrefix) && path.hasSuffix(".swift") {
+      let text = try? String(contentsOf: folder.appending(path: path), encoding: .utf8)
+      sources["Sources/" + path] = text.map(SourceFile.init)
+    }
+    return sources
+  }()
+
+  private static let core = ["ProcedurePrimitives/", "Cancellation/", "Procedures/"]
+
+  private var page: ArchitecturePage {
+    get throws {
+      let path = "Documentation/Architecture.md"
+      return ArchitecturePage(try #require(Document.all.first { $0.path == path }).text)
+    }
+  }
+
+  @Test("each path on the page leads to something")
+  func paths() throws {
+    let paths = ArchitecturePage.code(in: try page.text).map(\.code)
+    #expect(paths.contains(".ci/run"))
+    for path in paths {
+      guard let file = ArchitecturePage.file(path) else { continue }
+      #expect(FileManager.default.fileExists(atPath: file.path), "there is no \(path)")
+    }
+  }
+
+  @Test("what stands beside a file is declared in it")
+  func declarations() throws {
+    let references = ArchitecturePage.references(in: try page.text)
+    #expect(references.count > 50)
+    for reference in references {
+      guard let file = ArchitecturePage.file(reference.path) else { continue }
+      let text = try? String(contentsOf: file, encoding: .utf8)
+      let source = SourceFile(text ?? "")
+      for name in reference.names {
+        #expect(source.declares(name), "\(reference.path) does not declare \(name)")
+      }
+    }
+  }
+
+  @Test("each function that the page names without a file is one of the core's")
+  func functions() throws {
+    let all = Self.sources.values.reduce(into: Set<String>()) { $0.formUnion($1.functions) }
+    for name in ArchitecturePage.code(in: try page.text).map(\.code)
+    where name.wholeMatch(of: /[a-z]\w*\([\w:]*\)/) != nil {
+      #expect(all.contains(name), "no file of the core declares \(name)")
+    }
+  }
+
+  @Test("there are five walks, and each step names a file and a function in it")
+  func walks() throws {
+    let walks = try page.walks
+    #expect(walks.count == 5)
+    for walk in walks {
+      #expect(walk.steps.count >= 5, "\(walk.heading)")
+      for step in walk.steps {
+        let references = ArchitecturePage.references(in: step)
+        #expect(!references.isEmpty, "names no file: \(step)")
+        for reference in references {
+          #expect(!reference.names.isEmpty, "names nothing in \(reference.path): \(step)")
+        }
+        let files = references.compactMap { ArchitecturePage.file($0.path) }
+          .compactMap { try? String(contentsOf: $0, encoding: .utf8) }.map(SourceFile.init)
+        for name in ArchitecturePage.code(in: step).map(\.code) where name.hasSuffix(")") {
+          let isThere = files.contains { $0.declares(name) }
+          #expect(isThere, "no file of the step declares \(name): \(step)")
+        }
+      }
+    }
+  }
+
+  @Test("each row of the types names a file and a type in it")
+  func types() throws {
+    let rows = try page.rows(of: "## The types")
+    #expect(rows.count > 10)
+    for row in rows {
+      let references = ArchitecturePage.references(in: row.first ?? "")
+      #expect(references.count == 1 && references.first?.names.isEmpty == false, "\(row)")
+    }
+  }
+
+  @Test("each folder of Procedures is in the drawing, and the table says which ones it uses")
+  func folders() throws {
+    let page = try page
+    let uses = Self.usesOfFolders
+    let drawing = page.drawing
+    var said: [String: Set<String>] = [:]
+    for row in page.rows(of: "### Which folder uses which") where row.count == 3 {
+      said[row[0].filter { $0 != "`" }] = Set(
+        ArchitecturePage.code(in: row[2]).map(\.code))
+    }
+    #expect(Set(said.keys) == Set(uses.keys))
+    for (folder, used) in uses {
+      #expect(drawing.contains(folder), "the drawing has no \(folder)")
+      let row = used.sorted().map { "`\($0)`" }.joined(separator: ", ")
+      #expect(said[folder] == used, "the row of \(folder) must be: \(row)")
+    }
+    let circle = uses.keys.filter { Self.reachable(from: $0, in: uses).contains($0) }
+    let sentence = "\(circle.count) of the \(uses.count) folders"
+    #expect(page.text.contains(sentence), "the page must say: \(sentence)")
+  }
+
+  /// Which folders of Procedures use types of which others.
+  private static var usesOfFolders: [String: Set<String>] {
+    var files: [(folder: String, source: SourceFile)] = []
+    for (path, source) in sources {
+      let parts = path.split(separator: "/").map(String.init)
+      if parts.count == 4, parts[1] == "Procedures" { files.append((parts[2], source)) }
+    }
+    var homes: [String: String] = [:]
+    for (folder, source) in files { for type in source.types { homes[type] = folder } }
+    var uses: [String: Set<String>] = [:]
+    for (folder, source) in files {
+      let used = source.uses.compactMap { homes[$0] }.filter { $0 != folder }
+      uses[folder, default: []].formUnion(used)
+    }
+    return uses
+  }
+
+  private static func reachable(
+    from folder: String, in uses: [String: Set<String>]
+  ) -> Set<String> {
+    var (reached, open): (Set<String>, [String]) = ([], [folder])
+    while let next = open.popLast() {
+      for used in uses[next] ?? [] where reached.insert(used).inserted { open.append(used) }
+    }
+    return reached
+  }
+
+  @Test("the reader of sources sees declarations, not calls, comments or text")
+  func reader() {
+    let source = SourceFile(
+      """
+      /// func inComment() {}
+      private final class Hidden { let text = "func inText() {}" }
+      public struct Shown<Value> {
+        init(_ value: Value) { self.init(of: value) }
+        func add<T: P>(_ t: (T, T) -> Void, to other: [A: B], _: Int = f(1, 2)) -> Int { call(x: 1) }
+        func none() throws {}
+      }
+      """)
+    #expect(source.functions == ["init(_:)", "add(_:to:_:)", "none()"])
+    #expect(source.types == ["Shown"])
+    #expect(source.declares("Hidden") && source.declares("text") && !source.declares("inText()"))
+    #expect(!source.declares("call(x:)") && !source.declares("init(of:)"))
+  }
+
+  @Test("the reader of the page sees which names stand beside which file")
+  func pageReader() {
+    let references = ArchitecturePage.references(
+      in: "In `A/B.swift` · `f(_:)`,\n   `g()` and `h()`; `C.swift`, `i()`: `D.swift` · `j`")
+    #expect(references.map(\.path) == ["A/B.swift", "C.swift", "D.swift"])
+    #expect(references.map(\.names) == [["f(_:)", "g()"], [], ["j"]])
+  }
+}
