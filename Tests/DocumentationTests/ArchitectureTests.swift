@@ -30,7 +30,8 @@ import Testing
     #expect(paths.contains(".ci/run"))
     for path in paths {
       guard let file = ArchitecturePage.file(path) else { continue }
-      #expect(FileManager.default.fileExists(atPath: file.path), "there is no \(path)")
+      let isThere = FileManager.default.fileExists(atPath: file.path)
+      #expect(isThere, "there is no \(path)")
     }
   }
 
@@ -43,7 +44,8 @@ import Testing
       let text = try? String(contentsOf: file, encoding: .utf8)
       let source = SourceFile(text ?? "")
       for name in reference.names {
-        #expect(source.declares(name), "\(reference.path) does not declare \(name)")
+        let isThere = source.declares(name)
+        #expect(isThere, "\(reference.path) does not declare \(name)")
       }
     }
   }
@@ -53,7 +55,8 @@ import Testing
     let all = Self.sources.values.reduce(into: Set<String>()) { $0.formUnion($1.functions) }
     for name in ArchitecturePage.code(in: try page.text).map(\.code)
     where name.wholeMatch(of: /[a-z]\w*\([\w:]*\)/) != nil {
-      #expect(all.contains(name), "no file of the core declares \(name)")
+      let isThere = all.contains(name)
+      #expect(isThere, "no file of the core declares \(name)")
     }
   }
 
@@ -101,13 +104,27 @@ import Testing
     }
     #expect(Set(said.keys) == Set(uses.keys))
     for (folder, used) in uses {
-      #expect(drawing.contains(folder), "the drawing has no \(folder)")
+      let isDrawn = drawing.contains(folder)
+      #expect(isDrawn, "the drawing has no \(folder)")
       let row = used.sorted().map { "`\($0)`" }.joined(separator: ", ")
       #expect(said[folder] == used, "the row of \(folder) must be: \(row)")
     }
     let circle = uses.keys.filter { Self.reachable(from: $0, in: uses).contains($0) }
     let sentence = "\(circle.count) of the \(uses.count) folders"
-    #expect(page.text.contains(sentence), "the page must say: \(sentence)")
+    let isSaid = page.text.contains(sentence)
+    #expect(isSaid, "the page must say: \(sentence)")
+  }
+
+  @Test("each module is in the drawing")
+  func modules() throws {
+    let drawing = try page.drawing
+    let folder = Document.root.appending(path: "Sources").path
+    let modules = try FileManager.default.contentsOfDirectory(atPath: folder)
+    #expect(modules.contains("Procedures"))
+    for module in modules {
+      let isDrawn = drawing.contains(module)
+      #expect(isDrawn, "the drawing has no \(module)")
+    }
   }
 
   /// Which folders of Procedures use types of which others.
