@@ -3,8 +3,8 @@
 
   /// What the schedule explorer of the model tests puts in the place of a thread.
   ///
-  /// With `-DMODEL`, `Locked` and `AtomicByte` stop here before each access, so that the explorer
-  /// decides which thread goes next. A thread that the explorer does not know goes on unhindered.
+  /// With `-DMODEL`, the locks, `AtomicByte` and `AtomicWord` stop here before each access, so that
+  /// the explorer decides which thread goes next. A thread that it does not know goes on unhindered.
   public protocol ModelThread: AnyObject, Sendable {
     /// A scheduling point.
     func step()
@@ -23,7 +23,7 @@
     public static var thread: (any ModelThread)? { DispatchQueue.getSpecific(key: key) }
   }
 
-  /// The identity of one `Locked`. Only the explorer, which runs one thread at a time, touches
+  /// The identity of one lock. Only the explorer, which runs one thread at a time, touches
   /// `holder`.
   public final class ModelLock: @unchecked Sendable {
     /// The thread that holds it now.

@@ -14,7 +14,7 @@ final class GroupReference: @unchecked Sendable {
   /// Without counting a weak reference, which is slow, for each child.
   ///
   /// - Parameter isKept: whether the group is on a queue, and a child of it has not finished: then the
-  ///   list that it is in keeps it.
+  ///   list that it is in owns a reference to it, or the worker that runs its turn does.
   @inline(__always)
   func withGroup<Result>(isKept: Bool, _ body: (GroupProcedure) -> Result) -> Result? {
     guard isKept, let keptGroup = unsafe keptGroup else { return group.map(body) }

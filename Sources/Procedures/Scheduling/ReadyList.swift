@@ -5,9 +5,9 @@ internal import ProcedurePrimitives
 /// that run them.
 ///
 /// A worker is one Dispatch block: it takes ready procedures and pending turns one after another
-/// until there are none. When it takes one and leaves others behind, another worker is asked for
-/// before user code runs; so a blocking procedure never keeps the rest waiting, and a burst of
-/// small ones costs a few Dispatch calls, not thousands.
+/// until there are none, or its stretch is over. When it takes one and leaves others behind,
+/// another worker is asked for before user code runs; so a blocking procedure never keeps the
+/// rest waiting, and a burst of small ones costs a few Dispatch calls, not thousands.
 ///
 /// The list of a queue owns a reference to itself as long as it has members, and another one as long as
 /// procedures have arrived that a worker has not seen; so a member need not own one. The list of a group

@@ -1,7 +1,10 @@
 internal import Dispatch
 internal import ProcedurePrimitives
 
-/// The procedures of one queue, or the children of one group, and which may run next. Pure.
+/// The procedures of one queue, or the children of one group, and which may run next.
+///
+/// It acquires no lock and calls no user code. It is not pure: a member's line and neighbours are
+/// written into the member, and the references that the list owns are counted here.
 ///
 /// Each member stands in one line:
 /// - *waiting*: for dependencies, or for the answer of a condition
