@@ -78,6 +78,15 @@ extension Procedure {
   /// watched, a change in it costs its depth, and children that are added start when it knows them.
   public final var progressUpdates: ProgressUpdates { watchedNode().updates() }
 
+  /// For what shows the fraction by itself: that there is a change, and the fraction now.
+  ///
+  /// Unlike in `progressUpdates`, changes that end where they began are told.
+  package final var fractionChanges: (changes: AsyncStream<Void>, latest: @Sendable () -> Double) {
+    let updates = progressUpdates
+    let latest = updates.latest
+    return (updates.changes, { latest.fraction })
+  }
+
   // MARK: Watching
 
   /// Has the procedure, and all below it, report to nodes from here on.

@@ -73,7 +73,10 @@ public final class ProcedureMonitor: Identifiable, Monitoring {
 
   /// How much of the work is done, from 0 to 1.
   public var fractionCompleted: Double {
-    if fractions.begin(procedure, feed) { storedFraction = procedure.fractionCompleted }
+    if fractions.latest == nil {
+      fractions.begin(procedure, feed)
+      storedFraction = procedure.fractionCompleted
+    }
     return storedFraction
   }
 
@@ -93,9 +96,8 @@ public final class ProcedureMonitor: Identifiable, Monitoring {
     if self.state != state { self.state = state }
     if isCancelled != procedure.isCancelled { isCancelled = procedure.isCancelled }
     if state == .finished, outcome == nil { outcome = procedure.outcome }
-    if fractions.hasBegun {
-      let fraction = procedure.fractionCompleted
-      if storedFraction != fraction { storedFraction = fraction }
+    if let fraction = state == .finished ? 1 : fractions.latest, storedFraction != fraction {
+      storedFraction = fraction
     }
     if followsChildren, let group = procedure as? GroupProcedure {
       let children = group.children
@@ -131,21 +133,28 @@ struct MonitorObserver: ProcedureObserver {
 
 /// Has a feed hear of each change of a fraction, from when it is wanted.
 private final class FractionReader: Sendable {
-  private let task = Locked<Task<Void, Never>?>(nil)
+  private struct Reading: Sendable {
+    let task: Task<Void, Never>
+    let latest: @Sendable () -> Double
+  }
 
-  deinit { task.withLock { $0 }?.cancel() }
+  private let reading = Locked<Reading?>(nil)
 
-  var hasBegun: Bool { task.withLock { $0 != nil } }
+  deinit { reading.withLock { $0 }?.task.cancel() }
 
-  /// False if it has begun before.
-  func begin(_ procedure: Procedure, _ feed: MonitorFeed) -> Bool {
-    guard !hasBegun else { return false }
-    let updates = procedure.progressUpdates
+  /// The fraction; nil if it is not wanted yet. It costs nothing, also of a group.
+  var latest: Double? {
+    let latest = reading.withLock { $0?.latest }
+    return latest?()
+  }
+
+  /// Called once.
+  func begin(_ procedure: Procedure, _ feed: MonitorFeed) {
+    let (changes, latest) = procedure.fractionChanges
     let task = Task { [weak feed] in
-      for await _ in updates { feed?.note() }
+      for await _ in changes { feed?.note() }
     }
-    self.task.withLock { $0 = task }
-    return true
+    reading.withLock { $0 = Reading(task: task, latest: latest) }
   }
 }
 

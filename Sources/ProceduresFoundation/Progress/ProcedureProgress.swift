@@ -32,9 +32,9 @@ final class ProcedureProgress: SharedProgress, @unchecked Sendable {
     }
     procedure.cancellationToken.onCancel { [weak self] in self?.noteCancel() }
     procedure.addDidFinishBlockObserver { [weak self] _, _ in self?.finish() }
-    let updates = procedure.progressUpdates
+    let (changes, latest) = procedure.fractionChanges
     let reader = Task { [weak self] in
-      for await fraction in updates { self?.show(fraction) }
+      for await _ in changes { self?.show(latest()) }
     }
     let isWanted = state.withLock { state in
       if !state.hasFinished { state.reader = reader }
