@@ -5,7 +5,7 @@ import ProceduresTimeline
 import Testing
 
 /// What the page and the trace of an example are, and, with `TIMELINE_FILES` set to a folder, there to be
-/// looked at: `example.html`, `example.json`, `large.html`.
+/// looked at: `example.html`, `example.json`, `causes.html`, `large.html`.
 @Suite struct ExampleTests {
   private let folder = ProcessInfo.processInfo.environment["TIMELINE_FILES"]
 
@@ -19,7 +19,16 @@ import Testing
     let snapshot = try Example().run()
     try write(snapshot.html(title: "A build"), "example.html")
     try write(snapshot.chromeTrace(), "example.json")
-    #expect(snapshot.html().utf8.count < 60_000)
+    #expect(snapshot.html().utf8.count < 80_000)
+  }
+
+  @Test("V3: an example that waits for each cause, as a page")
+  func causes() throws {
+    let snapshot = try Example.ofAllCauses()
+    try write(snapshot.html(title: "Each cause"), "causes.html")
+    let seen = Set(snapshot.waits.map(\.cause))
+    // In virtual time a worker comes at once.
+    #expect(seen == Set(ProcedureTimeline.WaitCause.allCases).subtracting([.worker]))
   }
 
   @Test("V3: many procedures are written in a size that grows with them")

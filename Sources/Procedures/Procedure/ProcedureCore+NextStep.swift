@@ -56,7 +56,7 @@ extension ProcedureCore {
     let step = machine.next(wants: observers.wants)
     switch step {
     case .waitForPendingEvents, .announceChildren, .execute:
-      if let record { record.note(step) }
+      if let record { record.note(step, holding: machine.awaitedHold) }
       return NextStep(step)
     case .idle, .waitForGroup, .handOver, .evaluateConditions, .settleChildren, .askGroup,
       .hearChildren:
