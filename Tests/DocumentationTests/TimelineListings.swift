@@ -39,6 +39,9 @@ struct TimelineListings {
     for step in snapshot.criticalPath {
       print("\(step.entry.name), after the one before by \(step.link)")
     }
+    for share in snapshot.criticalPathShares {
+      print("\(share.kind) \(share.name ?? ""): \(share.total)")
+    }
     for wait in snapshot.waits {
       print("\(wait.count) procedures waited \(wait.total) for \(wait.cause.label)")
     }
