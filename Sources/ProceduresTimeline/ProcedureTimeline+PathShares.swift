@@ -4,13 +4,22 @@ extension ProcedureTimeline {
   /// How much of the critical path's time went to one thing.
   public struct PathShare: Sendable, Hashable {
     /// What the time went to.
-    public enum Kind: Sendable, Hashable {
+    public enum Kind: Sendable, Hashable, CustomStringConvertible {
       /// A step ran, and what comes after it could not have run meanwhile.
       case work
       /// A step waited, or the next one did while a step ran: for a slot, an exclusion or a barrier.
       case wait(WaitCause)
       /// The next step was not on the queue yet.
       case notEnqueued
+
+      /// For people: `work`, `slot`, `not enqueued yet`.
+      public var description: String {
+        switch self {
+        case .work: "work"
+        case .wait(let cause): cause.label
+        case .notEnqueued: "not enqueued yet"
+        }
+      }
     }
 
     /// What the time went to.
@@ -94,15 +103,10 @@ extension ProcedureTimeline.Snapshot {
 
   /// For example `exclusion 'disk'`.
   func label(of share: ProcedureTimeline.PathShare) -> String {
-    switch share.kind {
-    case .work: return "work"
-    case .notEnqueued: return "not enqueued yet"
-    case .wait(let cause):
-      guard let name = share.name else { return cause.label }
-      return switch cause {
-      case .slot, .suspension: "\(cause.label) of \(name)"
-      default: "\(cause.label) '\(name)'"
-      }
+    guard let name = share.name else { return share.kind.description }
+    return switch share.kind {
+    case .wait(.slot), .wait(.suspension): "\(share.kind) of \(name)"
+    default: "\(share.kind) '\(name)'"
     }
   }
 

@@ -159,7 +159,7 @@ extension ProcedureTimeline.Entry {
         cause: cause, duration: .nanoseconds(nanoseconds), blocker: blocker,
         blockerID: id.map { Int($0) }, category: category, nanoseconds: nanoseconds)
     }
-    let conditions = record.conditionWaits.inOrderOfNames.map {
+    let conditions = (record.conditionWaits ?? []).inOrderOfNames.map {
       wait(.condition, $0.nanoseconds, $0.name)
     }
     let before = [
@@ -187,9 +187,9 @@ extension [ConditionWait] {
     var sums: [(name: String?, nanoseconds: Int64)] = []
     for wait in self {
       if let place = sums.firstIndex(where: { $0.name == wait.name }) {
-        sums[place].nanoseconds += wait.nanoseconds
+        sums[place].nanoseconds += wait.nanoseconds ?? 0
       } else {
-        sums.append((wait.name, wait.nanoseconds))
+        sums.append((wait.name, wait.nanoseconds ?? 0))
       }
     }
     return sums

@@ -41,8 +41,8 @@ package struct RecordedProcedure: Sendable {
   /// For a dependency; for what is to be added or a barrier of the queue.
   package internal(set) var dependencyWait: Int64 = 0
   package internal(set) var orderWait: Int64 = 0
-  /// For the answers of conditions, in the order in which they were asked.
-  package internal(set) var conditionWaits: [ConditionWait] = []
+  /// For the answers of conditions, in the order in which they were asked; nil where none was waited for.
+  package internal(set) var conditionWaits: [ConditionWait]?
   /// For an observer that held WillExecute back, or WillFinish.
   package internal(set) var heldExecuteWait: Int64 = 0
   package internal(set) var heldFinishWait: Int64 = 0
@@ -51,8 +51,6 @@ package struct RecordedProcedure: Sendable {
 
   /// In the order in which they ended.
   package internal(set) var dependencies: [UInt64] = []
-  /// The one that is asked now, if it did not answer at once.
-  private var condition: String?
   /// What of the time between ready and started was spent in line for an exclusion; nil if nothing was.
   package internal(set) var exclusion: RecordedExclusion?
 
@@ -96,13 +94,17 @@ package struct RecordedProcedure: Sendable {
   mutating func ask(_ condition: String, at now: Int64) {
     guard gate == .conditions else { return }
     endCondition(after: now - since)
-    self.condition = condition
+    conditionWaits = (conditionWaits ?? []) + [ConditionWait(name: condition, nanoseconds: nil)]
     since = now
   }
 
+  /// The wait for the last one that was asked is over, or that before the first was.
   private mutating func endCondition(after passed: Int64) {
-    if passed != 0 { conditionWaits.append(ConditionWait(name: condition, nanoseconds: passed)) }
-    condition = nil
+    if let waits = conditionWaits, waits[waits.count - 1].nanoseconds == nil {
+      conditionWaits?[waits.count - 1].nanoseconds = passed
+    } else if passed != 0 {
+      conditionWaits = (conditionWaits ?? []) + [ConditionWait(name: nil, nanoseconds: passed)]
+    }
   }
 
   /// The event that was held is held no longer, or is to be added to what is known so far.
@@ -129,7 +131,8 @@ package struct RecordedProcedure: Sendable {
 package struct ConditionWait: Sendable {
   /// Nil before the first that did not answer at once.
   package let name: String?
-  package let nanoseconds: Int64
+  /// Nil while it is waited for.
+  package internal(set) var nanoseconds: Int64?
 }
 
 /// Where a procedure waited in line for what others excluded it from.
