@@ -42,6 +42,19 @@ def below(name, needs):
     return found
 
 
+def undocumented(file):
+    """The public declarations of a symbol graph that have no comment."""
+    with open(file, encoding="utf-8") as text:
+        symbols = json.load(text)["symbols"]
+    for symbol in symbols:
+        # Without a place they are the compiler's own.
+        if "docComment" in symbol or "location" not in symbol or "::SYNTHESIZED::" in symbol["identifier"]["precise"]:
+            continue
+        place = symbol["location"]
+        yield "%s:%d: %s has no comment" % (
+            place["uri"].replace("file://", ""), place["position"]["line"] + 1, ".".join(symbol["pathComponents"]))
+
+
 def main():
     folder, base = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else ""
     names, needs = libraries()
@@ -58,6 +71,7 @@ def main():
         files = glob.glob("%s/%s.symbols.json" % (newest, name)) + glob.glob("%s/%s@*.symbols.json" % (newest, name))
         for file in files:
             shutil.copy(file, own)
+            faults += undocumented(file)
         if not os.path.isdir(catalog):
             faults.append("there is no catalog '%s'" % catalog)
             continue

@@ -343,7 +343,7 @@ enum TimelinePage {
         if (w < 2) continue;
         context.globalAlpha = isFaded(e) ? 0.18 : 1; context.fillStyle = color; context.fillRect(x0, y, w, h);
         context.strokeStyle = colors.text; context.lineWidth = 1; context.strokeRect(x0 + 0.5, y + 0.5, Math.max(w - 1, 1), h - 1);
-        if (w > 40) label(context, "held ‘" + wait.text + "’", color, x0, y, w, h);
+        if (w > 40) label(context, (isLanes() ? e.name + ": " : "") + "held ‘" + wait.text + "’", color, x0, y, w, h);
         context.globalAlpha = 1;
       }
     }

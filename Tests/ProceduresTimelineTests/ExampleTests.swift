@@ -46,4 +46,30 @@ import Testing
     #expect(!snapshot.criticalPath.isEmpty)
     try write(page, "large.html")
   }
+
+  /// What stands before and after the data of a page, without its title.
+  private static func frame(of page: String) throws -> (before: String, data: String, after: String)
+  {
+    let parts = page.components(separatedBy: "id=\"data\">")
+    let rest = try #require(parts.last).components(separatedBy: "</script>")
+    let data = try #require(rest.first)
+    return (try #require(parts.first), data, rest.dropFirst().joined(separator: "</script>"))
+  }
+
+  @Test("V3: the page of the documentation is as this version writes it, and no larger than 300 KB")
+  func documentation() throws {
+    let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().appending(path: "Documentation/Examples/brotli-and-zstd.html")
+    let title = "brotli-and-zstd.json"
+    let current = try Self.frame(of: ProcedureTimeline().html(title: title))
+    let written = try String(contentsOf: file, encoding: .utf8)
+    let data = try Self.frame(of: written).data
+    let page = current.before + "id=\"data\">" + data + "</script>" + current.after
+    if ProcessInfo.processInfo.environment["UPDATE_INDEX"] != nil {
+      try page.write(to: file, atomically: true, encoding: .utf8)
+    }
+    let isCurrent = try String(contentsOf: file, encoding: .utf8) == page
+    #expect(isCurrent, "'UPDATE_INDEX=1 swift test --filter ExampleTests' writes it again")
+    #expect(page.utf8.count < 300_000)
+  }
 }
