@@ -132,7 +132,23 @@ final class ProcedureRecord: @unchecked Sendable {
   func publish(_ procedure: Procedure) {
     if let exclusion { content.exclusion = exclusion }
     if content.name == nil { content.name = procedure.derivedName }
-    recording.store.append(self)
+    // Without counting references to what this one holds.
+    unsafe Unmanaged.passUnretained(recording)._withUnsafeGuaranteedRef { recording in
+      unsafe Unmanaged.passUnretained(recording.store)._withUnsafeGuaranteedRef { $0.append(self) }
+    }
+  }
+}
+
+/// The record of a procedure at its last step, without counting a reference: the procedure keeps it.
+@safe struct FinishedRecord: Sendable {
+  private let reference: Unmanaged<ProcedureRecord>
+
+  init(_ record: ProcedureRecord) {
+    unsafe reference = Unmanaged.passUnretained(record)
+  }
+
+  func publish(_ procedure: Procedure) {
+    unsafe reference._withUnsafeGuaranteedRef { $0.publish(procedure) }
   }
 }
 
