@@ -63,7 +63,8 @@ class Browser:
                     return self.events.pop(index)
             self.events.append(self.read())
 
-    def open(self, address, width=1280, height=1000):
+    def open(self, address, width=1280, height=1000, script=None):
+        """With a script it is run in the page before the page's own."""
         targets = self.call("Target.getTargets")["targetInfos"]
         page = [target for target in targets if target["type"] == "page"][0]
         attached = self.call("Target.attachToTarget", targetId=page["targetId"], flatten=True)
@@ -73,6 +74,8 @@ class Browser:
         self.call(
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1,
             mobile=False)
+        if script:
+            self.call("Page.addScriptToEvaluateOnNewDocument", source=script)
         self.call("Page.navigate", url=address)
         self.wait("Page.loadEventFired")
 
@@ -86,6 +89,17 @@ class Browser:
     def frame(self):
         """Returns when what was asked for has been drawn."""
         self.evaluate("new Promise(r => requestAnimationFrame(() => requestAnimationFrame(() => r(1))))")
+
+    def accessible(self):
+        """What a screen reader is given: role, name, description and value of each node that it does not skip."""
+        def text(node, key):
+            return str(node.get(key, {}).get("value", ""))
+        nodes = self.call("Accessibility.getFullAXTree")["nodes"]
+        return [
+            {
+                **{key: text(node, key) for key in ("role", "name", "description", "value")},
+                "properties": {p["name"]: p["value"].get("value") for p in node.get("properties", [])},
+            } for node in nodes if not node.get("ignored")]
 
     def click(self, x, y):
         for kind in ("mousePressed", "mouseReleased"):

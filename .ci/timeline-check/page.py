@@ -6,7 +6,15 @@ import base64
 import os
 import sys
 
+import colours
 from browser import Browser, find
+
+# What is written on a canvas, with its ends.
+WATCH = """(() => { const write = CanvasRenderingContext2D.prototype.fillText; window.written = [];
+  CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+    const w = this.measureText(text).width, from = this.textAlign === 'right' ? x - w : x;
+    if (window.written.length < 20000) window.written.push([this.canvas.id, text, from, from + w, y]);
+    return write.apply(this, arguments); }; })()"""
 
 faults = []
 
@@ -17,7 +25,7 @@ def expect(condition, text):
 
 
 def check(browser, address):
-    browser.open(address)
+    browser.open(address, script=WATCH)
     browser.frame()
     expect(browser.evaluate("document.documentElement.dataset.ready") == "yes", "the script has not run")
     rows = "document.querySelectorAll('#all tbody tr').length"
@@ -37,7 +45,7 @@ def check(browser, address):
     steps = browser.evaluate("JSON.parse(document.getElementById('data').textContent).path.length")
     expect(steps > 0, "no critical path")
     expect(
-        browser.evaluate("document.querySelectorAll('#path tbody tr').length") == min(steps, 200),
+        browser.evaluate("document.querySelectorAll('#path tbody tr.step').length") == min(steps, 200),
         "the table of the critical path does not hold it")
     first = browser.evaluate("document.querySelector('#path button').textContent")
     browser.evaluate("document.querySelector('#path button').click()")
@@ -48,6 +56,9 @@ def check(browser, address):
         "critical path" in browser.evaluate("document.getElementById('details').textContent"),
         "the details do not say that it is on the path")
 
+    check_words(browser)
+    check_accessibility(browser, count)
+
     # A click on the canvas.
     wanted = browser.evaluate(
         "JSON.parse(document.getElementById('data').textContent).entries.filter(e => e[6] >= 0 && !e[4])"
@@ -56,6 +67,11 @@ def check(browser, address):
         "JSON.parse(document.getElementById('data').textContent).names[%d]" % wanted[2])
     browser.evaluate("document.getElementById('fit').click()")
     browser.frame()
+    # Of very many even the longest is narrower than a pixel: it is made some 40 wide.
+    part = (wanted[11] - wanted[9]) / browser.evaluate("JSON.parse(document.getElementById('data').textContent).end")
+    if part < 0.04:
+        browser.evaluate("timelinePage.zoom(%r, %d)" % (part / 0.04, (wanted[9] + wanted[11]) / 2))
+        browser.frame()
     place = browser.evaluate("timelinePage.bounds(%d)" % wanted[0])
     browser.click(place["x"], place["y"])
     expect(browser.evaluate(heading) == name, "a click on '%s' shows something else" % name)
@@ -106,6 +122,97 @@ def check(browser, address):
     expect(browser.evaluate("document.scripts.length") == 2, "a script has come into the page")
 
 
+def check_words(browser):
+    """What the page says, beside what it draws."""
+    data = "JSON.parse(document.getElementById('data').textContent)"
+    verdict = browser.evaluate("document.getElementById('verdict').textContent")
+    expect("critical path" in verdict and "%" in verdict, "no verdict: '%s'" % verdict)
+    expect(browser.evaluate("document.querySelectorAll('#shares tbody tr').length") > 0, "no shares")
+    expect(browser.evaluate("document.querySelectorAll('#runs tbody tr').length") > 0, "no longest running")
+
+    # The legend has what is used, and no more; each cause in it is explained.
+    used = browser.evaluate(
+        "(() => { const d = %s; return [...new Set(d.entries.flatMap(e => e[15].map(w => d.labels[w[0]])))]; })()" % data)
+    legend = browser.evaluate("[...document.querySelectorAll('#legend li')].map(e => e.textContent)")
+    causes = [text[len("wait: "):] for text in legend if text.startswith("wait: ")]
+    causes += [text for text in legend if text == "held event"]
+    expect(sorted(causes) == sorted(used), "the legend shows %s, used are %s" % (causes, used))
+    terms = browser.evaluate("[...document.querySelectorAll('#terms dt')].map(e => e.textContent)")
+    for cause in used:
+        expect(any(term.endswith(cause) for term in terms), "'%s' is not explained" % cause)
+    expect(
+        browser.evaluate("[...document.querySelectorAll('#terms dd')].every(e => e.textContent.length > 20)"),
+        "a term without words")
+
+    # Nothing that is written at the axis is cut off at the right.
+    at_first = browser.evaluate("document.getElementById('view').value")
+    for view in ("lanes", "rows", at_first):
+        browser.evaluate(
+            "window.written.length = 0; document.getElementById('view').value = '%s';"
+            "document.getElementById('view').dispatchEvent(new Event('change'))" % view)
+        browser.frame()
+        width = browser.evaluate("document.getElementById('canvas').clientWidth")
+        axis = [w for w in browser.evaluate("window.written") if w[0] == "canvas" and w[4] == 11]
+        expect(len(axis) > 2, "no axis")
+        for _, text, _, end, _ in axis:
+            expect(end <= width, "'%s' at the axis is cut off at the right (%s)" % (text, view))
+        holds = browser.evaluate(
+            "(() => { const d = %s; return d.entries.filter(e => e[15].some(w => d.causes[w[0]] === 'heldEvent'"
+            " && w[1] > d.end / 10)).length; })()" % data)
+        written = [w[1] for w in browser.evaluate("window.written")]
+        if holds:
+            expect(any("held ‘will" in text for text in written), "a held event is not named (%s)" % view)
+
+    # In the tables no wait is nameless whose cause has a name.
+    rows = browser.evaluate(
+        "[...document.querySelectorAll('#waits tbody tr')].map(r => [...r.cells].map(c => c.textContent))")
+    for row in rows:
+        if row[1] not in ("worker", "group"):
+            expect(len(row[3]) > 0, "a wait for %s says not for what: %s" % (row[1], row))
+        if row[1] == "slot":
+            expect("‘" in row[3], "a slot of no queue: %s" % row)
+
+
+def check_accessibility(browser, count):
+    """What a screen reader is given, by Chromium's accessibility tree."""
+    browser.call("Accessibility.enable")
+    tree = browser.accessible()
+
+    def has(role, name):
+        return [node for node in tree if node["role"] == role and name in node["name"]]
+
+    for role, name in (
+            ("main", ""), ("banner", ""), ("complementary", "Details"), ("toolbar", "Timeline"),
+            ("searchbox", "Find"), ("combobox", "Rows"), ("button", "Zoom in"), ("button", "Zoom out"),
+            ("button", "Fit"), ("checkbox", "critical path only"), ("application", "Timeline of procedures"),
+            ("image", "How many procedures ran"), ("list", "Colours"), ("link", "To the tables"),
+            ("heading", "Critical path"), ("heading", "Longest waits"), ("heading", "Longest running"),
+            ("heading", "Waits by cause"), ("heading", "All procedures"), ("table", "Critical path"),
+            ("table", "Critical path, by cause"), ("table", "Longest waits"), ("table", "Longest running"),
+            ("table", "Waits by cause"), ("table", "All procedures"), ("columnheader", "procedure")):
+        expect(has(role, name), "a screen reader finds no %s '%s'" % (role, name))
+    canvas = has("application", "Timeline of procedures")
+    if canvas:
+        expect("arrow" in canvas[0]["description"], "the keys of the canvas are not described")
+        expect(canvas[0]["properties"].get("focusable"), "the canvas cannot be reached by keyboard")
+    for node in tree:
+        if node["role"] in ("button", "textbox", "searchbox", "combobox", "checkbox", "link", "table", "image"):
+            expect(node["name"], "a %s without a name" % node["role"])
+
+    # A step on the canvas is said, in one line, and politely.
+    browser.evaluate("document.getElementById('canvas').focus()")
+    browser.key("Home")
+    tree = browser.accessible()
+    status = [node for node in tree if node["role"] == "status"]
+    expect(status and all(node["properties"].get("live") == "polite" for node in status), "no live region")
+    said = browser.evaluate("document.getElementById('status').textContent")
+    name = browser.evaluate("document.querySelector('#details h2').textContent")
+    expect(said.startswith(name) and ("started at" in said or "not started" in said), "said is '%s'" % said)
+    expect(
+        browser.evaluate("document.querySelectorAll('#details[aria-live]').length") == 0,
+        "all details are read out at each step")
+
+
 def smoothness(browser):
     """Milliseconds to draw once, at most, while zooming and panning."""
     return browser.evaluate("""(() => { let worst = 0; for (let i = 0; i < 30; i++) {
@@ -116,6 +223,9 @@ def smoothness(browser):
 def main():
     if not os.path.isfile(sys.argv[1]):
         sys.exit("error: there is no file '%s'" % sys.argv[1])
+    with open(sys.argv[1], encoding="utf-8") as file:
+        for theme, values in colours.themes_of(file.read()).items():
+            faults.extend(colours.faults_of(values, theme))
     address = "file://" + os.path.abspath(sys.argv[1])
     browser = Browser(find("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"))
     try:

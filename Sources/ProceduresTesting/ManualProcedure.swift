@@ -17,14 +17,16 @@ nonisolated open class ManualProcedure: Procedure, @unchecked Sendable {
 
   /// Makes a procedure that finishes when told.
   ///
-  /// - Parameter endsWhenCancelled: whether a cancel finishes it too.
+  /// - Parameters:
+  ///   - name: what it is called.
+  ///   - endsWhenCancelled: whether a cancel finishes it too.
   public init(name: String = "manual", endsWhenCancelled: Bool = true) {
     self.endsWhenCancelled = endsWhenCancelled
     super.init()
     self.name = name
   }
 
-  /// Does nothing.
+  /// Leaves it executing until `finish` is called.
   public final override func execute() {}
 
   /// Finishes, unless it was made not to.

@@ -94,7 +94,10 @@ private struct TraceWriter {
     json.member("outcome", entry.outcomeText)
     json.raw("\"waited\":{")
     for (index, wait) in entry.waits.enumerated() {
-      json.member(wait.cause.label, wait.text, isLast: index == entry.waits.count - 1)
+      // Several conditions, or held events: a key each.
+      let isFirst = entry.waits[..<index].allSatisfy { $0.cause != wait.cause }
+      let key = isFirst ? wait.cause.label : "\(wait.cause.label) \(index + 1)"
+      json.member(key, snapshot.text(of: wait, of: entry), isLast: index == entry.waits.count - 1)
     }
     json.raw("}")
     if !entry.errors.isEmpty {
@@ -180,15 +183,5 @@ extension ProcedureTimeline.Entry {
     case .failure(let error): "\(error)"
     case nil: ""
     }
-  }
-}
-
-extension ProcedureTimeline.Wait {
-  /// For example `1.2 s, for 'fetch'`.
-  var text: String {
-    var text = NumberText.time(nanoseconds)
-    if let category { text += ", '\(category)'" }
-    if let blocker { text += cause == .exclusion ? " held by '\(blocker)'" : ", for '\(blocker)'" }
-    return text
   }
 }

@@ -33,19 +33,28 @@ extension ProcedureTimeline.Snapshot {
   ///
   /// Walked from the end: for each, that which it waited for last, if that was another procedure: the
   /// dependency that ended last, the holder of what it was excluded from, the procedure that gave back
-  /// the slot it took, or the one whose end let a barrier go on, or it behind one. Of a group its child that finished last is on the path, not the group itself; a
-  /// child that waited for none of these is traced through its group. To make the whole faster, shorten a
-  /// step, or remove what binds it to the one before.
-  public var criticalPath: [ProcedureTimeline.Step] {
+  /// the slot it took, or the one whose end let a barrier go on, or it behind one. Of a group its child
+  /// that finished last is on the path, not the group itself; a child that waited for none of these is
+  /// traced through its group. To make the whole faster, shorten a step, or remove what binds it to the
+  /// one before.
+  public var criticalPath: [ProcedureTimeline.Step] { pathWalk.map(\.step) }
+
+  /// The critical path, and of each step the procedure that the next one waited for: the step's, or the
+  /// outermost group whose last child it is.
+  var pathWalk: [(step: ProcedureTimeline.Step, place: Int, outermost: Int)] {
     let index = PathIndex(of: self)
     guard let last = index.last else { return [] }
-    var steps: [ProcedureTimeline.Step] = []
+    var steps: [(step: ProcedureTimeline.Step, place: Int, outermost: Int)] = []
+    var outermost = last
     var place = index.lowest(last)
     var seen = Set<Int>()
     while seen.insert(place).inserted {
       let (link, before) = index.link(before: place)
-      steps.append(.init(entry: entries[place], link: before == nil ? .beginning : link))
+      let step = ProcedureTimeline.Step(
+        entry: entries[place], link: before == nil ? .beginning : link)
+      steps.append((step, place, outermost))
       guard let before else { break }
+      outermost = before
       place = index.lowest(before)
     }
     return steps.reversed()
@@ -58,13 +67,8 @@ private struct PathIndex {
   /// The child of each group that finished last.
   private var lastChild: [Int: Int] = [:]
   /// The places of those that had a slot, by their queue or group, in the order in which they finished.
-  private var finishers: [Home: [Int]] = [:]
+  private var finishers: [WaitNames.Home: [Int]] = [:]
   private(set) var last: Int?
-
-  private struct Home: Hashable {
-    let parent: Int?
-    let root: Int
-  }
 
   init(of snapshot: ProcedureTimeline.Snapshot) {
     self.snapshot = snapshot
@@ -79,7 +83,7 @@ private struct PathIndex {
         if isLater(place, than: last) { last = place }
       }
       if entry.times.started != nil, entry.times.finished != nil {
-        finishers[Home(parent: entry.parent, root: entry.root), default: []].append(place)
+        finishers[WaitNames.Home(of: entry), default: []].append(place)
       }
     }
     for home in finishers.keys {
@@ -119,10 +123,10 @@ private struct PathIndex {
     let entry = snapshot.entries[place]
     let times = entry.times
     let begin = times.started ?? times.cancelled ?? times.finished ?? snapshot.end
-    let waits = Dictionary(uniqueKeysWithValues: entry.waits.map { ($0.cause, $0) })
+    // Those that there may be several of are not asked for.
+    let waits = Dictionary(entry.waits.map { ($0.cause, $0) }) { first, _ in first }
     if let wait = waits[.slot], wait.nanoseconds >= waits[.exclusion]?.nanoseconds ?? 0,
-      let before = finisher(
-        in: Home(parent: entry.parent, root: entry.root), until: begin, not: place)
+      let before = finisher(in: WaitNames.Home(of: entry), until: begin, not: place)
     {
       return (.slot, before)
     }
@@ -132,9 +136,7 @@ private struct PathIndex {
     let known = entry.dependencies.compactMap { snapshot.places[$0] }
       .filter { end(of: $0) <= begin }
     let last = known.max { (end(of: $0), $0) < (end(of: $1), $1) }
-    if waits[.barrier]?.nanoseconds ?? 0 > 0,
-      let before = finisher(
-        in: Home(parent: entry.parent, root: entry.root), until: begin, not: place),
+    if let before = waits[.barrier]?.blockerID.flatMap({ snapshot.places[$0] }),
       last.map({ end(of: $0) < end(of: before) }) ?? true
     {
       return (.barrier, before)
@@ -143,7 +145,7 @@ private struct PathIndex {
   }
 
   /// The one that gave back a slot last before that.
-  private func finisher(in home: Home, until time: Int64, not place: Int) -> Int? {
+  private func finisher(in home: WaitNames.Home, until time: Int64, not place: Int) -> Int? {
     guard let finishers = finishers[home] else { return nil }
     var (low, high) = (0, finishers.count)
     while low < high {

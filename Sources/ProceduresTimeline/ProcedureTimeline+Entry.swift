@@ -51,11 +51,12 @@ extension ProcedureTimeline {
     /// The dependencies that ended before it started, in that order: entries of this timeline.
     public let dependencies: [Int]
 
-    /// Where its waiting went, each cause once, in the order in which causes come.
+    /// Where its waiting went, in the order in which causes come: each cause once, but for a condition
+    /// of each name, and a held event of each kind.
     ///
     /// Those before the start add up to the time from `enqueued` to `started`, or to `cancelled`, to
     /// the nanosecond. A held event comes after the start, and is not part of that sum.
-    public let waits: [Wait]
+    public internal(set) var waits: [Wait]
 
     /// The worker's place, from 0: no two procedures are in one lane at the same time, but for a group
     /// and those below it. Nil if it has not started.
@@ -82,14 +83,20 @@ extension ProcedureTimeline {
     /// For how long.
     public let duration: Duration
 
-    /// By name: the last dependency, the condition, or the procedure that held the exclusion.
-    public let blocker: String?
+    /// By name: the last dependency, the procedure that kept the barrier closed, the condition, or the
+    /// procedure that held the exclusion; of a held event `willExecute` or `willFinish`; of a wait for
+    /// the group what the group waited for longest.
+    public internal(set) var blocker: String?
 
-    /// The entry of the last dependency, or of the holder of the exclusion.
-    public let blockerID: Int?
+    /// The entry of the last dependency, of the one that kept the barrier closed, or of the holder of
+    /// the exclusion.
+    public internal(set) var blockerID: Int?
 
     /// What it was excluded from; nil for other causes.
-    public let category: String?
+    public internal(set) var category: String?
+
+    /// Of a wait for the group, what the group waited for longest, if it waited.
+    public internal(set) var groupCause: WaitCause?
 
     var nanoseconds: Int64
   }

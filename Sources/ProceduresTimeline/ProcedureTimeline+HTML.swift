@@ -36,11 +36,13 @@ private struct PageData {
     strings(ProcedureTimeline.WaitCause.allCases.map(\.label))
     json.raw(",\"roots\":")
     strings(snapshot.rootNames)
-    json.raw(",\"path\":[")
-    for (index, step) in snapshot.criticalPath.enumerated() {
-      json.raw("\(index == 0 ? "" : ",")[\(step.id),\"\(step.link.rawValue)\"]")
-    }
-    json.raw("],\"entries\":[")
+    json.raw(",\"limits\":[")
+    json.raw(snapshot.limits.map { String($0 ?? 0) }.joined(separator: ",") + "],")
+    json.raw("\"groupSlots\":{")
+    let slots = snapshot.slotsOfGroups.sorted { $0.key < $1.key }
+    json.raw(slots.map { "\"\($0.key)\":\($0.value)" }.joined(separator: ",") + "},")
+    writePath()
+    json.raw(",\"entries\":[")
     for (index, entry) in snapshot.entries.enumerated() {
       json.raw(index == 0 ? "\n" : ",\n")
       write(entry)
@@ -49,6 +51,48 @@ private struct PageData {
     strings(names)
     json.raw("}")
     return json.text
+  }
+
+  /// The verdict, the shares, and the steps: each with what of the path's time was no procedure's, before it
+  /// and, of groups, after it.
+  private mutating func writePath() {
+    let segments = snapshot.pathSegments
+    let shares = snapshot.shares(of: segments)
+    json.member("verdict", snapshot.verdict(on: shares))
+    json.raw("\"shares\":[")
+    for (index, share) in shares.filter({ $0.fraction >= 0.005 }).prefix(30).enumerated() {
+      json.raw(index == 0 ? "[" : ",[")
+      json.string(snapshot.label(of: share))
+      json.raw(",\(cause(of: share.kind)),\(share.total.nanoseconds),\(share.longest),")
+      json.raw("\(share.longestDuration.nanoseconds)]")
+    }
+    json.raw("],\"path\":[")
+    let steps = snapshot.criticalPath
+    let gaps = segments.filter { segment in
+      (!segment.isRunning || snapshot.entries[segment.place].id != steps[segment.step].id)
+        && snapshot.isWorthShowing(segment.length)
+    }
+    let bySteps = Dictionary(grouping: gaps, by: \.step)
+    for (index, step) in steps.enumerated() {
+      json.raw("\(index == 0 ? "" : ",")[\(step.id),\"\(step.link.rawValue)\"")
+      for gap in bySteps[index] ?? [] {
+        json.raw(",[\(gap.isRunning ? 1 : 0),\(cause(of: gap.kind)),\(gap.from - snapshot.start),")
+        json.raw("\(gap.length),\(snapshot.entries[gap.place].id),")
+        json.string(snapshot.text(of: gap))
+        json.raw("]")
+      }
+      json.raw("]")
+    }
+    json.raw("]")
+  }
+
+  /// The number of the cause; -1 for work, -2 for what was not enqueued yet.
+  private func cause(of kind: ProcedureTimeline.PathShare.Kind) -> Int {
+    switch kind {
+    case .work: -1
+    case .notEnqueued: -2
+    case .wait(let cause): ProcedureTimeline.WaitCause.allCases.firstIndex(of: cause) ?? 0
+    }
   }
 
   private mutating func strings(_ strings: [String]) {
@@ -92,7 +136,11 @@ private struct PageData {
       let blocker = wait.blocker.map { number($0) } ?? -1
       let category = wait.category.map { number($0) } ?? -1
       json.raw(index == 0 ? "[" : ",[")
-      json.raw("\(cause),\(wait.nanoseconds),\(wait.blockerID ?? 0),\(blocker),\(category)]")
+      json.raw("\(cause),\(wait.nanoseconds),\(wait.blockerID ?? 0),\(blocker),\(category)")
+      if let cause = wait.groupCause.flatMap(ProcedureTimeline.WaitCause.allCases.firstIndex(of:)) {
+        json.raw(",\(cause)")
+      }
+      json.raw("]")
     }
     json.raw("]")
     if !entry.errors.isEmpty || entry.cancelReason != nil {

@@ -43,10 +43,11 @@ extension ProcedureTimeline.Snapshot {
   private func total(of cause: ProcedureTimeline.WaitCause) -> ProcedureTimeline.WaitTotal? {
     var (sum, count, longest): (Int64, Int, (id: Int, time: Int64)?) = (0, 0, nil)
     for entry in entries {
-      guard let wait = entry.waits.first(where: { $0.cause == cause }) else { continue }
-      sum += wait.nanoseconds
+      let time = entry.nanosecondsWaited(for: cause)
+      guard time != 0 else { continue }
+      sum += time
       count += 1
-      if wait.nanoseconds > longest?.time ?? .min { longest = (entry.id, wait.nanoseconds) }
+      if time > longest?.time ?? .min { longest = (entry.id, time) }
     }
     guard let longest else { return nil }
     return ProcedureTimeline.WaitTotal(
@@ -134,6 +135,10 @@ extension ProcedureTimeline.Entry {
   public var duration: Duration? {
     guard let started = times.started, let finished = times.finished else { return nil }
     return .nanoseconds(finished - started)
+  }
+
+  func nanosecondsWaited(for cause: ProcedureTimeline.WaitCause) -> Int64 {
+    waits.reduce(0) { $0 + ($1.cause == cause ? $1.nanoseconds : 0) }
   }
 
   /// How long it waited before it started, or was cancelled.

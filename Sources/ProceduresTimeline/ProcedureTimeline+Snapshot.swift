@@ -24,6 +24,9 @@ extension ProcedureTimeline {
     /// Where an entry is, by its number.
     let places: [Int: Int]
 
+    /// How many children of a group that has no slot for all ran at the same time, by the group's number.
+    let slotsOfGroups: [Int: Int]
+
     init(of store: RecordStore) {
       let droppedCount = store.droppedCount
       let records = store.records
@@ -47,8 +50,11 @@ extension ProcedureTimeline {
       let now = clocks.map(\.now).max() ?? 0
       end = isComplete ? last ?? 0 : max(last ?? 0, now)
       Lanes.assign(to: &entries, end: end)
+      let places = Dictionary(uniqueKeysWithValues: zip(entries.map(\.id), entries.indices))
+      WaitNames.complete(&entries, places: places)
+      slotsOfGroups = Self.slotsOfGroups(in: entries)
       self.entries = entries
-      places = Dictionary(uniqueKeysWithValues: zip(entries.map(\.id), entries.indices))
+      self.places = places
     }
 
     /// The entry with that number; nil if there is none, or it was dropped.
@@ -153,10 +159,14 @@ extension ProcedureTimeline.Entry {
         cause: cause, duration: .nanoseconds(nanoseconds), blocker: blocker,
         blockerID: id.map { Int($0) }, category: category, nanoseconds: nanoseconds)
     }
-    return [
+    let conditions = (record.conditionWaits ?? []).inOrderOfNames.map {
+      wait(.condition, $0.nanoseconds, $0.name)
+    }
+    let before = [
       wait(.dependency, record.dependencyWait, last.flatMap(names.name), last),
       wait(.barrier, isChild ? 0 : record.orderWait),
-      wait(.condition, record.conditionWait, record.condition),
+    ]
+    let after = [
       wait(.group, rest.group + (isChild ? record.orderWait : 0)),
       wait(.suspension, rest.suspension),
       wait(
@@ -164,7 +174,24 @@ extension ProcedureTimeline.Entry {
         record.exclusion?.category?.description),
       wait(.slot, rest.slot),
       wait(.worker, rest.worker),
-      wait(.heldEvent, record.heldWait),
-    ].compactMap(\.self)
+      wait(.heldEvent, record.heldExecuteWait, "willExecute"),
+      wait(.heldEvent, record.heldFinishWait, "willFinish"),
+    ]
+    return (before + conditions + after).compactMap(\.self)
+  }
+}
+
+extension [ConditionWait] {
+  /// Each name once, in the order in which they were asked first.
+  fileprivate var inOrderOfNames: [(name: String?, nanoseconds: Int64)] {
+    var sums: [(name: String?, nanoseconds: Int64)] = []
+    for wait in self {
+      if let place = sums.firstIndex(where: { $0.name == wait.name }) {
+        sums[place].nanoseconds += wait.nanoseconds ?? 0
+      } else {
+        sums.append((wait.name, wait.nanoseconds ?? 0))
+      }
+    }
+    return sums
   }
 }

@@ -1,11 +1,13 @@
 internal import Procedures
 
 extension ProcedureTimeline.Snapshot {
-  /// For a terminal: how long it took, slots in use over time, the critical path, waits by cause, and
-  /// the slowest procedures. Some 30 lines, however many procedures there were.
+  /// For a terminal: how long it took, what the critical path's time went to, slots in use over time, the
+  /// critical path, waits by cause, the longest waits, and the slowest procedures. Some 50 lines, however
+  /// many procedures there were. Waits of less than 1 % of the whole are left out.
   ///
   /// ```
-  /// 4 procedures in 6 s, at most 2 at once, 1.33 on average
+  /// 4 procedures, 6 s, at most 2 at once, 1.33 on average
+  /// Of 6 s on the critical path, 67 % is work (longest: 'link', 3 s); 33 % slot of queue 'build' (limit 2).
   ///
   /// Running, over time (each column 100 ms, highest 2)
   ///   ▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄████████████████████▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄
@@ -13,8 +15,14 @@ extension ProcedureTimeline.Snapshot {
   /// ```
   public var summary: String {
     guard !entries.isEmpty else { return "No procedures.\n" }
-    return ([heading] + [useLines, pathLines, waitLines, slowestLines].filter { !$0.isEmpty })
-      .joined(separator: "\n\n") + "\n"
+    let segments = pathSegments
+    let shares = shares(of: segments)
+    let verdict = verdict(on: shares).oneLine
+    let parts = [
+      heading + (verdict.isEmpty ? "" : "\n" + verdict), useLines, pathLines(segments),
+      shareLines(shares), waitLines, longestWaitLines, slowestLines,
+    ]
+    return parts.filter { !$0.isEmpty }.joined(separator: "\n\n") + "\n"
   }
 
   private var heading: String {
@@ -71,10 +79,11 @@ extension ProcedureTimeline.Snapshot {
 
   // MARK: Lists
 
-  private var pathLines: String {
+  private func pathLines(_ segments: [PathSegment]) -> String {
     let path = criticalPath
     guard !path.isEmpty else { return "" }
     let shown = 12
+    let bySteps = Dictionary(grouping: segments, by: \.step)
     var lines = ["Critical path (\(path.count) step\(path.count == 1 ? "" : "s"))"]
     for (index, step) in path.enumerated() {
       // The longest steps of a long path count, but its order is what explains it.
@@ -83,23 +92,137 @@ extension ProcedureTimeline.Snapshot {
         continue
       }
       let entry = step.entry
+      let own = bySteps[index] ?? []
+      lines += own.filter { !$0.isRunning && isWorthShowing($0.length) }.map(line(for:))
       var line = "  \(Self.padded(NumberText.time(entry.run(until: end)))) \(entry.name.oneLine)"
-      let waits = entry.waits.map { "\($0.cause.label) \($0.text.oneLine)" }
-      if !waits.isEmpty { line += "  (waited: \(waits.joined(separator: "; ")))" }
+      var notes: [String] = []
+      let waits = entry.waits.filter { isWorthShowing($0.nanoseconds) }.map {
+        "\($0.cause.label) \(text(of: $0, of: entry).oneLine)"
+      }
+      if step.link != .beginning { notes.append("after the one before by \(step.link.rawValue)") }
+      if !waits.isEmpty { notes.append("waited: \(waits.joined(separator: "; "))") }
+      if !notes.isEmpty { line += "  (\(notes.joined(separator: "; ")))" }
       lines.append(line)
+      lines += own.filter {
+        $0.isRunning && entries[$0.place].id != entry.id && isWorthShowing($0.length)
+      }.map(self.line(for:))
     }
     return lines.joined(separator: "\n")
   }
 
+  /// A part of the path in which none of its procedures ran.
+  private func line(for segment: PathSegment) -> String {
+    "  \(Self.padded(NumberText.time(segment.length))) – \(text(of: segment).oneLine)"
+  }
+
+  /// For example `suspension of queue 'build'`.
+  func text(of segment: PathSegment) -> String {
+    let name = entries[segment.place].name
+    switch segment.kind {
+    case .notEnqueued: return "'\(name)' was not enqueued yet"
+    case .work: return "group '\(name)' finished"
+    case .wait(let cause):
+      let what =
+        switch (cause, segment.name) {
+        case (_, nil): cause.label
+        case (.slot, let name?), (.suspension, let name?): "\(cause.label) of \(name)"
+        case (_, let name?): "\(cause.label) '\(name)'"
+        }
+      return "\(what), \(segment.isRunning ? "of" : "before") '\(name)'"
+    }
+  }
+
+  /// Whether it is at least 1 % of the whole.
+  func isWorthShowing(_ nanoseconds: Int64) -> Bool {
+    nanoseconds > 0 && nanoseconds >= (end - start) / 100
+  }
+
+  private func shareLines(_ shares: [ProcedureTimeline.PathShare]) -> String {
+    let shown = shares.filter { $0.fraction >= 0.01 }
+    guard !shown.isEmpty else { return "" }
+    return
+      (["Critical path, by cause"]
+      + shown.prefix(8).map {
+        "  \(Self.padded($0.percent)) \(label(of: $0).oneLine), "
+          + NumberText.time($0.total.nanoseconds)
+      }).joined(separator: "\n")
+  }
+
   private var waitLines: String {
-    let waits = waits
+    let waits = namedWaits
+    let shown = waits.filter { isWorthShowing($0.longestTime) }
+    guard !waits.isEmpty else { return "" }
+    var lines = ["Waits, by cause (sum over all procedures)"]
+    for wait in shown.prefix(12) {
+      let label = wait.name.isEmpty ? wait.cause.label : "\(wait.cause.label) \(wait.name)"
+      lines.append(
+        "  \(Self.padded(NumberText.time(wait.sum))) \(label.oneLine), \(wait.count) "
+          + "procedure\(wait.count == 1 ? "" : "s"); longest "
+          + "\(NumberText.time(wait.longestTime)): \(entries[wait.longest].name.oneLine)")
+    }
+    if shown.count < waits.count {
+      let rest = waits.count - shown.prefix(12).count
+      lines.append("  and \(rest) more, none of more than 1 % at a time")
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  /// All waiting for one thing.
+  struct NamedWait {
+    let cause: ProcedureTimeline.WaitCause
+    /// What is waited for, if that is the same for several: `'disk'`, `of queue 'build' (limit 2)`.
+    let name: String
+    var sum: Int64 = 0
+    var count = 0
+    var longest = 0
+    var longestTime: Int64 = 0
+  }
+
+  /// All waits by cause, those for a condition, an exclusion, a slot, a suspension or an event by name,
+  /// the greatest sum first.
+  var namedWaits: [NamedWait] {
+    struct Key: Hashable {
+      let cause: ProcedureTimeline.WaitCause
+      let name: String
+    }
+    var totals: [Key: NamedWait] = [:]
+    var order: [Key] = []
+    for place in entries.indices {
+      for wait in entries[place].waits {
+        let name =
+          switch wait.cause {
+          case .condition, .heldEvent: wait.blocker.map { "'\($0)'" } ?? ""
+          case .exclusion: wait.category.map { "'\($0)'" } ?? ""
+          case .slot: "of \(slotSource(of: entries[place]).text)"
+          case .suspension: "of \(slotSource(of: entries[place]).nameText)"
+          case .dependency, .barrier, .group, .worker: ""
+          }
+        let key = Key(cause: wait.cause, name: name)
+        if totals[key] == nil {
+          order.append(key)
+          totals[key] = NamedWait(cause: wait.cause, name: name)
+        }
+        totals[key]?.sum += wait.nanoseconds
+        totals[key]?.count += 1
+        if wait.nanoseconds > totals[key]?.longestTime ?? 0 {
+          totals[key]?.longest = place
+          totals[key]?.longestTime = wait.nanoseconds
+        }
+      }
+    }
+    return order.enumerated().compactMap { offset, key in totals[key].map { (offset, $0) } }
+      .sorted { ($1.1.sum, $0.0) < ($0.1.sum, $1.0) }.map(\.1)
+  }
+
+  private var longestWaitLines: String {
+    let waits = longestWaits(5).filter { isWorthShowing($0.wait.nanoseconds) }
     guard !waits.isEmpty else { return "" }
     return
-      (["Waits, by cause (sum over all procedures)"]
-      + waits.map { wait in
-        "  \(Self.padded(NumberText.time(wait.total.nanoseconds))) \(wait.cause.label), of "
-          + "\(wait.count); longest \(NumberText.time(wait.longestDuration.nanoseconds)): "
-          + (entry(wait.longest)?.name ?? "").oneLine
+      (["Longest waits"]
+      + waits.map { entry, wait in
+        "  \(Self.padded(NumberText.time(wait.nanoseconds))) \(entry.name.oneLine): "
+          + "\(wait.cause.label)\(text(of: wait, of: entry).dropFirst(NumberText.time(wait.nanoseconds).count))"
+          .oneLine
       }).joined(separator: "\n")
   }
 

@@ -20,21 +20,22 @@ enum TimelinePage {
   static let beforeData = #"""
     </title>
     <style>
+    /* Colours of causes, and of the path, differ by lightness too: .ci/timeline-check/colours.py measures it. */
     :root {
       color-scheme: light dark;
       --back: #ffffff; --panel: #f5f6f8; --line: #cfd4db; --faint: #e8ebef; --text: #1b1f24; --dim: #57606a;
-      --accent: #0a58ca; --path: #b5179e; --succeeded: #8fc18b; --failed: #e0776d; --cancelled: #c3c7cd;
+      --accent: #0a58ca; --path: #1b1f24; --succeeded: #8fc18b; --failed: #e0776d; --cancelled: #c3c7cd;
       --running: #86b3ea; --group: #e4ecf7; --ink: #14181d; --curve: #6aa2df; --ready: #f0b866;
-      --dependency: #4c78a8; --barrier: #8d6b54; --condition: #a05195; --group-wait: #8a939d;
-      --suspension: #5f6a75; --exclusion: #d1495b; --slot: #e8871e; --worker: #c9a400; --heldEvent: #2a9d8f;
+      --dependency: #1e45c0; --barrier: #7694b3; --condition: #3a0072; --group-wait: #9d8880;
+      --suspension: #0f7dc6; --exclusion: #d17d52; --slot: #950200; --worker: #e06f00; --heldEvent: #555364;
     }
     @media (prefers-color-scheme: dark) {
       :root {
         --back: #14171b; --panel: #1d2127; --line: #3b434d; --faint: #262c33; --text: #e6e9ed; --dim: #9aa4af;
-        --accent: #78b0ff; --path: #ff7bdc; --succeeded: #3f7a45; --failed: #a8453d; --cancelled: #555d66;
+        --accent: #78b0ff; --path: #e6e9ed; --succeeded: #3f7a45; --failed: #a8453d; --cancelled: #555d66;
         --running: #2f66a8; --group: #233044; --ink: #f3f5f7; --curve: #3f74ad; --ready: #b9822f;
-        --dependency: #6c9bd1; --barrier: #b08d74; --condition: #c985be; --group-wait: #88929c;
-        --suspension: #a3adb8; --exclusion: #ef6b7b; --slot: #f7a04b; --worker: #dcbf2e; --heldEvent: #4fc4b5;
+        --dependency: #dab8ff; --barrier: #e5b356; --condition: #748dff; --group-wait: #849d99;
+        --suspension: #3b75a0; --exclusion: #c90a4f; --slot: #b14500; --worker: #e5e91a; --heldEvent: #c8ffb3;
       }
     }
     * { box-sizing: border-box; }
@@ -50,14 +51,22 @@ enum TimelinePage {
       outline: 2px solid var(--accent); outline-offset: 1px; }
     button.link { border: 0; background: none; padding: 0; color: var(--accent); text-decoration: underline; cursor: pointer;
       text-align: left; overflow-wrap: anywhere; }
+    #verdict { font-size: 16px; margin: 6px 0 2px; overflow-wrap: anywhere; }
+    .pair { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 0 24px; }
+    @media (max-width: 820px) { .pair { grid-template-columns: minmax(0, 1fr); } }
+    .key { margin: 6px 0; font-size: 13px; max-width: 1000px; } .key summary, aside summary { cursor: pointer; color: var(--accent); }
+    tr.gap td { color: var(--dim); font-style: italic; }
+    .skip { position: absolute; left: -999px; } .skip:focus { left: 8px; top: 8px; background: var(--back); padding: 4px 8px; }
+    .meter { display: inline-block; height: 9px; border-radius: 2px; margin-right: 6px; min-width: 1px; border: 1px solid var(--text); }
     ul.legend { display: flex; flex-wrap: wrap; gap: 3px 14px; list-style: none; padding: 0; margin: 6px 0; font-size: 12px; }
     ul.legend i { display: inline-block; width: 11px; height: 11px; border-radius: 2px; margin-right: 5px; vertical-align: -1px; }
+    ul.legend i.line { height: 4px; vertical-align: 3px; border-radius: 0; }
     .main { display: grid; grid-template-columns: minmax(0, 1fr) 320px; gap: 12px; }
     @media (max-width: 820px) { .main { grid-template-columns: minmax(0, 1fr); } }
     .frame { border: 1px solid var(--line); border-radius: 6px; overflow: hidden; }
     canvas { display: block; width: 100%; touch-action: none; }
     #curve { height: 80px; }
-    .scroll { height: 56vh; min-height: 220px; overflow-y: auto; overflow-x: hidden; position: relative; }
+    .scroll { height: 56vh; min-height: 160px; overflow-y: auto; overflow-x: hidden; position: relative; }
     .scroll canvas { position: sticky; top: 0; height: 100%; cursor: default; }
     aside { border: 1px solid var(--line); border-radius: 6px; background: var(--panel); padding: 10px 12px; max-height: calc(56vh + 82px);
       overflow: auto; }
@@ -75,29 +84,38 @@ enum TimelinePage {
     </head>
     <body>
     <header>
+      <a class="skip" href="#path-title">To the tables</a>
       <h1 id="title"></h1>
+      <p id="verdict"></p>
       <p id="stats" class="dim"></p>
     </header>
     <main>
     <div class="bar" role="toolbar" aria-label="Timeline">
       <label>Find <input id="search" type="search" placeholder="name or type" autocomplete="off" spellcheck="false"></label>
-      <span id="found" class="dim" role="status"></span>
+      <span id="found" class="dim" role="status" aria-live="polite"></span>
       <label>Rows <select id="view"><option value="lanes">lanes (workers)</option><option value="rows">procedures, with waits</option></select></label>
       <button id="in" type="button">Zoom in</button><button id="out" type="button">Zoom out</button><button id="fit" type="button">Fit</button>
       <label><input id="only" type="checkbox"> critical path only</label>
     </div>
     <ul class="legend" id="legend" aria-label="Colours"></ul>
+    <details class="key"><summary>What the words mean</summary><dl id="terms"></dl></details>
     <div class="main">
       <div>
         <div class="frame"><canvas id="curve" height="80" role="img" aria-label="How many procedures ran, over time"></canvas></div>
-        <p class="hidden" id="keys">Left and right arrow: procedure before and after. Up and down: scroll. Plus and minus: zoom. Shift with left and right: pan. Zero: fit. The tables below hold the same.</p>
-        <div class="frame scroll" id="scroll"><canvas id="canvas" tabindex="0" role="application" aria-label="Timeline of procedures" aria-describedby="keys"></canvas><div id="spacer"></div></div>
+        <p class="hidden" id="keys">Left and right arrow: procedure before and after. Up and down: scroll. Plus and minus: zoom. Shift with left and right: pan. Zero: fit. Escape: select none. The tables below hold the same.</p>
+        <p class="hidden" id="status" role="status" aria-live="polite"></p>
+        <div class="frame scroll" id="scroll"><canvas id="canvas" tabindex="0" role="application" aria-roledescription="timeline" aria-label="Timeline of procedures" aria-describedby="keys"></canvas><div id="spacer"></div></div>
       </div>
-      <aside id="details" aria-live="polite" aria-label="Details"><h2>Details</h2><p class="dim">Click a procedure, or find one by name.</p></aside>
+      <aside id="details" tabindex="0" aria-label="Details"><h2>Details</h2><p class="dim">Click a procedure, or find one by name.</p></aside>
     </div>
-    <section><h2 id="path-title">Critical path</h2><div class="table"><table id="path" aria-labelledby="path-title"></table></div></section>
-    <section><h2 id="causes-title">Waits by cause</h2><div class="table"><table id="causes" aria-labelledby="causes-title"></table></div></section>
+    <section><h2 id="path-title">Critical path</h2>
+      <div class="table"><table id="shares" aria-label="Critical path, by cause"></table></div>
+      <div class="table"><table id="path" aria-labelledby="path-title"></table></div></section>
+    <div class="pair">
     <section><h2 id="waits-title">Longest waits</h2><div class="table"><table id="waits" aria-labelledby="waits-title"></table></div></section>
+    <section><h2 id="runs-title">Longest running</h2><div class="table"><table id="runs" aria-labelledby="runs-title"></table></div></section>
+    </div>
+    <section><h2 id="causes-title">Waits by cause</h2><div class="table"><table id="causes" aria-labelledby="causes-title"></table></div><p id="short-causes" class="dim"></p></section>
     <section><h2 id="all-title">All procedures</h2>
       <div class="bar"><button id="previous" type="button">Previous 100</button><button id="next" type="button">Next 100</button><span id="page" class="dim" role="status"></span></div>
       <div class="table"><table id="all" aria-labelledby="all-title"></table></div></section>
@@ -120,7 +138,7 @@ enum TimelinePage {
     const all = data.entries.map((e, place) => ({
       place, id: e[0], parent: e[1], name: data.names[e[2]], type: data.names[e[3]], group: e[4] === 1, root: e[5], lane: e[6],
       enqueued: e[7], ready: e[8], started: e[9], executing: e[10], finished: e[11], cancelled: e[12], outcome: OUTCOMES[e[13]],
-      dependencies: e[14], waits: e[15].map(w => ({ cause: CAUSES[w[0]], label: LABELS[w[0]], time: w[1], blocker: w[2], text: w[3] < 0 ? "" : data.names[w[3]], category: w[4] < 0 ? "" : data.names[w[4]] })),
+      dependencies: e[14], waits: e[15].map(w => ({ cause: CAUSES[w[0]], label: LABELS[w[0]], time: w[1], blocker: w[2], text: w[3] < 0 ? "" : data.names[w[3]], category: w[4] < 0 ? "" : data.names[w[4]], through: w.length > 5 ? LABELS[w[5]] : "" })),
       errors: e[16] || [], reason: e[17] || "", depth: 0, dependents: [], children: 0, onPath: false }));
     const byID = new Map(all.map(e => [e.id, e]));
     for (const e of all) {
@@ -130,7 +148,9 @@ enum TimelinePage {
       const parent = byID.get(e.parent);
       if (parent) { parent.children++; e.depth = parent.depth + 1; }
     }
-    const path = data.path.map(([id, link]) => ({ entry: byID.get(id), link }));
+    const path = data.path.map(([id, link, ...gaps]) => ({ entry: byID.get(id), link, gaps: gaps.map(g => ({ after: g[0] === 1, cause: g[1] < 0 ? null : CAUSES[g[1]], from: g[2], time: g[3], id: g[4], text: g[5] })) }));
+    // What is shorter is left out where there are many.
+    const LEAST = END / 100;
     for (const step of path) step.entry.onPath = true;
     const running = all.filter(e => e.started >= 0);
     const leaves = running.filter(e => !e.group);
@@ -151,11 +171,34 @@ enum TimelinePage {
       if (kind) e.className = kind;
       return e;
     }
-    function waitText(w) {
-      let text = w.label + " " + time(w.time);
-      if (w.category) text += ", ‘" + w.category + "’";
-      if (w.text) text += (w.cause === "exclusion" ? ", held by " : ", for ") + w.text;
-      return text;
+    // Where a procedure takes its slot.
+    function source(e, isNameOnly) {
+      const group = e.parent ? byID.get(e.parent) : null, limit = e.parent ? data.groupSlots[e.parent] : data.limits[e.root];
+      return (e.parent ? "group ‘" + (group ? group.name : "") : "queue ‘" + data.roots[e.root]) + "’" + (limit && !isNameOnly ? e.parent ? " (" + limit + " at once)" : " (limit " + limit + ")" : "");
+    }
+    // What is waited for, without the cause.
+    function reason(e, w) {
+      switch (w.cause) {
+      case "slot": return "of " + source(e);
+      case "suspension": return "of " + source(e, true);
+      case "exclusion": return [w.category && "‘" + w.category + "’", w.text && "held by ‘" + w.text + "’"].filter(Boolean).join(" ");
+      case "group": { const parent = byID.get(e.parent), name = w.category || w.text; return (parent ? "‘" + parent.name + "’" : "") + (w.through ? " waited for " + w.through + (name ? " ‘" + name + "’" : "") : ""); }
+      case "condition": case "heldEvent": return w.text && "‘" + w.text + "’";
+      default: return w.text && "for ‘" + w.text + "’";
+      }
+    }
+    function waitText(e, w) { const r = reason(e, w); return w.label + " " + time(w.time) + (r ? ", " + r : ""); }
+    // Those that count, in one line.
+    function waitsText(e) {
+      return e.waits.filter(w => w.time >= LEAST).map(w => waitText(e, w)).join("; ");
+    }
+    const percent = t => { const p = t / END * 100; return (p >= 10 || p === 0 ? p.toFixed(0) : p.toFixed(1)) + " %"; };
+    // When its events were held: as the waits say.
+    function heldTimes(e) {
+      return e.waits.filter(w => w.cause === "heldEvent").map(w => {
+        const to = w.text === "willExecute" ? (e.executing >= 0 ? e.executing : Math.min(e.started + w.time, e.end)) : e.end;
+        return { wait: w, from: Math.max(e.started, to - w.time), to };
+      });
     }
     function link(e) {
       const button = element("button", e.name, "link");
@@ -210,7 +253,8 @@ enum TimelinePage {
       for (const name of ["back", "panel", "line", "faint", "text", "dim", "accent", "path", "succeeded", "failed", "cancelled", "running", "group", "ink", "curve", "ready", "group-wait", ...CAUSES])
         colors[name] = style.getPropertyValue("--" + name).trim();
     }
-    const causeColor = cause => colors[cause === "group" ? "group-wait" : cause];
+    const varOf = cause => cause === "group" ? "group-wait" : cause;
+    const causeColor = cause => colors[varOf(cause)];
 
     function prepare(target) {
       const ratio = window.devicePixelRatio || 1, w = target.clientWidth, h = target.clientHeight;
@@ -236,7 +280,9 @@ enum TimelinePage {
       for (let t = Math.ceil(from / step) * step; t <= to; t += step) {
         const px = Math.round(x(t)) + 0.5;
         context.strokeStyle = colors.faint; context.beginPath(); context.moveTo(px, 0); context.lineTo(px, height); context.stroke();
-        context.fillStyle = colors.dim; context.fillText(time(t), px + 3, TOP / 2);
+        // At the right end it stands on the other side of its line.
+        const label = time(t), isLast = px + 5 + context.measureText(label).width > canvas.clientWidth;
+        context.fillStyle = colors.dim; context.textAlign = isLast ? "right" : "left"; context.fillText(label, px + (isLast ? -3 : 3), TOP / 2); context.textAlign = "left";
       }
     }
     function firstAfter(row, t) {
@@ -250,24 +296,55 @@ enum TimelinePage {
       if (w < 2 && e !== selected && e !== hovered && !matches && !isPathOnly) {
         const color = e.onPath ? colors.path : colors[e.outcome] || colors.running;
         if (lastColor !== color) { context.fillStyle = color; lastColor = color; }
-        if (e.onPath) context.fillRect(x0, y + h - 5, w, 5); else context.fillRect(x0, y, w, h);
+        if (e.onPath) context.fillRect(x0, y + h - 4, w, 4); else context.fillRect(x0, y, w, h);
         return;
       }
       lastColor = null;
-      const faded = (matches && !matches.has(e)) || (isPathOnly && !e.onPath);
-      context.globalAlpha = faded ? 0.18 : 1;
+      context.globalAlpha = isFaded(e) ? 0.18 : 1;
       context.fillStyle = e.group ? colors.group : colors[e.outcome] || colors.running;
       context.fillRect(x0, y, w, h);
-      if (e.onPath) { context.fillStyle = colors.path; context.fillRect(x0, y + h - 3, w, 3); }
       if (w > 26) {
         const mark = e.outcome === "failed" ? "✕ " : e.outcome === "cancelled" ? "⊘ " : "";
         context.save(); context.beginPath(); context.rect(x0, y, w - 2, h); context.clip();
         context.fillStyle = colors.ink; context.textAlign = "left"; context.fillText(mark + e.name, Math.max(x0, left()) + 4, y + h / 2 + 0.5); context.restore();
       }
       context.globalAlpha = 1;
+      if (e.waits.length && e.waits[e.waits.length - 1].cause === "heldEvent") holds(context, e, y, h);
+      if (e.onPath) { context.globalAlpha = isFaded(e) ? 0.18 : 1; context.fillStyle = colors.path; context.fillRect(x0, y + h - 4, w, 4); context.globalAlpha = 1; }
       if (e === selected || e === hovered) {
         context.strokeStyle = e === selected ? colors.accent : colors.dim; context.lineWidth = e === selected ? 2 : 1;
         context.strokeRect(x0 - 1, y - 1, w + 2, h + 2); context.lineWidth = 1;
+      }
+    }
+    const isFaded = e => (matches && !matches.has(e)) || (isPathOnly && !e.onPath);
+    // In black or white, as can be read on it.
+    const inks = {};
+    function inkOn(color) {
+      return inks[color] || (inks[color] = (() => {
+        const [r, g, b] = [1, 3, 5].map(i => { const c = parseInt(color.slice(i, i + 2), 16) / 255; return c <= 0.04045 ? c / 12.92 : Math.pow((c + 0.055) / 1.055, 2.4); });
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.18 ? "#000000" : "#ffffff";
+      })());
+    }
+    function label(context, text, color, x0, y, w, h) {
+      context.save(); context.beginPath(); context.rect(x0, y, w - 2, h); context.clip();
+      context.font = "11px system-ui, sans-serif"; context.fillStyle = inkOn(color); context.textAlign = "left"; context.fillText(text, Math.max(x0, left()) + 4, y + h / 2 + 0.5); context.restore();
+    }
+    // A wait, with its cause in words where there is room: colours are not all that tells it.
+    function waiting(context, e, w, y, x0, x1) {
+      const color = causeColor(w.cause), width = Math.max(x1 - x0, 0.5);
+      context.globalAlpha = isFaded(e) ? 0.18 : 1; context.fillStyle = color; context.fillRect(x0, y + 2, width, ROW - 7);
+      if (width > 40) label(context, w.label + (reason(e, w) ? " " + reason(e, w) : ""), color, x0, y + 2, width, ROW - 7);
+      context.globalAlpha = 1;
+    }
+    // A held event: a part of the bar, framed.
+    function holds(context, e, y, h) {
+      for (const { wait, from: t0, to: t1 } of heldTimes(e)) {
+        const x0 = x(t0), w = x(t1) - x0, color = causeColor("heldEvent");
+        if (w < 2) continue;
+        context.globalAlpha = isFaded(e) ? 0.18 : 1; context.fillStyle = color; context.fillRect(x0, y, w, h);
+        context.strokeStyle = colors.text; context.lineWidth = 1; context.strokeRect(x0 + 0.5, y + 0.5, Math.max(w - 1, 1), h - 1);
+        if (w > 40) label(context, (isLanes() ? e.name + ": " : "") + "held ‘" + wait.text + "’", color, x0, y, w, h);
+        context.globalAlpha = 1;
       }
     }
     function paintLanes(context, height) {
@@ -302,20 +379,8 @@ enum TimelinePage {
         context.fillText(e.name, 8 + Math.min(e.depth, 6) * 10, y + ROW / 2 - 1); context.restore();
         context.save(); context.beginPath(); context.rect(left(), TOP, width(), height); context.clip();
         let t = e.enqueued;
-        for (const w of e.waits) {
-          if (w.cause === "heldEvent") t = e.started;
-          context.fillStyle = causeColor(w.cause);
-          const x0 = x(t), x1 = x(t + w.time);
-          context.globalAlpha = (matches && !matches.has(e)) || (isPathOnly && !e.onPath) ? 0.18 : 0.85;
-          if (w.cause !== "heldEvent") context.fillRect(x0, y + 5, Math.max(x1 - x0, 0.5), ROW - 13);
-          context.globalAlpha = 1;
-          t += w.time;
-        }
-        if (e.started >= 0) {
-          box(context, e, y, x(e.started), x(e.end));
-          const held = e.waits.find(w => w.cause === "heldEvent");
-          if (held && e.executing >= 0) { context.fillStyle = causeColor("heldEvent"); context.fillRect(x(e.started), y, Math.max(x(e.executing) - x(e.started), 1), 4); }
-        }
+        for (const w of e.waits) if (w.cause !== "heldEvent") { waiting(context, e, w, y, x(t), x(t + w.time)); t += w.time; }
+        if (e.started >= 0) box(context, e, y, x(e.started), x(e.end));
         else if (e.cancelled >= 0) { context.fillStyle = colors.dim; context.textAlign = "left"; context.fillText("⊘", x(e.cancelled) - 4, y + ROW / 2 - 1); }
         context.restore();
       }
@@ -415,6 +480,7 @@ enum TimelinePage {
     function layout() {
       canvasWidth = canvas.clientWidth;
       const count = isLanes() ? flat.length : rowsShown.length;
+      scroll.style.maxHeight = Math.max(160, count * ROW + TOP + 12) + "px";
       spacer.style.height = Math.max(0, Math.min(count * ROW + TOP + 8 - scroll.clientHeight, 30000000)) + "px";
       draw();
     }
@@ -429,11 +495,18 @@ enum TimelinePage {
 
     // MARK: Details
 
+    // What a screen reader says of one that is selected.
+    function spoken(e) {
+      return [e.name, e.group ? "group" : "", e.outcome, e.started >= 0 ? "started at " + time(e.started) + ", ran for " + time(e.end - e.started) : "not started",
+        waitsText(e) ? "waited: " + waitsText(e) : "", e.onPath ? "on the critical path" : "", e.errors.length ? "error: " + e.errors[0] : ""].filter(Boolean).join(", ");
+    }
+
     function select(e, moves) {
       selected = e;
       const panel = $("details");
       panel.replaceChildren();
-      if (!e) { panel.append(element("h2", "Details")); draw(); return; }
+      $("status").textContent = e ? spoken(e) : "none selected";
+      if (!e) { panel.append(element("h2", "Details"), element("p", "Click a procedure, or find one by name.", "dim")); draw(); return; }
       panel.append(element("h2", e.name));
       const list = element("dl");
       const add = (term, text) => { list.append(element("dt", term), element("dd", text)); };
@@ -451,12 +524,17 @@ enum TimelinePage {
       if (e.onPath) add("critical path", "on it");
       panel.append(list);
       const section = (title, fill) => { panel.append(element("h3", title)); const ul = element("ul"); fill(ul); panel.append(ul); };
-      section("Waited" , ul => {
-        for (const w of e.waits) {
-          const li = element("li", waitText(w)); li.style.borderLeft = "4px solid " + causeColor(w.cause); li.style.paddingLeft = "5px"; li.style.listStyle = "none"; ul.append(li);
+      const waited = (ul, waits) => {
+        for (const w of waits) {
+          const li = element("li", waitText(e, w)); li.style.borderLeft = "4px solid var(--" + varOf(w.cause) + ")"; li.style.paddingLeft = "5px"; li.style.listStyle = "none"; ul.append(li);
         }
-        if (!e.waits.length) ul.append(element("li", "for nothing"));
+      };
+      const long = e.waits.filter(w => w.time >= LEAST), short = e.waits.filter(w => w.time < LEAST);
+      section("Waited", ul => {
+        waited(ul, long);
+        if (!long.length) ul.append(element("li", short.length ? "for nothing of more than 1 % of the whole" : "for nothing"));
       });
+      if (short.length) { const fold = element("details"), ul = element("ul"); waited(ul, short); fold.append(element("summary", short.length + " shorter than 1 %"), ul); panel.append(fold); }
       if (e.errors.length) section("Errors", ul => { for (const error of e.errors) { const li = element("li"); li.append(element("pre", error)); ul.append(li); } });
       const links = (title, ids) => { if (ids.length) section(title + " (" + ids.length + ")", ul => {
         for (const id of ids.slice(0, 50)) { const li = element("li"); const o = byID.get(id); if (o) li.append(link(o)); else li.textContent = "dropped"; ul.append(li); } }); };
@@ -479,6 +557,7 @@ enum TimelinePage {
       const body = element("tbody");
       for (const row of rows) {
         const tr = element("tr");
+        if (row.kind) tr.className = row.kind;
         row.forEach((cell, i) => { const td = element("td", undefined, heads[i][1]); if (cell instanceof Node) td.append(cell); else td.textContent = cell; tr.append(td); });
         body.append(tr);
       }
@@ -487,28 +566,64 @@ enum TimelinePage {
     function swatch(cause, text) {
       const span = element("span"), i = element("i");
       i.style.cssText = "display:inline-block;width:10px;height:10px;border-radius:2px;margin-right:6px";
-      i.style.background = "var(--" + (cause === "group" ? "group-wait" : cause) + ")";
-      span.append(i, text);
+      i.style.background = "var(--" + varOf(cause) + ")";
+      i.setAttribute("aria-hidden", "true");
+      if (cause) span.append(i);
+      span.append(text);
       return span;
     }
     function tables() {
+      fill($("shares"), [["cause"], ["share", "n"], ["time", "n"], ["most of it"]],
+        data.shares.map(([label, cause, sum, id, longest]) => {
+          const bar = element("span"), i = element("i", undefined, "meter");
+          i.style.width = Math.max(1, sum / END * 160) + "px"; i.style.background = cause < 0 ? "var(--succeeded)" : "var(--" + varOf(CAUSES[cause]) + ")"; i.setAttribute("aria-hidden", "true");
+          bar.append(i, label);
+          const of = element("span"); if (byID.has(id)) of.append(link(byID.get(id)), ", " + time(longest));
+          return [bar, percent(sum), time(sum), of];
+        }), "What the critical path’s time went to. While a step runs and the next one is ready, but kept back by a slot, an exclusion or a barrier, that counts; else it is work");
       const shownPath = path.length > 200 ? path.slice(0, 100).concat(path.slice(-100)) : path;
-      fill($("path"), [["procedure"], ["why after the one before"], ["started", "n"], ["ran for", "n"], ["waited for"]],
-        shownPath.map(({ entry: e, link: l }) => [link(e), l, time(e.begin), time(e.end - e.begin), e.waits.map(waitText).join("; ")]),
-        "What determined when the last procedure finished, from the first to the last" + (shownPath.length < path.length ? ": the first 100 and the last 100 of " + path.length : ""));
-      const totals = CAUSES.map((cause, i) => ({ cause, label: LABELS[i], sum: 0, count: 0, longest: 0, of: null }));
-      const waits = [];
+      const rows = [];
+      for (const { entry: e, link: l, gaps } of shownPath) {
+        const gapRow = g => { const row = [swatch(g.cause, g.text), "", time(g.from), time(g.time), percent(g.time), ""]; row.kind = "gap"; return row; };
+        const before = gaps.filter(g => !g.after);
+        rows.push(...before.map(gapRow));
+        const row = [link(e), l === "beginning" ? (before.length ? "the wait above" : "the first") : binding(e, l), time(e.begin), time(e.end - e.begin), percent(e.end - e.begin), waitsText(e)];
+        row.kind = "step";
+        rows.push(row, ...gaps.filter(g => g.after).map(gapRow));
+      }
+      fill($("path"), [["procedure"], ["began after"], ["started", "n"], ["took", "n"], ["share", "n"], ["waited for"]], rows,
+        "What determined when the last procedure finished, from the first to the last; in italics, what was no procedure’s running" + (shownPath.length < path.length ? ": the first 100 and the last 100 of " + path.length : ""));
+      const totals = new Map(), waits = [];
       for (const e of all) for (const w of e.waits) {
-        const total = totals[CAUSES.indexOf(w.cause)];
+        const name = w.cause === "slot" || w.cause === "suspension" ? "of " + source(e, w.cause === "suspension") : w.cause === "exclusion" ? (w.category && "‘" + w.category + "’") : w.cause === "condition" || w.cause === "heldEvent" ? (w.text && "‘" + w.text + "’") : "";
+        const key = w.cause + " " + name;
+        if (!totals.has(key)) totals.set(key, { cause: w.cause, label: w.label + (name ? " " + name : ""), sum: 0, count: 0, longest: 0, of: null });
+        const total = totals.get(key);
         total.sum += w.time; total.count++;
         if (w.time > total.longest) { total.longest = w.time; total.of = e; }
-        waits.push({ e, w });
+        if (w.time >= LEAST || waits.length < 40) waits.push({ e, w });
       }
+      const causes = [...totals.values()].sort((a, b) => b.sum - a.sum), short = causes.filter(t => t.longest < LEAST);
       fill($("causes"), [["cause"], ["sum", "n"], ["procedures", "n"], ["longest", "n"], ["of"]],
-        totals.filter(t => t.count).sort((a, b) => b.sum - a.sum).map(t => [swatch(t.cause, t.label), time(t.sum), String(t.count), time(t.longest), t.of ? link(t.of) : ""]));
+        causes.filter(t => t.longest >= LEAST).map(t => [swatch(t.cause, t.label), time(t.sum), String(t.count), time(t.longest), t.of ? link(t.of) : ""]),
+        "The sum over all procedures: several wait at the same time");
+      $("short-causes").textContent = short.length ? "Never more than 1 % of the whole at a time: " + short.slice(0, 20).map(t => t.label + " (" + time(t.sum) + " of " + t.count + ")").join(", ") + "." : "";
       waits.sort((a, b) => b.w.time - a.w.time);
       fill($("waits"), [["procedure"], ["cause"], ["waited", "n"], ["for"]],
-        waits.slice(0, 40).map(({ e, w }) => [link(e), swatch(w.cause, w.label), time(w.time), byID.has(w.blocker) ? link(byID.get(w.blocker)) : (w.category ? w.category + " " : "") + w.text]));
+        waits.filter(({ w }) => w.time >= LEAST).slice(0, 20).map(({ e, w }) => [link(e), swatch(w.cause, w.label), time(w.time), byID.has(w.blocker) && w.cause !== "group" && w.cause !== "exclusion" ? link(byID.get(w.blocker)) : reason(e, w)]),
+        "Waits of less than 1 % of the whole are left out");
+      fill($("runs"), [["procedure"], ["took", "n"], ["share", "n"], ["critical path"]],
+        leaves.slice().sort((a, b) => (b.end - b.started) - (a.end - a.started)).slice(0, 20).map(e => [link(e), time(e.end - e.started), percent(e.end - e.started), e.onPath ? "on it" : ""]),
+        "From start to finish, groups not counted: on the critical path a shorter one makes the whole faster");
+    }
+    // Why it could not begin before the step above had finished.
+    function binding(e, l) {
+      switch (l) {
+      case "dependency": return "its dependency";
+      case "slot": return "a slot was given back, " + source(e);
+      case "exclusion": { const w = e.waits.find(w => w.cause === "exclusion"); return "the exclusion" + (w && w.category ? " ‘" + w.category + "’" : "") + " was given back"; }
+      default: return "the barrier";
+      }
     }
     let page = 0;
     function listed() { return matches ? byStart.filter(e => matches.has(e)) : byStart; }
@@ -517,7 +632,7 @@ enum TimelinePage {
       page = Math.min(Math.max(page, 0), pages - 1);
       const shown = entries.slice(page * 100, page * 100 + 100);
       fill($("all"), [["procedure"], ["type"], ["outcome"], ["enqueued", "n"], ["started", "n"], ["ran for", "n"], ["waited"]],
-        shown.map(e => [link(e), e.type, e.outcome, time(e.enqueued), e.started >= 0 ? time(e.started) : "–", e.started >= 0 ? time(e.end - e.started) : "–", e.waits.map(waitText).join("; ")]));
+        shown.map(e => [link(e), e.type, e.outcome, time(e.enqueued), e.started >= 0 ? time(e.started) : "–", e.started >= 0 ? time(e.end - e.started) : "–", waitsText(e)]));
       $("page").textContent = entries.length ? (page * 100 + 1) + "–" + (page * 100 + shown.length) + " of " + entries.length : "none";
       $("previous").disabled = page === 0; $("next").disabled = page === pages - 1;
     }
@@ -593,9 +708,32 @@ enum TimelinePage {
     $("stats").textContent = [plural(all.length - groups, "procedure"), ...(groups ? [plural(groups, "group")] : []), time(data.end),
       "at most " + most + " at once", (leaves.reduce((s, e) => s + e.end - e.started, 0) / END).toFixed(2) + " on average",
       ...["failed", "cancelled", "running", "waiting"].filter(count).map(o => count(o) + " " + o), ...(data.dropped ? [data.dropped + " older ones were dropped"] : [])].join(" · ");
-    for (const [name, text] of [["succeeded", "succeeded"], ["failed", "✕ failed"], ["cancelled", "⊘ cancelled"], ["running", "running"], ["path", "on the critical path"], ...CAUSES.map((c, i) => [c === "group" ? "group-wait" : c, "wait: " + LABELS[i]])]) {
-      const li = element("li"), i = element("i"); i.style.background = "var(--" + name + ")"; li.append(i, text); $("legend").append(li);
+    $("verdict").textContent = data.verdict;
+    // Only what is in this timeline.
+    const used = CAUSES.map((cause, i) => ({ cause, label: LABELS[i] })).filter(({ cause }) => all.some(e => e.waits.some(w => w.cause === cause)));
+    const marks = { failed: "✕ ", cancelled: "⊘ " };
+    for (const [name, text, kind] of [...["succeeded", "failed", "cancelled", "running"].filter(o => all.some(e => e.outcome === o && !e.group && e.started >= 0)).map(o => [o, (marks[o] || "") + o]),
+      ...(groups ? [["group", "group"]] : []), ...(path.length ? [["path", "on the critical path", "line"]] : []), ...used.map(({ cause, label }) => [varOf(cause), cause === "heldEvent" ? label : "wait: " + label])]) {
+      const li = element("li"), i = element("i", undefined, kind); i.style.background = "var(--" + name + ")"; i.setAttribute("aria-hidden", "true"); li.append(i, text); $("legend").append(li);
     }
+    const TERMS = {
+      dependency: "It waited until the last procedure that it depends on had finished.",
+      barrier: "It waited for what was added before a barrier, or for the barrier: the name says for which procedure last.",
+      condition: "It waited for the answer of the condition that is named.",
+      group: "Its group had not begun; what the group waited for is named.",
+      suspension: "Its queue, or group, was suspended.",
+      exclusion: "Another procedure held the category that is named.",
+      slot: "As many were running as the limit of its queue, or group, allows.",
+      worker: "It had all it needed, and no thread had come yet.",
+      heldEvent: "An observer held the start (willExecute) or the end (willFinish) back. A part of the bar, after the start.",
+    };
+    const describe = (term, text) => $("terms").append(element("dt", term), element("dd", text));
+    describe("critical path", "The procedures that determined when the last one finished. Only a change to one of these, or to what binds it to the one before, makes the whole faster.");
+    describe("lane", "A row of procedures that ran one after another, as if a worker were held from start to finish. Lanes are not threads.");
+    describe("enqueued, ready, started", "It came onto the queue; its dependencies and conditions were done; a worker picked it up, with a slot.");
+    describe("slot", "The right to run: a queue gives as many as its limit.");
+    if (groups) describe("group", "A procedure that consists of others. It is drawn behind those.");
+    for (const { cause, label } of used) describe((cause === "heldEvent" ? "" : "wait: ") + label, TERMS[cause]);
     readColors(); layout(); fit(); tables(); tableOfAll(); layout();
     // For tests: where a procedure is drawn.
     window.timelinePage = { bounds(id) { const e = byID.get(id), y = e && middle(e); if (!e || y === null) return null; const r = canvas.getBoundingClientRect(); return { x: r.left + (x(e.begin) + x(e.end)) / 2, y: r.top + y }; }, paint, zoom, select: id => select(byID.get(id), true) };

@@ -13,18 +13,46 @@ struct Document: CustomTestStringConvertible {
   static let root = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  /// README.md, CHANGELOG.md and everything below Documentation.
+  /// README.md, CHANGELOG.md, everything below Documentation, and the catalogs of the libraries.
   static let all: [Document] = {
     let folder = root.appending(path: "Documentation").path
     let paths = (FileManager.default.enumerator(atPath: folder)?.allObjects ?? [])
       .compactMap { $0 as? String }
       .filter { $0.hasSuffix(".md") }
       .map { "Documentation/\($0)" }
-    return (["README.md", "CHANGELOG.md"] + paths.sorted()).compactMap { path in
+    return (["README.md", "CHANGELOG.md"] + paths.sorted() + catalogPaths).compactMap { path in
       let text = try? String(contentsOf: root.appending(path: path), encoding: .utf8)
       return text.map { Document(path: path, text: $0) }
     }
   }()
+
+  /// The pages of the catalogs of DocC: those of a module, and its articles.
+  private static var catalogPaths: [String] {
+    let sources = root.appending(path: "Sources").path
+    return (FileManager.default.enumerator(atPath: sources)?.allObjects ?? [])
+      .compactMap { $0 as? String }
+      .filter { $0.contains(".docc/") && $0.hasSuffix(".md") }
+      .map { "Sources/\($0)" }.sorted()
+  }
+
+  /// Of a page in a catalog, the name of its module.
+  var module: String? {
+    path.wholeMatch(of: #/Sources/(\w+)/\w+\.docc/.*/#).map { String($0.1) }
+  }
+
+  /// Whether it is an article of a catalog, and not the page of the module.
+  var isArticle: Bool {
+    guard let module else { return false }
+    return !path.hasSuffix("/\(module).md")
+  }
+
+  /// The articles that it links to in DocC's way, by name: with the module, if that is another one.
+  var linkedArticles: [(module: String?, name: String)] {
+    let own = text.matches(of: #/[(<]doc:(\w+)/#).map { (String?.none, String($0.1)) }
+    let others = text.matches(of: #/[(<]doc://(\w+)/documentation/\w+/(\w+)/#)
+      .map { (Optional(String($0.1)), String($0.2)) }
+    return own + others
+  }
 
   /// The fenced blocks of a language, without indentation.
   func blocks(of language: String) -> [String] {
@@ -47,7 +75,7 @@ struct Document: CustomTestStringConvertible {
   /// The targets of links to files of the package, without the part after `#`.
   var linkedPaths: [String] {
     text.matches(of: /\]\(([^)\s]+)\)/).map { String($0.1) }
-      .filter { !$0.contains("://") && !$0.hasPrefix("#") }
+      .filter { !$0.contains("://") && !$0.hasPrefix("#") && !$0.hasPrefix("doc:") }
       .map { String($0.prefix { $0 != "#" }) }
   }
 }

@@ -41,13 +41,39 @@ import Testing
     }
   }
 
-  @Test("the index leads to every document below it")
+  @Test("every link to an article leads to one", arguments: Document.all)
+  func articleLinks(document: Document) {
+    for (module, name) in document.linkedArticles {
+      let module = module ?? document.module ?? ""
+      let path = "Sources/\(module)/\(module).docc/\(name).md"
+      #expect(Document.all.contains { $0.path == path }, "\(path)")
+    }
+    if document.module != nil {
+      // A path leads nowhere on the site.
+      #expect(document.linkedPaths == [])
+    }
+  }
+
+  @Test("the index leads to every document below it, and to every article")
   func index() throws {
     let index = try #require(Document.all.first { $0.path == "Documentation/README.md" })
-    let linked = Set(index.linkedPaths.map { "Documentation/\($0)" })
-    for document in Document.all
-    where document.path.hasPrefix("Documentation/") && document.path != index.path {
-      #expect(linked.contains(document.path), "\(document.path) is not in the index")
+    let folder = Document.root.appending(path: "Documentation")
+    let linked = Set(
+      index.linkedPaths.map { folder.appending(path: $0).standardizedFileURL.path })
+    for document in Document.all where document.path != index.path {
+      guard document.path.hasPrefix("Documentation/") || document.isArticle else { continue }
+      let path = Document.root.appending(path: document.path).standardizedFileURL.path
+      #expect(linked.contains(path), "\(document.path) is not in the index")
+    }
+  }
+
+  @Test("the topics of each library name each of its articles")
+  func topics() {
+    for document in Document.all where document.isArticle {
+      let module = document.module ?? ""
+      let page = Document.all.first { $0.path == "Sources/\(module)/\(module).docc/\(module).md" }
+      let name = URL(filePath: document.path).deletingPathExtension().lastPathComponent
+      #expect(page?.text.contains("- <doc:\(name)>") == true, "\(module) does not name '\(name)'")
     }
   }
 

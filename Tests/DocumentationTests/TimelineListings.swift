@@ -39,6 +39,9 @@ struct TimelineListings {
     for step in snapshot.criticalPath {
       print("\(step.entry.name), after the one before by \(step.link)")
     }
+    for share in snapshot.criticalPathShares {
+      print("\(share.kind), \(share.name ?? "all of it"): \(share.total)")
+    }
     for wait in snapshot.waits {
       print("\(wait.count) procedures waited \(wait.total) for \(wait.cause.label)")
     }
@@ -48,6 +51,7 @@ struct TimelineListings {
         "fetch, after the one before by beginning",
         "parse, after the one before by dependency",
         "store, after the one before by dependency",
+        "work, all of it: 11.0 seconds",
         "2 procedures waited 10.0 seconds for dependency",
       ])
     // listing: timeline-expect

@@ -41,4 +41,41 @@ struct Example {
     scenario.at(9) { documentation.cancel(withError: TestError("not needed")) }
     return try scenario.run()
   }
+
+  /// Waits for each cause: the queue is suspended at first, and a condition, a barrier and a group follow.
+  static func ofAllCauses() throws -> ProcedureTimeline.Snapshot {
+    let scenario = Scenario(seed: 3, limit: 2)
+    let (queue, simulation) = (scenario.queue, scenario.simulation)
+    let licences = ExclusionCategory(named: "licences", in: ExclusionDomain(name: "causes"))
+    queue.isSuspended = true
+    scenario.at(3) { queue.isSuspended = false }
+    let checks = (1...4).map { lasting(2, "check \($0)") }
+    for check in checks.prefix(2) { check.add(condition: AtMost(1, of: licences)) }
+    let upload = lasting(2, "upload")
+    upload.add(condition: IsOnline(clock: queue.clock))
+    upload.add(dependency: checks[3])
+    let reports = GroupProcedure(lasting(1, "totals"), lasting(2, "charts")).named("reports")
+    reports.add(dependency: upload)
+    queue.add(checks)
+    queue.add(upload, reports)
+    queue.add(barrier: lasting(2, "clean up"))
+    let letter = lasting(1, "letter")
+    letter.addWillExecuteBlockObserver { _, pendingExecute in
+      simulation.perform(after: .seconds(1)) { pendingExecute.release() }
+    }
+    letter.addWillFinishBlockObserver { _, _, pendingFinish in
+      simulation.perform(after: .seconds(2)) { pendingFinish.release() }
+    }
+    queue.add(letter)
+    return try scenario.run()
+  }
+}
+
+private struct IsOnline: Condition {
+  let clock: any Clock<Duration>
+
+  func evaluate(_ procedure: Procedure) async throws -> ConditionResult {
+    try await clock.sleep(for: .seconds(4))
+    return .satisfied
+  }
 }

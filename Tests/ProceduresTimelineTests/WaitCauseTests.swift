@@ -7,7 +7,7 @@ import Testing
 private struct Slow: Condition {
   let clock: any Clock<Duration>
   let seconds: Int
-  var name: String { "slow answer" }
+  var name = "slow answer"
 
   func evaluate(_ procedure: Procedure) async throws -> ConditionResult {
     try await clock.sleep(for: .seconds(seconds))
@@ -116,7 +116,7 @@ private struct Slow: Condition {
     }
     scenario.queue.add(procedure)
     let snapshot = try scenario.run()
-    #expect(snapshot.waits(of: "held") == ["held event 3.0"])
+    #expect(snapshot.waits(of: "held") == ["held event 3.0 (willExecute)"])
     let entry = try #require(snapshot.entry(named: "held"))
     #expect(entry.started == entry.enqueued)
     #expect(entry.executing == entry.enqueued + .seconds(3))
@@ -132,7 +132,8 @@ private struct Slow: Condition {
     scenario.queue.add(first, group)
     let snapshot = try scenario.run()
     #expect(snapshot.waits(of: "group") == ["dependency 2.0 (first)"])
-    #expect(snapshot.waits(of: "child") == ["group 2.0"])
+    #expect(snapshot.waits(of: "child") == ["group 2.0 (first)"])
+    #expect(snapshot.entry(named: "child")?.waits.first?.groupCause == .dependency)
     #expect(snapshot.entry(named: "child")?.parent == snapshot.entry(named: "group")?.id)
   }
 
@@ -143,8 +144,61 @@ private struct Slow: Condition {
     scenario.queue.add(barrier: lasting(3, "barrier"))
     scenario.queue.add(lasting(1, "after"))
     let snapshot = try scenario.run()
-    #expect(snapshot.waits(of: "barrier") == ["barrier 2.0"])
-    #expect(snapshot.waits(of: "after") == ["barrier 5.0"])
+    #expect(snapshot.waits(of: "barrier") == ["barrier 2.0 (before)"])
+    #expect(snapshot.waits(of: "after") == ["barrier 5.0 (barrier)"])
+  }
+
+  @Test(
+    "V1: a barrier's wait goes to the last to finish of those before it")
+  func barrierAmongOthers() throws {
+    let scenario = Scenario()
+    let cancelled = lasting(9, "cancelled")
+    scenario.at(2) { cancelled.cancel() }
+    scenario.queue.add(lasting(4, "long"), lasting(1, "short"), cancelled)
+    scenario.queue.add(barrier: lasting(1, "first barrier"))
+    scenario.queue.add(lasting(2, "behind"), lasting(9, "long behind"), lasting(3, "third"))
+    scenario.queue.add(barrier: lasting(1, "second barrier"))
+    scenario.queue.add(lasting(1, "last"))
+    let snapshot = try scenario.run()
+    #expect(snapshot.waits(of: "first barrier") == ["barrier 4.0 (long)"])
+    #expect(snapshot.waits(of: "behind") == ["barrier 5.0 (first barrier)"])
+    #expect(snapshot.waits(of: "third") == ["barrier 5.0 (first barrier)"])
+    #expect(snapshot.waits(of: "second barrier") == ["barrier 14.0 (long behind)"])
+    #expect(snapshot.waits(of: "last") == ["barrier 15.0 (second barrier)"])
+  }
+
+  @Test("V1: each condition that is waited for has its own part, by name")
+  func conditions() throws {
+    let scenario = Scenario()
+    let procedure = lasting(1, "asks")
+    let clock = scenario.queue.clock
+    procedure.add(condition: Slow(clock: clock, seconds: 5, name: "licence"))
+    procedure.add(condition: Slow(clock: clock, seconds: 1, name: "disk space"))
+    procedure.add(condition: Slow(clock: clock, seconds: 2, name: "licence"))
+    scenario.queue.add(procedure)
+    let snapshot = try scenario.run()
+    #expect(
+      snapshot.waits(of: "asks") == ["condition 7.0 (licence)", "condition 1.0 (disk space)"])
+    #expect(snapshot.entry(named: "asks")?.faults == [])
+    #expect(snapshot.waits.map(\.total) == [.seconds(8)])
+  }
+
+  @Test("V1: a held finish is told from a held start")
+  func heldFinish() throws {
+    let scenario = Scenario()
+    let procedure = lasting(1, "held")
+    procedure.addWillExecuteBlockObserver { _, pendingExecute in
+      scenario.simulation.perform(after: .seconds(3)) { pendingExecute.release() }
+    }
+    procedure.addWillFinishBlockObserver { _, _, pendingFinish in
+      scenario.simulation.perform(after: .seconds(2)) { pendingFinish.release() }
+    }
+    scenario.queue.add(procedure)
+    let snapshot = try scenario.run()
+    #expect(
+      snapshot.waits(of: "held")
+        == ["held event 3.0 (willExecute)", "held event 2.0 (willFinish)"])
+    #expect(snapshot.waits.map(\.total) == [.seconds(5)])
   }
 
   @Test("V1: a dependency added to one that was ready, or excluded, is a wait of its own")

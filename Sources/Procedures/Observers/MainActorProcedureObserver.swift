@@ -57,30 +57,30 @@ extension MainActorProcedureObserver {
   /// All events.
   public nonisolated var events: ProcedureEvents { .all }
 
-  /// Does nothing.
+  /// The default for an observer that does not need this event.
   public func didAttach(to procedure: Procedure) {}
 
-  /// Does nothing.
+  /// The default for an observer that does not need this event.
   public func will(execute procedure: Procedure, pendingExecute: PendingEvent) {}
 
-  /// Does nothing.
+  /// The default for an observer that does not need this event.
   public func did(execute procedure: Procedure) {}
 
-  /// Does nothing.
+  /// The default for an observer that does not need this event.
   public func did(cancel procedure: Procedure, withErrors errors: [any Error]) {}
 
-  /// Does nothing.
+  /// The default for an observer that does not need this event.
   public func procedure(_ procedure: Procedure, willAdd newProcedure: Procedure) {}
 
-  /// Does nothing.
+  /// The default for an observer that does not need this event.
   public func procedure(_ procedure: Procedure, didAdd newProcedure: Procedure) {}
 
-  /// Does nothing.
+  /// The default for an observer that does not need this event.
   public func will(
     finish procedure: Procedure, withErrors errors: [any Error], pendingFinish: PendingEvent
   ) {}
 
-  /// Does nothing.
+  /// The default for an observer that does not need this event.
   public func did(finish procedure: Procedure, withErrors errors: [any Error]) {}
 }
 

@@ -28,7 +28,9 @@ public protocol ProcedureObserver: Sendable {
 
   /// `execute()` is about to be called. Cancel or finish the procedure here and it is not.
   ///
-  /// - Parameter pendingExecute: keep it to hold the event back; release it to let the event go on.
+  /// - Parameters:
+  ///   - procedure: the one that is observed.
+  ///   - pendingExecute: keep it to hold the event back; release it to let the event go on.
   func will(execute procedure: Procedure, pendingExecute: PendingEvent)
 
   /// `execute()` has returned. The work may go on asynchronously.
@@ -45,7 +47,10 @@ public protocol ProcedureObserver: Sendable {
 
   /// The procedure is about to finish with these errors, which no longer change.
   ///
-  /// - Parameter pendingFinish: keep it to hold the event back; release it to let the event go on.
+  /// - Parameters:
+  ///   - procedure: the one that is observed.
+  ///   - errors: of the cancel and of the finish.
+  ///   - pendingFinish: keep it to hold the event back; release it to let the event go on.
   func will(
     finish procedure: Procedure, withErrors errors: [any Error], pendingFinish: PendingEvent)
 
@@ -60,29 +65,29 @@ extension ProcedureObserver {
   /// On the procedure's worker.
   public var eventQueue: DispatchQueue? { nil }
 
-  /// Does nothing.
+  /// The default for an observer that does not need this event.
   public func didAttach(to procedure: Procedure) {}
 
-  /// Does nothing.
+  /// The default for an observer that does not need this event.
   public func will(execute procedure: Procedure, pendingExecute: PendingEvent) {}
 
-  /// Does nothing.
+  /// The default for an observer that does not need this event.
   public func did(execute procedure: Procedure) {}
 
-  /// Does nothing.
+  /// The default for an observer that does not need this event.
   public func did(cancel procedure: Procedure, withErrors errors: [any Error]) {}
 
-  /// Does nothing.
+  /// The default for an observer that does not need this event.
   public func procedure(_ procedure: Procedure, willAdd newProcedure: Procedure) {}
 
-  /// Does nothing.
+  /// The default for an observer that does not need this event.
   public func procedure(_ procedure: Procedure, didAdd newProcedure: Procedure) {}
 
-  /// Does nothing.
+  /// The default for an observer that does not need this event.
   public func will(
     finish procedure: Procedure, withErrors errors: [any Error], pendingFinish: PendingEvent
   ) {}
 
-  /// Does nothing.
+  /// The default for an observer that does not need this event.
   public func did(finish procedure: Procedure, withErrors errors: [any Error]) {}
 }

@@ -133,7 +133,7 @@ extension Procedure {
   ///
   /// - Returns: what waits for the procedure, to be notified when that has left its list.
   private func retire(
-    on worker: WorkerPlace, with extras: ProcedureExtras?, _ record: ProcedureRecord?
+    on worker: WorkerPlace, with extras: ProcedureExtras?, _ record: FinishedRecord?
   ) -> [FinishWaiter]? {
     record?.publish(self)
     guard let extras else { return nil }

@@ -12,7 +12,7 @@ struct NextStep: Sendable {
     /// Of a procedure that is to be added, or one that had to wait.
     indirect case delivery(ObserverDelivery)
     /// At the last step: all that the procedure releases, and its record, if it is recorded.
-    case end(ProcedureExtras?, ProcedureRecord?)
+    case end(ProcedureExtras?, FinishedRecord?)
   }
 
   let step: ProcedureStateMachine.Step
@@ -56,7 +56,7 @@ extension ProcedureCore {
     let step = machine.next(wants: observers.wants)
     switch step {
     case .waitForPendingEvents, .announceChildren, .execute:
-      if let record { record.note(step) }
+      if let record { record.note(step, holding: machine.awaitedHold) }
       return NextStep(step)
     case .idle, .waitForGroup, .handOver, .evaluateConditions, .settleChildren, .askGroup,
       .hearChildren:
@@ -118,8 +118,12 @@ extension ProcedureCore {
       let contents = extras.take()
       if let contents { extras = contents.remainder() }
       if let origin { withExtras { $0.origin = origin } }
-      record?.noteEnd(of: self, contents)
-      detail = .end(contents, record)
+      if let record {
+        record.noteEnd(of: self, contents)
+        detail = .end(contents, FinishedRecord(record))
+      } else {
+        detail = .end(contents, nil)
+      }
       return NextStep(step)
     case .waitForPendingEvents, .announceChildren, .execute, .idle, .waitForGroup, .handOver,
       .evaluateConditions, .settleChildren, .askGroup, .hearChildren:

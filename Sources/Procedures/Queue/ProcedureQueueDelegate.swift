@@ -23,18 +23,18 @@ public protocol ProcedureQueueDelegate: AnyObject, Sendable {
 }
 
 extension ProcedureQueueDelegate {
-  /// Does nothing.
+  /// The default for a delegate that does not need this event.
   public func procedureQueue(_ queue: ProcedureQueue, willAdd procedure: Procedure) {}
 
-  /// Does nothing.
+  /// The default for a delegate that does not need this event.
   public func procedureQueue(_ queue: ProcedureQueue, didAdd procedure: Procedure) {}
 
-  /// Does nothing.
+  /// The default for a delegate that does not need this event.
   public func procedureQueue(
     _ queue: ProcedureQueue, willFinish procedure: Procedure, withErrors errors: [any Error]
   ) {}
 
-  /// Does nothing.
+  /// The default for a delegate that does not need this event.
   public func procedureQueue(
     _ queue: ProcedureQueue, didFinish procedure: Procedure, withErrors errors: [any Error]
   ) {}

@@ -106,6 +106,14 @@ final class ListRecording: Sendable {
     }
   }
 
+  /// Calls with the recording, if there is one, without counting a reference: one that is replaced is kept
+  /// by the next.
+  @inline(__always)
+  func withCurrent<Result>(_ body: (ListRecording) -> Result) -> Result? {
+    guard let current = unsafe reference.load(ordering: .acquiring) else { return nil }
+    return unsafe current._withUnsafeGuaranteedRef(body)
+  }
+
   /// The list's state may have changed. Called under its lock, at the end of each change: without counting
   /// a reference.
   @inline(__always)

@@ -15,9 +15,7 @@ extension ProcedureCore {
   /// - Returns: whether the list is recorded.
   @inline(__always)
   mutating func beginRecord(of procedure: Procedure, in list: ReadyList) -> Bool {
-    guard let recording = list.recording.current else { return false }
-    makeRecord(of: procedure, in: recording)
-    return true
+    list.recording.withCurrent { makeRecord(of: procedure, in: $0) } != nil
   }
 
   @inline(never)

@@ -42,21 +42,26 @@ final class ProcedureRecord: @unchecked Sendable {
 
   /// A condition is asked that does not answer at once.
   func noteCondition(_ name: String) {
-    if content.gate != .passed { content.condition = name }
+    if content.gate == .conditions { content.ask(name, at: recording.clock.now) }
   }
 
   /// It was cancelled.
   func noteCancel() {
     let sample = recording.sample()
-    endHold(at: sample.now)
+    content.endHold(at: sample.now)
     if content.cancelled == RecordedProcedure.never { content.cancelled = sample.now }
     content.pass(to: .passed, at: sample)
   }
 
   /// A step of its turn is about to be carried out: one that starts it, holds it, or comes after that.
-  func note(_ step: ProcedureStateMachine.Step) {
+  ///
+  /// - Parameters:
+  ///   - step: which one.
+  ///   - held: the event that keeps it, if it is held.
+  func note(_ step: ProcedureStateMachine.Step, holding held: ProcedureStateMachine.Holdable? = nil)
+  {
     let sample = recording.sample()
-    endHold(at: sample.now)
+    content.endHold(at: sample.now)
     switch step {
     case .willExecute, .announceChildren, .execute:
       if content.started == RecordedProcedure.never {
@@ -66,22 +71,16 @@ final class ProcedureRecord: @unchecked Sendable {
       if step == .execute { content.executing = sample.now }
     case .waitForPendingEvents:
       content.heldSince = sample.now
+      content.heldEvent = held
     default:
       break
     }
   }
 
-  @inline(__always)
-  private func endHold(at now: Int64) {
-    guard content.heldSince != RecordedProcedure.never else { return }
-    content.heldWait += now - content.heldSince
-    content.heldSince = RecordedProcedure.never
-  }
-
   /// It is about to leave its list.
   func noteEnd(of core: borrowing ProcedureCore, _ extras: ProcedureExtras?) {
     content.finished = recording.clock.now
-    endHold(at: content.finished)
+    content.endHold(at: content.finished)
     content.name = extras?.name
     if core.machine.isFailed { content.errors = core.machine.errors }
     if core.machine.isCancelled {
@@ -97,9 +96,7 @@ final class ProcedureRecord: @unchecked Sendable {
     var current = content
     let sample = recording.sample()
     current.pass(to: .passed, at: sample)
-    if current.heldSince != RecordedProcedure.never {
-      current.heldWait += sample.now - current.heldSince
-    }
+    current.endHold(at: sample.now)
     if let exclusion { current.exclusion = exclusion.ended(at: sample.times) }
     current.name = core.extras?.name
     current.errors = core.machine.errors
@@ -135,7 +132,23 @@ final class ProcedureRecord: @unchecked Sendable {
   func publish(_ procedure: Procedure) {
     if let exclusion { content.exclusion = exclusion }
     if content.name == nil { content.name = procedure.derivedName }
-    recording.store.append(self)
+    // Without counting references to what this one holds.
+    unsafe Unmanaged.passUnretained(recording)._withUnsafeGuaranteedRef { recording in
+      unsafe Unmanaged.passUnretained(recording.store)._withUnsafeGuaranteedRef { $0.append(self) }
+    }
+  }
+}
+
+/// The record of a procedure at its last step, without counting a reference: the procedure keeps it.
+@safe struct FinishedRecord: Sendable {
+  private let reference: Unmanaged<ProcedureRecord>
+
+  init(_ record: ProcedureRecord) {
+    unsafe reference = Unmanaged.passUnretained(record)
+  }
+
+  func publish(_ procedure: Procedure) {
+    unsafe reference._withUnsafeGuaranteedRef { $0.publish(procedure) }
   }
 }
 

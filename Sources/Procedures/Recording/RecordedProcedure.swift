@@ -35,19 +35,22 @@ package struct RecordedProcedure: Sendable {
   var gate: Gate
   var since: Int64
   var heldSince = never
+  /// Which event is held, while one is.
+  var heldEvent: ProcedureStateMachine.Holdable?
 
-  /// For a dependency; for what is to be added or a barrier of the queue; for the answer of a condition;
-  /// for an observer that held an event back.
+  /// For a dependency; for what is to be added or a barrier of the queue.
   package internal(set) var dependencyWait: Int64 = 0
   package internal(set) var orderWait: Int64 = 0
-  package internal(set) var conditionWait: Int64 = 0
-  package internal(set) var heldWait: Int64 = 0
+  /// For the answers of conditions, in the order in which they were asked; nil where none was waited for.
+  package internal(set) var conditionWaits: [ConditionWait]?
+  /// For an observer that held WillExecute back, or WillFinish.
+  package internal(set) var heldExecuteWait: Int64 = 0
+  package internal(set) var heldFinishWait: Int64 = 0
   /// Between ready and started.
   package internal(set) var readyWait = HindranceTimes()
 
   /// In the order in which they ended.
   package internal(set) var dependencies: [UInt64] = []
-  package internal(set) var condition: String?
   /// What of the time between ready and started was spent in line for an exclusion; nil if nothing was.
   package internal(set) var exclusion: RecordedExclusion?
 
@@ -80,11 +83,39 @@ package struct RecordedProcedure: Sendable {
     let passed = sample.now - since
     switch gate {
     case .dependencies: if isDependency { dependencyWait += passed } else { orderWait += passed }
-    case .conditions: conditionWait += passed
+    case .conditions: endCondition(after: passed)
     case .ready: readyWait += sample.times
     case .passed: return
     }
     begin(next, at: sample)
+  }
+
+  /// A condition is asked that does not answer at once.
+  mutating func ask(_ condition: String, at now: Int64) {
+    guard gate == .conditions else { return }
+    endCondition(after: now - since)
+    conditionWaits = (conditionWaits ?? []) + [ConditionWait(name: condition, nanoseconds: nil)]
+    since = now
+  }
+
+  /// The wait for the last one that was asked is over, or that before the first was.
+  private mutating func endCondition(after passed: Int64) {
+    if let waits = conditionWaits, waits[waits.count - 1].nanoseconds == nil {
+      conditionWaits?[waits.count - 1].nanoseconds = passed
+    } else if passed != 0 {
+      conditionWaits = (conditionWaits ?? []) + [ConditionWait(name: nil, nanoseconds: passed)]
+    }
+  }
+
+  /// The event that was held is held no longer, or is to be added to what is known so far.
+  mutating func endHold(at now: Int64) {
+    guard heldSince != Self.never else { return }
+    if heldEvent == .execute {
+      heldExecuteWait += now - heldSince
+    } else {
+      heldFinishWait += now - heldSince
+    }
+    heldSince = Self.never
   }
 
   private mutating func begin(_ gate: Gate, at sample: (now: Int64, times: HindranceTimes)) {
@@ -94,6 +125,14 @@ package struct RecordedProcedure: Sendable {
     ready = sample.now
     readyWait -= sample.times
   }
+}
+
+/// How long a procedure waited for the answer of one condition.
+package struct ConditionWait: Sendable {
+  /// Nil before the first that did not answer at once.
+  package let name: String?
+  /// Nil while it is waited for.
+  package internal(set) var nanoseconds: Int64?
 }
 
 /// Where a procedure waited in line for what others excluded it from.

@@ -43,7 +43,10 @@ extension InputProcedure {
   /// decode.injectResult(from: request, via: { response in response.body })
   /// ```
   ///
-  /// - Parameter transform: if it throws, this procedure is cancelled with that error.
+  /// - Parameters:
+  ///   - source: the procedure whose output is used. This one depends on it from here on.
+  ///   - transform: if it throws, this procedure is cancelled with that error.
+  /// - Returns: this procedure.
   @discardableResult
   public func injectResult<Source: OutputProcedure>(
     from source: Source, via transform: @escaping @Sendable (Source.Output) throws -> Input

@@ -14,8 +14,10 @@ extension ProcedureProtocol {
   /// then. After it neither keeps the other alive: a dependency that succeeded leaves
   /// `dependencies`; one that did not stays there, for conditions, until this procedure has finished.
   ///
-  /// - Parameter block: is handed this procedure, the dependency and the dependency's errors. An
-  ///   error that it throws cancels this procedure.
+  /// - Parameters:
+  ///   - dependency: the procedure that this one is to depend on.
+  ///   - block: is handed this procedure, the dependency and the dependency's errors. An error that it
+  ///     throws cancels this procedure.
   /// - Returns: this procedure.
   @discardableResult
   public func inject<Dependency: Procedure>(

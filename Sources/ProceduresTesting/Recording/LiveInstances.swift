@@ -24,7 +24,10 @@ public final class LiveInstances: Sendable {
 
   /// Counts `object` as long as it lives, and returns it.
   ///
-  /// - Parameter label: what it is called in `labels`; by default as it describes itself.
+  /// - Parameters:
+  ///   - object: kept weakly.
+  ///   - label: what it is called in `labels`; by default as it describes itself.
+  /// - Returns: `object`.
   @discardableResult
   public func track<Object: AnyObject & Sendable>(
     _ object: Object, as label: String? = nil

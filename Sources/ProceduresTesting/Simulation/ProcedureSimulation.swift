@@ -125,7 +125,10 @@ public final class ProcedureSimulation: Sendable {
   /// Of several that come at the same time the order is drawn. It may happen while a procedure is
   /// between two events, as if on another thread. If it throws, the run fails with that error.
   ///
-  /// - Parameter name: what it is called in the log; nothing is noted without one.
+  /// - Parameters:
+  ///   - name: what it is called in the log; nothing is noted without one.
+  ///   - delay: in virtual time, from now on.
+  ///   - action: is called once, on the thread of the simulation.
   public func perform(
     _ name: String? = nil, after delay: Duration = .zero,
     _ action: @escaping @Sendable () throws -> Void

@@ -1,0 +1,131 @@
+"""build.py FOLDER [BASE]: has docc make FOLDER/site, of all libraries and their catalogs."""
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+
+def run(*command):
+    result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return result.returncode, result.stdout
+
+
+def libraries():
+    """The modules of the package's libraries, each after those that it depends on."""
+    package = json.loads(subprocess.run(
+        ["swift", "package", "dump-package"], stdout=subprocess.PIPE, check=True, text=True).stdout)
+    public = [target for product in package["products"] if "library" in product["type"] for target in product["targets"]]
+    needs = {
+        target["name"]: [next(iter(d.values()))[0] for d in target["dependencies"]] for target in package["targets"]}
+    order = []
+
+    def add(name):
+        for other in needs[name]:
+            if other in public:
+                add(other)
+        if name not in order:
+            order.append(name)
+
+    for name in public:
+        add(name)
+    return order, needs
+
+
+def below(name, needs):
+    """All that a module depends on."""
+    found = []
+    for other in needs.get(name, []):
+        found += [other, *below(other, needs)]
+    return found
+
+
+def undocumented(file):
+    """The public declarations of a symbol graph that have no comment."""
+    with open(file, encoding="utf-8") as text:
+        symbols = json.load(text)["symbols"]
+    for symbol in symbols:
+        # Without a place they are the compiler's own.
+        if "docComment" in symbol or "location" not in symbol or "::SYNTHESIZED::" in symbol["identifier"]["precise"]:
+            continue
+        place = symbol["location"]
+        yield "%s:%d: %s has no comment" % (
+            place["uri"].replace("file://", ""), place["position"]["line"] + 1, ".".join(symbol["pathComponents"]))
+
+
+def main():
+    folder, base = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else ""
+    names, needs = libraries()
+    graphs = glob.glob(".build/*/symbolgraph") + glob.glob(".build/symbolgraph")
+    if not graphs:
+        sys.exit("error: there are no symbol graphs")
+    newest = max(graphs, key=os.path.getmtime)
+    faults = []
+    archives = {}
+    for name in names:
+        catalog = "Sources/%s/%s.docc" % (name, name)
+        own = os.path.join(folder, "graphs", name)
+        os.makedirs(own)
+        files = glob.glob("%s/%s.symbols.json" % (newest, name)) + glob.glob("%s/%s@*.symbols.json" % (newest, name))
+        for file in files:
+            shutil.copy(file, own)
+            faults += undocumented(file)
+        if not os.path.isdir(catalog):
+            faults.append("there is no catalog '%s'" % catalog)
+            continue
+        if not files:
+            faults.append("there is no symbol graph of '%s'" % name)
+            continue
+        archives[name] = os.path.join(folder, "%s.doccarchive" % name)
+        command = [
+            "docc", "convert", catalog, "--additional-symbol-graph-dir", own, "--fallback-display-name", name,
+            "--fallback-bundle-identifier", name, "--warnings-as-errors", "--output-path", archives[name],
+            "--enable-experimental-external-link-support"]
+        for other in names:
+            if other in archives and other in below(name, needs):
+                command += ["--dependency", archives[other]]
+        if base:
+            command += ["--hosting-base-path", base]
+        status, output = run(*command)
+        complaints = [line for line in output.splitlines() if re.search(r"\b(warning|error):", line)]
+        if status != 0 or complaints:
+            # Each with the line that says where.
+            lines = output.splitlines()
+            faults += [
+                "%s: %s %s" % (name, line, next((l.strip() for l in lines[place + 1:place + 4] if "-->" in l), ""))
+                for place, line in enumerate(lines) if line in complaints] or [output]
+            # What depends on it has nothing to link to.
+            if not os.path.isdir(archives[name]):
+                del archives[name]
+    if not faults:
+        merge = ["docc", "merge", *archives.values(), "--synthesized-landing-page-name", "Procedures",
+                 "--output-path", os.path.join(folder, "site")]
+        if base:
+            merge += ["--hosting-base-path", base]
+        status, output = run(*merge)
+        if status != 0:
+            # Older ones take no base path: it is in the archives.
+            status, output = run(*[part for part in merge if part not in ("--hosting-base-path", base)])
+        if status != 0:
+            faults.append(output)
+        else:
+            front(os.path.join(folder, "site"), base)
+            print("made: %s" % ", ".join(archives))
+    for fault in faults:
+        print("error: " + fault if "error:" not in fault else fault)
+    sys.exit(1 if faults else 0)
+
+
+def front(site, base):
+    """The page at the root, which says nothing by itself, leads to the list of modules."""
+    address = "/%s/documentation/" % base if base else "/documentation/"
+    with open(os.path.join(site, "index.html"), "w", encoding="utf-8") as file:
+        file.write(
+            '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Procedures</title>'
+            '<meta http-equiv="refresh" content="0; url=%s"></head>'
+            '<body><a href="%s">Documentation</a></body></html>\n' % (address, address))
+
+
+main()

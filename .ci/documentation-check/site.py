@@ -1,0 +1,102 @@
+"""site.py FOLDER: opens the site in a headless browser, from a server on the loopback: the front page, and of each
+library its page, an article, and a symbol's page. Nothing may be missing, complain, or ask another host."""
+import functools
+import glob
+import http.server
+import json
+import os
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "timeline-check"))
+from browser import Browser, find  # noqa: E402
+
+
+class Handler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *arguments):
+        pass
+
+
+def pages(site):
+    """Of each library its page, an article and a symbol, with what each is called."""
+    chosen = [("/documentation/", None)]
+    data = os.path.join(site, "data", "documentation")
+    for file in sorted(glob.glob(os.path.join(data, "*.json"))):
+        with open(file, encoding="utf-8") as text:
+            module = json.load(text)
+        wanted = {"article": None, "symbol": None}
+        for reference in module["references"].values():
+            kind = {"article": "article", "symbol": "symbol"}.get(reference.get("kind"))
+            if kind and wanted[kind] is None and reference.get("url", "").startswith(module_path(file) + "/"):
+                wanted[kind] = (reference["url"], reference["title"])
+        chosen.append((module_path(file), module["metadata"]["title"]))
+        chosen += [page for page in wanted.values() if page]
+    return chosen
+
+
+def module_path(file):
+    return "/documentation/" + os.path.splitext(os.path.basename(file))[0]
+
+
+def dead_links(site):
+    """Links of the articles that lead to no page of the site."""
+    dead = []
+    for file in glob.glob(os.path.join(site, "data", "documentation", "**", "*.json"), recursive=True):
+        with open(file, encoding="utf-8") as text:
+            page = json.load(text)
+        for identifier, reference in page.get("references", {}).items():
+            address = reference.get("url", "")
+            if reference.get("type") == "link" and "://" not in identifier and not identifier.startswith("#"):
+                dead.append("%s: %s" % (os.path.relpath(file, site), identifier))
+            elif reference.get("type") == "topic" and address.startswith("/"):
+                path = address.split("#")[0]
+                if not os.path.exists(os.path.join(site, "data", path.strip("/") + ".json")):
+                    dead.append("%s: %s" % (os.path.relpath(file, site), address))
+    return sorted(set(dead))
+
+
+def main():
+    site = sys.argv[1]
+    faults = ["a link leads nowhere: " + link for link in dead_links(site)]
+    browser = Browser(find("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"))
+    server = http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), functools.partial(Handler, directory=site))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    root = "http://127.0.0.1:%d" % server.server_address[1]
+    opened = 0
+    try:
+        for path, title in pages(site):
+            if opened == 0:
+                browser.open(root + path)
+            else:
+                browser.events.clear()
+                browser.call("Page.navigate", url=root + path)
+                browser.wait("Page.loadEventFired")
+            heading = ""
+            for _ in range(100):
+                heading = browser.evaluate("(document.querySelector('main h1') || {}).textContent || ''").strip()
+                if heading:
+                    break
+                time.sleep(0.05)
+            opened += 1
+            if not heading or (title and title.replace(" ", "") not in heading.replace(" ", "").replace("\u200b", "")):
+                faults.append("%s is called '%s', not '%s'" % (path, heading, title))
+            for complaint in browser.complaints():
+                # Without a theme of one's own the page asks for it once.
+                if "theme-settings.json" not in json.dumps(complaint):
+                    faults.append("%s: console: %s" % (path, complaint))
+            for address in browser.requests():
+                if not address.startswith((root, "data:")):
+                    faults.append("%s asks for %s" % (path, address))
+    finally:
+        browser.close()
+        server.shutdown()
+    for fault in faults:
+        print("error: " + fault)
+    if not faults:
+        print("opened %d pages" % opened)
+    sys.exit(1 if faults else 0)
+
+
+main()

@@ -1,0 +1,207 @@
+/// A part of the critical path's time: all of them, one after another, are the time from when the first
+/// procedure was enqueued to when the last one finished.
+struct PathSegment {
+  /// Where its entry is.
+  var place: Int
+  /// The step that it belongs to.
+  var step: Int
+  var from: Int64
+  var to: Int64
+  var kind: ProcedureTimeline.PathShare.Kind
+  /// Whether the entry ran meanwhile: if not, it waited, or was not enqueued yet.
+  var isRunning = false
+  /// What it is about: the condition, the category, the queue, the event.
+  var name: String?
+
+  var length: Int64 { to - from }
+}
+
+extension ProcedureTimeline.Snapshot {
+  /// What one procedure waited for before it started, each cause with its time, in the order in which
+  /// causes come. A wait for its group is what the group waited for, as far as it did.
+  func waitSegments(of place: Int, step: Int) -> [PathSegment] {
+    var segments: [PathSegment] = []
+    var current = place
+    var (from, to) = (entries[place].times.enqueued, Int64.max)
+    while true {
+      let entry = entries[current]
+      var time = entry.times.enqueued
+      var hole: (from: Int64, to: Int64)?
+      var covered = from
+      for wait in entry.waits where wait.cause != .heldEvent {
+        let (begin, end) = (max(time, from), min(time + wait.nanoseconds, to))
+        time += wait.nanoseconds
+        guard begin < end else { continue }
+        covered = end
+        if wait.cause == .group {
+          hole = (begin, end)
+        } else {
+          segments.append(
+            PathSegment(
+              place: current, step: step, from: begin, to: end, kind: .wait(wait.cause),
+              name: segmentName(of: wait, of: entry)))
+        }
+      }
+      if current != place, covered < to {
+        // The group had started, and was on its way to its children.
+        segments.append(
+          PathSegment(
+            place: current, step: step, from: covered, to: to, kind: .wait(.group),
+            name: entry.name))
+      }
+      guard let hole else { break }
+      guard let parent = entry.parent.flatMap({ places[$0] }) else {
+        segments.append(
+          PathSegment(
+            place: current, step: step, from: hole.from, to: hole.to, kind: .wait(.group)))
+        break
+      }
+      current = parent
+      (from, to) = hole
+    }
+    return segments.sorted { $0.from < $1.from }
+  }
+
+  private func segmentName(
+    of wait: ProcedureTimeline.Wait, of entry: ProcedureTimeline.Entry
+  ) -> String? {
+    switch wait.cause {
+    case .exclusion: wait.category
+    case .slot: slotSource(of: entry).text
+    case .suspension: slotSource(of: entry).nameText
+    case .dependency, .barrier, .condition, .heldEvent: wait.blocker
+    case .group, .worker: nil
+    }
+  }
+
+  /// The critical path's time in parts, without gaps, in order.
+  ///
+  /// What a step ran while the next was ready, and was kept back by a slot, an exclusion or a barrier,
+  /// counts for that cause: the next might have run meanwhile. The rest of what it ran is work.
+  var pathSegments: [PathSegment] {
+    let walk = pathWalk
+    var segments: [PathSegment] = []
+    var now = start
+    func add(_ segment: PathSegment) {
+      var segment = segment
+      segment.from = max(segment.from, now)
+      guard segment.from < segment.to else { return }
+      segments.append(segment)
+      now = segment.to
+    }
+    for (number, step) in walk.enumerated() {
+      let entry = entries[step.place]
+      let begin = entry.times.started ?? entry.times.cancelled ?? entry.times.finished ?? end
+      addWaits(of: step.place, number, until: begin, since: now, add)
+      let next = number + 1 < walk.count ? walk[number + 1] : nil
+      let blocked = next.map { blockedTime($0.place, $0.step.link, step: number) } ?? []
+      for run in runSegments(of: step.place, step: number) {
+        for part in run.split(by: blocked) { add(part) }
+      }
+      // What its group did after its last child had finished.
+      var place = step.place
+      while place != step.outermost,
+        let parent = entries[place].parent.flatMap({ places[$0] })
+      {
+        place = parent
+        for run in runSegments(of: place, step: number) { add(run) }
+      }
+    }
+    return segments
+  }
+
+  private func addWaits(
+    of place: Int, _ number: Int, until begin: Int64, since now: Int64,
+    _ add: (PathSegment) -> Void
+  ) {
+    guard now < begin else { return }
+    var time = now
+    for segment in waitSegments(of: place, step: number) where segment.to > time {
+      if segment.from > time {
+        add(
+          PathSegment(
+            place: place, step: number, from: time, to: min(segment.from, begin),
+            kind: .notEnqueued))
+      }
+      var segment = segment
+      segment.to = min(segment.to, begin)
+      add(segment)
+      time = max(time, segment.to)
+    }
+    if time < begin {
+      add(PathSegment(place: place, step: number, from: time, to: begin, kind: .notEnqueued))
+    }
+  }
+
+  /// When the next step was kept back by the link that binds it to the one before.
+  private func blockedTime(
+    _ place: Int, _ link: ProcedureTimeline.Step.Link, step: Int
+  ) -> [PathSegment] {
+    let cause: ProcedureTimeline.WaitCause
+    switch link {
+    case .slot: cause = .slot
+    case .exclusion: cause = .exclusion
+    case .barrier: cause = .barrier
+    case .beginning, .dependency: return []
+    }
+    return waitSegments(of: place, step: step).filter { $0.kind == .wait(cause) }
+  }
+
+  /// From start to finish, with the events that were held apart.
+  private func runSegments(of place: Int, step: Int) -> [PathSegment] {
+    let entry = entries[place]
+    guard let started = entry.times.started else { return [] }
+    let finish = max(entry.times.finished ?? end, started)
+    func part(_ from: Int64, _ to: Int64, _ event: String? = nil) -> PathSegment {
+      PathSegment(
+        place: place, step: step, from: from, to: to,
+        kind: event == nil ? .work : .wait(.heldEvent), isRunning: true, name: event)
+    }
+    let held = entry.heldTimes(until: end)
+    var parts: [PathSegment] = []
+    var time = started
+    for hold in held {
+      parts.append(part(time, hold.from))
+      parts.append(part(max(time, hold.from), hold.to, hold.event))
+      time = max(time, hold.to)
+    }
+    parts.append(part(time, finish))
+    return parts.filter { $0.length > 0 }
+  }
+}
+
+extension PathSegment {
+  /// In parts that count as work, and those during which the next step was kept back.
+  fileprivate func split(by blocked: [PathSegment]) -> [PathSegment] {
+    guard kind == .work else { return [self] }
+    var parts: [PathSegment] = []
+    var rest = self
+    for block in blocked where block.to > rest.from && block.from < rest.to {
+      var (before, inside) = (rest, rest)
+      before.to = max(block.from, rest.from)
+      inside.from = before.to
+      inside.to = min(block.to, rest.to)
+      inside.kind = block.kind
+      inside.name = block.name
+      rest.from = inside.to
+      parts += [before, inside]
+    }
+    return (parts + [rest]).filter { $0.length > 0 }
+  }
+}
+
+extension ProcedureTimeline.Entry {
+  /// When its events were held: before it executed, and before it finished.
+  func heldTimes(until end: Int64) -> [(event: String, from: Int64, to: Int64)] {
+    guard let started = times.started else { return [] }
+    return waits.filter { $0.cause == .heldEvent }.map { wait in
+      if wait.blocker == "willExecute" {
+        // Without an instant of executing it was cancelled meanwhile, or is held still.
+        let to = times.executing ?? min(started + wait.nanoseconds, times.finished ?? end)
+        return ("willExecute", max(started, to - wait.nanoseconds), to)
+      }
+      let to = times.finished ?? end
+      return ("willFinish", max(started, to - wait.nanoseconds), to)
+    }
+  }
+}

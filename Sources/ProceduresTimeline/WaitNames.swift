@@ -1,0 +1,82 @@
+/// Names what procedures waited for, where that is known from the entries together: the procedure that kept
+/// a barrier closed, and what a child's group waited for.
+enum WaitNames {
+  /// Those of one queue, or of one group.
+  struct Home: Hashable {
+    let parent: Int?
+    let root: Int
+
+    init(of entry: ProcedureTimeline.Entry) {
+      parent = entry.parent
+      root = entry.root
+    }
+  }
+
+  static func complete(_ entries: inout [ProcedureTimeline.Entry], places: [Int: Int]) {
+    nameBarriers(in: &entries)
+    nameGroups(in: &entries, places: places)
+  }
+
+  /// A barrier waits for all that were added before it, and what comes after it waits for the barrier. So
+  /// what ended the wait is, of those that were added before, the one that finished last by then.
+  private static func nameBarriers(in entries: inout [ProcedureTimeline.Entry]) {
+    var waiters: [Home: [(place: Int, end: Int64)]] = [:]
+    for place in entries.indices {
+      let entry = entries[place]
+      guard entry.nanosecondsWaited(for: .barrier) != 0 else { continue }
+      let end =
+        entry.times.enqueued + entry.nanosecondsWaited(for: .dependency)
+        + entry.nanosecondsWaited(for: .barrier)
+      waiters[Home(of: entry), default: []].append((place, end))
+    }
+    guard !waiters.isEmpty else { return }
+    var finishers: [Home: [Int]] = [:]
+    for place in entries.indices where entries[place].times.finished != nil {
+      let home = Home(of: entries[place])
+      if waiters[home] != nil { finishers[home, default: []].append(place) }
+    }
+    for (home, waiters) in waiters {
+      let order = (finishers[home] ?? []).map { (place: $0, end: entries[$0].times.finished ?? 0) }
+        .sorted { ($0.end, $0.place) < ($1.end, $1.place) }
+      for waiter in waiters {
+        guard let place = lastFinisher(in: order, until: waiter.end, before: waiter.place) else {
+          continue
+        }
+        for index in entries[waiter.place].waits.indices
+        where entries[waiter.place].waits[index].cause == .barrier {
+          entries[waiter.place].waits[index].blocker = entries[place].name
+          entries[waiter.place].waits[index].blockerID = entries[place].id
+        }
+      }
+    }
+  }
+
+  /// Places are in the order of enqueuing.
+  private static func lastFinisher(
+    in order: [(place: Int, end: Int64)], until time: Int64, before waiter: Int
+  ) -> Int? {
+    var (low, high) = (0, order.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if order[middle].end <= time { low = middle + 1 } else { high = middle }
+    }
+    return order[..<low].last { $0.place < waiter }?.place
+  }
+
+  private static func nameGroups(
+    in entries: inout [ProcedureTimeline.Entry], places: [Int: Int]
+  ) {
+    // A group is enqueued before its children: what it waited for is known by then.
+    for place in entries.indices {
+      guard let parent = entries[place].parent.flatMap({ places[$0] }),
+        let index = entries[place].waits.firstIndex(where: { $0.cause == .group }),
+        let longest = entries[parent].waits.filter({ $0.cause != .heldEvent })
+          .max(by: { $0.nanoseconds < $1.nanoseconds })
+      else { continue }
+      entries[place].waits[index].groupCause = longest.groupCause ?? longest.cause
+      entries[place].waits[index].blocker = longest.blocker
+      entries[place].waits[index].blockerID = longest.blockerID
+      entries[place].waits[index].category = longest.category
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import Foundation
+import Testing
+
+/// The index of promises is made from the tests, and is the one that is in the documentation.
+@Suite struct PromiseIndexTests {
+  @Test("each promise has a test, each number of a test is a promise, and the index says which")
+  func index() throws {
+    let index = try PromiseIndex.ofPackage()
+    #expect(index.untested == [])
+    #expect(index.unknown == [])
+    let file = Document.root.appending(path: PromiseIndex.path)
+    if ProcessInfo.processInfo.environment["UPDATE_INDEX"] != nil {
+      try index.text.write(to: file, atomically: true, encoding: .utf8)
+    }
+    let written = try String(contentsOf: file, encoding: .utf8)
+    let isCurrent = written == index.text
+    #expect(
+      isCurrent,
+      "'UPDATE_INDEX=1 swift test --filter PromiseIndexTests' writes \(PromiseIndex.path) again")
+  }
+
+  @Test("the index finds numbers in names, what is not tested, and what is not promised")
+  func finds() {
+    let index = PromiseIndex(
+      promises:
+        "## C. Cancelling\n- **C1** One\n- **C2** Two\n  more\n## F. Finishing\n- **F1** …\n",
+      sources: [
+        ("Tests/B.swift", "@Test(\n    \"F1, C1: two\", .enabled(if: true))\n@Test(\"Z9: none\")"),
+        ("Tests/A.swift", "@Test(\"C1: one\") // C2: not a name\n@Suite(\"C2: not a test\")"),
+      ])
+    #expect(index.untested == ["C2"])
+    #expect(index.unknown == ["Z9"])
+    #expect(index.files["C1"] == ["Tests/A.swift", "Tests/B.swift"])
+    #expect(index.text.contains("- **C1** [A](../Tests/A.swift), [B](../Tests/B.swift)\n"))
+    #expect(index.sections.map(\.title) == ["C. Cancelling", "F. Finishing"])
+  }
+}

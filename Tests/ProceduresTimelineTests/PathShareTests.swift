@@ -1,0 +1,140 @@
+import ProcedureTestSupport
+import Procedures
+import ProceduresTesting
+import ProceduresTimeline
+import Testing
+
+/// What the critical path's time went to, and what the summary says of it.
+@Suite struct PathShareTests {
+  private func shares(_ snapshot: ProcedureTimeline.Snapshot) -> [String] {
+    snapshot.criticalPathShares.map { share in
+      let kind =
+        switch share.kind {
+        case .work: "work"
+        case .notEnqueued: "not enqueued"
+        case .wait(let cause): cause.label
+        }
+      return "\(kind) \(share.total / .seconds(1))" + (share.name.map { ", \($0)" } ?? "")
+    }
+  }
+
+  @Test(
+    "V4: what runs while the next has no slot counts for the slot, with the limit")
+  func slot() throws {
+    let scenario = Scenario(limit: 1)
+    scenario.queue.add(lasting(1, "a"), lasting(2, "b"), lasting(3, "c"))
+    let snapshot = try scenario.run()
+    #expect(shares(snapshot) == ["slot 3.0, queue 'queue' (limit 1)", "work 3.0"])
+    #expect(snapshot.verdict.contains("50 % is slot of queue 'queue' (limit 1); 50 % work"))
+    #expect(snapshot.summary.contains("slot 3 s, of queue 'queue' (limit 1)"))
+  }
+
+  @Test("V4: an exclusion counts from when the next one was in line")
+  func exclusion() throws {
+    let scenario = Scenario()
+    let disk = ExclusionCategory(named: "disk", in: ExclusionDomain(name: "shares"))
+    let (holder, waiter) = (lasting(10, "holder"), lasting(1, "waiter"))
+    for procedure in [holder, waiter] { procedure.add(condition: AtMost(1, of: disk)) }
+    scenario.queue.add(holder)
+    scenario.at(8) { [queue = scenario.queue] in queue.add(waiter) }
+    let snapshot = try scenario.run()
+    #expect(shares(snapshot) == ["work 9.0", "exclusion 2.0, disk"])
+    #expect(snapshot.verdict.contains("18 % exclusion 'disk'"))
+  }
+
+  @Test("V4: a path that begins with a suspension, a condition or nothing at all says so")
+  func beginnings() throws {
+    let suspended = Scenario()
+    suspended.queue.isSuspended = true
+    suspended.queue.add(lasting(1, "a"))
+    suspended.at(4) { [queue = suspended.queue] in queue.isSuspended = false }
+    var snapshot = try suspended.run()
+    #expect(shares(snapshot) == ["suspension 4.0, queue 'queue'", "work 1.0"])
+    #expect(snapshot.summary.contains("4 s – suspension of queue 'queue', before 'a'"))
+
+    let conditional = Scenario()
+    let asks = lasting(1, "asks")
+    asks.add(condition: Answer(clock: conditional.queue.clock, name: "licence", seconds: 3))
+    conditional.queue.add(asks)
+    snapshot = try conditional.run()
+    #expect(shares(snapshot) == ["condition 3.0, licence", "work 1.0"])
+    #expect(snapshot.summary.contains("3 s – condition 'licence', before 'asks'"))
+
+    let late = Scenario()
+    late.queue.add(lasting(1, "a"))
+    late.at(3) { [queue = late.queue] in queue.add(lasting(1, "b")) }
+    snapshot = try late.run()
+    #expect(shares(snapshot) == ["not enqueued 3.0", "work 1.0"])
+    #expect(snapshot.summary.contains("3 s – 'b' was not enqueued yet"))
+  }
+
+  @Test("V4: held events on the path are told apart from running")
+  func held() throws {
+    let scenario = Scenario()
+    let procedure = lasting(1, "report")
+    procedure.addWillFinishBlockObserver { _, _, pendingFinish in
+      scenario.simulation.perform(after: .seconds(2)) { pendingFinish.release() }
+    }
+    scenario.queue.add(procedure)
+    let snapshot = try scenario.run()
+    #expect(shares(snapshot) == ["held event 2.0, willFinish", "work 1.0"])
+    #expect(
+      snapshot.verdict.hasPrefix(
+        "Of 3 s on the critical path, 67 % is held event 'willFinish' ('report')"))
+  }
+
+  @Test("V4: a child's wait for its group is what the group waited for")
+  func group() throws {
+    let scenario = Scenario()
+    let group = GroupProcedure(lasting(1, "child")).named("group")
+    group.add(condition: Answer(clock: scenario.queue.clock, name: "licence", seconds: 3))
+    group.addWillFinishBlockObserver { _, _, pendingFinish in
+      scenario.simulation.perform(after: .seconds(5)) { pendingFinish.release() }
+    }
+    scenario.queue.add(group)
+    let snapshot = try scenario.run()
+    #expect(
+      shares(snapshot) == ["held event 5.0, willFinish", "condition 3.0, licence", "work 1.0"])
+    #expect(snapshot.summary.contains("5 s – held event 'willFinish', of 'group'"))
+  }
+
+  @Test("V4: a child's slot is of its group, with as many as ran at once")
+  func slotOfGroup() throws {
+    let scenario = Scenario()
+    let group = GroupProcedure(children: (1...4).map { lasting(1, "child \($0)") }).named("group")
+    group.maxConcurrentChildCount = 2
+    scenario.queue.add(group)
+    let snapshot = try scenario.run()
+    #expect(shares(snapshot) == ["slot 1.0, group 'group' (2 at once)", "work 1.0"])
+  }
+
+  @Test("V4: waits of less than 1 % are left out of the summary")
+  func short() throws {
+    let scenario = Scenario(limit: 1)
+    scenario.queue.add(lasting(1, "short"), lasting(200, "long"))
+    let summary = try scenario.run().summary
+    #expect(!summary.contains("waited: slot"))
+    #expect(summary.contains("none of more than 1 % at a time"))
+  }
+
+  @Test("V4: the shares of any workload add up to its whole time")
+  func random() throws {
+    for seed in 0..<UInt64(Rounds.size(2_000, otherwise: 60)) {
+      let snapshot = try RandomWorkload(seed: seed).run()
+      let sum = snapshot.criticalPathShares.reduce(Duration.zero) { $0 + $1.total }
+      #expect(sum == snapshot.duration, "seed \(seed)")
+      #expect(snapshot.criticalPathShares.allSatisfy { $0.total > .zero }, "seed \(seed)")
+    }
+  }
+}
+
+private struct Answer: Condition {
+  let clock: any Clock<Duration>
+  let name: String
+  let seconds: Int
+
+  func evaluate(_ procedure: Procedure) async throws -> ConditionResult {
+    try await clock.sleep(for: .seconds(seconds))
+    return .satisfied
+  }
+}
