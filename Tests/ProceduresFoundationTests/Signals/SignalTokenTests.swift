@@ -3,6 +3,11 @@ import ProcedureTestSupport
 import ProceduresFoundation
 import Testing
 
+/// A shell has what it starts in the background ignore SIGINT, and what that starts.
+private func useDefaultActions() {
+  for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
+}
+
 /// With signals that do nothing by themselves, or in a process apart.
 @Suite(.serialized) struct SignalTokenTests {
   private static let harmless = ProcessSignal(number: SIGWINCH)
@@ -60,6 +65,7 @@ import Testing
   @Test("I5: a second signal does what it did before the token, so Ctrl-C ends what does not end")
   func second() async {
     await #expect(processExitsWith: .signal(SIGINT)) {
+      useDefaultActions()
       let token = CancellationToken.signals(.interrupt, .terminate)
       kill(getpid(), SIGINT)
       guard await token.cancelled else { exit(1) }
@@ -67,6 +73,7 @@ import Testing
       while true { pause() }
     }
     await #expect(processExitsWith: .signal(SIGTERM)) {
+      useDefaultActions()
       let token = CancellationToken.signals(.interrupt, .terminate)
       kill(getpid(), SIGINT)
       guard await token.cancelled else { exit(1) }
@@ -79,6 +86,7 @@ import Testing
     "I5: after a scope a signal ends the program as before, and a handler of the program's is back")
   func restored() async {
     await #expect(processExitsWith: .signal(SIGTERM)) {
+      useDefaultActions()
       await withCancellationToken(signals: .terminate) { _ in }
       kill(getpid(), SIGTERM)
       while true { pause() }
@@ -96,6 +104,7 @@ import Testing
   @Test("I5: a handler that blocks does not keep a second signal from ending the program")
   func blockingHandler() async {
     await #expect(processExitsWith: .signal(SIGINT)) {
+      useDefaultActions()
       let token = CancellationToken.signals(.interrupt)
       token.onCancel {
         kill(getpid(), SIGINT)
