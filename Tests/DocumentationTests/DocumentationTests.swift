@@ -94,14 +94,6 @@ import Testing
     for product in products { #expect(own.contains(".library(name: \"\(product)\"")) }
   }
 
-  @Test("the plan of the README is one that runbook accepts")
-  func plan() throws {
-    let readme = try #require(Document.all.first)
-    let block = try #require(readme.blocks(of: "json").first)
-    let plan = try PlanFile.plan(from: block.utf8)
-    #expect(plan.groups == ["files"])
-  }
-
   @Test("the plan of the page about runbook is one that it accepts, and shows each key")
   func planOfItsPage() throws {
     let block = try #require(try runbookPage.blocks(of: "json").first)
