@@ -8,7 +8,7 @@ import Testing
 ///
 /// `launch NAME COMMAND…` waits a moment, gives the command a session of its own, writes its group down
 /// under the name, does not listen to SIGTERM, and passes the status on. `end SIGNAL NAME` is the other
-/// half: it sends a signal to what was launched.
+/// half: it sends a signal to what was launched, once that has begun.
 @Suite("runbook with a launcher", .timeLimit(.minutes(5)))
 struct RunbookLauncherTests {
   private let runbook: RunbookExecutable
@@ -30,6 +30,8 @@ struct RunbookLauncherTests {
     #!/bin/sh
     echo "$1" >> ended
     test -e no-cancel && { echo "no such cluster" >&2; exit 9; }
+    # On a busy machine what was launched may not have begun.
+    until test -s "group.$2"; do sleep 0.01; done
     kill -s $1 -- -$(cat group.$2)
     END
     chmod +x launch end
