@@ -1,4 +1,5 @@
 import Cancellation
+import ProcedurePrimitives
 import ProcedureTestSupport
 import Testing
 
@@ -128,6 +129,19 @@ import Testing
     #expect(!source.isCancelled && !token.isCompleted && !onTheRealClock.isCompleted)
   }
 
+  @Test("K10: a caller that is late with a deadline that lay ahead calls no handler itself")
+  func lateCaller() {
+    // Each look at the clock is a second after the one before.
+    let slow = SlowCallersClock()
+    let source = CancellationTokenSource()
+    let calls = Calls()
+    source.token.onCancel { calls.note() }
+    source.cancel(after: .milliseconds(1), clock: TimerClock(service: slow))
+    #expect(calls.count == 0 && !source.isCancelled)
+    slow.fireAll()
+    #expect(source.isCancelled && calls.count == 1)
+  }
+
   @Test("K10: 100,000 pending timeouts that are cancelled early leave no timer")
   func manyTimers() {
     let time = TestClock()
@@ -156,5 +170,42 @@ import Testing
     await gate.wait()
     #expect(ContinuousClock.now - start >= .milliseconds(6))
     #expect(source.isCancelled && next.isCancelled)
+  }
+}
+
+private final class Calls: Sendable {
+  private let state = Locked(0)
+  var count: Int { state.withLock { $0 } }
+  func note() { state.withLock { $0 += 1 } }
+}
+
+/// A clock on which a second passes between any two looks.
+private final class SlowCallersClock: TimerService {
+  private struct State: Sendable {
+    var now = ContinuousClock.now
+    var targets: [any TimerTarget] = []
+  }
+
+  private let state = Locked(State())
+
+  var now: ContinuousClock.Instant {
+    state.withLock { state in
+      state.now = state.now.advanced(by: .seconds(1))
+      return state.now
+    }
+  }
+
+  func schedule(_ target: any TimerTarget, at deadline: ContinuousClock.Instant) -> SlabKey {
+    state.withLock { state in
+      state.targets.append(target)
+      return SlabKey(place: UInt32(state.targets.count), serial: 1)
+    }
+  }
+
+  func cancel(_ key: SlabKey) -> Bool { false }
+  func deliver(_ work: @escaping @Sendable () -> Void) { work() }
+
+  func fireAll() {
+    for target in state.withLock({ $0.targets }) { target.timerFired() }
   }
 }

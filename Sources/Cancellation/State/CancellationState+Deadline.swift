@@ -9,9 +9,14 @@ extension CancellationState {
   }
 
   /// Replaces the deadline. A thread that is late with its own loses against the later call.
-  func setDeadline(_ instant: ContinuousClock.Instant, clock: TimerClock, holding: Holding) {
+  ///
+  /// - Parameter isAhead: whether it lay ahead when the caller asked for it. Then it is never this thread
+  ///   that calls handlers, however long it took to come here.
+  func setDeadline(
+    _ instant: ContinuousClock.Instant, isAhead: Bool = false, clock: TimerClock, holding: Holding
+  ) {
     if isSettled { return }
-    if instant <= clock.now {
+    if !isAhead, instant <= clock.now {
       settle(.cancelled(.deadlineExceeded))
       return
     }

@@ -96,7 +96,9 @@ public final class CancellationTokenSource: Sendable, Cancelable {
   ///   - duration: counted from now.
   ///   - clock: a test clock, in tests.
   public func cancel(after duration: Duration, clock: TimerClock = .continuous) {
-    cancel(at: clock.now.saturatingAdvanced(by: duration), clock: clock)
+    state.setDeadline(
+      clock.now.saturatingAdvanced(by: duration), isAhead: duration > .zero, clock: clock,
+      holding: .strongly)
   }
 
   /// Cancels with `.deadlineExceeded` at `instant`; a second call replaces the first.
