@@ -12,7 +12,7 @@ package enum Rounds {
   #endif
 
   /// The rounds of one race.
-  package static var few: Int { isStress ? 10_000 : 300 }
+  package static var few: Int { isStress ? 10_000 : isSanitized ? 100 : 200 }
 
   /// A size: the full one with STRESS set, otherwise one that suffices to see the mistake looked for.
   /// ThreadSanitizer looks for mistakes that do not take size.
