@@ -283,15 +283,16 @@ struct RunbookOutputTests {
 private final class PseudoTerminal: Sendable {
   let path: String
   private let descriptor: Int32
+  /// The side of the programs, which tells when no process has the other one.
+  private let other: Int32
 
   init() throws {
     var (master, other): (Int32, Int32) = (-1, -1)
     try #require(unsafe openpty(&master, &other, nil, nil, nil) == 0)
-    defer { systemClose(other) }
-    descriptor = master
+    (descriptor, self.other) = (master, other)
     path = unsafe String(cString: try #require(unsafe ttyname(other)))
     // The steps must not have it.
-    _ = fcntl(master, F_SETFD, FD_CLOEXEC)
+    for descriptor in [master, other] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
   }
 
   /// Blocks until this was written to the terminal.
@@ -305,7 +306,13 @@ private final class PseudoTerminal: Sendable {
     }
   }
 
-  func close() { systemClose(descriptor) }
+  /// Returns when the terminal is gone: a process that another test is starting may have it a moment longer.
+  func close() {
+    systemClose(descriptor)
+    var look = pollfd(fd: other, events: 0, revents: 0)
+    while Int32(look.revents) & Int32(POLLHUP) == 0 { _ = unsafe poll(&look, 1, -1) }
+    systemClose(other)
+  }
 }
 
 // Under other names, since methods are called like them.
