@@ -185,12 +185,6 @@ public struct Slab<Element> {
     return result
   }
 
-  /// Calls `body` with each element of all lists, in no particular order.
-  @inlinable
-  public func forEach(_ body: (Element) -> Void) {
-    for index in entries.indices where entries[index].serial != 0 { body(self[UInt32(index)]) }
-  }
-
   /// All elements of all lists, in the order in which they were inserted.
   ///
   /// O(n) as long as no place was used twice, else O(n log n).

@@ -33,7 +33,8 @@ struct ProcedureCore: Sendable {
     if !isMember { _ = unsafe Unmanaged.passRetained(list) }
   }
 
-  /// - Returns: what is to be released without the lock.
+  /// - Returns: the list, if it was owned: to be released without the lock, unless a worker of it calls this,
+  ///   which has a reference of its own.
   @inline(__always)
   mutating func leaveHome() -> ReadyList? {
     guard let home = unsafe storedHome.take() else { return nil }
