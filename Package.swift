@@ -62,11 +62,12 @@ let package = Package(
       ],
       swiftSettings: settings),
     .executableTarget(
-      name: "ProcedureBenchmarks", dependencies: ["Procedures", "Cancellation"],
+      name: "ProcedureBenchmarks",
+      dependencies: ["Procedures", "Cancellation", "ProcedurePrimitives"],
       swiftSettings: settings),
     .target(
       name: "ProcedureTestSupport",
-      dependencies: ["ProceduresTesting", "Procedures", "ProcedurePrimitives"],
+      dependencies: ["ProceduresTesting", "Procedures", "Cancellation", "ProcedurePrimitives"],
       path: "Tests/ProcedureTestSupport", swiftSettings: settings),
     .testTarget(
       name: "ProcedurePrimitivesTests",
@@ -84,10 +85,14 @@ let package = Package(
       name: "MisuseTests", dependencies: ["Procedures", "ProcedureTestSupport"],
       swiftSettings: settings),
     .testTarget(
+      name: "ProceduresProcessTests",
+      dependencies: ["ProceduresProcess", "Procedures", "ProcedureTestSupport"],
+      swiftSettings: settings),
+    .testTarget(
       name: "ProceduresFoundationTests",
       dependencies: [
-        "ProceduresFoundation", "ProceduresProcess", "ProceduresTesting", "Procedures",
-        "ProcedurePrimitives", "ProcedureTestSupport",
+        "ProceduresFoundation", "ProceduresTesting", "Procedures", "ProcedurePrimitives",
+        "ProcedureTestSupport",
       ],
       swiftSettings: settings),
     .testTarget(
@@ -115,8 +120,8 @@ let package = Package(
       ],
       swiftSettings: settings),
     .testTarget(
-      name: "ProcedureBenchmarksTests", dependencies: ["ProcedureBenchmarks"],
-      swiftSettings: settings),
+      name: "ProcedureBenchmarksTests",
+      dependencies: ["ProcedureBenchmarks", "ProcedurePrimitives"], swiftSettings: settings),
     .testTarget(
       name: "DocumentationTests",
       dependencies: [

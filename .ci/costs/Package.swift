@@ -10,6 +10,8 @@ let package = Package(
       dependencies: [
         .product(name: "Cancellation", package: "Procedures"),
         .product(name: "Procedures", package: "Procedures"),
+        .product(name: "ProceduresFoundation", package: "Procedures"),
+        .product(name: "ProceduresTimeline", package: "Procedures"),
       ])
   ],
   swiftLanguageModes: [.v6])

@@ -2,82 +2,75 @@
 struct Options: Equatable {
   /// Only contests whose names contain it; nil for all.
   var filter: String?
-  var rounds = 9
-  var jsonPath: String?
-  var comparePath: String?
-  var plotPath: String?
-  /// What to write down as the commit; nil: ask git.
-  var commit: String?
-  /// In the process that runs one case for the command: its name. Not for users.
-  var worker: String?
-  var isMarkdown = false
-  var isQuick = false
+  var rounds = 15
+  /// The number of items is divided by this.
+  var divisor = 1
+  var format = ReportFormat.text
   var isList = false
   var isHelp = false
 
-  /// How many items an entry does is divided by this.
-  var divisor: Int { isQuick ? 10 : 1 }
-
   init(_ arguments: [String]) throws(UsageError) {
     var rest = arguments[...]
-    var seen: Set<String> = []
     while let argument = rest.popFirst() {
-      guard argument.hasPrefix("-") else {
-        guard filter == nil else {
-          throw UsageError(
-            "give one filter: '\(filter ?? "")' or '\(argument)'; put quotes around one with spaces"
-          )
-        }
-        filter = argument
-        continue
-      }
       let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      let option = String(parts[0])
-      guard seen.insert(option).inserted else { throw UsageError("'\(option)' is given twice") }
-      /// What stands after the option, or after its equals sign.
-      func value(_ description: String) throws(UsageError) -> String {
-        let value = parts.count > 1 ? String(parts[1]) : rest.popFirst() ?? ""
-        guard !value.isEmpty, !value.hasPrefix("--") else {
-          throw UsageError(
-            "'\(option)' needs \(description), as in '\(option) \(Self.example(option))'")
-        }
-        return value
-      }
-      switch option {
-      case "--json": jsonPath = try value("a file to write")
-      case "--compare": comparePath = try value("a file that --json has written")
-      case "--plot": plotPath = try value("a file to write")
-      case "--commit": commit = try value("a name")
-      case "--worker": worker = try value("the name of a case")
-      case "--rounds":
-        let text = try value("a whole number above 0")
+      switch (parts.first ?? "", parts.dropFirst().first.map(String.init)) {
+      case ("--rounds", let text):
+        let text = text ?? rest.popFirst() ?? ""
         guard let number = Int(text), number > 0 else {
           throw UsageError("'--rounds' needs a whole number above 0, not '\(text)'")
         }
         rounds = number
-      case _ where parts.count > 1:
-        throw UsageError("'\(option)' takes no value, or is unknown; see 'benchmarks --help'")
-      case "--markdown": isMarkdown = true
-      case "--quick": isQuick = true
-      case "--list": isList = true
-      case "--help", "-h": isHelp = true
-      default: throw UsageError("there is no option '\(option)'; see 'benchmarks --help'")
+      case ("--quick", nil): (rounds, divisor) = (3, 10)
+      case ("--markdown", nil): format = .markdown
+      case ("--json", nil): format = .json
+      case ("--list", nil): isList = true
+      case ("--help", nil), ("-h", nil): isHelp = true
+      case _ where argument.hasPrefix("-"):
+        throw UsageError("there is no option '\(argument)'; see 'benchmarks --help'")
+      default:
+        if let filter { throw UsageError("give one filter: '\(filter)' or '\(argument)'") }
+        filter = argument
       }
-    }
-    if isQuick {
-      guard !seen.contains("--rounds") else {
-        throw UsageError("'--quick' chooses the rounds itself; leave '--rounds' or '--quick' out")
-      }
-      rounds = 3
     }
   }
 
-  private static func example(_ option: String) -> String {
-    switch option {
-    case "--plot": "costs.svg"
-    case "--commit": "1.2.0"
-    case "--rounds": "21"
-    default: "run.json"
-    }
-  }
+  func includes(_ name: String) -> Bool { filter.map(name.contains) ?? true }
+}
+
+/// A command line that makes no sense, as one sentence.
+struct UsageError: Error, Equatable, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) { self.description = description }
+}
+
+extension Options {
+  /// What `benchmarks --help` prints.
+  static let help = """
+    Prints what things cost beside what else does them, measured in one run.
+
+    Usage: swift run -c release benchmarks [filter] [options]
+
+    The filter is a part of the name of a contest, as in 'no-op' or 'growth'.
+
+    Options:
+          --list       print the names of the contests, and run nothing
+          --rounds N   begin with N rounds for each contest (default: 15; long ones 6)
+          --quick      3 rounds with a tenth of the items, to try things out
+          --markdown   print a Markdown table
+          --json       print JSON
+      -h, --help       print this
+
+    A contest has two sides. In each round both do their work, one right after the other, the
+    first of them in turn: what slows a round slows both. What counts is the ratio of the two
+    times of one round. Printed are the median of the rounds' ratios and, in parentheses, the
+    quartiles. Live bytes are no ratio: they are the same everywhere. Before the rounds each side
+    does its work once and every item of it counts itself: if one is missing, the program stops.
+
+    Where a contest says what a thing may cost at most, the rounds vote. The vote is clear when
+    chance would give one as clear in fewer than one of 20 runs. One that is not goes on, to three
+    times as many rounds; if it is not clear then, it is too noisy to decide.
+
+    Exit status: 0, whatever the figures are; 2 for a bad command line.
+    """
 }

@@ -14,9 +14,12 @@ public enum SmallList<Element> {
   @inlinable
   public mutating func append(_ element: Element) {
     switch self {
-    case .none: self = .one(element)
-    case .one(let first): self = .many([first, element])
-    case .many: changeMany { $0.append(element) }
+    case .none:
+      self = .one(element)
+    case .one(let first):
+      self = .many([first, element])
+    case .many:
+      changeMany { $0.append(element) }
     }
   }
 
@@ -82,10 +85,18 @@ extension SmallList: RandomAccessCollection, MutableCollection {
         return elements[index]
       }
     }
-    set {
-      guard index == 0, case .one = self else { return changeMany { $0[index] = newValue } }
-      self = .one(newValue)
+    set { update(at: index) { $0 = newValue } }
+  }
+
+  /// Changes the element at `index` where it is.
+  @inlinable @inline(__always)
+  public mutating func update(at index: Int, _ change: (inout Element) -> Void) {
+    guard index == 0, case .one(var element) = self else {
+      return changeMany { change(&$0[index]) }
     }
+    self = .none
+    change(&element)
+    self = .one(element)
   }
 }
 

@@ -92,7 +92,9 @@ struct Command {
     _ source: PlanSource, _ options: Options
   ) async throws(PlanError) -> Int32 {
     let package = try BuiltInPlan.packageDirectory()
-    let folder = FileManager.default.temporaryDirectory.appending(path: "runbook-\(UUID())")
+    // Not a `UUID`: without a free descriptor Foundation on Linux makes each of them of zeros.
+    let folder = FileManager.default.temporaryDirectory.appending(
+      path: "runbook-\(UInt64.random(in: .min ... .max))")
     let plan = try BuiltInPlan.plan(package: package, folder: folder.path)
       .restricted(to: source.targets)
     guard options.task == .run else { return await run(plan, directory: nil, options) }

@@ -11,7 +11,9 @@
   /// behind when it is cancelled.
   ///
   /// 1. There is one for each user's session while that lives, so that connections are used again.
-  /// 2. It ends when it is found, on the next look, that the user's session is gone. Transfers keep
+  /// 2. A cancel never meets a task that has left its session: ends are noted on the session's own queue, on
+  ///    which the cancel is decided too, and which no cache holds up in between.
+  /// 3. It ends when it is found, on the next look, that the user's session is gone. Transfers keep
   ///    their user's session alive, so it has none then.
   final class CarrierSession: Sendable {
     let session: URLSession

@@ -18,11 +18,19 @@ final class FileSink: BodySink {
   /// - Parameter destination: nil for a new file among the temporary ones.
   init(_ destination: URL?) {
     let destination =
-      destination ?? FileManager.default.temporaryDirectory.appending(path: "\(UUID()).download")
+      destination
+      ?? FileManager.default.temporaryDirectory.appending(path: "\(Self.uniqueName()).download")
     self.destination = destination
     partial = destination.deletingLastPathComponent().appending(
       // Not with the name of the destination, which may be as long as names can be.
-      path: ".download-\(UUID().uuidString.prefix(8)).part")
+      path: ".download-\(Self.uniqueName()).part")
+  }
+
+  /// Not a `UUID`: without a free descriptor Foundation on Linux makes each of them of zeros, and two
+  /// downloads would share one file. Swift's generator needs no descriptor.
+  private static func uniqueName() -> String {
+    let numbers = (0..<2).map { _ in UInt64.random(in: .min ... .max) }
+    return numbers.map { String($0, radix: 36) }.joined(separator: "-")
   }
 
   func begin(expecting length: Int64) throws {

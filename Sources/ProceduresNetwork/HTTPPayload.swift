@@ -3,7 +3,7 @@ public import Foundation
   public import FoundationNetworking
 #endif
 
-/// A response, and what came with it: its body in memory, or the file that it was written to.
+/// A response with its payload: the body in memory, or the file that it was written to.
 public struct HTTPPayloadResponse<Payload: Sendable>: Sendable {
   /// The body, or the file that has it.
   public var payload: Payload
@@ -20,7 +20,7 @@ public struct HTTPPayloadResponse<Payload: Sendable>: Sendable {
   public var statusCode: Int { response.statusCode }
 }
 
-/// A request, and what is sent with it.
+/// A request with the payload that is sent.
 public struct HTTPPayloadRequest<Payload: Sendable>: Sendable {
   /// The body.
   public var payload: Payload
@@ -34,10 +34,10 @@ public struct HTTPPayloadRequest<Payload: Sendable>: Sendable {
   }
 }
 
-/// What an upload sends.
+/// The body of an upload.
 public enum UploadBody: Sendable {
   /// These bytes.
   case data(Data)
-  /// What a file holds, read as it is sent.
+  /// The contents of a file, read as it is sent.
   case file(URL)
 }

@@ -6,7 +6,7 @@ public import Foundation
 /// let decode = DecodeJSONProcedure([Release].self).injectPayload(fromNetwork: fetch)
 /// ```
 ///
-/// What is no such value fails it, with the decoder's `DecodingError`.
+/// Data that is no such value fails it, with the decoder's `DecodingError`.
 nonisolated open class DecodeJSONProcedure<Value: Decodable & Sendable>:
   TransformProcedure<Data, Value>, @unchecked Sendable
 {
@@ -14,7 +14,7 @@ nonisolated open class DecodeJSONProcedure<Value: Decodable & Sendable>:
   ///
   /// - Parameters:
   ///   - type: what it makes; may be left out where the compiler knows it.
-  ///   - name: what it is called.
+  ///   - name: its name in logs and errors.
   ///   - decoder: set it up before; it is used once, on the queue's worker.
   public init(
     _ type: Value.Type = Value.self, name: String? = nil, decoder: JSONDecoder = JSONDecoder()
@@ -30,7 +30,7 @@ nonisolated open class DecodeJSONProcedure<Value: Decodable & Sendable>:
 /// let send = NetworkUploadProcedure().injectPayload(from: encode, into: request)
 /// ```
 ///
-/// What cannot be JSON fails it, with the encoder's `EncodingError`.
+/// A value that cannot be JSON fails it, with the encoder's `EncodingError`.
 nonisolated open class EncodeJSONProcedure<Value: Encodable & Sendable>:
   TransformProcedure<Value, Data>, @unchecked Sendable
 {
@@ -38,7 +38,7 @@ nonisolated open class EncodeJSONProcedure<Value: Encodable & Sendable>:
   ///
   /// - Parameters:
   ///   - value: its input; nil if that is set, or injected, later.
-  ///   - name: what it is called.
+  ///   - name: its name in logs and errors.
   ///   - encoder: set it up before; it is used once, on the queue's worker.
   public init(
     _ value: Value? = nil, name: String? = nil, encoder: JSONEncoder = JSONEncoder()

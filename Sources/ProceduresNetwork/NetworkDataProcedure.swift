@@ -17,15 +17,15 @@ public import Procedures
 nonisolated open class NetworkDataProcedure: NetworkTaskProcedure<Data>, InputProcedure,
   @unchecked Sendable
 {
-  /// What is asked for.
+  /// The type of the input.
   public typealias Input = URLRequest
 
   /// Makes a procedure that sends `request`, or its `input`.
   ///
   /// - Parameters:
-  ///   - name: what it is called; by default method, host and path of the request.
+  ///   - name: its name; by default method, host and path of the request.
   ///   - session: whose transfer it is.
-  ///   - request: what is asked for; nil if that is set, or injected, later.
+  ///   - request: the request; nil if it is set, or injected, later.
   ///   - accepting: the statuses that count as success.
   public init(
     name: String? = nil, session: URLSession = .shared, request: URLRequest? = nil,

@@ -20,7 +20,7 @@ public import Procedures
 nonisolated open class NetworkDownloadProcedure: NetworkTaskProcedure<URL>, InputProcedure,
   @unchecked Sendable
 {
-  /// What is asked for.
+  /// The type of the input.
   public typealias Input = URLRequest
 
   /// Where the file goes; nil for a new temporary one.
@@ -29,9 +29,9 @@ nonisolated open class NetworkDownloadProcedure: NetworkTaskProcedure<URL>, Inpu
   /// Makes a procedure that sends `request`, or its `input`.
   ///
   /// - Parameters:
-  ///   - name: what it is called; by default method, host and path of the request.
+  ///   - name: its name; by default method, host and path of the request.
   ///   - session: whose transfer it is.
-  ///   - request: what is asked for; nil if that is set, or injected, later.
+  ///   - request: the request; nil if it is set, or injected, later.
   ///   - destination: a file, which is replaced; nil for a new temporary one.
   ///   - accepting: the statuses that count as success.
   public init(

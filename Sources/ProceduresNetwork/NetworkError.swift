@@ -1,4 +1,5 @@
 public import Foundation
+internal import Procedures
 #if canImport(FoundationNetworking)
   public import FoundationNetworking
 #endif
@@ -30,6 +31,9 @@ public struct NetworkError: Error, Sendable {
   public let response: HTTPURLResponse?
   /// The beginning of what came with it: often it says what is wrong.
   public let body: Data
+  /// What was left of the deadline of a `NetworkProcedure`, if that gave up for it: the server asks, in
+  /// `retryAfter`, for a longer wait. nil otherwise.
+  public internal(set) var deadlineLeft: Duration?
 
   init(
     _ code: Code, request: URLRequest, response: HTTPURLResponse? = nil, body: Data = Data()
@@ -59,11 +63,18 @@ extension NetworkError: CustomStringConvertible {
   /// It has method, host and path, but neither query nor header nor body: those may hold secrets.
   public var description: String {
     switch code {
-    case .unacceptableStatus: "\(place) was answered with status \(statusCode ?? 0)"
+    case .unacceptableStatus:
+      "\(place) was answered with status \(statusCode ?? 0)\(reasonToGiveUp)"
     case .bodyNotAllowed:
       "\(place) cannot be sent with a body: set httpMethod of the request to POST or PUT"
     default: "\(place) was not answered by HTTP"
     }
+  }
+
+  private var reasonToGiveUp: String {
+    guard let deadlineLeft, let retryAfter else { return "" }
+    return
+      "; it asks to wait \(retryAfter.short), but \(deadlineLeft.short) of the deadline are left"
   }
 
   private var place: String {

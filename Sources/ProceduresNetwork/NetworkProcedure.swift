@@ -1,4 +1,5 @@
 internal import Foundation
+internal import ProcedurePrimitives
 public import Procedures
 #if canImport(FoundationNetworking)
   internal import FoundationNetworking
@@ -15,7 +16,7 @@ public import Procedures
 ///
 /// A `RetryProcedure` that knows the network: `NetworkResilience` says after which errors and statuses
 /// there is another attempt, and how long it waits. It waits as long as the server asks in `Retry-After`, if
-/// that is longer. All waits are on the queue's clock, and block no thread. Its errors are those of
+/// that is longer, and gives up at once if what is left of the deadline is shorter. All waits are on the queue's clock, and block no thread. Its errors are those of
 /// the last attempt, as they are. An input that is set on it, or injected, is that of each
 /// attempt; its output is that of the attempt that succeeded.
 ///
@@ -36,7 +37,7 @@ nonisolated open class NetworkProcedure<Attempt: ProcedureProtocol>: RetryProced
     body: @escaping @Sendable () -> Attempt
   ) {
     let timeout = resilience.requestTimeout
-    let backoff = Backoff(resilience.backoffStrategy.makeIterator())
+    let budget = Budget(resilience)
     super.init(
       name: name, max: resilience.maximumNumberOfAttempts,
       body: { () -> Attempt? in
@@ -48,14 +49,24 @@ nonisolated open class NetworkProcedure<Attempt: ProcedureProtocol>: RetryProced
         let method = NetworkProcedure<Attempt>.method(of: failure.procedure)
         guard
           case .retry(let earliest) = resilience.decision(
-            after: failure.errors, method: method),
-          let interval = backoff.next()
+            after: failure.errors, method: method, deadlineLeft: budget.deadlineLeft),
+          let interval = budget.nextInterval()
         else { return nil }
         var next = next
         next.delay = max(interval, earliest)
         return next
       })
-    if let deadline = resilience.deadline { self.timeout(after: deadline) }
+    if let deadline = resilience.deadline {
+      addWillExecuteBlockObserver { procedure, _ in budget.start(on: procedure.clock) }
+      self.timeout(after: deadline)
+      // Before the handler is asked, with the same errors at the same time.
+      recover { procedure, child, errors in
+        guard child === procedure.current, let left = budget.deadlineLeft,
+          procedure.count < resilience.maximumNumberOfAttempts ?? .max
+        else { return errors }
+        return resilience.explaining(errors, deadlineLeft: left)
+      }
+    }
   }
 
   private static func method(of attempt: Attempt) -> String? {
@@ -67,11 +78,28 @@ nonisolated open class NetworkProcedure<Attempt: ProcedureProtocol>: RetryProced
   }
 }
 
-/// The waits that are left. Touched only in turns of the procedure that it belongs to, one at a time.
-private final class Backoff: @unchecked Sendable {
+/// The waits and the time that are left. Touched only in turns of the procedure that it belongs to, one at a
+/// time.
+private final class Budget: @unchecked Sendable {
   private var intervals: WaitIterator
+  private let deadline: Duration?
+  private var end: (clock: TimerClock, instant: ContinuousClock.Instant)?
 
-  init(_ intervals: WaitIterator) { self.intervals = intervals }
+  init(_ resilience: NetworkResilience) {
+    intervals = resilience.backoffStrategy.makeIterator()
+    deadline = resilience.deadline
+  }
 
-  func next() -> Duration? { intervals.next() }
+  func nextInterval() -> Duration? { intervals.next() }
+
+  /// The deadline counts from here.
+  func start(on clock: TimerClock) {
+    guard let deadline else { return }
+    end = (clock, clock.now.saturatingAdvanced(by: deadline))
+  }
+
+  /// nil without a deadline; never negative.
+  var deadlineLeft: Duration? {
+    end.map { end in max(.zero, end.clock.now.duration(to: end.instant)) }
+  }
 }

@@ -21,6 +21,9 @@ public struct NetworkResilience: Sendable {
   /// How long one attempt may take, after which the next is made; nil for what the session says.
   public var requestTimeout: Duration?
   /// How long all attempts and waits may take; then it is cancelled with code `.timedOut`. nil for no limit.
+  ///
+  /// A server that asks for a longer wait than is left is not asked again: it fails at once, with an error
+  /// that says so. See `NetworkError.deadlineLeft`.
   public var deadline: Duration?
   /// A server that asks for a longer wait is not asked again.
   public var longestRetryAfter: Duration = .seconds(300)
@@ -50,8 +53,13 @@ public struct NetworkResilience: Sendable {
     case retry(notBefore: Duration)
   }
 
-  /// - Parameter method: of the request, if it is known.
-  func decision(after errors: [any Error], method: String?) -> Decision {
+  /// - Parameters:
+  ///   - method: of the request, if it is known.
+  ///   - deadlineLeft: nil for the whole deadline, if there is one.
+  func decision(
+    after errors: [any Error], method: String?, deadlineLeft: Duration? = nil
+  ) -> Decision {
+    let deadlineLeft = deadlineLeft ?? deadline
     let isRepeatable = repeatsAnyMethod || method.map(Self.safeMethods.contains) ?? true
     for error in errors {
       switch error {
@@ -60,7 +68,7 @@ public struct NetworkResilience: Sendable {
           isRepeatable || status == 429 || status == 503
         else { continue }
         let wait = error.retryAfter ?? .zero
-        guard wait <= longestRetryAfter, wait <= deadline ?? wait else { return .giveUp }
+        guard wait <= longestRetryAfter, wait <= deadlineLeft ?? wait else { return .giveUp }
         return .retry(notBefore: wait)
       case let error as URLError where retriedErrorCodes.contains(error.code):
         if isRepeatable || Self.unsent.contains(error.code) { return .retry(notBefore: .zero) }
@@ -71,6 +79,17 @@ public struct NetworkResilience: Sendable {
       }
     }
     return .giveUp
+  }
+
+  /// The errors of an attempt; one whose server asks for a longer wait than is left says so.
+  func explaining(_ errors: [any Error], deadlineLeft: Duration) -> [any Error] {
+    errors.map { error in
+      guard var refusal = error as? NetworkError, let status = refusal.statusCode,
+        retriedStatusCodes.contains(status), let wait = refusal.retryAfter, wait > deadlineLeft
+      else { return error }
+      refusal.deadlineLeft = deadlineLeft
+      return refusal
+    }
   }
 
   private static let safeMethods: Set<String> = [

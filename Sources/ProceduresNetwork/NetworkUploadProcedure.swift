@@ -17,13 +17,13 @@ public import Procedures
 nonisolated open class NetworkUploadProcedure: NetworkTaskProcedure<Data>, InputProcedure,
   @unchecked Sendable
 {
-  /// The request, and what is sent with it.
+  /// The request, with the body that is sent.
   public typealias Input = HTTPPayloadRequest<UploadBody>
 
   /// Makes a procedure that sends its `input`.
   ///
   /// - Parameters:
-  ///   - name: what it is called.
+  ///   - name: its name in logs and errors.
   ///   - session: whose transfer it is.
   ///   - accepting: the statuses that count as success.
   public override init(
@@ -36,10 +36,10 @@ nonisolated open class NetworkUploadProcedure: NetworkTaskProcedure<Data>, Input
   /// Makes a procedure that sends `body`.
   ///
   /// - Parameters:
-  ///   - name: what it is called; by default method, host and path of the request.
+  ///   - name: its name; by default method, host and path of the request.
   ///   - session: whose transfer it is.
   ///   - request: where it is sent, and how; not a GET.
-  ///   - body: what is sent.
+  ///   - body: the body that is sent.
   ///   - accepting: the statuses that count as success.
   public convenience init(
     name: String? = nil, session: URLSession = .shared, request: URLRequest, body: UploadBody,

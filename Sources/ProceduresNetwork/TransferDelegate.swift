@@ -8,10 +8,10 @@ internal import ProcedurePrimitives
 final class TransferDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
   private let followers = Locked<[Int: any TaskEvents]>([:])
 
-  /// Makes a task of which `follower` is told.
-  static func makeTask(
-    for follower: some TaskEvents, in session: URLSession, _ make: (URLSession) -> URLSessionTask
-  ) -> URLSessionTask {
+  /// Makes a task whose events `follower` receives.
+  static func makeTask<Task: URLSessionTask>(
+    for follower: some TaskEvents, in session: URLSession, _ make: (URLSession) -> Task
+  ) -> Task {
     #if canImport(FoundationNetworking)
       let carrier = CarrierSession.carrying(for: session)
       let task = make(carrier.session)

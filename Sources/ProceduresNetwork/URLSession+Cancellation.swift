@@ -5,6 +5,11 @@ public import Foundation
 #endif
 
 /// A URL task can be registered on a token: `token.register(task)` cancels it with the token.
+///
+/// The cancel is Foundation's own. On Linux that stops the program ("a task that in not in the registry") if it
+/// comes while a session with a cache asks that, as it does before each data task. There use
+/// `data(from:cancellationToken:)` or `NetworkDataProcedure`, or a session whose `configuration.urlCache`
+/// is nil.
 extension URLSessionTask: Cancelable {}
 
 extension URLSession {
@@ -12,6 +17,11 @@ extension URLSession {
   ///
   /// When it is, the connection ends and `completion` is called with `URLError.cancelled`; with a
   /// token that is already cancelled, nothing is sent. The token does not keep the task.
+  ///
+  /// On Linux, where Foundation stops the program for a cancel at the wrong moment, a second session carries
+  /// the task, as with `NetworkTaskProcedure`. It has the same configuration but for the cache, and asks this
+  /// session's delegate for redirects and credentials. So `invalidateAndCancel()` of this session does not end
+  /// it, and `getAllTasks` does not name it: cancel the token, or the task.
   ///
   /// ```swift
   /// session.data(from: url, cancellationToken: token) { result in
@@ -76,7 +86,11 @@ extension URLSession {
     cancellationToken: CancellationToken,
     completion: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
   ) -> URLSessionDataTask {
-    let task = dataTask(with: url, completionHandler: completion)
+    #if canImport(FoundationNetworking)
+      let task = CarriedLoad.makeTask(for: url, in: self, completion: completion)
+    #else
+      let task = dataTask(with: url, completionHandler: completion)
+    #endif
     cancellationToken.register(task)
     task.resume()
     return task

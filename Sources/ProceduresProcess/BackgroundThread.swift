@@ -9,7 +9,7 @@
 
   /// A thread of our own.
   ///
-  /// Not `Foundation.Thread`, which does not tell when there can be none.
+  /// Not `Foundation.Thread`, which does not report that the system refused a thread.
   package enum BackgroundThread {
     private final class Start: Sendable {
       let body: @Sendable () -> Void

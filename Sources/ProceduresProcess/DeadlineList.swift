@@ -1,4 +1,5 @@
-/// What is to be done at some time. A few for each program at most, so a look at all of them is cheap.
+/// Work that is due at some time. A few for each program at most, so a look at all of them is
+/// cheap.
 struct DeadlineList {
   typealias Body = @Sendable () -> Void
 
@@ -12,7 +13,7 @@ struct DeadlineList {
     next = next.map { min($0, instant) } ?? instant
   }
 
-  /// What is due, in the order in which it was added.
+  /// The work that is due, in the order in which it was added.
   mutating func takeDue(at now: ContinuousClock.Instant) -> [Body] {
     guard let next, next <= now else { return [] }
     let due = pending.filter { $0.instant <= now }.map(\.body)

@@ -9,7 +9,7 @@
 
   /// The descriptors that are waited for, and what to do when they are ready.
   ///
-  /// Waits are told apart by identifiers of their own: the number of a closed descriptor comes back.
+  /// Waits have identifiers of their own: the number of a closed descriptor comes back.
   struct DescriptorWaits {
     enum Readiness { case reading, writing }
 

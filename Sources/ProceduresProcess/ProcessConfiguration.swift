@@ -2,16 +2,16 @@
 public struct ProcessConfiguration: Sendable {
   /// A path when it contains a slash, else a name that is looked up in `PATH`.
   ///
-  /// `PATH` is that of `environment`. A relative path starts at `directory`.
+  /// `PATH` is read from `environment`. A relative path starts at `directory`.
   public var program: String
   /// The arguments, without the program's name.
   public var arguments: [String] = []
-  /// The whole environment of the program; by default, that of this process.
+  /// The whole environment of the program; by default, the environment of this process.
   public var environment: ProcessEnvironment = .inherited
-  /// The working directory; by default, that of this process.
+  /// The working directory; by default, the working directory of this process.
   public var directory: String?
 
-  /// What the program reads; by default, nothing.
+  /// The standard input of the program; by default, nothing.
   public var standardInput: ProcessInput = .none
   /// Where its output goes; by default it is captured.
   public var standardOutput: ProcessOutput = .captured
@@ -20,7 +20,7 @@ public struct ProcessConfiguration: Sendable {
   /// Sends standard error where standard output goes, in the order written (`2>&1` in a shell).
   public var mergesStandardError = false
 
-  /// What the program has of the terminal; by default nothing, whatever its standard streams are.
+  /// The program's share of the terminal; by default none, whatever its standard streams are.
   public var terminal: ProcessTerminal = .none
 
   /// The exit statuses that count as success.
@@ -40,9 +40,9 @@ public struct ProcessConfiguration: Sendable {
   public var endsDescendants = false
 
   #if os(macOS) || os(Linux)
-    /// What comes from the program before it in a pipeline, instead of `standardInput`.
+    /// The pipe from the program before it in a pipeline, instead of `standardInput`.
     var inputPipe: ProcessPipe?
-    /// What goes to the program after it in a pipeline, instead of where `standardOutput` says.
+    /// The pipe to the program after it in a pipeline, instead of `standardOutput`.
     var outputPipe: ProcessPipe?
 
     var isInPipeline: Bool { inputPipe != nil || outputPipe != nil }

@@ -1,4 +1,4 @@
-/// The environment of a program: that of this process with changes, or one of its own.
+/// The environment of a program: inherited from this process with changes, or its own.
 ///
 /// ```swift
 /// configuration.environment["LANG"] = "C"     // as this process has it, but for that
@@ -6,14 +6,14 @@
 /// configuration.environment = ["PATH": "/usr/bin:/bin"]   // that, and nothing else
 /// ```
 ///
-/// What is inherited is neither copied nor read before the program starts, so a value costs the
-/// changes in it.
+/// The inherited environment is neither copied nor read before the program starts, so a value costs
+/// the changes in it.
 public struct ProcessEnvironment: Sendable, Equatable {
   let inherits: Bool
   /// nil: taken out of what is inherited.
   private(set) var changes: [String: String?]
 
-  /// That of this process, as it is when the program starts.
+  /// The environment of this process, as it is when the program starts.
   public static let inherited = ProcessEnvironment(inherits: true, changes: [:])
 
   /// These variables, and no others.

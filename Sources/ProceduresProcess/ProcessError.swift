@@ -24,7 +24,7 @@ public struct ProcessError: Error, Sendable, CustomStringConvertible {
   public let code: Code
   /// The program, as it was given.
   public let program: String
-  /// What the program left, when it ran at all.
+  /// The result of the program, if it ran at all.
   public let result: ProcessResult?
   /// The end of what the program wrote to standard error: some 1,000 bytes, in whole lines.
   ///

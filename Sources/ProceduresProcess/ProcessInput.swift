@@ -4,13 +4,13 @@
   public import Foundation
 #endif
 
-/// What a program reads on its standard input.
+/// The standard input of a program.
 public enum ProcessInput: Sendable {
   /// Nothing: the first read meets the end of the file.
   case none
   /// These bytes, then the end. A program that stops reading early is not an error.
   case data(Data)
-  /// What a file holds. A relative path starts at the program's `directory`.
+  /// The contents of a file. A relative path starts at the program's `directory`.
   case file(String)
   /// The standard input of this process.
   ///

@@ -17,21 +17,23 @@
   /// print(try await sorted.value.outputText)
   /// ```
   ///
-  /// A group whose children are the programs. Between two of them is a pipe of the system: what
-  /// passes there is not in our memory, and a fast writer waits for a slow reader. Its input is the standard
-  /// input of the first, its output the result of the last; the standard error of each is its own.
+  /// A group whose children are the programs. Between two of them is a pipe of the system: the data
+  /// in it is not in our memory, and a fast writer waits for a slow reader. Its input is the
+  /// standard input of the first, its output the result of the last; the standard error of each is
+  /// its own.
   ///
-  /// **Success** is that of all of them, where a program that is ended by SIGPIPE, since the next one does not
-  /// read on, has succeeded. When one fails the rest is cancelled, unless `failurePolicy` says
-  /// otherwise. **Cancelling** ends them all. All must run at the same time: leave
-  /// `maxConcurrentChildCount` as it is. It holds one slot of its queue. A program for which the system has no
-  /// process or descriptor left fails after two seconds, since the others may wait for it.
+  /// It **succeeds** when all programs do. A program that is ended by SIGPIPE, since the next one
+  /// does not read on, has succeeded. When one fails the rest is cancelled, unless `failurePolicy`
+  /// says otherwise. **Cancelling** ends them all. All must run at the same time: leave
+  /// `maxConcurrentChildCount` as it is. It holds one slot of its queue. A program for which the
+  /// system has no process or descriptor left fails after two seconds, since the others may wait
+  /// for it.
   nonisolated open class ProcessPipeline: GroupProcedure, InputProcedure, OutputProcedure,
     @unchecked Sendable
   {
-    /// What the first program reads.
+    /// The standard input of the first program.
     public typealias Input = ProcessInput
-    /// How the last program ended, and what it wrote.
+    /// The exit and the output of the last program.
     public typealias Output = ProcessResult
 
     private let members = Locked<[ProcessProcedure]>([])

@@ -52,9 +52,9 @@
   nonisolated open class ProcessProcedure: Procedure, InputProcedure, OutputProcedure,
     @unchecked Sendable
   {
-    /// What the program reads on its standard input, instead of what `configuration` says.
+    /// The standard input of the program, instead of the one in `configuration`.
     public typealias Input = ProcessInput
-    /// How the program ended, and what it wrote.
+    /// The exit and the output of the program.
     public typealias Output = ProcessResult
 
     private let run: Locked<Run>
@@ -86,7 +86,8 @@
       self.init(configuration)
     }
 
-    /// What is run, and how. May be read from any thread; a change counts until the procedure executes.
+    /// The program and how it is run. May be read from any thread; a change counts until the
+    /// procedure executes.
     ///
     /// ```swift
     /// pack.inject(dependency: list) { pack, list, _ in
@@ -140,7 +141,8 @@
       }
     }
 
-    /// How the program ended and what it wrote; nil until then, and when it could not be run.
+    /// The exit and the output of the program; nil until it has ended, and when it could not be
+    /// run.
     ///
     /// May be read from any thread.
     public final var result: ProcessResult? { run.withLock { $0.result } }

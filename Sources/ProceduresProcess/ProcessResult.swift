@@ -4,15 +4,16 @@
   public import Foundation
 #endif
 
-/// What is left of a program that ended: its exit and the output that was captured.
+/// The result of a program that ended: its exit and the output that was captured.
 public struct ProcessResult: Sendable {
   /// How the program ended.
   public let exit: ProcessExit
-  /// What it wrote to standard output; empty unless that was `.captured`.
+  /// Its standard output; empty unless that was `.captured`.
   public let output: Data
-  /// What it wrote to standard error; empty unless that was `.captured` on its own.
+  /// Its standard error; empty unless that was `.captured` on its own.
   public let errorOutput: Data
-  /// The time from its start to its end, without what it left running, and whatever waited for it.
+  /// The time from its start to its end; programs that it left running, and waits for its output,
+  /// do not count.
   public let duration: Duration
   /// The last of what it wrote to standard error, wherever that went, unless we never saw it.
   let errorOutputEnd: OutputEnd

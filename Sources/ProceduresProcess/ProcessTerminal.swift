@@ -1,4 +1,4 @@
-/// What a program has of the terminal that this process was started from.
+/// How a program uses the terminal that this process was started from.
 public enum ProcessTerminal: Sendable, Hashable {
   /// Nothing: `/dev/tty` cannot be opened, so what asks for a password there fails instead of
   /// waiting for ever. The program is in a session of its own. The default.

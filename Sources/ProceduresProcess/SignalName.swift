@@ -6,7 +6,7 @@
   internal import Musl
 #endif
 
-/// What signals are called.
+/// The names of signals.
 enum SignalName {
   static func of(_ signal: Int32) -> String? {
     switch signal {

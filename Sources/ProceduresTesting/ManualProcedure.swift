@@ -18,7 +18,7 @@ nonisolated open class ManualProcedure: Procedure, @unchecked Sendable {
   /// Makes a procedure that finishes when told.
   ///
   /// - Parameters:
-  ///   - name: what it is called.
+  ///   - name: its name in logs and errors.
   ///   - endsWhenCancelled: whether a cancel finishes it too.
   public init(name: String = "manual", endsWhenCancelled: Bool = true) {
     self.endsWhenCancelled = endsWhenCancelled

@@ -10,7 +10,7 @@ struct PathSegment {
   var kind: ProcedureTimeline.PathShare.Kind
   /// Whether the entry ran meanwhile: if not, it waited, or was not enqueued yet.
   var isRunning = false
-  /// What it is about: the condition, the category, the queue, the event.
+  /// Its subject: the condition, the category, the queue, the event.
   var name: String?
 
   var length: Int64 { to - from }

@@ -9,7 +9,7 @@ extension ProcedureTimeline {
       case beginning
       /// It depends on the one before.
       case dependency
-      /// The one before held what it excludes others from.
+      /// The step before held a category that this one needed.
       case exclusion
       /// The one before gave it its slot.
       case slot
@@ -31,12 +31,12 @@ extension ProcedureTimeline {
 extension ProcedureTimeline.Snapshot {
   /// The procedures that determined when the last one finished, from the first to the last.
   ///
-  /// Walked from the end: for each, that which it waited for last, if that was another procedure: the
-  /// dependency that ended last, the holder of what it was excluded from, the procedure that gave back
-  /// the slot it took, or the one whose end let a barrier go on, or it behind one. Of a group its child
-  /// that finished last is on the path, not the group itself; a child that waited for none of these is
-  /// traced through its group. To make the whole faster, shorten a step, or remove what binds it to the
-  /// one before.
+  /// Walked from the end: for each, that which it waited for last, if that was another procedure:
+  /// the dependency that ended last, the holder of the category that it was excluded from, the
+  /// procedure that gave back the slot it took, or the one whose end let a barrier go on, or it
+  /// behind one. Of a group its child that finished last is on the path, not the group itself; a
+  /// child that waited for none of these is traced through its group. To make the whole faster,
+  /// shorten a step, or remove what binds it to the one before.
   public var criticalPath: [ProcedureTimeline.Step] { pathWalk.map(\.step) }
 
   /// The critical path, and of each step the procedure that the next one waited for: the step's, or the

@@ -1,7 +1,7 @@
 public import Procedures
 
 extension ProcedureTimeline {
-  /// What is known of one procedure.
+  /// The record of one procedure.
   public struct Entry: Sendable, Identifiable {
     /// Its number in the timeline: in the order of enqueuing, from 1.
     public let id: Int
@@ -12,7 +12,7 @@ extension ProcedureTimeline {
     /// The place among `Snapshot.rootNames` of the queue, or group, that it is recorded with.
     public let root: Int
 
-    /// What it is called; its type's name unless it was set.
+    /// Its name; its type's name unless it was set.
     public let name: String
 
     /// The name of its type.
@@ -92,7 +92,7 @@ extension ProcedureTimeline {
     /// the exclusion.
     public internal(set) var blockerID: Int?
 
-    /// What it was excluded from; nil for other causes.
+    /// The category that it was excluded from; nil for other causes.
     public internal(set) var category: String?
 
     /// Of a wait for the group, what the group waited for longest, if it waited.
@@ -105,11 +105,11 @@ extension ProcedureTimeline {
   public enum WaitCause: String, Sendable, Hashable, CaseIterable {
     /// For its dependencies, until the last had finished.
     case dependency
-    /// For what was added to the queue before a barrier, or for that.
+    /// For procedures that were added to the queue before a barrier, or for the barrier.
     case barrier
     /// For the answers of its conditions.
     case condition
-    /// For its group to begin, or to tell its observers of it.
+    /// For its group to begin, or to announce it to its observers.
     case group
     /// For its queue, or group, to be resumed.
     case suspension

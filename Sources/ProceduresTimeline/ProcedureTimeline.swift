@@ -27,7 +27,7 @@ public final class ProcedureTimeline: Sendable {
 
   /// Makes a timeline that keeps the newest `capacity` procedures that have finished.
   ///
-  /// - Parameter capacity: at least 1. Each place takes 8 bytes, and each record some 400.
+  /// - Parameter capacity: at least 1. Each place takes 8 bytes, and each record some 170, and what it keeps of errors and names.
   public init(capacity: Int = 100_000) {
     store = RecordStore(capacity: capacity)
   }
@@ -42,10 +42,11 @@ public final class ProcedureTimeline: Sendable {
   /// How many finished procedures were dropped for newer ones.
   public var droppedCount: Int { store.droppedCount }
 
-  /// Records what is on the queue, and what is added to it, from here on.
+  /// Records the procedures that are on the queue, and those that are added to it, from here on.
   ///
   /// A procedure that is there already is recorded as if it were enqueued now. A queue is in one
-  /// timeline at a time: that which was asked last. What has begun to be recorded goes on in the earlier.
+  /// timeline at a time: the one that was asked last. Procedures that the earlier one records
+  /// already stay with that.
   public func record(_ queue: ProcedureQueue) {
     store.record(queue)
   }
@@ -58,19 +59,19 @@ public final class ProcedureTimeline: Sendable {
     store.record(group)
   }
 
-  /// What is known now: for several questions about the same moment. O(n log n).
+  /// The present state: for several questions about the same moment. O(n log n).
   public func snapshot() -> Snapshot { Snapshot(of: store) }
 
   /// The procedures that are known, finished or not, in the order in which they were enqueued.
   public var entries: [Entry] { snapshot().entries }
 
-  /// What is known now, as text for a terminal: see `Snapshot.summary`.
+  /// The present state, as text for a terminal: see `Snapshot.summary`.
   public var summary: String { snapshot().summary }
 
-  /// What is known now, for Perfetto and chrome://tracing: see `Snapshot.chromeTrace()`.
+  /// The present state, for Perfetto and chrome://tracing: see `Snapshot.chromeTrace()`.
   public func chromeTrace() -> String { snapshot().chromeTrace() }
 
-  /// What is known now, as one page: see `Snapshot.html(title:)`.
+  /// The present state, as one page: see `Snapshot.html(title:)`.
   public func html(title: String = "Timeline") -> String { snapshot().html(title: title) }
 
   /// What determined when the last procedure finished: see `Snapshot.criticalPath`.

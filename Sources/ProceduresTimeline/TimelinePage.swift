@@ -3,8 +3,8 @@
 
 /// The page of a timeline: what comes before its title, between that and its data, and after those.
 ///
-/// It loads nothing, and its policy forbids it to. Names and errors come as data, and are put in as text.
-/// What is drawn on the canvas is in the tables as well, for those who do not see it.
+/// It loads nothing, and its policy forbids it to. Names and errors come as data, and are put in as
+/// text. What is drawn on the canvas is in the tables as well, for readers that do not see it.
 enum TimelinePage {
   static let beforeTitle = #"""
     <!DOCTYPE html>

@@ -34,10 +34,3 @@ final class Probe: Sendable {
     func cancel() { onCancel() }
   }
 }
-
-/// Does something when it is released: what a captured object of a user may do.
-final class OnRelease: Sendable {
-  private let action: @Sendable () -> Void
-  init(_ action: @escaping @Sendable () -> Void) { self.action = action }
-  deinit { action() }
-}

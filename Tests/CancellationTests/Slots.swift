@@ -14,23 +14,6 @@ final class Slots: Sendable {
   }
 }
 
-/// One value that several threads reach.
-final class Slot<Value: Sendable>: Sendable {
-  private let content = Locked<Value?>(nil)
-
-  var value: Value? {
-    get { content.withLock { $0 } }
-    set {
-      // The old value is released after the lock.
-      let old = content.withLock { content in
-        defer { content = newValue }
-        return content
-      }
-      _ = consume old
-    }
-  }
-}
-
 /// A thread that blocks as it likes, apart from the pool that tests run on.
 enum Thread {
   static func detach(_ body: @escaping @Sendable () -> Void) {

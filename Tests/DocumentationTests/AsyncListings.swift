@@ -51,14 +51,14 @@ struct AsyncListings {
     queue.add(page, length, ping)
     // end
     #expect(try await length.value == 11)
-    #expect("\(await ping.waitUntilFinished())" == "succeeded")
+    #expect(await ping.waitUntilFinished() == .succeeded)
   }
 
   @Test("a body on the actor that it is written on")
   func isolated() async {
     let player = Jukebox()
     let play = await player.play("song", on: queue)
-    #expect("\(await play.waitUntilFinished())" == "succeeded")
+    #expect(await play.waitUntilFinished() == .succeeded)
     #expect(await player.played == 1)
   }
 

@@ -77,7 +77,7 @@ struct AsynchronousListings {
     queue.add(fetch)
     await service.started.wait()
     service.request?.end(error)
-    #expect("\(await fetch.waitUntilFinished())" == (error.map { "failed: \($0)" } ?? "succeeded"))
+    #expect(await fetch.waitUntilFinished() == (error.map { .failed([$0]) } ?? .succeeded))
   }
 
   @Test("a request that is cancelled while it runs, and before it starts")
@@ -87,12 +87,12 @@ struct AsynchronousListings {
     queue.add(fetch)
     await service.started.wait()
     fetch.cancel()
-    #expect("\(await fetch.waitUntilFinished())" == "cancelled")
+    #expect(await fetch.waitUntilFinished() == .cancelled([]))
     let second = Fetch(Service())
     queue.isSuspended = true
     queue.add(second)
     second.cancel()
-    #expect("\(await second.waitUntilFinished())" == "cancelled")
+    #expect(await second.waitUntilFinished() == .cancelled([]))
   }
 
   @Test("a subscription that falls silent")
@@ -102,18 +102,19 @@ struct AsynchronousListings {
     queue.add(received)
     await channel.subscribed.wait()
     channel.send()
-    #expect("\(await received.waitUntilFinished())" == "succeeded")
+    #expect(await received.waitUntilFinished() == .succeeded)
     #expect(channel.subscriberCount == 0)
     queue.add(cancelled)
     cancelled.cancel()
-    #expect("\(await cancelled.waitUntilFinished())" == "cancelled")
+    #expect(await cancelled.waitUntilFinished() == .cancelled([]))
     #expect(channel.subscriberCount == 0)
   }
 
   @Test("an async function")
   func task() async {
-    #expect("\(await queue.run(Load {}))" == "succeeded")
-    #expect("\(await queue.run(Load { throw TestError("bad data") }))" == "failed: bad data")
+    #expect(await queue.run(Load {}) == .succeeded)
+    #expect(
+      await queue.run(Load { throw TestError("bad data") }) == .failed([TestError("bad data")]))
     let started = Gate()
     let load = Load {
       started.open()
@@ -124,7 +125,7 @@ struct AsynchronousListings {
     queue.add(load)
     await started.wait()
     load.cancel()
-    #expect("\(await load.waitUntilFinished())" == "cancelled")
+    #expect(await load.waitUntilFinished() == .cancelled([]))
   }
 }
 

@@ -30,7 +30,7 @@ struct BuildingListings {
     }
     queue.add(group)
     // end
-    #expect("\(await group.waitUntilFinished())" == "succeeded")
+    #expect(await group.waitUntilFinished() == .succeeded)
     #expect(group.children.count == 8 && output.events.count == 8)
     let order = output.events.filter { ["download", "install", "clean"].contains($0) }
     #expect(order == ["download", "install", "clean"])

@@ -54,7 +54,7 @@ struct ConditionListings {
     upload.add(condition: BlockCondition { files.count < 1_000 })
     queue.add(upload)
     // end
-    #expect("\(await upload.waitUntilFinished())" == "cancelled: OfflineError()")
+    #expect(await upload.waitUntilFinished() == .cancelled([OfflineError()]))
   }
 
   @Test("a condition that calls back")
@@ -66,7 +66,7 @@ struct ConditionListings {
         microphone.requestAccess { isGranted in answer(isGranted ? .satisfied : .ignored) }
       })
     // end
-    #expect("\(await queue.run(record))" == "cancelled")
+    #expect(await queue.run(record) == .cancelled([]))
   }
 
   @Test("compound conditions")
@@ -78,8 +78,8 @@ struct ConditionListings {
     download.add(condition: isCached || IsOnline(network: network))
     upload.add(condition: IgnoredCondition(IsOnline(network: network) && !isCached))
     // end
-    #expect("\(await queue.run(download))" == "succeeded")
-    #expect("\(await queue.run(upload))" == "cancelled")
+    #expect(await queue.run(download) == .succeeded)
+    #expect(await queue.run(upload) == .cancelled([]))
   }
 
   @Test("dependencies that must have succeeded")
@@ -93,9 +93,10 @@ struct ConditionListings {
     report.add(condition: NoFailedDependencies())  // looks when both have finished
     // end
     queue.add(resize, upload, cleanUp, report)
-    #expect("\(await upload.waitUntilFinished())".hasPrefix("cancelled: Dependency"))
-    #expect("\(await cleanUp.waitUntilFinished())" == "succeeded")
-    #expect("\(await report.waitUntilFinished())".hasPrefix("cancelled: Dependency"))
+    let failed = ProcedureError(.dependencyFailed, procedure: resize.name)
+    #expect(await upload.waitUntilFinished() == .cancelled([failed]))
+    #expect(await cleanUp.waitUntilFinished() == .succeeded)
+    #expect(await report.waitUntilFinished() == .cancelled([failed]))
   }
 
   @Test("a condition has something run before it")
@@ -116,7 +117,7 @@ struct ConditionListings {
     record.add(condition: hasMicrophone)
     level.add(condition: SilentCondition(hasMicrophone))  // does not ask
     // end
-    #expect("\(await queue.run(level))" == "cancelled")
-    #expect("\(await queue.run(record))" == "succeeded")
+    #expect(await queue.run(level) == .cancelled([]))
+    #expect(await queue.run(record) == .succeeded)
   }
 }

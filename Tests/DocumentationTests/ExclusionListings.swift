@@ -12,7 +12,7 @@ final class Migrate: Procedure, @unchecked Sendable {
   }
 
   override func execute() {
-    // Nobody else who excludes others over the database is between its start and its end.
+    // No other procedure that excludes others from the database has started and not ended.
     finish()
   }
 }
@@ -35,7 +35,7 @@ struct ExclusionListings {
     // end
     queue.add(migrate, export, archive)
     for procedure in [migrate, export, archive] {
-      #expect("\(await procedure.waitUntilFinished())" == "succeeded")
+      #expect(await procedure.waitUntilFinished() == .succeeded)
     }
   }
 
@@ -46,7 +46,7 @@ struct ExclusionListings {
     upgrade.add(condition: MutuallyExclusive<Database>())
     queue.add(upgrade, Migrate())
     // end
-    #expect("\(await upgrade.waitUntilFinished())" == "succeeded")
+    #expect(await upgrade.waitUntilFinished() == .succeeded)
     await queue.waitUntilAllFinished()
   }
 

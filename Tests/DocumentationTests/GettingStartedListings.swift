@@ -36,7 +36,7 @@ struct GettingStartedListings {
     // end
     #expect(output.events == ["count the words: 6, succeeded"])
     let failed = await queue.run(CountWords(" "))
-    #expect("\(failed)" == "failed: NoText()")
+    #expect(failed == .failed([CountWords.NoText()]))
   }
 
   @Test("names are given at creation, or in the middle of an expression")

@@ -49,7 +49,7 @@ struct GroupListings {
   @Test("a subclass adds children")
   func subclass() async {
     let count = CountAll(["to be", "or not to be"])
-    #expect("\(await queue.run(count))" == "succeeded")
+    #expect(await queue.run(count) == .succeeded)
     #expect(count.total == 6)
   }
 
@@ -93,14 +93,16 @@ struct GroupListings {
     let group = GroupProcedure(children: steps)
     group.failurePolicy = .cancelRemaining
     // end
-    #expect("\(await queue.run(group))" == "failed: Child 'BlockProcedure': no space left")
+    #expect(
+      await queue.run(group).deep == .failed([.child("BlockProcedure", TestError("no space left"))])
+    )
     #expect(steps[0].isCancelled)
   }
 
   @Test("a spare for what failed")
   func spare() async {
     let fetch = FetchWithSpare(CountWords("")) { CountWords("to be") }
-    #expect("\(await queue.run(fetch))" == "succeeded")
+    #expect(await queue.run(fetch) == .succeeded)
     #expect((fetch.children.last as? CountWords)?.count == 2)
   }
 
@@ -119,7 +121,7 @@ struct GroupListings {
     }
     queue.add(group)
     // end
-    #expect("\(await group.waitUntilFinished())" == "succeeded")
+    #expect(await group.waitUntilFinished() == .succeeded)
     #expect(output.events == ["from the cache"])
   }
 

@@ -136,7 +136,7 @@ struct ObserverListings {
     await asked.wait()
     #expect(!count.isFinished)
     uploads.events[0]()
-    #expect("\(await count.waitUntilFinished())" == "succeeded")
+    #expect(await count.waitUntilFinished() == .succeeded)
   }
 
   @Test("called on a queue of your own")

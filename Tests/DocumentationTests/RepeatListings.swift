@@ -12,7 +12,9 @@ struct RepeatListings {
   private let scheduler = ManualScheduler()
   private let clock = TestClock()
   private let requests = Counter()
-  private var queue: ProcedureQueue { ProcedureQueue(scheduler: scheduler, clock: clock.clock) }
+  private func makeQueue() -> ProcedureQueue {
+    ProcedureQueue(scheduler: scheduler, clock: clock.clock)
+  }
 
   private func request() -> ResultProcedure<String> {
     ResultProcedure { [requests] in
@@ -31,7 +33,7 @@ struct RepeatListings {
 
   @Test("retry")
   func retry() throws {
-    let queue = queue
+    let queue = makeQueue()
     // listing: repeat-retry
     let answer = RetryProcedure(
       max: 5, wait: .exponential(period: .seconds(1), maximum: .seconds(30)).jittered(by: 0.5)
@@ -46,7 +48,7 @@ struct RepeatListings {
 
   @Test("a handler")
   func handler() throws {
-    let queue = queue
+    let queue = makeQueue()
     // listing: repeat-handler
     let answer = RetryProcedure(max: 5, wait: .constant(.seconds(60))) {
       request()
@@ -64,7 +66,7 @@ struct RepeatListings {
 
   @Test("repeat")
   func repetition() {
-    let queue = queue
+    let queue = makeQueue()
     let polls = Counter()
     @Sendable func poll() -> Procedure { BlockProcedure { polls.increment() } }
     // listing: repeat-repeat
@@ -80,7 +82,7 @@ struct RepeatListings {
 
   @Test("a limit in time")
   func limit() {
-    let queue = queue
+    let queue = makeQueue()
     // listing: repeat-timeout
     let answer = RetryProcedure(wait: .fibonacci(period: .seconds(1))) {
       request().timeout(after: .seconds(5))
@@ -89,7 +91,8 @@ struct RepeatListings {
     queue.add(answer)
     // end
     advance(1)
-    #expect("\(answer.outcome!)" == "succeeded" && clock.pendingCount == 0)
+    #expect(answer.outcome == .succeeded)
+    #expect(clock.pendingCount == 0)
   }
 
   @Test("its errors")
@@ -110,7 +113,7 @@ struct RepeatListings {
 
   @Test("several statements")
   func statements() {
-    let queue = queue
+    let queue = makeQueue()
     let texts = Counter()
     @Sendable func next() -> String? { texts.increment() > 2 ? nil : "to be" }
     // listing: repeat-statements

@@ -82,7 +82,8 @@ struct ResultListings {
     // end
     queue.add(page, longest, language, names, upload)
     #expect(try await longest.value == "to")
-    #expect("\(await upload.waitUntilFinished())" == "succeeded" && upload.name == "upload")
+    #expect(await upload.waitUntilFinished() == .succeeded)
+    #expect(upload.name == "upload")
     await queue.waitUntilAllFinished()
   }
 

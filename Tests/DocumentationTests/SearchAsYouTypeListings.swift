@@ -62,7 +62,7 @@ final class SearchModel: Sendable {
 
 @Suite("Listings of the guide SearchAsYouType")
 struct SearchAsYouTypeListings {
-  /// Answers when it is told to, in any order, also what was cancelled meanwhile.
+  /// Answers when the test says so, in any order, also searches that were cancelled meanwhile.
   private final class LateService: SearchService {
     private let waiting = Locked<[@Sendable () -> Void]>([])
     let cancelled = Counter()
@@ -76,7 +76,7 @@ struct SearchAsYouTypeListings {
     }
 
     /// Answers up to `count` searches, from several threads.
-    func answer(_ count: Int, using random: inout SeededGenerator) {
+    func answer(_ count: Int, using random: inout SimulationGenerator) {
       let chosen = waiting.withLock { waiting -> [@Sendable () -> Void] in
         // A copy of nothing shares its buffer, which ThreadSanitizer takes for a race (Reliability).
         if count == 0 || waiting.isEmpty { return [] }
@@ -92,7 +92,7 @@ struct SearchAsYouTypeListings {
   @Test("K13: an old result never lands after a newer one, in 1,000 random schedules")
   func schedules() {
     for seed in 0..<1_000 as Range<UInt64> {
-      var random = SeededGenerator(seed: seed)
+      var random = SimulationGenerator(seed: seed)
       let (service, shown) = (LateService(), Recorder<Int>())
       let model = SearchModel(service) { shown.note(Int($0[0])!) }
       for key in 0..<8 {

@@ -33,7 +33,7 @@ struct TestingListings {
     queue.add(upload)
     let outcome = try await upload.finished(within: .seconds(5))
     // end
-    #expect("\(outcome)" == "succeeded")
+    #expect(outcome == .succeeded)
   }
 
   @Test("virtual time")
@@ -126,7 +126,7 @@ struct TestingListings {
       try simulation.run { simulation in
         let queue = simulation.makeQueue()
         queue.add(transfer(100, to: account), transfer(20, to: account))
-        simulation.always("nobody is in debt") { account.balance >= 0 }
+        simulation.always("the account is not in debt") { account.balance >= 0 }
       }
       try simulation.expect(account.balance == 120, "\(account.balance) left of 120")
       // end

@@ -81,7 +81,7 @@
       }
     }
 
-    @Test("K1, K4: a cancel against the source's release: one end, the same for everybody")
+    @Test("K1, K4: a cancel against the source's release: one end, the same for all handlers")
     func cancelAgainstCompletion() throws {
       try explore {
         let source = CancellationTokenSource()
@@ -94,8 +94,9 @@
             { token.onComplete { ends.events.append($0) } },
           ]
         ) {
-          try require(ends.events.count == 2, "told \(ends.events)")
-          try require(ends.events.allSatisfy { $0 == token.isCancelled }, "told \(ends.events)")
+          try require(ends.events.count == 2, "called with \(ends.events)")
+          try require(
+            ends.events.allSatisfy { $0 == token.isCancelled }, "called with \(ends.events)")
         }
       }
     }
@@ -164,7 +165,7 @@
           ]
         ) {
           try require(partial.value == 0, "a handler ran in a half-cancelled tree")
-          try require(calls.value == 1, "the late child was told \(calls.value) times")
+          try require(calls.value == 1, "the late child was called \(calls.value) times")
         }
       }
     }
@@ -185,7 +186,7 @@
             { late.events.append(CancellationTokenSource(linkedTo: parent.token)) },
           ]
         ) {
-          try require(calls.events == [token.isCancelled], "told \(calls.events)")
+          try require(calls.events == [token.isCancelled], "called with \(calls.events)")
           try require(late.events[0].isCancelled, "a linked child was missed")
         }
       }
@@ -210,7 +211,7 @@
           ]
         ) {
           try require(leaf.isCancelled, "the leaf was missed")
-          try require(calls.value == 1, "the leaf was told \(calls.value) times")
+          try require(calls.value == 1, "the leaf was called \(calls.value) times")
           try require(late.events[0].isCancelled || !middle.isCancelled, "a link was missed")
         }
       }
@@ -244,7 +245,7 @@
         holders[1].events = [CancellationTokenSource(linkedTo: upper.token)]
         let leaf = CancellationTokenSource(linkedTo: holders[1].events[0].token)
         return .init(threads: holders.map { holder in { holder.events = [] } }) {
-          try require(!leaf.isCancelled, "cancelled by nobody")
+          try require(!leaf.isCancelled, "cancelled without a cancel")
           root.cancel()
           try require(leaf.isCancelled, "the leaf was missed")
         }
@@ -253,7 +254,7 @@
 
     // MARK: Combinations
 
-    @Test("K9: a || b against the ends of both, and a registration: cancelled, and told once")
+    @Test("K9: a || b against the ends of both, and a registration: cancelled, and called once")
     func either() throws {
       try explore {
         let (left, right) = (CancellationTokenSource(), CancellationTokenSource())
@@ -265,13 +266,13 @@
           ]
         ) {
           try require(either.isCancelled, "not decided")
-          try require(calls.value == 1, "told \(calls.value) times")
+          try require(calls.value == 1, "called \(calls.value) times")
         }
       }
     }
 
     @Test(
-      "K9: combinations that are made while an operand ends: cancelled with it, by whoever looks")
+      "K9: combinations that are made while an operand ends: cancelled with it, on every thread")
     func combinedMeanwhile() throws {
       try explore {
         let (left, right) = (CancellationTokenSource(), CancellationTokenSource())
@@ -333,7 +334,7 @@
       }
     }
 
-    @Test("K9: a && b against the ends of both, and a registration: one end, and told once")
+    @Test("K9: a && b against the ends of both, and a registration: one end, and called once")
     func both() throws {
       try explore {
         let (left, right) = (CancellationTokenSource(), CancellationTokenSource())
@@ -345,7 +346,7 @@
           ]
         ) {
           try require(both.isCancelled, "not decided")
-          try require(calls.events == [true], "told \(calls.events)")
+          try require(calls.events == [true], "called with \(calls.events)")
         }
       }
     }

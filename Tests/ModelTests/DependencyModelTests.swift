@@ -60,7 +60,7 @@
       })
     }
 
-    @Test("C8: a required dependency that fails, against a cancel of who requires it")
+    @Test("C8: a required dependency that fails, against a cancel of its dependent")
     func requirementAgainstCancel() throws {
       try explore(onQueue: { model in
         let (dependency, dependent) = (PlainProcedure.lasting(), PlainProcedure())
@@ -76,7 +76,7 @@
     }
 
     @Test(
-      "Q2: who must wait for a dependency after all does not take the slot that it stood in line for"
+      "Q2: one that must wait for a dependency after all does not take the slot it stood in line for"
     )
     func addToReady() throws {
       try explore(

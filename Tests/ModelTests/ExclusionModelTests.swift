@@ -30,7 +30,7 @@
       try require(running.highest == 1, "\(running.highest) of one category ran at once")
     }
 
-    @Test("L1, L4: an offer to another queue against the cancel of who it is for")
+    @Test("L1, L4: an offer to another queue against the cancel of the waiter that it is for")
     func offerAgainstCancel() throws {
       try explore {
         let running = PlainCounter()
@@ -46,7 +46,7 @@
       }
     }
 
-    @Test("L4: the cancel of a waiter against the holder's end, and another who asks")
+    @Test("L4: the cancel of a waiter against the holder's end, and another that asks")
     func askAgainstCancel() throws {
       try explore(onQueue: { model in
         let running = PlainCounter()
@@ -61,7 +61,7 @@
       })
     }
 
-    @Test("L1: an offer against a dependency that is added to who it is for")
+    @Test("L1: an offer against a dependency that is added to the waiter that it is for")
     func offerAgainstDependency() throws {
       try explore {
         let running = PlainCounter()
@@ -87,7 +87,7 @@
       }
     }
 
-    @Test("L1, Q3: a grant against suspending its queue: nobody is lost, nobody overlaps")
+    @Test("L1, Q3: a grant against suspending its queue: none is lost, none overlap")
     func grantAgainstSuspend() throws {
       try explore {
         let running = PlainCounter()
@@ -123,7 +123,7 @@
       }
     }
 
-    @Test("L1: two workers of one queue, and one who is added: one at a time, none lost")
+    @Test("L1: two workers of one queue, and one that is added: one at a time, none lost")
     func twoWorkers() throws {
       try explore(onQueue: { model in
         let running = PlainCounter()
@@ -135,7 +135,7 @@
       })
     }
 
-    @Test("L2: who waits for two categories, against the ends of their two holders")
+    @Test("L2: a waiter for two categories, against the ends of their two holders")
     func twoCategories() throws {
       try explore {
         let (runningA, runningB) = (PlainCounter(), PlainCounter())
@@ -155,7 +155,7 @@
       }
     }
 
-    @Test("L2: who waits in line takes no slot, and an offer without a slot goes on to the next")
+    @Test("L2: a waiter in line takes no slot, and an offer without a slot goes on to the next")
     func offerAgainstSlot() throws {
       try explore {
         let running = PlainCounter()

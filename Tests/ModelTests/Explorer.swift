@@ -88,7 +88,7 @@
     private var decisions: [(choice: Int, options: Int)] = []
     private var step = 0
 
-    /// What was decided here; the first option if nobody was here before. Nil if not the same thing
+    /// What was decided here; the first option if no run was here before. Nil if not the same thing
     /// is to be decided.
     func choose(among options: Int) -> Int? {
       defer { step += 1 }

@@ -48,7 +48,7 @@
       return true
     }
 
-    /// Calls the body, lets go of it, and then lets others go on. False if there is none.
+    /// Calls the body, releases it, and then lets others go on. False if there is none.
     private func runBody() -> Bool {
       guard callBody() else { return false }
       status = .ended

@@ -57,7 +57,7 @@
       })
     }
 
-    @Test("G3: nothing of a tree is told before all of it is marked, children added meanwhile too")
+    @Test("G3: no cancel in a tree is delivered before all is marked, children added meanwhile too")
     func treeIsMarkedFirst() throws {
       try explore(onQueue: { model in
         let leaf = PlainProcedure.lasting()
@@ -78,7 +78,7 @@
             { inner.add(child: late[1]) },
           ]
         ) {
-          try require(early.value == 0, "told before the tree was marked")
+          try require(early.value == 0, "delivered before the tree was marked")
           try require(outer.isFinished, "the group did not finish")
           try checkLives(leaf, late[0], late[1])
           try require(late.allSatisfy(\.isCancelled), "a late child was missed")

@@ -4,7 +4,7 @@
   /// One schedule of a scenario.
   ///
   /// The thread that comes to a scheduling point decides itself who goes on, and hands over only if
-  /// that is somebody else: switching is what costs, and most steps need none.
+  /// that is another one: switching is what costs, and most steps need none.
   ///
   /// Unchecked because one thread runs at a time.
   final class ModelRun: @unchecked Sendable {
@@ -36,7 +36,7 @@
       return error
     }
 
-    /// Lets somebody go on. Returns when it is `fiber`'s turn again, if that has not ended.
+    /// Lets one fiber go on. Returns when it is `fiber`'s turn again, if that has not ended.
     func handOver(from fiber: Fiber?) {
       let next = decide()
       if let next, next === fiber { return }
@@ -47,7 +47,7 @@
       waiting?.wait()
     }
 
-    /// Who goes on; nil if nobody can.
+    /// The one that goes on; nil if none can.
     private func decide() -> Fiber? {
       var options = 0
       for fiber in fibers where fiber.isRunnable { options += 1 }

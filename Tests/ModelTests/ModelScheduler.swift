@@ -22,7 +22,7 @@
       workers.append(worker)
     }
 
-    /// Nobody looks for procedures that wait for each other.
+    /// There is no search for procedures that wait for each other.
     func submitWhenQuiet(after delay: Duration, _ work: @escaping @Sendable () -> Void) {}
 
     func runOne() {

@@ -1,7 +1,7 @@
 #if MODEL
   import Procedures
 
-  /// Notes its own events without a lock; finishes by itself, or when it is told to or cancelled.
+  /// Notes its own events without a lock; finishes by itself, or when the test finishes or cancels it.
   final class PlainProcedure: Procedure, @unchecked Sendable {
     private let log = PlainLog<String>()
     private let finishesItself: Bool
@@ -14,7 +14,7 @@
       self.running = running
     }
 
-    /// One that executes until it is told to finish, or cancelled.
+    /// One that executes until the test finishes it, or it is cancelled.
     static func lasting(running: PlainCounter = PlainCounter()) -> PlainProcedure {
       PlainProcedure(finishesItself: false, running: running)
     }
@@ -39,7 +39,7 @@
       if isRunning { running.value -= 1 }
     }
 
-    /// That it has finished, once, after everything else, and was told of a cancel if there was one.
+    /// That it has finished, once, after everything else, and was called for a cancel if there was one.
     func checkLife() throws {
       let events = log.events
       try require(isFinished, "not finished: \(events)")

@@ -32,7 +32,7 @@
         return model.scenario(threads: [{ procedure.cancel() }, finish, finish]) {
           try procedure.checkLife()
           try require(wins.value <= 1, "\(wins.value) finishes won")
-          try require(wins.value == 1 || procedure.isCancelled, "nobody finished it")
+          try require(wins.value == 1 || procedure.isCancelled, "no thread finished it")
         }
       })
     }
@@ -70,7 +70,7 @@
 
     // MARK: Observers
 
-    @Test("O1: an observer against cancel and finish is told of the cancel exactly once")
+    @Test("O1: an observer against cancel and finish is called for the cancel exactly once")
     func observerAgainstCancel() throws {
       try explore(onQueue: { model in
         let procedure = PlainProcedure.lasting()
@@ -87,7 +87,7 @@
       })
     }
 
-    @Test("O1: two observers against the finish are told of it exactly once each")
+    @Test("O1: two observers against the finish are called for it exactly once each")
     func observersAgainstFinish() throws {
       try explore(onQueue: { model in
         let procedure = PlainProcedure.lasting()
@@ -103,7 +103,7 @@
       })
     }
 
-    @Test("O1: an observer taken off against the finish is told or was in time, and is let go of")
+    @Test("O1: an observer removed against the finish is called or was in time, and is released")
     func removalAgainstFinish() throws {
       try explore(onQueue: { model in
         let procedure = PlainProcedure.lasting()
@@ -117,13 +117,13 @@
           try procedure.checkLife()
           // Both, if it was taken off while it was told.
           try require(calls.value <= 1, "called \(calls.value) times")
-          try require(calls.value + removals.value >= 1, "neither told nor taken off")
-          try require(released.value == 1, "let go of \(released.value) times")
+          try require(calls.value + removals.value >= 1, "neither called nor removed")
+          try require(released.value == 1, "released \(released.value) times")
         }
       })
     }
 
-    @Test("O3: an execute that is held back, let go of against a cancel")
+    @Test("O3: an execute event that is held, released against a cancel")
     func heldExecuteAgainstCancel() throws {
       try explore(onQueue: { model in
         let procedure = PlainProcedure()
@@ -136,7 +136,7 @@
       })
     }
 
-    @Test("O3: a finish that is held back, let go of against a cancel and an observer")
+    @Test("O3: a finish event that is held, released against a cancel and an observer")
     func heldFinishAgainstCancel() throws {
       try explore(onQueue: { model in
         let procedure = PlainProcedure()

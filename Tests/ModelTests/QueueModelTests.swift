@@ -22,7 +22,8 @@
         })
     }
 
-    @Test("Q3: what is added to a suspended queue does not start, whatever workers are about")
+    @Test(
+      "Q3: what is added to a suspended queue does not start, whatever workers are on their way")
     func suspended() throws {
       try explore(onQueue: { model in
         let (first, second) = (PlainProcedure(), PlainProcedure())
@@ -85,7 +86,7 @@
         })
     }
 
-    @Test("C3, Q2: a cancel of who waits for a slot, against the end of who has it, and an add")
+    @Test("C3, Q2: a cancel of a waiter for a slot, against the end of its holder, and an add")
     func cancelAgainstSlot() throws {
       try explore(
         limit: 1,
@@ -126,7 +127,7 @@
       }
     }
 
-    @Test("Q4: what blocks does not keep others waiting, even those that let it go on")
+    @Test("Q4: one that blocks keeps no other waiting, not even the one that unblocks it")
     func blocking() throws {
       try explore(
         limit: 2,
@@ -169,7 +170,7 @@
           return model.scenario(threads: [{ model.queue.cancelAll() }, { model.queue.add(third) }])
           {
             try checkLives(first, second, third)
-            try require(first.isCancelled && second.isCancelled, "somebody was missed")
+            try require(first.isCancelled && second.isCancelled, "a procedure was missed")
           }
         })
     }

@@ -5,15 +5,10 @@
 
   /// Values and their hand-over, in every schedule of a few threads.
   @Suite(.serialized) struct ResultModelTests {
-    private final class Source: Procedure, OutputProcedure, @unchecked Sendable {
-      typealias Output = Int
-      override func execute() {}
-    }
-
     @Test("F5: of two finishes one counts, with its output")
     func finishAgainstFinish() throws {
       try explore(onQueue: { model in
-        let source = Source()
+        let source = SourceProcedure<Int>()
         model.start(source)
         return model.scenario(threads: [
           { source.finish(withResult: .success(1)) },
@@ -22,7 +17,7 @@
           let output = try? source.output?.get()
           try require(source.isFinished, "not finished")
           try require(
-            "\(source.outcome!)" == (output == 1 ? "succeeded" : "failed: 2"),
+            source.outcome == (output == 1 ? .succeeded : .failed([TestError("2")])),
             "\(String(describing: output)) \(source)")
         }
       })
@@ -31,7 +26,7 @@
     @Test("R1: an injection against the source's finish: the target gets the value, once, and runs")
     func injectionAgainstFinish() throws {
       try explore(onQueue: { model in
-        let source = Source()
+        let source = SourceProcedure<Int>()
         model.start(source)
         let target = TransformProcedure<Int, Int> { $0 + 1 }
         return model.scenario(threads: [
@@ -41,7 +36,7 @@
             model.queue.add(target)
           },
         ]) {
-          try require("\(target.outcome!)" == "succeeded", "\(target)")
+          try require(target.outcome == .succeeded, "\(target)")
           try require(try target.output?.get() == 2, "\(String(describing: target.output))")
           try require(target.dependencies.isEmpty, "something is left")
         }
@@ -52,7 +47,7 @@
       "R1, C2: a cancel of the target against the hand-over: it ends once, cancelled or with it")
     func cancelAgainstHandOver() throws {
       try explore(onQueue: { model in
-        let source = Source()
+        let source = SourceProcedure<Int>()
         model.start(source)
         let target = TransformProcedure<Int, Int> { $0 + 1 }
         target.injectResult(from: source)

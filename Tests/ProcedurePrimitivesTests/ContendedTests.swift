@@ -7,7 +7,7 @@ import Testing
 /// The lock that is not handed over.
 @Suite(.timeLimit(.minutes(15)))
 struct ContendedTests {
-  @Test("nobody is inside with another, and nobody sleeps for ever")
+  @Test("no two threads are inside at once, and none sleeps for ever")
   func exclusion() async {
     let overlaps = Atomic(0)
     let counter = Counter()

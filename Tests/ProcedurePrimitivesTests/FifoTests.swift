@@ -18,7 +18,7 @@ import Testing
   @Test("random insertions and removals agree with an array")
   func againstArray() {
     for seed in 0..<20 as Range<UInt64> {
-      var random = SeededGenerator(seed: seed)
+      var random = SimulationGenerator(seed: seed)
       var (fifo, expected) = (Fifo<Int>(), [Int]())
       for step in 0..<2_000 {
         if Int.random(in: 0..<10, using: &random) < (step < 1_000 ? 6 : 4) {

@@ -68,7 +68,7 @@ import Testing
   @Test("random insertions, removals and moves agree with arrays")
   func againstArrays() {
     for seed in 0..<20 as Range<UInt64> {
-      var random = SeededGenerator(seed: seed)
+      var random = SimulationGenerator(seed: seed)
       var slab = Slab<Int>()
       var lists = [SlabList(), SlabList()]
       var expected: [[(key: SlabKey, value: Int)]] = [[], []]

@@ -6,7 +6,7 @@ import Testing
   @Test("random changes agree with an array")
   func againstArray() {
     for seed in 0..<50 as Range<UInt64> {
-      var random = SeededGenerator(seed: seed)
+      var random = SimulationGenerator(seed: seed)
       var (list, expected) = (SmallList<Int>(), [Int]())
       for step in 0..<100 {
         switch Int.random(in: 0..<4, using: &random) {

@@ -49,7 +49,7 @@ import Testing
   @Test("random schedules, cancels and advances agree with a sorted list")
   func againstSortedList() {
     for seed in 0..<(Rounds.isStress ? 400 : 40) as Range<UInt64> {
-      var random = SeededGenerator(seed: seed)
+      var random = SimulationGenerator(seed: seed)
       let tick: UInt64 = seed % 2 == 0 ? 1 : 1 << 10
       var wheel = TimerWheel<Int>(nanosecondsPerTick: tick)
       var pending: [(key: SlabKey, due: UInt64, deadline: UInt64, id: Int)] = []

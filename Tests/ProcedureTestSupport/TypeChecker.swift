@@ -64,7 +64,10 @@ package struct TypeChecker {
     process.arguments =
       ["-frontend"] + arguments
       + [
-        "-swift-version", swiftVersion, "-I", modules.path, "-module-cache-path", folder.path,
+        "-swift-version", swiftVersion, "-I", modules.path,
+        // That of the build: what the C library consists of is not compiled again for each source.
+        "-module-cache-path",
+        modules.deletingLastPathComponent().appending(path: "ModuleCache").path,
         file.path,
       ]
     let output = Pipe()

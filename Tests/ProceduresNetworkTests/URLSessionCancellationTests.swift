@@ -158,6 +158,77 @@ import Testing
     #expect(server.requests.value == 0)
   }
 
+  @Test("a cancel at any moment around the start, and the end, does not stop the program")
+  func cancelledAtAnyMoment() async {
+    // Of a session with a cache, whose tasks Foundation on Linux stops the program for.
+    await #expect(processExitsWith: .success) {
+      let server = try LoopbackServer { _, connection in connection.send(body: "text") }
+      let session = URLSession(configuration: .default)
+      for round in 0..<1_500 {
+        let source = CancellationTokenSource()
+        let delay = (round % 50) * (round % 50)
+        let canceller = Task.detached {
+          for _ in 0..<delay { _ = source.isCancelled }
+          source.cancel()
+        }
+        let result = await Task {
+          try await session.data(from: server.url("/"), cancellationToken: source.token).0
+        }.result
+        await canceller.value
+        switch result {
+        case .success(let data): try #require(data == Data("text".utf8))
+        case .failure(let error): try #require((error as? URLError)?.code == .cancelled)
+        }
+      }
+    }
+  }
+
+  @Test("the completion is called on the session's delegate queue, and its delegate for redirects")
+  func sessionIsAsked() async throws {
+    let server = try LoopbackServer { request, connection in
+      if request.path == "/old" {
+        connection.send(status: "302 Found", body: "moved", header: "Location: /new")
+      } else {
+        connection.send(body: "new")
+      }
+    }
+    defer { server.stop() }
+    let delegate = SessionDelegate()
+    let session = URLSession(configuration: .default, delegate: delegate, delegateQueue: nil)
+    let (text, isOnQueue) = await withCheckedContinuation { continuation in
+      session.data(from: server.url("/old"), cancellationToken: .never) { data, _, _ in
+        continuation.resume(
+          returning: (
+            String(decoding: data ?? Data(), as: UTF8.self),
+            OperationQueue.current === session.delegateQueue
+          ))
+      }
+    }
+    #expect(text == "new" && isOnQueue)
+    #expect(delegate.notes.events == ["redirect 302 on its queue: true"])
+  }
+
+  @Test(
+    "a challenge that nothing answers is a response with its status; an answered one is asked once")
+  func challenges() async throws {
+    let server = try LoopbackServer { request, connection in
+      if request.header["authorization"] == "Basic dTpw" {
+        connection.send(body: "open")
+      } else {
+        connection.send(
+          status: "401 Unauthorized", body: "closed", header: "WWW-Authenticate: Basic realm=\"a\"")
+      }
+    }
+    defer { server.stop() }
+    for (delegate, expected) in [(nil, "closed"), (SessionDelegate(), "open")] {
+      let session = URLSession(configuration: .default, delegate: delegate, delegateQueue: nil)
+      let (data, response) = try await session.data(
+        from: server.url("/"), cancellationToken: CancellationToken.never)
+      #expect(String(decoding: data, as: UTF8.self) == expected)
+      #expect((response as? HTTPURLResponse)?.statusCode == (expected == "open" ? 200 : 401))
+    }
+  }
+
   @Test("a token of couchdeveloper's protocol does in each form what a token does")
   func otherTokens() async throws {
     let server = try LoopbackServer()

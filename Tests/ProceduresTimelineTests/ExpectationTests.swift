@@ -14,7 +14,7 @@ import Testing
     return scenario.timeline
   }
 
-  @Test("V4: what is so is accepted")
+  @Test("V4: expectations that hold are accepted")
   func accepted() throws {
     let timeline = try timeline()
     try timeline.expect(order: "fetch", "parse")
@@ -24,7 +24,7 @@ import Testing
     try timeline.expect(criticalPath: "fetch", "parse")
   }
 
-  @Test("V4: what is not so is refused, with the times and the summary")
+  @Test("V4: expectations that do not hold are refused, with the times and the summary")
   func refused() throws {
     let timeline = try timeline()
     #expect(throws: TimelineError.self) { try timeline.expect(order: "parse", "fetch") }

@@ -68,7 +68,7 @@ import Testing
     #expect(snapshot.summary.contains("3 s – 'b' was not enqueued yet"))
   }
 
-  @Test("V4: held events on the path are told apart from running")
+  @Test("V4: held events on the path count apart from running")
   func held() throws {
     let scenario = Scenario()
     let procedure = lasting(1, "report")
@@ -119,7 +119,7 @@ import Testing
 
   @Test("V4: the shares of any workload add up to its whole time")
   func random() throws {
-    for seed in 0..<UInt64(Rounds.size(2_000, otherwise: 60)) {
+    for seed in 0..<UInt64(Rounds.size(2_000, otherwise: 30)) {
       let snapshot = try RandomWorkload(seed: seed).run()
       let sum = snapshot.criticalPathShares.reduce(Duration.zero) { $0 + $1.total }
       #expect(sum == snapshot.duration, "seed \(seed)")

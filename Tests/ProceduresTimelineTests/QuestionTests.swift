@@ -19,7 +19,7 @@ import Testing
     #expect(path(try scenario.run()) == ["beginning b", "dependency c", "dependency d"])
   }
 
-  @Test("V4: it goes over who held the slot, and who held the exclusion")
+  @Test("V4: it goes over the holder of the slot, and the holder of the exclusion")
   func slots() throws {
     let serial = Scenario(limit: 1)
     serial.queue.add(lasting(1, "a"), lasting(2, "b"), lasting(3, "c"))

@@ -74,7 +74,7 @@ private struct Slow: Condition {
       snapshot.waits(of: "second") == ["dependency 2.0 (first)", "condition 3.0 (slow answer)"])
   }
 
-  @Test("V1: waiting in line for an exclusion goes to who held it last, with the category")
+  @Test("V1: waiting in line for an exclusion counts for its last holder, with the category")
   func exclusion() throws {
     let scenario = Scenario()
     let domain = ExclusionDomain(name: "timeline")
@@ -183,7 +183,7 @@ private struct Slow: Condition {
     #expect(snapshot.waits.map(\.total) == [.seconds(8)])
   }
 
-  @Test("V1: a held finish is told from a held start")
+  @Test("V1: a held finish is told apart from a held start")
   func heldFinish() throws {
     let scenario = Scenario()
     let procedure = lasting(1, "held")

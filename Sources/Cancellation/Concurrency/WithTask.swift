@@ -9,10 +9,11 @@
 /// }
 /// ```
 ///
-/// Cancelled by either, `operation` sees it, as in any task, before the `cancel()` returns; it is waited
-/// for, and what it returns or throws is what comes out: mostly a `CancellationError`. If a token was
-/// cancelled before, the task starts cancelled, and runs nonetheless. Cancelling the token does not cancel
-/// the current task, and nothing is left on the token afterwards.
+/// A cancel of either is seen by `operation`, as in any task, before that `cancel()` returns. The
+/// call waits for `operation`, and returns or throws what it does: after a cancel mostly a
+/// `CancellationError`. If a token was cancelled before, the task starts cancelled, and runs
+/// nonetheless. Cancelling the token does not cancel the current task, and nothing is left on the
+/// token afterwards.
 ///
 /// - Parameters:
 ///   - token: what cancels the task, beside the current one.

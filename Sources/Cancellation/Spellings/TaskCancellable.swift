@@ -1,4 +1,4 @@
-/// Something that owns tasks, a view model for example, and can be told to cancel them.
+/// Something that owns tasks, a view model for example, and can cancel them.
 ///
 /// ```swift
 /// final class Screen<Model: TaskCancellable>: UIViewController {
@@ -9,7 +9,7 @@
 /// }
 /// ```
 ///
-/// Where the tasks are is its own affair. One that keeps them in a store is a `TaskStoring`, which has
+/// It keeps the tasks as it likes. One that keeps them in a store is a `TaskStoring`, which has
 /// `cancelAll()`, and may be declared both.
 @MainActor public protocol TaskCancellable: AnyObject {
   /// Cancels all tasks. More may be added after.
@@ -27,11 +27,11 @@
 ///
 /// Tasks do not keep the owner alive unless their closures capture it: capture `[weak self]`.
 public protocol TaskStoring: AnyObject {
-  /// Where the tasks are. Keep one for as long as the object lives.
+  /// The store of the tasks. Keep one for as long as the object lives.
   var taskStore: TaskStore<AnyTaskID> { get }
 }
 
-/// What names a task in the listings of those who keep them in a dictionary.
+/// The name of a task, for code that keeps its tasks in a dictionary.
 public typealias TaskID = AnyHashable
 
 /// An id of tasks.

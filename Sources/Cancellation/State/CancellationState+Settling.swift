@@ -79,7 +79,8 @@ extension CancellationState {
 struct BegunEnd: Sendable {
   fileprivate let walk: SettlingWalk
 
-  /// Whether there are handlers to call, or others to leave, which may release what is the user's.
+  /// Whether there are handlers to call, or other tokens to leave, which may release objects of the
+  /// user.
   var concernsOthers: Bool { walk.concernsOthers }
 
   /// The second half of `settle`: calls the handlers, on this thread. Once.

@@ -1,6 +1,7 @@
 internal import ProcedurePrimitives
 
-/// What a token is and what waits for it. Pure: no lock, no closure called; the storage does both.
+/// The state of a token and the entries that wait for its end. Pure: it acquires no lock and calls
+/// no closure; the storage does both.
 ///
 /// | event         | pending                  | marked              | settled                   |
 /// |---------------|--------------------------|---------------------|---------------------------|
@@ -28,7 +29,7 @@ internal import ProcedurePrimitives
 /// Invariants:
 /// 1. An entry is in one of the two lists, handlers or dependents, or it is `first`, which is older
 ///    than all other handlers.
-/// 2. A dependent is taken out when its operand's end is told to it: it is told once.
+/// 2. A dependent is taken out when it is notified of its operand's end: it is notified once.
 /// 3. `settled` is never left, and then nothing is added.
 struct CancellationStateMachine: Sendable {
   enum Phase: Sendable {
@@ -37,7 +38,7 @@ struct CancellationStateMachine: Sendable {
     case settled(CancellationOutcome)
   }
 
-  /// What the ends of others mean for this token.
+  /// How the ends of other tokens decide this one.
   enum Rule: Sendable, Equatable {
     /// Cancelled with any; their not being cancelled means nothing: it has a source of its own.
     case linked
@@ -169,7 +170,7 @@ struct CancellationStateMachine: Sendable {
     return entries.popFirst(from: &handlers)
   }
 
-  /// Takes out the dependents that `outcome` is to be told to.
+  /// Takes out the dependents that are to be notified of `outcome`.
   ///
   /// A parent that is not cancelled means nothing to a linked child, which stays, to be adopted.
   mutating func takeDependents(toTell outcome: CancellationOutcome) -> [CancellationEntry] {

@@ -12,7 +12,7 @@
 /// Everything may be called from any thread, also from the tasks. No lock is held while a task is
 /// created or cancelled, nor while ids are compared, hashed or released.
 public final class TaskStore<ID: Hashable & Sendable>: Sendable {
-  /// What a new task means to those under the same id.
+  /// What a new task does to the tasks under the same id.
   public enum Policy: Sendable {
     /// They go on beside it.
     case concurrent
@@ -35,7 +35,7 @@ public final class TaskStore<ID: Hashable & Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - id: what to cancel and count it by.
-  ///   - policy: what becomes of tasks under the same id.
+  ///   - policy: what happens to tasks under the same id.
   ///   - priority: as in `Task.init`.
   ///   - operation: runs where it was formed, as in `Task.init`.
   /// - Returns: the new task; with `.skipIfRunning`, the one that is running. If that one has

@@ -1,7 +1,7 @@
 extension CancellationToken {
   /// A token that is cancelled as soon as any of `tokens` is; also written `a || b`.
   ///
-  /// It completes *not cancelled* only when all of them have. Its reason is that of the token that
+  /// It completes *not cancelled* only when all of them have. Its reason comes from the token that
   /// was cancelled first. Tokens that are already settled decide at once and are not registered on;
   /// when a single token is left to decide, that token itself is returned and nothing is allocated.
   /// Without tokens it is `never`.
@@ -33,7 +33,7 @@ extension CancellationToken {
   /// A token that is cancelled when all of `tokens` are; also written `a && b`.
   ///
   /// For work that several share: it stops when the last of them has left. It completes *not
-  /// cancelled* as soon as one of them does. Its reason is that of the token that was cancelled
+  /// cancelled* as soon as one of them does. Its reason comes from the token that was cancelled
   /// last. Settled tokens decide at once, as with `any(of:)`. Without tokens it is `cancelled`.
   public static func all(of tokens: CancellationToken...) -> Self {
     all(of: tokens)

@@ -23,9 +23,10 @@ internal import ProcedurePrimitives
 ///
 /// ## Ordering
 /// What was written before `cancel()` is seen by each thread that reads `isCancelled == true`.
-/// Handlers of one token run in the order in which they were registered, those of a parent before
-/// those of its children. One that is registered after the cancel is called at once, also while
-/// earlier ones, of this token or of one that leads to it, have not been called yet.
+/// Handlers of one token run in the order in which they were registered, and the handlers of a
+/// parent before those of its children. A handler that is registered after the cancel is called at
+/// once, also while earlier ones, of this token or of one that leads to it, have not been called
+/// yet.
 public struct CancellationToken: Sendable {
   @usableFromInline let state: CancellationState?
 
@@ -36,8 +37,8 @@ public struct CancellationToken: Sendable {
 
   /// The token of something that can never be cancelled.
   ///
-  /// Polling it is a null check, registering on it allocates nothing: a parameter
-  /// `token: CancellationToken = .never` costs nothing to callers who do not need it.
+  /// Polling it is a null check, registering on it allocates nothing: as the default of a parameter
+  /// it costs nothing to callers that do not need a token.
   public static let never = CancellationToken(nil)
 
   /// A token that was cancelled from the beginning, with reason `.requested`.
@@ -71,7 +72,7 @@ public struct CancellationToken: Sendable {
 
   /// Throws Swift's `CancellationError`, which says nothing more, if the token was cancelled.
   ///
-  /// Why it was is in `reason`.
+  /// `reason` says why it was cancelled.
   public func checkCancellation() throws(CancellationError) {
     if isCancelled { throw CancellationError() }
   }
@@ -102,7 +103,7 @@ public struct CancellationToken: Sendable {
 
   /// Calls `handler` once when the token is settled: with true if cancelled, false if not.
   ///
-  /// Threads and order are those of `onCancel`. When the source goes away, handlers without a queue
+  /// Threads and order are as with `onCancel`. When the source goes away, handlers without a queue
   /// are called by the thread that released it.
   @discardableResult
   public func onComplete(

@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// Tasks may sleep on it, as on every clock: in virtual time if it is that of a test.
+/// Tasks may sleep on it, as on every clock: in virtual time if it is a test's clock.
 ///
 /// ```swift
 /// try await queue.clock.sleep(for: .seconds(2))
@@ -9,7 +9,7 @@ extension TimerClock: Clock {
   /// Those of the continuous clock.
   public typealias Instant = ContinuousClock.Instant
 
-  /// That of the continuous clock.
+  /// The resolution of the continuous clock.
   public var minimumResolution: Duration { ContinuousClock().minimumResolution }
 
   /// Suspends the task until `deadline`, never shorter. It blocks no thread.

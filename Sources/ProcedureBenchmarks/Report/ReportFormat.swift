@@ -1,26 +1,73 @@
-/// How a report is written. It comes in pieces, so that a long run can be followed.
-protocol ReportFormat {
-  func heading(_ report: Report) -> String
-  func section(_ contest: ContestReport) -> String
-  func closing(_ report: Report) -> String
-  func comparison(_ comparison: Comparison) -> String
-}
+import Foundation
 
-extension Cost {
-  var found: String { unit.text(summary.median) }
+/// How a run is printed.
+enum ReportFormat: Equatable {
+  case text
+  case markdown
+  case json
 
-  var quartiles: String {
-    unit == .bytes ? "" : "\(summary.lowerQuartile.short) – \(summary.upperQuartile.short)"
+  /// What comes before the first row.
+  var heading: String {
+    switch self {
+    case .text: "\(Machine.text)\n"
+    case .markdown:
+      """
+      Machine: \(Machine.text).
+
+      | contest | ours | | theirs | | found | quartiles | at most | aim | |
+      |---|---|--:|---|--:|--:|--:|--:|--:|---|
+      """
+    case .json: ""
+    }
   }
 
-  var aimText: String { aim.map(unit.text) ?? "–" }
+  /// A row as soon as it is there.
+  func line(_ row: Row) -> String? {
+    switch self {
+    case .text:
+      """
+      \(row.name): \(row.text(row.median)) (\(row.quartiles))\(promise(of: row))
+        \(row.ours.name) \(row.text(row.ours)), \(row.theirs.name) \(row.text(row.theirs))
+      """
+    case .markdown:
+      "| "
+        + [
+          row.name, row.ours.name, row.text(row.ours), row.theirs.name, row.text(row.theirs),
+          row.text(row.median), row.quartiles, row.ceiling.map(row.text) ?? "",
+          row.aim.map(row.text) ?? "", row.verdict.rawValue,
+        ].joined(separator: " | ") + " |"
+    case .json: nil
+    }
+  }
 
-  var verdictText: String {
-    verdict.rawValue + (verdict == .met && reachesAim ? ", aim reached" : "")
+  /// What comes after the last row.
+  func closing(_ rows: [Row]) -> String? {
+    guard self == .json else { return nil }
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+    return (try? encoder.encode(rows)).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  private func promise(of row: Row) -> String {
+    guard let ceiling = row.ceiling else { return "" }
+    let aim = row.aim.map { ", aim \(row.text($0))" } ?? ""
+    return ", at most \(row.text(ceiling))\(aim): \(row.verdict.rawValue)"
   }
 }
 
-extension RowName {
-  /// With its contest.
-  var full: String { "\(contest): \(text)" }
+/// What the figures are measured on.
+private enum Machine {
+  /// For example `2 cores of Xeon, x86_64, Ubuntu 24.04`.
+  static var text: String {
+    let info = ProcessInfo.processInfo
+    let processor = processorName.map { " of \($0)" } ?? ""
+    return "\(info.activeProcessorCount) cores\(processor), \(info.operatingSystemVersionString)"
+  }
+
+  /// As the kernel of Linux calls it; nil elsewhere.
+  private static var processorName: String? {
+    let text = try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8)
+    let line = text?.split(separator: "\n").first { $0.hasPrefix("model name") }
+    return line?.split(separator: ":").last?.trimmingCharacters(in: .whitespaces)
+  }
 }

@@ -1,39 +1,60 @@
-/// Where to find a figure.
-struct RowName: Codable, Hashable {
-  let contest: String
-  let entry: String
-  let size: Int?
-  let figure: String
+import Foundation
 
-  init(_ contest: String, _ entry: String, size: Int? = nil, figure: String = "") {
-    self.contest = contest
-    self.entry = entry
-    self.size = size
-    self.figure = figure
+/// A finding as it is printed.
+struct Row: Encodable {
+  /// A contestant, and the median of what an item cost it.
+  struct Cost: Encodable {
+    let name: String
+    let median: Double
   }
 
-  /// Within its contest.
-  var text: String {
-    var text = entry
-    if let size { text += " × \(size.grouped)" }
-    if !figure.isEmpty { text += ", \(figure)" }
-    return text
+  let name: String
+  let unit: Contest.Unit
+  let ours: Cost
+  let theirs: Cost
+  let rounds: Int
+  let median: Double
+  let lowerQuartile: Double
+  let upperQuartile: Double
+  let ceiling: Double?
+  let aim: Double?
+  let verdict: Finding.Verdict
+
+  init(_ finding: Finding) {
+    let contest = finding.contest
+    let answers = finding.answers
+    name = contest.name
+    unit = contest.unit
+    ours = Cost(name: contest.ours.name, median: finding.ours.quantile(0.5))
+    theirs = Cost(name: contest.theirs.name, median: finding.theirs.quantile(0.5))
+    rounds = answers.count
+    median = answers.quantile(0.5)
+    lowerQuartile = answers.quantile(0.25)
+    upperQuartile = answers.quantile(0.75)
+    ceiling = contest.ceiling
+    aim = contest.aim
+    verdict = finding.verdict
   }
+
+  /// The cost of a side, with its unit.
+  func text(_ cost: Cost) -> String { "\(cost.median.short) \(unit.rawValue)" }
+
+  /// An answer, with its unit.
+  func text(_ answer: Double) -> String {
+    switch unit {
+    case .nanoseconds: "\(answer.short) ×"
+    case .bytes: "\(answer.short) bytes"
+    }
+  }
+
+  var quartiles: String { "\(lowerQuartile.short) – \(upperQuartile.short)" }
 }
 
-/// A figure of one entry of a contest.
-struct Row: Codable {
-  let name: RowName
-  let contestant: Contestant
-  let unit: Unit
-  /// How many items it did in a round, at once.
-  let items: Int
-  let share: Int
-  let summary: Summary
-  /// To the reference of its contest: the median of the rounds' ratios.
-  let ratio: Double
-  /// Whether the others are compared with this one.
-  let isReference: Bool
-
-  var isNoisy: Bool { summary.spread > Noise.mostSpread }
+extension Double {
+  /// Three digits that count, or all before the point.
+  var short: String {
+    let digits = magnitude < 9.995 ? 2 : magnitude < 99.95 ? 1 : 0
+    return formatted(
+      .number.precision(.fractionLength(digits)).locale(Locale(identifier: "en_US")))
+  }
 }

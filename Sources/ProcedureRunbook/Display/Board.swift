@@ -1,7 +1,7 @@
-/// What is known about every step: which run, and how the others ended.
+/// The state of every step: which ones run, and how the others ended.
 ///
-/// A value that is told the time, so that it can be tested without any. How it looks is in
-/// `Board+LiveLines.swift` and `Board+Table.swift`.
+/// A value that gets the time as an argument, so that it can be tested without a clock. How it
+/// looks is in `Board+LiveLines.swift` and `Board+Table.swift`.
 struct Board {
   enum State: Equatable {
     case waiting

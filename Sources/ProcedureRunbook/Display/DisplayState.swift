@@ -1,4 +1,5 @@
-/// What is shown, what is still to be written, and the callers that wait for that.
+/// The lines that are shown, the text that is still to be written, and the callers that wait for
+/// it.
 ///
 /// It knows neither threads nor descriptors: `Display` asks it what to write next.
 struct DisplayState: Sendable {
@@ -143,7 +144,7 @@ struct DisplayState: Sendable {
     let isLast: Bool
   }
 
-  /// What is to be written next: lines above the live ones, and these anew, so that nothing flickers.
+  /// The next text to write: lines above the live ones, and these anew, so that nothing flickers.
   mutating func takeFrame(at instant: ContinuousClock.Instant) -> Frame {
     let erasure = liveLineCount == 0 ? "" : "\u{1B}[\(liveLineCount)A\r\u{1B}[J"
     var bytes = Array(erasure.utf8) + pending

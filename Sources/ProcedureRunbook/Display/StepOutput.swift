@@ -11,7 +11,7 @@ internal import ProcedurePrimitives
 ///
 /// Pieces come one at a time; the last lines may be asked for from anywhere.
 final class StepOutput: Sendable {
-  /// What is kept to be shown in one piece, at most.
+  /// How much output is kept to be shown in one piece, at most.
   private static let largestBlock = 4 << 20
 
   private let name: String

@@ -10,11 +10,11 @@ internal import ProcedurePrimitives
 
 /// The file `.runbook.log` beside a plan: which steps with outputs have succeeded, and with what.
 ///
-/// A line is written before such a step runs and one after it succeeded, so that a step that failed,
-/// or was stopped together with this process, is not taken for up to date because its outputs are new.
-/// What is there is read once, at the start; a file that has grown is written anew then.
+/// A line is written before such a step runs and one after it succeeded, so that a step that
+/// failed, or was stopped together with this process, is not taken for up to date because its
+/// outputs are new. The file is read once, at the start; one that has grown is written anew then.
 final class RunJournal: Sendable {
-  /// What a step was made of when it succeeded last.
+  /// The digests of a step when it succeeded last.
   struct Entry: Equatable {
     /// Stands for its command.
     let command: String
@@ -57,7 +57,7 @@ final class RunJournal: Sendable {
     }
   }
 
-  /// What went wrong, in a sentence.
+  /// The failure, in a sentence.
   var failure: String? {
     state.withLock { $0.problem }.map { "'\(path)' cannot be written: \($0)" }
   }

@@ -30,7 +30,7 @@ struct StepFiles: Sendable {
     }
   }
 
-  /// What is to be remembered when the step has succeeded.
+  /// The digests to remember when the step has succeeded.
   var entry: RunJournal.Entry {
     RunJournal.Entry(command: command, content: comparesContent ? content ?? "" : "")
   }

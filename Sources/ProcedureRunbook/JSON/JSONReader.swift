@@ -1,6 +1,6 @@
 /// Reads a JSON text by RFC 8259, with comments and trailing commas, and says where it is wrong.
 ///
-/// Foundation's decoder is not used: it does not tell the line of an error, not even of a syntax
+/// Foundation's decoder is not used: it does not report the line of an error, not even of a syntax
 /// error, and it accepts the same key twice. Time and memory are linear in the text, and no message
 /// is longer than a line.
 struct JSONReader {

@@ -18,7 +18,7 @@ struct JSONValue {
   let content: Content
   let line: Int
 
-  /// What it is, in words, for sentences such as "… must be a text, not a number".
+  /// Its kind in words, for sentences such as "… must be a text, not a number".
   var kind: String {
     switch content {
     case .null: "null"

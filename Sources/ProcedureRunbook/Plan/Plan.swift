@@ -19,7 +19,8 @@ struct Plan: Sendable, Equatable {
     return steps.compactMap(\.group).filter { seen.insert($0).inserted }
   }
 
-  /// What is had by one step at a time, with the steps that want it, in the order of the plan.
+  /// The names that one step has at a time, each with the steps that want it, in the order of the
+  /// plan.
   var exclusiveSteps: [(name: String, steps: [Step])] {
     var seen: Set<String> = []
     let names = steps.flatMap(\.exclusive).filter { seen.insert($0).inserted }

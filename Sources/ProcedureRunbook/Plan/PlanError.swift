@@ -1,4 +1,4 @@
-/// What is wrong with a plan, as one sentence, with the line where that is known.
+/// A mistake in a plan, as one sentence, with the line if it is known.
 struct PlanError: Error, Equatable, CustomStringConvertible {
   enum Problem: Equatable {
     case unreadable(reason: String)

@@ -6,7 +6,8 @@ struct Step: Sendable, Equatable {
   /// Names of steps and groups.
   var after: [String] = []
   var group: String?
-  /// Names of what it must have for itself: steps that share one never run at the same time.
+  /// Names of things that only one step may use at a time: steps that share a name never run
+  /// together.
   var exclusive: [String] = []
   /// Names of pools that it takes a place in.
   var pools: [String] = []

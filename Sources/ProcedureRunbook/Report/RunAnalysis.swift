@@ -1,5 +1,5 @@
-/// What the length of a run was due to: the chain of steps that came one after another, and how much of
-/// its slots it used.
+/// Why a run took as long as it did: the chain of steps that came one after another, and how much
+/// of its slots it used.
 struct RunAnalysis {
   /// A step of the chain.
   struct Link: Equatable {

@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// What is written about a run for other programs to read.
+/// The reports about a run, for other programs to read.
 struct RunReport {
   private let entries: [RunRecord.Entry]
   private let status: Int32
@@ -23,7 +23,7 @@ struct RunReport {
     duration = .now - record.start
   }
 
-  /// Writes what is asked for, and returns what went wrong, each in a sentence.
+  /// Writes the reports that were asked for, and returns the failures, each in a sentence.
   func write(for options: Options) -> [String] {
     [(options.reportPath, json), (options.junitPath, junit)].compactMap { path, text in
       guard let path else { return nil }

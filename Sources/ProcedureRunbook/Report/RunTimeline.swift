@@ -8,7 +8,7 @@ struct RunTimeline {
     self.timeline = timeline
   }
 
-  /// Writes what is asked for, and returns what went wrong, each in a sentence.
+  /// Writes the files that were asked for, and returns the failures, each in a sentence.
   func write(for options: Options) -> [String] {
     var problems: [String] = []
     if let path = options.tracePath, let reason = OutputFile.write(timeline.chromeTrace(), to: path)

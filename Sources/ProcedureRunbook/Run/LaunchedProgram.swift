@@ -4,9 +4,9 @@ import ProceduresProcess
 
 /// The program that runs a step's command elsewhere, and that is ended by another command.
 ///
-/// A cancel runs that command, and leaves the launcher alone: it ends by itself when what it launched
-/// has. What is left of both when the grace time has passed is killed. If the command fails, it is as if
-/// there were none: the launcher gets SIGTERM.
+/// A cancel runs that command, and leaves the launcher alone: it ends by itself when the program
+/// that it launched has ended. Both are killed if they have not ended when the grace time has
+/// passed. If the command fails, it is as if there were none: the launcher gets SIGTERM.
 final class LaunchedProgram: ProcessProcedure, @unchecked Sendable {
   /// What a cancel command may take, whatever the grace time: it is only to pass the word on.
   private static let longestCancel = Duration.seconds(10)

@@ -23,7 +23,7 @@ struct PlanRun {
   private let launches = Launches()
   private let record = RunRecord()
   private let journal: RunJournal?
-  /// What is asked for of it is written when all have ended.
+  /// The reports that were asked for are written when all steps have ended.
   private let timeline: ProcedureTimeline?
   /// On the main thread, which is there in any case: under a limit on threads, a run must neither wait
   /// for one nor be deaf until there is one. Nothing here blocks it.
@@ -73,7 +73,7 @@ struct PlanRun {
   private var interruptHandler: Interrupts.Handler {
     Interrupts.Handler(
       interrupted: { [cancellation, programs, display, options, interrupts] count in
-        // What was to be killed is; whatever else there is to wait for, it is not wanted.
+        // The programs were killed; the run waits for nothing else.
         if count > 2, let signal = interrupts.firstSignal { _exit(128 + signal) }
         if count == 1 {
           display.lose(patience: options.gracePeriod)

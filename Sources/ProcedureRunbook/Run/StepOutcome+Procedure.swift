@@ -2,7 +2,7 @@ import Procedures
 import ProceduresProcess
 
 extension StepOutcome {
-  /// What became of a step, by how its procedure, which has finished, ended.
+  /// The outcome of a step, from the outcome of its procedure, which has finished.
   ///
   /// - Parameters:
   ///   - hasRun: whether its command was started.

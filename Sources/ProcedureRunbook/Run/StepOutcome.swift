@@ -1,7 +1,7 @@
 /// How a step ended, as the table shows it.
 enum StepOutcome: Sendable, Equatable {
   case succeeded
-  /// Not run, because a condition says so, and why. What comes after it goes on.
+  /// Not run, because a condition says so, and why. The steps after it go on.
   case notNeeded(String?)
   case failed(String)
   case timedOut(Duration)

@@ -15,7 +15,7 @@ struct InputFile {
   /// - Parameter path: `-` for standard input.
   init(_ path: String) { self.path = path }
 
-  /// What it contains; blocks until all of it is there.
+  /// Its contents; blocks until all of it is there.
   func contents() throws(PlanError) -> [UInt8] {
     let descriptor = path == "-" ? dup(STDIN_FILENO) : unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure(errno) }

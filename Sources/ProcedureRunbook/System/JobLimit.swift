@@ -12,7 +12,7 @@ struct JobLimit {
   let jobs: Int
   /// Whether there is room for the threads of this process and one program.
   let isEnough: Bool
-  /// What is said about it, when it is less than what was asked for.
+  /// The message about it, when it is less than was asked for.
   let note: String?
 
   /// - Parameters:
@@ -66,7 +66,7 @@ struct JobLimit {
   }
 
   private static func number(_ limit: rlim_t) -> Int? {
-    // What is not limited is a very large number, and none of that size matters.
+    // No limit reads as a very large number, and numbers of that size do not matter.
     limit < 1 << 30 ? Int(limit) : nil
   }
 

@@ -13,7 +13,7 @@
 struct PatientWriter: Sendable {
   /// Why not all was written.
   enum Failure: Error, Equatable {
-    /// It was told not to go on.
+    /// It was asked not to go on.
     case givenUp
     /// Its reader went away.
     case noReader

@@ -5,13 +5,13 @@
 /// queue.add(AsyncProcedure(.callback) { finish in upload(file) { error in finish(error) } })
 /// ```
 ///
-/// See `AsyncResultProcedure`, which this is without a value.
+/// An `AsyncResultProcedure` without a value: see there.
 nonisolated open class AsyncProcedure: AsyncResultProcedure<Void>, @unchecked Sendable {
   /// Makes a procedure that runs `body` as a task, on the actor that it is written on, if any.
   ///
   /// - Parameters:
-  ///   - name: what it is called.
-  ///   - body: its error is that of the procedure.
+  ///   - name: its name in logs and errors.
+  ///   - body: the procedure fails with its error.
   public override init(
     name: String? = nil,
     @_inheritActorContext @_implicitSelfCapture

@@ -8,9 +8,9 @@
 /// ```
 ///
 /// The task runs where the queue's procedures run: on its underlying Dispatch queue, if it has one.
-/// While it is suspended the procedure holds its slot, and no thread. A closure that is written on an
-/// actor, in a method of a `@MainActor` type for example, or as `{ @MainActor in … }`, runs there, as
-/// that of a `Task` does.
+/// While it is suspended the procedure holds its slot, and no thread. A closure that is written on
+/// an actor, in a method of a `@MainActor` type for example, or as `{ @MainActor in … }`, runs
+/// there, like the closure of a `Task`.
 ///
 /// ## Cancellation
 /// Cancelling the procedure cancels the task, on the thread that cancels, before `cancel` returns.
@@ -23,7 +23,7 @@
 /// closures without `.callback`.
 ///
 /// ## Ordering
-/// The body is no part of a turn: observers may be told of a cancel while it runs.
+/// The body is no part of a turn: observers may be called for a cancel while it runs.
 nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, OutputProcedure,
   @unchecked Sendable
 {
@@ -50,8 +50,8 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
   /// Makes a procedure that runs `body` as a task, on the actor that it is written on, if any.
   ///
   /// - Parameters:
-  ///   - name: what it is called.
-  ///   - body: its result, or its error, is that of the procedure.
+  ///   - name: its name in logs and errors.
+  ///   - body: the procedure ends with its result, or its error.
   public init(
     name: String? = nil,
     @_inheritActorContext @_implicitSelfCapture

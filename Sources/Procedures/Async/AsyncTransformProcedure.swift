@@ -1,4 +1,4 @@
-/// Makes its output of its input with an `async` closure.
+/// Transforms its input into its output with an `async` closure.
 ///
 /// ```swift
 /// let decode = AsyncTransformProcedure<Data, Image> { data in try await decoder.decode(data) }
@@ -6,15 +6,15 @@
 /// ```
 ///
 /// Without an input when it executes, it fails with `ProcedureError.Code.requirementNotSatisfied`.
-/// Otherwise as `AsyncResultProcedure`.
+/// In all else it is like `AsyncResultProcedure`.
 nonisolated open class AsyncTransformProcedure<Input: Sendable, Output: Sendable>:
   AsyncResultProcedure<Output>, InputProcedure, @unchecked Sendable
 {
   /// Makes a procedure that runs `transform` as a task, on the actor that it is written on, if any.
   ///
   /// - Parameters:
-  ///   - name: what it is called.
-  ///   - transform: its result, or its error, is that of the procedure.
+  ///   - name: its name in logs and errors.
+  ///   - transform: the procedure ends with its result, or its error.
   public init(
     name: String? = nil,
     @_inheritActorContext @_implicitSelfCapture

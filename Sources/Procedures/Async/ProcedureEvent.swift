@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// What happens to a procedure, as `events` tells it.
+/// What happens to a procedure: an element of `events`.
 public enum ProcedureEvent: Sendable {
   /// `execute()` is about to be called.
   case willExecute
@@ -30,9 +30,9 @@ extension Procedure {
   /// Each use is a sequence, and an observer, of its own, from the moment on at which it is made; a
   /// cancel or finish that has happened already is delivered all the same. The procedure does not
   /// wait for the reader, so events may be history when they are read; they are kept until then. As
-  /// with any observer of added procedures, children that are added to a group later start when the
-  /// group has told of them. It ends when the procedure has finished, when the procedure goes, and when the reading task is
-  /// cancelled.
+  /// with any observer of added procedures, children that are added to a group later start when its
+  /// observers have been called for them. It ends when the procedure has finished, when the
+  /// procedure goes, and when the reading task is cancelled.
   public final var events: AsyncStream<ProcedureEvent> {
     let (stream, continuation) = AsyncStream.makeStream(of: ProcedureEvent.self)
     let entry = add(observer: EventFeed(continuation)).entry

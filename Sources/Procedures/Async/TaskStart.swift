@@ -2,9 +2,9 @@ internal import ProcedurePrimitives
 
 /// Lets a task begin that was made earlier, elsewhere: where its procedure was added.
 ///
-/// There is no other way to hand task-local values on than to make a task where they are set. It waits
-/// until it is told what to do, and costs its memory meanwhile: so none is made where nothing would be
-/// handed on.
+/// There is no other way to hand task-local values on than to make a task where they are set. The
+/// task waits until its work is known, and costs its memory meanwhile: so none is made where there
+/// is nothing to hand on.
 final class TaskStart: Sendable {
   typealias Work = @Sendable () async -> Void
 

@@ -8,9 +8,9 @@ internal import ProcedurePrimitives
 /// queue.add(pause, retry)
 /// ```
 ///
-/// Time is that of the queue's clock, which is monotonic: changes of the wall clock do not matter.
-/// It never ends early; at zero or less, or an instant in the past, it ends at once. All delays
-/// share one timer. Cancelled, it finishes at once.
+/// It runs on the queue's clock, which is monotonic: changes of the wall clock do not matter. It
+/// never ends early; at zero or less, or an instant in the past, it ends at once. All delays share
+/// one timer. Cancelled, it finishes at once.
 nonisolated open class DelayProcedure: Procedure, @unchecked Sendable {
   private final let timer: DelayTimer
 

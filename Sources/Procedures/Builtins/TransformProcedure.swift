@@ -1,4 +1,4 @@
-/// Makes its output of its input with a closure.
+/// Transforms its input into its output with a closure.
 ///
 /// ```swift
 /// let length = TransformProcedure<String, Int> { text in text.count }

@@ -59,7 +59,7 @@ public final class ConditionAnswer: Sendable {
 }
 
 private struct UnansweredError: Error, CustomStringConvertible {
-  var description: String { "its answer was let go of without being called" }
+  var description: String { "its answer was released without being called" }
 }
 
 /// Hands the first answer to the task that waits for it.

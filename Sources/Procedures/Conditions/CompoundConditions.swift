@@ -1,4 +1,5 @@
-/// Satisfied if all are: evaluated in order, until one is not satisfied, whose answer it gives.
+/// Satisfied if all members are. It evaluates them in order until one is not satisfied, and gives
+/// the answer of that one.
 ///
 /// `AndCondition(a, b)`, also written `a && b`, is the same as adding `a` and then `b`. Without members it is
 /// satisfied.
@@ -22,13 +23,13 @@ public struct AndCondition: Condition {
   /// For example `And(IsOnline, HasSpace)`.
   public var name: String { "And(" + members.map(\.name).joined(separator: ", ") + ")" }
 
-  /// Those of all members.
+  /// The categories of all members.
   public var exclusions: [ExclusionCategory] { members.flatMap(\.exclusions) }
 
-  /// Those of all members.
+  /// The limits of all members.
   public var exclusionLimits: [ExclusionLimit] { members.flatMap(\.exclusionLimits) }
 
-  /// Those of all members, before the first of them is evaluated.
+  /// The prerequisites of all members, which run before the first of them is evaluated.
   public func prerequisites(of procedure: Procedure) -> [Procedure] {
     members.flatMap { $0.prerequisites(of: procedure) }
   }
@@ -61,7 +62,7 @@ public struct AndCondition: Condition {
   }
 }
 
-/// Satisfied if one is: evaluated in order, until one is.
+/// Satisfied if one member is. It evaluates them in order until one is satisfied.
 ///
 /// If none is, failed beats ignored: the errors of all that failed are reported, several of them in
 /// one `ProcedureError.Code.conditionFailed`. Also written `a || b`. Without members it is ignored.
@@ -85,13 +86,13 @@ public struct OrCondition: Condition {
   /// For example `Or(IsOnline, IsCached)`.
   public var name: String { "Or(" + members.map(\.name).joined(separator: ", ") + ")" }
 
-  /// Those of all members, whichever is satisfied.
+  /// The categories of all members, whichever is satisfied.
   public var exclusions: [ExclusionCategory] { members.flatMap(\.exclusions) }
 
-  /// Those of all members.
+  /// The limits of all members.
   public var exclusionLimits: [ExclusionLimit] { members.flatMap(\.exclusionLimits) }
 
-  /// Those of all members, before the first of them is evaluated.
+  /// The prerequisites of all members, which run before the first of them is evaluated.
   public func prerequisites(of procedure: Procedure) -> [Procedure] {
     members.flatMap { $0.prerequisites(of: procedure) }
   }

@@ -15,9 +15,9 @@
 /// for several at once. Of a condition that can answer at once, make a `SynchronousCondition`.
 ///
 /// ## Thread
-/// On the workers of the procedure's queue. A suspended queue begins no evaluation, nor does a group
-/// for its children before it executes. It takes no slot. While a condition is awaited, nothing of
-/// the procedure is held up: observers and overrides may be called.
+/// On the workers of the procedure's queue. A suspended queue begins no evaluation, nor does a
+/// group for its children before it executes. An evaluation takes no slot. While a condition is
+/// awaited, observers and overrides of the procedure may be called.
 ///
 /// ## Cancellation
 /// A cancelled procedure does not wait for an answer: the task that evaluates is cancelled, and what
@@ -31,22 +31,23 @@ public protocol Condition: Sendable {
 
   /// Procedures that must finish before this is evaluated. By default none.
   ///
-  /// Called once for each procedure, in its turn. Those that are on no queue yet are added to that
-  /// of `procedure`, or to the group that it is in, and are cancelled when it is. They do not count
-  /// as its dependencies: how they end is for this condition to judge.
+  /// Called once for each procedure, in its turn. Those that are on no queue yet are added to the
+  /// queue of `procedure`, or to its group, and are cancelled when it is. They do not count as its
+  /// dependencies: this condition judges how they ended.
   func prerequisites(of procedure: Procedure) -> [Procedure]
 
-  /// What a procedure with this condition excludes others from. By default nothing.
+  /// The categories that a procedure with this condition acquires. By default none.
   ///
   /// Read once, when the condition is added, on that thread.
   var exclusions: [ExclusionCategory] { get }
 
-  /// The same with how many procedures may be inside at once. By default one for each of `exclusions`.
+  /// The categories, with how many procedures may hold each at once. By default one for each of
+  /// `exclusions`.
   ///
   /// Read once, when the condition is added, on that thread.
   var exclusionLimits: [ExclusionLimit] { get }
 
-  /// What it is called in errors and snapshots. By default the name of its type.
+  /// The name in errors and snapshots. By default the name of its type.
   ///
   /// Read when the condition is added, on that thread; by the conditions of which it is a part, when
   /// they need it for theirs.

@@ -9,8 +9,8 @@ final class ConditionProgress: @unchecked Sendable {
     var key: DependentList.Key?
   }
 
-  /// A condition, and what it said of itself when it was added: its getters are the user's code, which
-  /// may call back, and must not run under a lock.
+  /// A condition, with its properties as they were when it was added: its getters are the user's
+  /// code, which may call back, and must not run under a lock.
   struct Entry: Sendable {
     let condition: any Condition
     let name: String
@@ -20,7 +20,7 @@ final class ConditionProgress: @unchecked Sendable {
     init(_ condition: any Condition) {
       self.condition = condition
       asksForCategoriesOnly = condition.asksForCategoriesOnly
-      // No procedure ever waits for the answer of one that only asks for categories.
+      // A condition that only asks for categories is not evaluated.
       name = asksForCategoriesOnly ? "" : condition.name
       limits = condition.exclusionLimits
     }

@@ -15,13 +15,13 @@ public struct NotCondition<Base: Condition>: Condition {
   /// For example `Not<IsCached>`.
   public var name: String { "Not<\(base.name)>" }
 
-  /// Those of the other.
+  /// The categories of the other condition.
   public var exclusions: [ExclusionCategory] { base.exclusions }
 
-  /// Those of the other.
+  /// The limits of the other condition.
   public var exclusionLimits: [ExclusionLimit] { base.exclusionLimits }
 
-  /// Those of the other.
+  /// The prerequisites of the other condition.
   public func prerequisites(of procedure: Procedure) -> [Procedure] {
     base.prerequisites(of: procedure)
   }
@@ -47,19 +47,19 @@ public struct NotCondition<Base: Condition>: Condition {
 public struct IgnoredCondition<Base: Condition>: Condition {
   let base: Base
 
-  /// `base`, whose failure is none.
+  /// `base`, whose failure counts as ignored.
   public init(_ base: Base) { self.base = base }
 
   /// For example `Ignored<IsOnline>`.
   public var name: String { "Ignored<\(base.name)>" }
 
-  /// Those of the other.
+  /// The categories of the other condition.
   public var exclusions: [ExclusionCategory] { base.exclusions }
 
-  /// Those of the other.
+  /// The limits of the other condition.
   public var exclusionLimits: [ExclusionLimit] { base.exclusionLimits }
 
-  /// Those of the other.
+  /// The prerequisites of the other condition.
   public func prerequisites(of procedure: Procedure) -> [Procedure] {
     base.prerequisites(of: procedure)
   }
@@ -77,7 +77,7 @@ public struct IgnoredCondition<Base: Condition>: Condition {
   }
 }
 
-/// The other, without what it has run before it: it takes things as they are.
+/// The other condition without its prerequisites: it takes things as they are.
 ///
 /// ```swift
 /// // Says whether access was granted, and does not ask the user for it.
@@ -92,22 +92,22 @@ public struct SilentCondition<Base: Condition>: Condition {
   /// For example `Silent<HasAccess>`.
   public var name: String { "Silent<\(base.name)>" }
 
-  /// Those of the other.
+  /// The categories of the other condition.
   public var exclusions: [ExclusionCategory] { base.exclusions }
 
-  /// Those of the other.
+  /// The limits of the other condition.
   public var exclusionLimits: [ExclusionLimit] { base.exclusionLimits }
 
-  /// As the other does.
+  /// Answers as the other condition does.
   public func evaluate(_ procedure: Procedure) async throws -> ConditionResult {
     try await base.evaluate(procedure)
   }
 
-  /// As the other does.
+  /// Begins as the other condition does.
   public func begin(_ procedure: Procedure) -> ConditionEvaluation { base.begin(procedure) }
 }
 
-/// A condition that has procedures run before it is evaluated.
+/// A condition with prerequisites: procedures that run before it is evaluated.
 public struct WithPrerequisites<Base: Condition>: Condition {
   private let base: Base
   private let make: @Sendable (Procedure) -> [Procedure]
@@ -120,31 +120,31 @@ public struct WithPrerequisites<Base: Condition>: Condition {
     self.make = make
   }
 
-  /// That of the other.
+  /// The name of the other condition.
   public var name: String { base.name }
 
-  /// Those of the other.
+  /// The categories of the other condition.
   public var exclusions: [ExclusionCategory] { base.exclusions }
 
-  /// Those of the other.
+  /// The limits of the other condition.
   public var exclusionLimits: [ExclusionLimit] { base.exclusionLimits }
 
-  /// Those of the other, and those made.
+  /// The prerequisites of the other condition, and those made.
   public func prerequisites(of procedure: Procedure) -> [Procedure] {
     base.prerequisites(of: procedure) + make(procedure)
   }
 
-  /// As the other does.
+  /// Answers as the other condition does.
   public func evaluate(_ procedure: Procedure) async throws -> ConditionResult {
     try await base.evaluate(procedure)
   }
 
-  /// As the other does.
+  /// Begins as the other condition does.
   public func begin(_ procedure: Procedure) -> ConditionEvaluation { base.begin(procedure) }
 }
 
 extension Condition {
-  /// This condition, evaluated after procedures that are run for it.
+  /// This condition, with prerequisites: procedures that run before it is evaluated.
   ///
   /// ```swift
   /// let hasAccess = BlockCondition { microphone.isAllowed }

@@ -11,7 +11,7 @@ extension Procedure {
   /// traps. On a procedure that was cancelled there is nothing left to decide, and nothing changes. A
   /// dependency that is added after conditions were evaluated has them evaluated again.
   ///
-  /// What the condition says of itself (`name`, `exclusionLimits`) is read here, once.
+  /// The condition's `name` and `exclusionLimits` are read here, once.
   ///
   /// - Returns: false if it was cancelled before.
   @discardableResult
@@ -39,7 +39,7 @@ extension Procedure {
       if let more = core.advance(self, to: core.machine.becomeReady()) {
         aftermath = more.following(aftermath)
       }
-      core.record?.note(core.machine)
+      core.record.open?.note(core.machine)
       return .added(aftermath, released: request)
     }
     switch addition {
@@ -140,7 +140,7 @@ extension Procedure {
       guard core.machine.isEvaluating(attempt), let home = core.home,
         let serial = core.rarities?.conditions?.expectAnswer()
       else { return nil }
-      core.record?.noteCondition(condition)
+      core.record.open?.noteCondition(condition)
       return (serial, home.context)
     }
     guard let (serial, context) = start else { return }
@@ -190,7 +190,7 @@ extension Procedure {
       progress.prerequisites += procedures.map { .init(procedure: $0) }
       let mustWait = core.machine.conditionBrings(procedures.count)
       let aftermath = mustWait ? home.makeWaiting(self) : nil
-      core.record?.note(core.machine)
+      core.record.open?.note(core.machine)
       return (home, first, aftermath)
     }
     guard let (home, first, aftermath) = start else { return false }
@@ -200,7 +200,7 @@ extension Procedure {
       let isOurs = procedure.claimAsPrerequisite()
       if isOurs { home.add(procedure, as: .need) }
       let demand = DependencyDemand.requirement(.any)
-      let key = procedure.addDependent(Dependent(procedure: self, demand: demand))
+      let key = procedure.addDependent(self, demanding: demand)
       let isKept = read { core in
         guard !core.machine.isRetired, let progress = core.rarities?.conditions else {
           return false
@@ -209,7 +209,7 @@ extension Procedure {
         progress.prerequisites[first + offset].key = key
         return true
       }
-      // It has finished, or this one has: otherwise it will tell.
+      // It has finished, or this one has: otherwise it notifies this one.
       guard let key else {
         dependencyFinished()
         continue
@@ -250,7 +250,7 @@ extension ProcedureCore {
       return !isPrepared && progress.prepare() ? .prepare(entry.condition) : .evaluate(entry)
     }
     let readiness = machine.conditionsSatisfied()
-    record?.note(machine)
+    record.open?.note(machine)
     return .satisfied(advance(procedure, to: readiness, onWorkerOf: list))
   }
 }

@@ -8,7 +8,7 @@ enum Obstacle: Sendable {
   case notEnqueued
   /// All of these have to finish.
   case dependencies([Procedure])
-  /// The queue has a barrier, for which, or for these before it, it waits.
+  /// It waits for a barrier of the queue, or for these procedures before that.
   case barrier([Procedure])
   /// All of these have to finish before the condition named can be evaluated.
   case prerequisites(of: String, [Procedure])
@@ -37,7 +37,7 @@ extension Procedure {
     guard case .nothing = obstacle else { return obstacle }
     if let place = awaitedObserver { return .observer(place) }
     guard isPending, !isCancelled else { return .nothing }
-    // Those that have finished let it go on when their observers have been told.
+    // Those that have finished let it go on when their observers have returned.
     let dependencies = dependencies.filter { $0.awaitedObserver != nil }
     return dependencies.isEmpty ? .nothing : .dependencies(dependencies)
   }

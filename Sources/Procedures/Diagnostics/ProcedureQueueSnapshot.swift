@@ -23,7 +23,7 @@ public struct ProcedureQueueSnapshot: Sendable, CustomStringConvertible {
 
     private var record: Record { table.records[place] }
 
-    /// Tells entries of one snapshot apart.
+    /// Identifies the entry among those of one snapshot.
     public var id: Int { record.id }
     /// The procedure's name.
     public var name: String { record.name }
@@ -31,7 +31,7 @@ public struct ProcedureQueueSnapshot: Sendable, CustomStringConvertible {
     public var state: ProcedureState { record.state }
     /// Whether it was cancelled.
     public var isCancelled: Bool { record.isCancelled }
-    /// What it waits for, as a sentence; nil if it executes, or is about to do something.
+    /// The cause of its wait, as a sentence; nil if it executes, or is about to do something.
     public var obstacle: String? { record.obstacle }
     /// The entries that must finish first; of a procedure that waits for a slot, or for a category that
     /// lets in several, some of them.

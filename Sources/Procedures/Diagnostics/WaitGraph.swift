@@ -1,9 +1,9 @@
-/// Which procedure waits for which, among those of a queue, and of other queues as far as they are
-/// waited for.
+/// Which procedure waits for which: the procedures of a queue, and those of other queues that they
+/// wait for.
 ///
-/// A procedure can end if it waits for nothing, or for others that all can end; of those that have
-/// the slots, or the places in a category, that it needs, some are enough. Those that remain wait for
-/// ever, and among them are cycles.
+/// A procedure can end if it waits for nothing, or for others that all can end; of the holders of
+/// slots, or of places in a category, some are enough. Those that remain wait for ever, and among
+/// them are cycles.
 struct WaitGraph {
   /// Some others, and how many of them have to end.
   private struct Wait {

@@ -6,18 +6,19 @@
 /// render.add(condition: AtMost(2, of: "GPU"))
 /// ```
 ///
-/// `MutuallyExclusive` is the case of one, and everything said there holds here: granted together with
-/// the slot and with all other categories, in the order of asking, until after the DidFinish observers.
+/// `MutuallyExclusive` is the case of one, and everything said there holds here: a procedure
+/// acquires a place together with its slot and all other categories, in the order of asking, and
+/// holds it until its DidFinish observers have returned.
 ///
 /// ## Several counts for one category
-/// Each is kept: a procedure starts only if there are fewer inside than its own count, and than the
-/// count of each that is inside. So `MutuallyExclusive` and `AtMost` of one category are a lock for one
-/// writer or several readers. The order is that of asking: a procedure that asks later does not go
-/// before one that waits for room in the same category.
+/// Each count is kept: a procedure starts only if fewer hold the category than its own count, and
+/// than the count of each holder. So `MutuallyExclusive` and `AtMost` of one category are a lock
+/// for one writer or several readers. A procedure that asks later does not go before one that waits
+/// for room in the same category.
 ///
 /// ## Groups
-/// A group that holds one of the places lends it to what is inside it: one descendant at a time, however
-/// many places are free. For several at once, give the condition to the children and not to the group.
+/// A group that holds one of the places lends it to its descendants: one at a time, however many
+/// places are free. For several at once, give the condition to the children and not to the group.
 ///
 /// ## Cost
 /// No thread waits. Some hundred nanoseconds more for a procedure.

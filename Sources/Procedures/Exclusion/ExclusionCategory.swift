@@ -1,4 +1,4 @@
-/// What procedures exclude each other over: a type or a name, in a domain.
+/// A category of mutual exclusion: a type or a name, in a domain.
 ///
 /// ```swift
 /// let disk: ExclusionCategory = "disk"

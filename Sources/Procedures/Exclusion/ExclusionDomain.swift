@@ -11,7 +11,7 @@ public final class ExclusionDomain: Sendable, CustomStringConvertible {
   /// Shared by everything in the process that names no other.
   public static let process = ExclusionDomain(name: "process")
 
-  /// What it is called in logs.
+  /// The name in logs.
   public let name: String
 
   /// Makes a domain. Two of the same name are two domains.

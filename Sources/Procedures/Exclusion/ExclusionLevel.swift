@@ -1,7 +1,7 @@
-/// Those that hold a category beside each other, and those that wait to be let in there.
+/// The requests that hold a category side by side, and the requests that wait to be let in there.
 ///
-/// The outer one of a category is that of those in no holder; a group that holds the category has one
-/// of its own, for those inside it. Guarded by the lock of the table.
+/// The outer level of a category is for requests that are inside no holder; a group that holds the
+/// category has a level of its own, for the requests inside it. Guarded by the lock of the table.
 final class ExclusionLevel: @unchecked Sendable {
   struct Holder: Sendable {
     let request: ExclusionRequest
@@ -24,7 +24,7 @@ final class ExclusionLevel: @unchecked Sendable {
 
   var isUnused: Bool { holders.isEmpty && lines.isEmpty }
 
-  /// How many may be here while those that are here, and one with that count, are.
+  /// How many may be here together with the present holders and one more with that count.
   private func room(with count: Int) -> Int {
     min(room, count, counts.first?.count ?? .max)
   }

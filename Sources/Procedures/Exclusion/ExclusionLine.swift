@@ -1,4 +1,5 @@
-/// Those that wait for the same, in the order of their tickets: if the first cannot be let in, none can.
+/// Requests for the same categories, waiting in the order of their tickets: if the first cannot be
+/// let in, none can.
 ///
 /// It stands at one level, of a category that keeps its first out. Guarded by the lock of the table.
 final class ExclusionLine: Ticketed, @unchecked Sendable {
@@ -16,7 +17,7 @@ final class ExclusionLine: Ticketed, @unchecked Sendable {
   let key: Key
   var waiters = TicketHeap<ExclusionRequest.InLine>()
   var level: ExclusionLevel
-  /// Which of its limits is that of the category it stands at.
+  /// The index of the limit of the category that it stands at.
   var index: Int
   var heapPlace = 0
 

@@ -1,4 +1,4 @@
-/// What one procedure excludes others over, from when it asks until it has finished.
+/// The categories of one procedure, from when it asks for them until it has finished.
 ///
 /// Its mutable part is guarded by the lock of the table, except for `listPlace`.
 final class ExclusionRequest: @unchecked Sendable {
@@ -13,7 +13,7 @@ final class ExclusionRequest: @unchecked Sendable {
     let level: ExclusionLevel
     /// Its place among the holders there.
     var place: Int
-    /// Of those inside it, once there was one.
+    /// The level of the requests inside it, once there was one.
     var inside: ExclusionLevel?
   }
 
@@ -22,7 +22,7 @@ final class ExclusionRequest: @unchecked Sendable {
   /// Each category once.
   private(set) var limits: [ExclusionLimit]
 
-  /// That of the innermost group around it that excludes others itself, and has begun.
+  /// The request of the innermost group around it that excludes others itself, and has begun.
   var outer: ExclusionRequest?
   var status = Status.idle
   /// When it asked for the first time. It keeps that, also if it was offered all and had no slot.
@@ -33,8 +33,9 @@ final class ExclusionRequest: @unchecked Sendable {
   var vacated: ExclusionLevel?
   private var indices: [ExclusionCategory: Int]?
 
-  /// Guarded by the lock of the list, once the request is in it.
-  var record: ProcedureRecord?
+  /// Where its waiting is recorded, if the procedure is. Guarded by the lock of the list, once the request
+  /// is in it.
+  var wait: ExclusionWait?
   /// The record of the procedure that made room for it; 0 if it has none.
   var admittedBy: UInt64 = 0
 
@@ -51,7 +52,7 @@ final class ExclusionRequest: @unchecked Sendable {
   /// It is idle, and will not ask again.
   func forgetLimits() { limits = [] }
 
-  /// Which of its limits is that of `category`.
+  /// The index of the limit of `category`.
   func index(of category: ExclusionCategory) -> Int? {
     if limits.count <= 8 { return limits.firstIndex { $0.category == category } }
     let indices = indices ?? Dictionary(uniqueKeysWithValues: zip(limits.map(\.category), 0...))

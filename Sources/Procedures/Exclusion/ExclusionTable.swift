@@ -22,10 +22,10 @@ internal import ProcedurePrimitives
 /// that holds it at the group's own, where there is room for one. A category is free for a request if
 /// there is room at the innermost level that the request is inside of.
 ///
-/// One that must wait stands in line at one level that keeps it out, with those that ask for the same.
-/// An event at another level does not look at it; when there is room at its own, it is let in, or goes
-/// to stand at another one that keeps it out. So an event costs the categories of those it lets in, and
-/// of those lines that it moves on.
+/// One that must wait stands in line at one level that keeps it out, with those that ask for the
+/// same. An event at another level does not look at it; when there is room at its own, it is let
+/// in, or goes to stand at another one that keeps it out. So the cost of an event grows with the
+/// categories of the requests that it lets in, and of the lines that it moves on.
 ///
 /// Invariants:
 /// 1. After each event, except between `withdraw` and `leave`, the first of each level's lines does not
@@ -80,7 +80,7 @@ struct ExclusionTable: Sendable {
       }
     }
     let offered = levels.flatMap { offer(at: $0) }
-    if let record = request.record { for offer in offered { offer.admittedBy = record.id } }
+    if let wait = request.wait { for offer in offered { offer.admittedBy = wait.id } }
     return offered
   }
 
@@ -97,7 +97,7 @@ struct ExclusionTable: Sendable {
   mutating func decline(_ request: ExclusionRequest) -> [ExclusionRequest] {
     let offered = leave(request)
     // It never held it for long: the one before made the room.
-    if request.record != nil { for offer in offered { offer.admittedBy = request.admittedBy } }
+    if request.wait != nil { for offer in offered { offer.admittedBy = request.admittedBy } }
     return offered
   }
 
@@ -212,7 +212,7 @@ struct ExclusionTable: Sendable {
 }
 
 extension ExclusionRequest {
-  /// Of those inside it, if it holds that category.
+  /// The level of the requests inside it, if it holds that category.
   fileprivate func level(inside index: Int) -> ExclusionLevel {
     if let level = holdings[index].inside { return level }
     let level = ExclusionLevel(of: limits[index].category, room: 1)
@@ -222,6 +222,6 @@ extension ExclusionRequest {
 }
 
 extension ExclusionTable {
-  /// The one table of the process. Its lock is the innermost: taken inside that of a list.
+  /// The one table of the process. Its lock is the innermost: acquired inside a list's.
   static let shared = Locked(ExclusionTable())
 }

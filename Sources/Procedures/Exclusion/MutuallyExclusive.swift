@@ -5,17 +5,17 @@
 /// export.add(condition: MutuallyExclusive(named: "disk"))
 /// ```
 ///
-/// Never more than one procedure of a category is between its start and its end, DidFinish observers
-/// included, on any queue of the process or of the domain given. All categories of a procedure are
-/// granted in one step together with its slot, after dependencies and other conditions; a waiting
-/// one keeps neither. The order is that of asking, among those that can run. For more than one at a
-/// time there is `AtMost`.
+/// At most one procedure of a category runs at a time, on all queues of the process or of the given
+/// domain. It holds the category from its start until its DidFinish observers have returned. A
+/// procedure acquires all its categories in one step together with its slot, after dependencies and
+/// other conditions; while it waits it holds neither. Waiters are let in in the order in which they
+/// asked, among those that can run. For more than one at a time there is `AtMost`.
 ///
-/// A child of a group that holds the category is granted it too; its siblings still exclude each
-/// other. What a condition brings to run before it is not excluded from anything.
+/// A child of a group that holds the category acquires it too; its siblings still exclude each
+/// other. The prerequisites of a condition run before the procedure has acquired anything.
 ///
-/// In an `Or`, or under a `Not`, it excludes all the same: it is always satisfied, and what it asks
-/// for belongs to the procedure.
+/// In an `Or`, or under a `Not`, it excludes all the same: it is always satisfied, and the
+/// procedure acquires the category in any case.
 ///
 /// Cost: no thread waits. Some hundred nanoseconds more for a procedure.
 public struct MutuallyExclusive<Category>: ExclusionCondition {

@@ -1,4 +1,4 @@
-/// What becomes of the other children of a group when one fails.
+/// What happens to the other children of a group when one fails.
 public enum FailurePolicy: Sendable {
   /// They run as if nothing had happened. The default.
   case keepGoing

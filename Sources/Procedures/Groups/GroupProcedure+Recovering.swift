@@ -17,17 +17,19 @@ extension ProcedureProtocol where Self: GroupProcedure {
   /// }
   /// ```
   ///
-  /// `decide` does what an override of `child(_:willFinishWithErrors:)` does, and is called as that is:
-  /// for every child, however it ends, in the group's turn, while the child and its dependents wait.
-  /// What it returns becomes part of the group's errors; `[]` means that the failure is dealt with.
+  /// `decide` does what an override of `child(_:willFinishWithErrors:)` does, and is called as that
+  /// is: for every child, however it ends, in the group's turn, while the child and its dependents
+  /// wait. The errors that it returns become part of the group's errors; `[]` means that the
+  /// failure is dealt with.
   ///
   /// The override comes first, since it knows the children that the class makes; then the closures,
   /// in the order in which they were given, each with the errors that the one before returned. One
   /// that is given to a group that runs is asked about the children that finish from then on. The
-  /// group releases them when it has finished. They are handed the group, and need not capture it.
+  /// group releases them when it has finished. They get the group as an argument, and need not
+  /// capture it.
   ///
-  /// - Parameter decide: is handed the group, the child and its errors; returns those that the group
-  ///   takes over.
+  /// - Parameter decide: gets the group, the child and its errors; returns the errors that the
+  ///   group takes over.
   /// - Returns: this group.
   @discardableResult
   public func recover(

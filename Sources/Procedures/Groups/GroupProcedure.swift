@@ -45,7 +45,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   /// Makes a group with a name.
   ///
   /// - Parameters:
-  ///   - name: what it is called; nil for the name of its type.
+  ///   - name: its name; nil for the name of its type.
   ///   - children: none of which may be on a queue or in a group.
   public init(name: String?, children: [Procedure] = []) {
     let reference = GroupReference()
@@ -136,8 +136,9 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   /// `ProcedureError.Code.groupFinished`, and finishes. A child added to a cancelled group is
   /// cancelled at once, and waited for.
   ///
-  /// Will-add and did-add observers are told of children that are there when the group executes then,
-  /// before any of them starts; of a later one in the group's next turn, and it starts after that.
+  /// When the group executes, will-add and did-add observers are called for the children that are
+  /// there, before any of them starts; for a later child they are called in the group's next turn,
+  /// and it starts after that.
   ///
   /// - Returns: whether it was accepted.
   @discardableResult
@@ -185,7 +186,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
     for child in children { add(child: child) }
   }
 
-  /// What becomes of the other children when one fails; default `.keepGoing`.
+  /// What happens to the other children when one fails; default `.keepGoing`.
   public final var failurePolicy: FailurePolicy {
     get { childResults.withLock { $0.failurePolicy } }
     set { childResults.withLock { $0.failurePolicy = newValue } }
@@ -205,15 +206,15 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   /// ```
   ///
   /// Called for every child, however it ends: `errors` is empty for one that succeeded, or was
-  /// cancelled without errors; `child.isCancelled` tells those apart. The child waits: it has not
-  /// finished yet, so a child added here is in time, and its dependents have not started. What is
-  /// returned becomes part of the group's errors, each with the child's name; `[]` means that the
-  /// child's failure is dealt with, and does not count for `failurePolicy`.
+  /// cancelled without errors; `child.isCancelled` distinguishes the two. The child waits: it has
+  /// not finished yet, so a child added here is in time, and its dependents have not started. The
+  /// errors that are returned become part of the group's errors, each with the child's name; `[]`
+  /// means that the child's failure is dealt with, and does not count for `failurePolicy`.
   ///
-  /// It is called in the group's turn, as every override: while `execute()` of the group is
-  /// blocked, no child can finish. The default returns all errors. Of what is returned, errors that
-  /// follow from a sibling's end or the group's are not reported. For the same without a subclass,
-  /// see `recover`.
+  /// It is called in the group's turn, as every override: while `execute()` of the group blocks, no
+  /// child can finish. The default returns all errors. Of the errors that are returned, the group
+  /// does not report those that follow from a sibling's end or its own. For the same without a
+  /// subclass, see `recover`.
   open func child(_ child: Procedure, willFinishWithErrors errors: [any Error]) -> [any Error] {
     errors
   }

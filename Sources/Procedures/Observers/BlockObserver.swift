@@ -9,7 +9,7 @@ public import Dispatch
 ///     didFinish: { procedure, errors in log("\(procedure.name) \(errors)") }))
 /// ```
 ///
-/// The closures are called in the procedure's turns, as those of any observer.
+/// The closures are called in the procedure's turns, like the methods of any observer.
 public struct BlockObserver: ProcedureObserver {
   /// Where the closures are called; nil for the procedure's worker.
   public let eventQueue: DispatchQueue?

@@ -10,10 +10,10 @@
 /// upload.add(observer: model)
 /// ```
 ///
-/// As `ProcedureObserver`, whose methods are called on workers and cannot be those of a type on the
-/// main actor. Implement the events that you want. The procedure's turn waits for each call by message
-/// and blocks no thread; the main actor must be free for it, so that a main thread which blocks until
-/// the procedure has finished waits for ever.
+/// Like `ProcedureObserver`, to which a type on the main actor cannot conform, since its methods
+/// are called on workers. Implement the events that you want. The procedure's turn waits for each
+/// call by message and blocks no thread; the main actor must be free for it, so that a main thread
+/// which blocks until the procedure has finished waits for ever.
 @MainActor public protocol MainActorProcedureObserver: Sendable {
   /// The events to receive; all unless you say less. Asked once, when it is added.
   nonisolated var events: ProcedureEvents { get }
@@ -21,10 +21,11 @@
   /// It was attached: delivered in the procedure's next turn, before any other event.
   func didAttach(to procedure: Procedure)
 
-  /// `execute()` is about to be called. Cancel or finish the procedure here and it is not.
+  /// `execute()` is about to be called. If you cancel or finish the procedure here, it is not
+  /// called.
   ///
   /// - Parameters:
-  ///   - procedure: what is about to execute.
+  ///   - procedure: the one that is about to execute.
   ///   - pendingExecute: keep it to hold the event back; release it to let the event go on.
   func will(execute procedure: Procedure, pendingExecute: PendingEvent)
 
@@ -43,13 +44,13 @@
   /// The procedure is about to finish with these errors, which no longer change.
   ///
   /// - Parameters:
-  ///   - procedure: what is about to finish.
+  ///   - procedure: the one that is about to finish.
   ///   - errors: all errors.
   ///   - pendingFinish: keep it to hold the event back; release it to let the event go on.
   func will(
     finish procedure: Procedure, withErrors errors: [any Error], pendingFinish: PendingEvent)
 
-  /// The procedure has finished. Dependents start after all observers have been told.
+  /// The procedure has finished. Dependents start after all observers have returned.
   func did(finish procedure: Procedure, withErrors errors: [any Error])
 }
 

@@ -15,10 +15,10 @@ struct ObserverList: Sendable {
     wants.formUnion(entry.events)
   }
 
-  /// Whether one wants to be told of procedures that this one adds.
+  /// Whether an observer wants the events of procedures that this one adds.
   var wantsAdditions: Bool { !wants.isDisjoint(with: [.willAdd, .didAdd]) }
 
-  /// Those that have not been told that they are attached.
+  /// The observers that have not received didAttach.
   var unattached: SmallList<ObserverEntry> { entries.keeping { !$0.isAttached } }
 
   /// The procedure releases all of them.

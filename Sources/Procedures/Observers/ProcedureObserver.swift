@@ -26,7 +26,8 @@ public protocol ProcedureObserver: Sendable {
   /// It was attached: delivered in the procedure's next turn, before any other event.
   func didAttach(to procedure: Procedure)
 
-  /// `execute()` is about to be called. Cancel or finish the procedure here and it is not.
+  /// `execute()` is about to be called. If you cancel or finish the procedure here, it is not
+  /// called.
   ///
   /// - Parameters:
   ///   - procedure: the one that is observed.
@@ -54,7 +55,7 @@ public protocol ProcedureObserver: Sendable {
   func will(
     finish procedure: Procedure, withErrors errors: [any Error], pendingFinish: PendingEvent)
 
-  /// The procedure has finished. Dependents start after all observers have been told.
+  /// The procedure has finished. Dependents start after all observers have returned.
   func did(finish procedure: Procedure, withErrors errors: [any Error])
 }
 

@@ -25,13 +25,14 @@ struct DependentList: Sendable {
   private var first: Dependent?
   private var others: Others?
 
-  mutating func append(_ dependent: Dependent) -> Key {
+  mutating func append(_ procedure: Procedure, demanding demand: DependencyDemand) -> Key {
     if first == nil, others == nil {
-      first = dependent
+      first = Dependent(procedure: procedure, demand: demand)
       return .first
     }
     let others = self.others ?? Others()
     self.others = others
+    let dependent = Dependent(procedure: procedure, demand: demand)
     return .other(place: others.dependents.append(dependent, to: &others.order).place)
   }
 

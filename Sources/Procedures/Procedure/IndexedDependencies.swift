@@ -67,9 +67,11 @@ extension ProcedureExtras {
   private static let fewest = 32
 
   /// - Returns: where it is, unless others are removed.
-  func append(_ dependency: Dependency) -> Int {
-    if let indexed = existingRarities?.indexedDependencies { return indexed.append(dependency) }
-    dependencies.append(dependency)
+  func addDependency(on procedure: Procedure, demanding demand: DependencyDemand) -> Int {
+    if let indexed = existingRarities?.indexedDependencies {
+      return indexed.append(Dependency(procedure: procedure, demand: demand))
+    }
+    dependencies.append(Dependency(procedure: procedure, demand: demand))
     return dependencies.count - 1
   }
 
@@ -101,7 +103,7 @@ extension ProcedureExtras {
     guard let index = isThere ? index : dependencies.firstIndex(where: matches) else {
       return false
     }
-    dependencies[index].key = key
+    dependencies.update(at: index) { $0.key = key }
     return true
   }
 }

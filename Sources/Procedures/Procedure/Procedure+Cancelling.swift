@@ -6,8 +6,8 @@ extension Procedure {
 
   /// Cancels: sets `isCancelled`, fires `cancellationToken`, and has the rest run in a turn.
   ///
-  /// When it returns, `isCancelled` is true and the token's handlers have been called, on this
-  /// thread. `procedureDidCancel(withErrors:)` and the DidCancel observers follow in the next turn.
+  /// When it returns true, `isCancelled` is true and the token's handlers have been called, on this
+  /// thread. (When it returns false, another thread may still be calling them.) `procedureDidCancel(withErrors:)` and the DidCancel observers follow in the next turn.
   /// A procedure that has not executed finishes by itself, also in a suspended or full queue; one
   /// that has must finish itself. A group cancels its children: all of them read cancelled before
   /// the cancel of any is delivered. In the `deinit` of a procedure that was never added, the
@@ -58,9 +58,9 @@ extension Procedure {
 
   /// Cancels the procedure when `token` is cancelled, now if it already is.
   ///
-  /// The reason becomes that of `cancellationToken`, and an error where it is one: a `.failure`'s
-  /// own, `ProcedureError.Code.deadlineExceeded` for a deadline. The token does not keep the
-  /// procedure alive, and is left when the procedure finishes.
+  /// `cancellationToken` gets the same reason, and `errors` the error that it stands for: a
+  /// `.failure`'s own, `ProcedureError.Code.deadlineExceeded` for a deadline. The token does not
+  /// keep the procedure alive, and the procedure leaves the token when it finishes.
   public final func cancel(when token: CancellationToken) {
     let registration = token.onCancel { [weak self] in
       self?.cancel(because: token.reason ?? .requested)
@@ -222,7 +222,7 @@ extension ProcedureCore {
   ) -> Bool {
     guard machine.mark(errors: errors) else { return false }
     if isExclusive { home?.withdraw(procedure) }
-    record?.noteCancel()
+    record.open?.noteCancel()
     switch reason {
     case .requested, .failure: break  // told by the errors
     case .deadlineExceeded, .taskCancelled: withRarities { $0.cancelReason = reason }

@@ -51,15 +51,13 @@ extension Procedure {
       case .pointless: return .pointless
       case .tooLate: return .tooLate(core.machine.state)
       }
-      let index = core.withExtras {
-        $0.append(.init(procedure: dependency, demand: demand))
-      }
+      let index = core.withExtras { $0.addDependency(on: dependency, demanding: demand) }
       guard core.machine.state == .pending else { return .recorded }
       // Ready or taken, it goes back to waiting, and a slot that it had becomes free.
       let mustWait = core.machine.dependencyAdded()
       let evaluation = core.rarities?.conditions?.restart()
       let aftermath = mustWait ? core.home?.makeWaiting(self) : nil
-      core.record?.note(core.machine)
+      core.record.open?.note(core.machine)
       return .wait(index: index, aftermath, evaluation)
     }
     switch next {
@@ -113,11 +111,25 @@ extension Procedure {
 
   // MARK: Waiting
 
+  /// Waits for all that it depended on when it was enqueued, which have been counted.
+  final func wait(for dependencies: consuming SmallList<ProcedureExtras.Dependency>) {
+    switch consume dependencies {
+    case .none:
+      break
+    case .one(let dependency):
+      wait(for: dependency.procedure, dependency.demand, at: 0)
+    case .many(let dependencies):
+      for (index, dependency) in dependencies.enumerated() {
+        wait(for: dependency.procedure, dependency.demand, at: index)
+      }
+    }
+  }
+
   /// Waits for `dependency`, which has been counted.
   ///
   /// - Parameter index: where it is in the list of dependencies, unless others were removed.
   final func wait(for dependency: Procedure, _ demand: DependencyDemand, at index: Int) {
-    guard let key = dependency.addDependent(Dependent(procedure: self, demand: demand)) else {
+    guard let key = dependency.addDependent(self, demanding: demand) else {
       return dependencyFinished(dependency, demand)
     }
     let isKept = read { $0.extras?.setKey(key, of: dependency, near: index) ?? false }
@@ -151,17 +163,19 @@ extension Procedure {
     let aftermath: ReadyList.Aftermath? = read { core in
       guard !core.machine.isRetired else { return nil }
       let readiness = core.machine.dependencyFinished()
-      core.record?.note(core.machine, after: record)
+      core.record.open?.note(core.machine, after: record)
       return core.advance(self, to: readiness, onWorkerOf: list)
     }
     aftermath?.carryOut()
   }
 
-  /// Its place among those to tell; nil if it has finished.
-  final func addDependent(_ dependent: Dependent) -> DependentList.Key? {
+  /// Its place among the dependents to notify; nil if it has finished.
+  final func addDependent(
+    _ dependent: Procedure, demanding demand: DependencyDemand
+  ) -> DependentList.Key? {
     read { core in
       guard !core.machine.isRetired else { return nil }
-      return core.withExtras { $0.dependents.append(dependent) }
+      return core.withExtras { $0.dependents.append(dependent, demanding: demand) }
     }
   }
 

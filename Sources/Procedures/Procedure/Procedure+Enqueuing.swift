@@ -86,18 +86,16 @@ extension Procedure {
       }
       dependencyFinished()
     }
-    guard let dependencies else { return insertion }
-    for index in dependencies.indices {
-      let dependency = dependencies[index]
-      wait(for: dependency.procedure, dependency.demand, at: index)
-    }
+    if let dependencies = consume dependencies { wait(for: dependencies) }
     return insertion
   }
 
   /// The group that it was a child of went away.
   final func leaveHome() {
-    // What this releases may be the last reference: not under the lock.
-    let home = read { $0.leaveHome() }
+    // What this releases may be the last reference: not under the lock. The record refers to what the
+    // list keeps.
+    let (home, record) = read { ($0.leaveHome(), $0.record.abandon()) }
+    record?.release()
     _ = home
   }
 }

@@ -10,7 +10,7 @@ extension Procedure {
   /// ready-made procedure, such as a `BlockProcedure`, that comes after its closure has returned:
   /// then it has ended by itself. Without a handler that is written to standard error.
   ///
-  /// - Parameter errors: none if it succeeded. They follow those of a cancel in `errors`.
+  /// - Parameter errors: none if it succeeded. They follow the errors of a cancel in `errors`.
   /// - Returns: true if this was the finish that counts.
   @discardableResult
   public final func finish(withErrors errors: [any Error] = []) -> Bool {
@@ -36,7 +36,7 @@ extension Procedure {
     _ = answer(to: finish, with: errors, isByItself: true)
   }
 
-  /// Does what the machine has decided, and tells of what it did not accept.
+  /// Does what the machine has decided, and reports a finish that it did not accept.
   final func answer(
     to finish: ProcedureStateMachine.Finish, with errors: [any Error], isByItself: Bool = false
   ) -> Bool {

@@ -3,7 +3,7 @@ internal import Dispatch
 extension Procedure {
   /// Adds an observer, at any time. Observers are called in the order in which they were added.
   ///
-  /// One that is added late is told, in a turn, of a cancel or finish that already happened.
+  /// One that is added late is called, in a turn, for a cancel or finish that already happened.
   /// Observers are released when the procedure has finished.
   ///
   /// - Returns: what takes it off again. May be dropped.

@@ -28,7 +28,7 @@ extension Procedure {
     return procedure
   }
 
-  /// Does what the will-add observers were told of.
+  /// Adds what the will-add observers were called for.
   final func carryOut(_ production: Production) {
     switch production.target {
     case .home: read { $0.home }?.add(production.procedure)

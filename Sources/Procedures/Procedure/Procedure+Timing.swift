@@ -2,7 +2,7 @@ internal import ProcedurePrimitives
 
 extension Procedure {
   /// The clock of the queue that it is on.
-  final var clock: TimerClock {
+  package final var clock: TimerClock {
     read { $0.home }?.context.clock ?? SchedulingContext.detached.clock
   }
 

@@ -57,9 +57,16 @@ extension Procedure {
         hearChildren()
       case .retire:
         releaseWork()
-        guard case .end(let extras, let record) = detail else { return .retired(waiters: nil) }
-        let worker = WorkerPlace(list: list, context: context)
-        return .retired(waiters: retire(on: worker, with: extras, record))
+        switch consume detail {
+        case .end(let extras, let record):
+          let worker = WorkerPlace(list: list, context: context)
+          return .retired(waiters: retire(on: worker, with: extras, record))
+        case .record(let record):
+          record.publish(of: self)
+          return .retired(waiters: nil)
+        case .none, .movesTo, .observers, .delivery:
+          return .retired(waiters: nil)
+        }
       case .attachObservers, .addProduced, .willExecute, .didExecute:
         break
       }
@@ -73,6 +80,9 @@ extension Procedure {
       }
     }
   }
+
+  /// Whether a thread has its turn, or is about to. For a simulation, which has no other threads.
+  package final var isInTurn: Bool { read { $0.machine.isInTurn } }
 
   /// The errors, without counting references to no errors.
   @inline(__always)
@@ -133,19 +143,20 @@ extension Procedure {
   ///
   /// - Returns: what waits for the procedure, to be notified when that has left its list.
   private func retire(
-    on worker: WorkerPlace, with extras: ProcedureExtras?, _ record: FinishedRecord?
+    on worker: WorkerPlace, with extras: consuming ProcedureExtras, _ record: ProcedureRecord?
   ) -> [FinishWaiter]? {
-    record?.publish(self)
-    guard let extras else { return nil }
-    let rarities = extras.existingRarities
-    rarities?.disconnect()
-    for prerequisite in rarities?.conditions?.prerequisites ?? [] {
-      if let key = prerequisite.key { _ = prerequisite.procedure.removeDependent(key) }
+    record?.publish(of: self)
+    let waiters = extras.existingRarities.map { rarities in
+      rarities.disconnect()
+      for prerequisite in rarities.conditions?.prerequisites ?? [] {
+        if let key = prerequisite.key { _ = prerequisite.procedure.removeDependent(key) }
+      }
+      return rarities.waiters.elements(of: rarities.waiterList)
     }
     extras.leaveDependencies()
     while let dependent = extras.dependents.popFirst() {
       dependent.procedure.dependencyFinished(self, dependent.demand, on: worker)
     }
-    return rarities.map { $0.waiters.elements(of: $0.waiterList) }
+    return waiters
   }
 }

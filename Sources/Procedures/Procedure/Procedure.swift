@@ -65,6 +65,8 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
     core = ProcedureCore(isGroup: Self.isGroup)
   }
 
+  deinit { core.record.abandon()?.release() }
+
   /// Whether it ends by itself, when its children have.
   class var isGroup: Bool { false }
 
@@ -100,10 +102,10 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// The child whose progress is its own; nil if that is the progress of all children together.
   var progressSource: Procedure? { nil }
 
-  /// What it is called unless its name is set.
+  /// The name of a procedure whose name is not set.
   final var defaultName: String { derivedName ?? String(describing: type(of: self)) }
 
-  /// A name that tells more than the type does. Made when it is asked for.
+  /// A name that says more than the type does. Made when it is read.
   var derivedName: String? { nil }
 
   // MARK: To override
@@ -229,10 +231,10 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// Whether there are errors, so far.
   public final var failed: Bool { ProcedureStatus(byte: status.load()).isFailed }
 
-  /// The errors of the cancel, then those of the finish, as far as they are known.
+  /// The errors of the cancel, then the errors of the finish, as far as they are known.
   public final var errors: [any Error] { failed ? read { $0.machine.errors } : [] }
 
-  /// Those that it was cancelled with.
+  /// The errors that it was cancelled with.
   final var cancelErrors: [any Error] { failed ? read { $0.machine.cancelErrors } : [] }
 
   /// How it ended; nil until it is finished.
@@ -245,7 +247,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
     }
   }
 
-  /// What it is called in logs and errors: the type's name unless set; a delay's is its length.
+  /// The name in logs and errors: the type's name unless set; the length for a delay.
   public final var name: String {
     get { read { $0.extras?.name } ?? defaultName }
     set { read { core in core.withExtras { $0.name = newValue } } }
@@ -273,7 +275,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
     set { read { $0.urgency.priority = newValue } }
   }
 
-  /// The Dispatch quality at which it executes; `.unspecified` means that of its queue.
+  /// The Dispatch quality at which it executes; `.unspecified` means the quality of its queue.
   ///
   /// Set it before adding it to a queue. A quality of its own costs a Dispatch block of its own. On
   /// Linux Dispatch takes it as a hint.

@@ -12,7 +12,9 @@ struct NextStep: Sendable {
     /// Of a procedure that is to be added, or one that had to wait.
     indirect case delivery(ObserverDelivery)
     /// At the last step: all that the procedure releases, and its record, if it is recorded.
-    case end(ProcedureExtras?, FinishedRecord?)
+    case end(ProcedureExtras, ProcedureRecord?)
+    /// At the last step of one that has nothing to release.
+    case record(ProcedureRecord)
   }
 
   let step: ProcedureStateMachine.Step
@@ -38,7 +40,7 @@ extension NextStep.Detail {
     switch self {
     case .observers(let entries): ObserverDelivery(events, to: entries)
     case .delivery(let delivery): delivery
-    case .none, .movesTo, .end: nil
+    case .none, .movesTo, .end, .record: nil
     }
   }
 }
@@ -56,7 +58,7 @@ extension ProcedureCore {
     let step = machine.next(wants: observers.wants)
     switch step {
     case .waitForPendingEvents, .announceChildren, .execute:
-      if let record { record.note(step, holding: machine.awaitedHold) }
+      if let record = record.open { record.note(step, holding: machine.awaitedHold) }
       return NextStep(step)
     case .idle, .waitForGroup, .handOver, .evaluateConditions, .settleChildren, .askGroup,
       .hearChildren:
@@ -68,7 +70,8 @@ extension ProcedureCore {
       return next
     case .didFinish where observers.wants.isEmpty:
       return NextStep(step, events: .didFinish)
-    case .retire where extras == nil && record == nil && !machine.isFailed:
+    case .retire where extras == nil && !machine.isFailed:
+      if record.exists, let record = endRecord(nil) { detail = .record(record) }
       _ = leaveHome()
       return NextStep(step)
     case .attachObservers, .willExecute, .didExecute, .didCancel, .willFinish, .didFinish,
@@ -86,13 +89,13 @@ extension ProcedureCore {
     case .attachObservers:
       return attaching(&detail)
     case .willExecute:
-      record?.note(step)
+      record.open?.note(step)
       return telling(.willExecute, in: step, &detail)
     case .didExecute:
       return telling(.didExecute, in: step, &detail)
     case .didCancel:
       guard machine.takeNewObservers() else { return telling(.didCancel, in: step, &detail) }
-      // Those that are new are told first that they are attached.
+      // New observers receive didAttach first.
       detail = .observers(observers.entries)
       return NextStep(step, events: [.didAttach, .didCancel], isObserved: true)
     case .willFinish:
@@ -104,7 +107,7 @@ extension ProcedureCore {
       // It is their last event: an observer that is added later receives it when attached.
       let last = observers.takeAll()
       if last.isEmpty { return NextStep(step, events: .didFinish) }
-      record?.note(step)
+      record.open?.note(step)
       detail = .observers(last)
       return NextStep(step, events: .didFinish, isObserved: true)
     case .addProduced:
@@ -112,23 +115,27 @@ extension ProcedureCore {
       detail = .delivery(delivery)
       return NextStep(step, isObserved: true)
     case .retire:
-      // A procedure that asks why it did not succeed learns its group: that reports the cause.
-      let origin = isMember && (machine.isCancelled || machine.isFailed) ? home?.owner : nil
-      _ = leaveHome()
-      let contents = extras.take()
-      if let contents { extras = contents.remainder() }
-      if let origin { withExtras { $0.origin = origin } }
-      if let record {
-        record.noteEnd(of: self, contents)
-        detail = .end(contents, FinishedRecord(record))
-      } else {
-        detail = .end(contents, nil)
-      }
+      leave(&detail)
       return NextStep(step)
     case .waitForPendingEvents, .announceChildren, .execute, .idle, .waitForGroup, .handOver,
       .evaluateConditions, .settleChildren, .askGroup, .hearChildren:
       return NextStep(step)
     }
+  }
+
+  /// The last step of one that has something to release.
+  private mutating func leave(_ detail: inout NextStep.Detail) {
+    // A procedure that asks why it did not succeed learns its group: that reports the cause.
+    let origin = isMember && (machine.isCancelled || machine.isFailed) ? home?.owner : nil
+    let record = record.exists ? endRecord(extras) : nil
+    _ = leaveHome()
+    if let contents = extras.take() {
+      extras = contents.remainder()
+      detail = .end(contents, record)
+    } else if let record {
+      detail = .record(record)
+    }
+    if let origin { withExtras { $0.origin = origin } }
   }
 
   /// The list that its turn moves to, if this worker serves no queue, and it has become a member
@@ -146,7 +153,7 @@ extension ProcedureCore {
     return NextStep(step, events: event, isObserved: true)
   }
 
-  /// New observers are told that they are attached, and then of a cancel or finish they missed.
+  /// New observers receive didAttach, and then a cancel or finish that they missed.
   private mutating func attaching(_ detail: inout NextStep.Detail) -> NextStep {
     var events = ProcedureEvents.didAttach
     if machine.cancellation == .delivered { events.insert(.didCancel) }

@@ -18,7 +18,7 @@ struct ProcedureCore: Sendable {
   private unowned(unsafe) var storedHome: ReadyList?
   var extras: ProcedureExtras?
   /// Where it is recorded what it did, if its queue, or a group around it, is recorded.
-  var record: ProcedureRecord?
+  var record = OwnRecord()
   var observers = ObserverList()
   var urgency = Urgency()
 
@@ -80,7 +80,7 @@ struct ProcedureCore: Sendable {
   mutating func exclusionRequest(for procedure: Procedure, in list: ReadyList) -> ExclusionRequest?
   {
     let request = rarities?.conditions?.makeRequest(for: procedure, in: list)
-    if let request, request.record == nil, let record { request.record = record }
+    if let request, request.wait == nil { record.open?.note(request) }
     return request
   }
 

@@ -30,7 +30,7 @@ extension ProcedureError: CustomStringConvertible {
       "\(quoted("It")) has no value where one is needed: set or inject its input before it "
         + "executes, or finish it with an output."
     case .finishDropped:
-      "\(quoted("It")) let go of its finish handle without calling it; call it on every path."
+      "\(quoted("It")) released its finish handle without calling it; call it on every path."
     case .conditionFailed:
       condition + " was not satisfied" + because
     case .dependencyCycle:
@@ -70,18 +70,23 @@ extension [any Error] {
 
 extension Duration {
   /// The length in the largest unit that leaves something before the point, such as `1.5 s`.
-  var short: String {
-    let (seconds, attoseconds) = components
-    let isNegative = seconds < 0 || attoseconds < 0
-    let fraction = attoseconds.magnitude
+  package var short: String {
+    // Not `components`, which stops the program where the seconds are more than an Int64 holds.
+    let isNegative = attoseconds < 0
+    let (seconds, rest) = attoseconds.magnitude.quotientAndRemainder(
+      dividingBy: 1_000_000_000_000_000_000)
+    let fraction = UInt64(rest)
     let text: String
     if seconds != 0 {
-      text = Self.decimal(seconds.magnitude, fraction / 1_000_000_000_000_000) + " s"
+      text = Self.decimal(seconds, fraction / 1_000_000_000_000_000) + " s"
     } else if fraction >= 1_000_000_000_000_000 {
       text =
-        Self.decimal(fraction / 1_000_000_000_000_000, fraction / 1_000_000_000_000 % 1_000) + " ms"
+        Self.decimal(
+          UInt128(fraction / 1_000_000_000_000_000), fraction / 1_000_000_000_000 % 1_000) + " ms"
     } else if fraction >= 1_000_000_000_000 {
-      text = Self.decimal(fraction / 1_000_000_000_000, fraction / 1_000_000_000 % 1_000) + " µs"
+      text =
+        Self.decimal(UInt128(fraction / 1_000_000_000_000), fraction / 1_000_000_000 % 1_000)
+        + " µs"
     } else {
       text = fraction == 0 ? "0 s" : "\(fraction / 1_000_000_000) ns"
     }
@@ -89,7 +94,7 @@ extension Duration {
   }
 
   /// A number with thousandths, without zeros at its end.
-  private static func decimal(_ whole: UInt64, _ thousandths: UInt64) -> String {
+  private static func decimal(_ whole: UInt128, _ thousandths: UInt64) -> String {
     guard thousandths > 0 else { return "\(whole)" }
     var digits = String("\(1_000 + thousandths)".dropFirst())
     while digits.hasSuffix("0") { digits.removeLast() }

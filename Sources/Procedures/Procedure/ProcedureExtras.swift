@@ -9,6 +9,12 @@ final class ProcedureExtras: @unchecked Sendable {
     let demand: DependencyDemand
     /// Its place among the dependents of the dependency, once it waits for it.
     var key: DependentList.Key?
+
+    /// The dependent has finished. If it has waited for this one, there is nothing to take back.
+    fileprivate func leave() {
+      guard !procedure.isFinished, let key else { return }
+      _ = procedure.removeDependent(key)
+    }
   }
 
   @safe @exclusivity(unchecked) var name: String?
@@ -57,10 +63,10 @@ final class ProcedureExtras: @unchecked Sendable {
   func leaveDependencies() {
     var left = SmallList<Dependency>()
     swap(&left, &dependencies)
-    // A procedure that has waited for all of them has nothing to take back.
-    if case .one(let dependency) = left, dependency.procedure.isFinished { return }
-    for dependency in left where !dependency.procedure.isFinished {
-      if let key = dependency.key { _ = dependency.procedure.removeDependent(key) }
+    switch consume left {
+    case .none: break
+    case .one(let dependency): dependency.leave()
+    case .many(let dependencies): for dependency in dependencies { dependency.leave() }
     }
   }
 

@@ -4,7 +4,8 @@ public enum ProcedureOutcome: Sendable {
   case succeeded
   /// It was not cancelled, and finished with these errors (at least one).
   case failed([any Error])
-  /// It was cancelled. The errors are those of the cancel, then those of the finish; maybe none.
+  /// It was cancelled. The errors of the cancel come first, then the errors of the finish; there
+  /// may be none.
   case cancelled([any Error])
 
   /// The errors it ended with, whichever way.

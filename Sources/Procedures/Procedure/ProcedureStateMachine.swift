@@ -63,7 +63,7 @@ struct ProcedureStateMachine: Sendable {
     case handOver
     case evaluateConditions
     case willExecute
-    /// Find out which children there are, to tell the group's observers of them.
+    /// Find out which children there are, to announce them to the group's observers.
     case announceChildren
     case execute
     case didExecute
@@ -451,17 +451,17 @@ struct ProcedureStateMachine: Sendable {
 
   // MARK: Observers and produced procedures
 
-  /// True if the observer missed something that it must be told in a step of its own.
+  /// True if the observer missed an event, which it gets in a step of its own.
   var mustReplay: Bool { cancellation == .delivered || state == .finished }
 
-  /// An observer wants to be told that it was attached, or of what it missed.
+  /// An observer wants didAttach, or an event that it missed.
   mutating func noteObserver() -> TurnAction {
     inbox.insert(.observers)
     // Before the enqueue there is no hurry: the first turn begins with it.
     return state == .initialized && cancellation != .delivered ? .none : requestTurn()
   }
 
-  /// There is something to add. A group that is not on a queue yet tells of it when it executes.
+  /// There is something to add. A group that is not on a queue yet announces it when it executes.
   mutating func noteProduced() -> TurnAction {
     inbox.insert(.produced)
     return state == .initialized ? .none : requestTurn()
@@ -531,6 +531,9 @@ struct ProcedureStateMachine: Sendable {
 
   var isWaitingForDependencies: Bool { state <= .pending && waits > 0 }
 
+  /// Whether a thread has its turn, or is about to: it is not kept until something happens elsewhere.
+  var isInTurn: Bool { isTurnHeld && !flags[.waitingForHolds] && hearing != .awaited }
+
   /// Whether nothing but children keeps a group from its end.
   var isSettling: Bool { children == .settling }
 
@@ -560,7 +563,7 @@ struct ProcedureStateMachine: Sendable {
 
   /// Gives back a turn that was taken for one thing; it is kept, to go on, if there is more to do.
   mutating func giveBackTurn() -> TurnAction {
-    precondition(isTurnHeld, "Internal inconsistency: a turn given back that nobody holds")
+    precondition(isTurnHeld, "Internal inconsistency: a turn given back that no thread holds")
     if flags[.turnWanted] { return .requestTurn }
     flags[.turnHeld] = false
     return .none
@@ -574,7 +577,7 @@ struct ProcedureStateMachine: Sendable {
   /// - Parameter wants: the events that have an observer; others are skipped.
   @inline(__always)
   mutating func next(wants: ProcedureEvents) -> Step {
-    precondition(isTurnHeld, "Internal inconsistency: a turn that nobody holds")
+    precondition(isTurnHeld, "Internal inconsistency: a turn that no thread holds")
     if !isCancelDue {
       if takeNewObservers() { return .attachObservers }
       if flags[.didExecuteDue] {
@@ -686,7 +689,7 @@ struct ProcedureStateMachine: Sendable {
     }
   }
 
-  /// Whether observers were added that have not been told that they are attached.
+  /// Whether observers were added that have not received didAttach.
   @inline(__always)
   mutating func takeNewObservers() -> Bool {
     guard inbox.contains(.observers) else { return false }

@@ -1,4 +1,4 @@
-/// A procedure that is to be added once the will-add observers have been told.
+/// A procedure that is to be added once the will-add observers have returned.
 struct Production: Sendable {
   enum Target: Sendable {
     /// Onto the queue, or into the group, that the producer is in.

@@ -1,10 +1,10 @@
 extension Procedure {
   /// How much of the work is done, from 0 to 1.
   ///
-  /// 1 when it has finished, however that was. Before, what `report(fractionCompleted:)` was last
-  /// given; for a group that reports nothing, the mean of its children's, by their
-  /// `progressWeight`; for a retry, that of its current attempt.
-  /// Looking at a group costs a look at each of its children.
+  /// 1 when it has finished, however it ended. Before, the fraction of the last
+  /// `report(fractionCompleted:)`; for a group that reports nothing, the mean of its children's
+  /// fractions, by their `progressWeight`; for a retry, the fraction of its current attempt.
+  /// Reading it of a group reads it of each child.
   public final var fractionCompleted: Double {
     // Iterative: groups may be nested thousands deep.
     var sum = 0.0
@@ -80,7 +80,7 @@ extension Procedure {
 
   /// For what shows the fraction by itself: that there is a change, and the fraction now.
   ///
-  /// Unlike in `progressUpdates`, changes that end where they began are told.
+  /// Unlike `progressUpdates`, it has an element also for a change that ends where it began.
   package final var fractionChanges: (changes: AsyncStream<Void>, latest: @Sendable () -> Double) {
     let updates = progressUpdates
     let latest = updates.latest

@@ -13,7 +13,7 @@ final class ProgressNode: Sendable {
 
   private struct State: Sendable {
     var fraction: Double
-    /// Whether it was reported, and is not that of the children.
+    /// Whether it was reported, and is not the children's.
     var isReported: Bool
     var isFinished = false
     var parent: ProgressNode?

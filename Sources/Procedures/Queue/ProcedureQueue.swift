@@ -26,7 +26,7 @@ public final class ProcedureQueue: Sendable {
   private let delegateReference: QueueDelegateReference
   private let quality: DispatchQoS.QoSClass
 
-  /// What it is called in logs and errors. May be set from any thread.
+  /// The name in logs and errors. May be set from any thread.
   public var name: String {
     get { list.context.diagnostics.queueName }
     set { list.context.diagnostics.queueName = newValue }
@@ -93,7 +93,7 @@ public final class ProcedureQueue: Sendable {
     list.removeRecorder(key)
   }
 
-  /// Tells of each procedure that the queue, or a group on it, refuses.
+  /// Has `recorder` called for each procedure that the queue, or a group on it, refuses.
   package func recordRefusals(_ recorder: @escaping @Sendable (ProcedureDiagnostic) -> Void) {
     list.context.diagnostics.refusalRecorder = recorder
   }
@@ -214,17 +214,19 @@ public final class ProcedureQueue: Sendable {
     }
   }
 
-  /// Refuses whatever is added from here on. What is there goes on, and finishes.
+  /// Refuses all procedures that are added from here on. Those that are on the queue go on, and
+  /// finish.
   ///
-  /// What is refused is cancelled with `ProcedureError.Code.queueClosed` and finishes without executing,
-  /// `add` returns false, and `diagnosticsHandler` is called. So it is with what its procedures
-  /// produce; their children and what their conditions bring are part of them, and accepted.
-  /// Decided in one step against each `add`. It stays closed; to close it again changes nothing.
+  /// A refused procedure is cancelled with `ProcedureError.Code.queueClosed` and finishes without
+  /// executing, `add` returns false, and `diagnosticsHandler` is called. What its procedures
+  /// produce is refused in the same way; their children and the prerequisites of their conditions
+  /// are part of them, and accepted. Each concurrent `add` is either before or after it. It stays
+  /// closed; to close it again changes nothing.
   public func close() {
     list.close()
   }
 
-  /// Refuses whatever is added from here on, and waits until what is there has finished.
+  /// Closes the queue, and waits until the procedures on it have finished.
   ///
   /// ```swift
   /// await queue.drain()   // nothing runs on the queue any more, and nothing ever will
@@ -278,7 +280,8 @@ public final class ProcedureQueue: Sendable {
 
   /// Where delays and timeouts on the queue take their time from; tasks may sleep on it too.
   ///
-  /// That of a test, if the queue was given one: then a sleep ends when the test says so.
+  /// It is the clock that the queue was made with: if that is a test's, a sleep ends when the test
+  /// says so.
   public var clock: any Clock<Duration> { list.context.clock }
 
   /// Receives the events of the queue. Not kept alive.
@@ -295,8 +298,8 @@ public final class ProcedureQueue: Sendable {
     set { list.context.diagnostics.handler = newValue }
   }
 
-  /// How long a cancelled procedure may take to finish before that is reported; nil, the default,
-  /// for any time.
+  /// The time after which a cancelled procedure that has not finished is reported; nil, the
+  /// default, for never.
   ///
   /// Reported once for each procedure to `diagnosticsHandler`, with how long it has lingered, by
   /// the queue's clock. Nothing is killed. Counts for cancels from here on, in groups too.
@@ -305,9 +308,9 @@ public final class ProcedureQueue: Sendable {
     set { list.context.diagnostics.gracePeriod = newValue }
   }
 
-  /// How long an observer may hold an event back, one that is called on the main actor or on a queue
-  /// take to return, or a condition take to answer, before that is reported to `diagnosticsHandler`;
-  /// nil for any time, default ten seconds.
+  /// The time after which a wait is reported to `diagnosticsHandler`; nil for never, default ten
+  /// seconds. It counts for an observer that holds an event back, for an observer that is called on
+  /// the main actor or on a queue and has not returned, and for a condition that has not answered.
   ///
   /// Reported once for each such wait that begins while there is a handler, by the queue's clock.
   public var waitReportDelay: Duration? {

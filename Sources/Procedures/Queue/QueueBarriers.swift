@@ -211,10 +211,10 @@ extension ProcedureQueue {
   /// queue.add(moreReads)   // these see what was written
   /// ```
   ///
-  /// Children of groups, and what conditions bring, count with their group or procedure. It is order,
-  /// not a dependency: how those before it end makes no difference. A barrier that is cancelled finishes
-  /// without executing, and what was added after it no longer waits for it, only for what it itself
-  /// would have waited for besides: earlier barriers.
+  /// Children of groups, and prerequisites of conditions, count with their group or procedure. It
+  /// is order, not a dependency: it does not matter how earlier procedures end. A barrier that is
+  /// cancelled finishes without executing; procedures that were added after it no longer wait for
+  /// it, but still for earlier barriers.
   ///
   /// O(1) for each procedure that is added. The first barrier of a queue is O(count).
   ///

@@ -64,7 +64,7 @@ final class ListRecording: Sendable {
   }
 
   /// What time it is, and how long each hindrance was there until now.
-  func sample() -> (now: Int64, times: HindranceTimes) {
+  func sample() -> RecordSample {
     while true {
       let before = version.load(ordering: .acquiring)
       if before & 1 != 0 { continue }
@@ -83,12 +83,18 @@ final class ListRecording: Sendable {
       case .slot: times.slot += now - start
       case .worker, nil: times.worker += now - start
       }
-      return (now, times)
+      return RecordSample(now: now, times: times)
     }
   }
 }
 
-/// The recording of a list, if there is one: one atomic load tells.
+/// An instant in nanoseconds, and how long each hindrance of a list was there until then.
+struct RecordSample: Sendable {
+  let now: Int64
+  let times: HindranceTimes
+}
+
+/// The recording of a list, if there is one. One atomic load shows whether there is.
 @safe struct RecordingReference: ~Copyable, Sendable {
   private let reference = unsafe Atomic<Unmanaged<ListRecording>?>(nil)
   /// Where the children of a group are to be recorded once it is on a queue.

@@ -20,16 +20,34 @@ extension ProcedureCore {
 
   @inline(never)
   private mutating func makeRecord(of procedure: Procedure, in recording: ListRecording) {
-    guard record == nil, recording.store.isRecording else { return }
+    guard !self.record.exists, recording.store.isRecording else { return }
     let sample = recording.sample()
-    let record = ProcedureRecord(
+    let (place, id) = unsafe recording.store.recordPlaces.take()
+    let record = unsafe ProcedureRecord(
+      at: place, in: recording,
       RecordedProcedure(
-        id: recording.store.nextID(), in: recording, type: type(of: procedure),
-        isGroup: machine.isGroup, gate: machine.gate, at: sample), in: recording)
+        id: id, in: recording, type: type(of: procedure), isGroup: machine.isGroup,
+        gate: machine.gate, at: sample))
     if machine.state != .pending || machine.isCancelled {
       record.noteProgress(of: machine, at: sample.now)
     }
-    self.record = record
+    self.record.begin(record)
+  }
+
+  /// It is about to leave its list.
+  ///
+  /// - Returns: its record, if it has one, which is to be published without the lock.
+  @inline(never)
+  mutating func endRecord(_ extras: ProcedureExtras?) -> ProcedureRecord? {
+    guard let record = record.end() else { return nil }
+    let end: RecordedProcedure.End =
+      machine.isCancelled ? .cancelled : machine.isFailed ? .failed : .succeeded
+    record.noteEnd(end)
+    guard end != .succeeded || extras != nil else { return record }
+    let (errors, reason) = (machine.errors, cancelReason)
+    func note() { record.noteEnd(name: extras?.name, errors: errors, reason: reason) }
+    if let home { home.holdingLock(note) } else { note() }
+    return record
   }
 
   /// The list has taken it, or not.
@@ -37,9 +55,9 @@ extension ProcedureCore {
     of procedure: Procedure, in list: ReadyList, _ insertion: ReadyListStateMachine.Insertion
   ) {
     if insertion == .refused {
-      record = nil
-    } else if let record {
-      if insertion == .held { record.note(machine) }
+      record.abandon()?.release()
+    } else if record.exists {
+      if insertion == .held { record.open?.note(machine) }
     } else {
       _ = beginRecord(of: procedure, in: list)
     }
@@ -49,14 +67,14 @@ extension ProcedureCore {
 extension Procedure {
   /// The number of its record: that of a dependency is asked for when it has ended.
   final var recordID: RecordID? {
-    ProcedureRecord.isUsed.load() == 0 ? nil : read { RecordID(id: $0.record?.content.id) }
+    ProcedureRecord.isUsed.load() == 0
+      ? nil : read { core in RecordID(id: core.record.id) }
   }
 
   /// Its record so far, if it is in that store and has not finished.
   final func currentRecord(in store: RecordStore) -> RecordedProcedure? {
     read { core in
-      guard let record = core.record, record.recording.store === store,
-        !core.machine.isRetired, let home = core.home
+      guard let home = core.home, let record = core.record.open, record.isIn(store)
       else { return nil }
       return home.holdingLock { record.current(of: core) }
     }
@@ -68,9 +86,9 @@ extension Procedure {
       guard core.machine.state < .finishing, core.home === list, core.isMember,
         core.beginRecord(of: self, in: list)
       else { return }
-      guard let request = core.rarities?.conditions?.request, let record = core.record
+      guard let request = core.rarities?.conditions?.request, let record = core.record.open
       else { return }
-      list.holdingLock { request.record = record }
+      list.holdingLock { record.note(request) }
     }
   }
 }

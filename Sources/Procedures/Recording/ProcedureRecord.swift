@@ -1,26 +1,66 @@
 internal import ProcedurePrimitives
 
-/// The record of one procedure, from when it is enqueued.
+/// The record of one procedure, from when it is enqueued: a place in a block of the store's memory.
 ///
-/// `content` is guarded by the procedure's lock, except what belongs to its exclusion, which is guarded
-/// by that of its list. Once the procedure has finished it does not change.
-final class ProcedureRecord: @unchecked Sendable {
+/// One owner hands it on, without counting: the procedure, until its last turn, and then the store. What is
+/// in it is guarded by the procedure's lock, and does not change once the procedure has finished.
+@safe struct ProcedureRecord: @unchecked Sendable {
   /// Whether there ever was a timeline: without one a dependent need not ask for the record.
   static let isUsed = AtomicByte(0)
 
-  let recording: ListRecording
-  @safe @exclusivity(unchecked) fileprivate(set) var content: RecordedProcedure
-  /// Guarded by the lock of the list. Made when it waits in line for the first time.
-  @safe @exclusivity(unchecked) private var exclusion: RecordedExclusion?
-
-  init(_ content: RecordedProcedure, in recording: ListRecording) {
-    self.content = content
-    self.recording = recording
+  @safe struct Storage: Sendable {
+    // That of the procedure's list, which keeps it as long as the procedure is its member.
+    fileprivate let recording: Unmanaged<ListRecording>
+    fileprivate var exclusion: ExclusionWait?
+    var content: RecordedProcedure
   }
 
-  var id: UInt64 { content.id }
+  private let place: UnsafeMutablePointer<Storage>
+
+  /// - Parameter bits: of a record that the caller owns.
+  @inline(__always)
+  init?(bits: UInt) {
+    guard let place = unsafe UnsafeMutablePointer<Storage>(bitPattern: bits) else { return nil }
+    unsafe self.place = place
+  }
+
+  /// Begins one, in memory that the store has given for it.
+  @inline(__always)
+  init(
+    at place: UnsafeMutablePointer<Storage>, in recording: ListRecording,
+    _ content: RecordedProcedure
+  ) {
+    unsafe place.initialize(
+      to: Storage(recording: .passUnretained(recording), content: content))
+    unsafe self.place = place
+  }
+
+  /// The address, whose lowest bits are zero.
+  var bits: UInt { @inline(__always) get { UInt(bitPattern: unsafe place) } }
+
+  var id: UInt64 { unsafe place.pointee.content.id }
+
+  var content: RecordedProcedure {
+    @inline(__always) get { unsafe place.pointee.content }
+    @inline(__always) nonmutating _modify { yield unsafe &place.pointee.content }
+  }
+
+  /// Called by its owner, with no lock held: this may be the last reference to a user's error.
+  func release() { unsafe RecordBlock.release(place) }
+
+  /// Calls with the recording, without counting a reference.
+  @inline(__always)
+  private func withRecording<Result>(_ body: (ListRecording) -> Result) -> Result {
+    unsafe place.pointee.recording._withUnsafeGuaranteedRef(body)
+  }
+
+  @inline(__always)
+  private func sample() -> RecordSample { withRecording { $0.sample() } }
+  private var now: Int64 { withRecording { $0.clock.now } }
 
   // MARK: Under the procedure's lock
+
+  func isIn(_ store: RecordStore) -> Bool { withRecording { $0.store === store } }
 
   /// It has come some way before it was recorded.
   func noteProgress(of machine: borrowing ProcedureStateMachine, at now: Int64) {
@@ -33,21 +73,21 @@ final class ProcedureRecord: @unchecked Sendable {
   ///
   /// - Parameter dependency: the record of a dependency that has just ended.
   func note(_ machine: borrowing ProcedureStateMachine, after dependency: RecordID? = nil) {
-    if let id = dependency?.id { content.dependencies.append(id) }
+    if let id = dependency?.id { content.change { $0.dependencies.append(id) } }
     guard content.gate != .passed else { return }
     let gate = machine.gate
     guard gate != content.gate else { return }
-    content.pass(to: gate, at: recording.sample(), isDependency: dependency != nil)
+    content.pass(to: gate, at: sample(), isDependency: dependency != nil)
   }
 
   /// A condition is asked that does not answer at once.
   func noteCondition(_ name: String) {
-    if content.gate == .conditions { content.ask(name, at: recording.clock.now) }
+    if content.gate == .conditions { content.ask(name, at: now) }
   }
 
   /// It was cancelled.
   func noteCancel() {
-    let sample = recording.sample()
+    let sample = sample()
     content.endHold(at: sample.now)
     if content.cancelled == RecordedProcedure.never { content.cancelled = sample.now }
     content.pass(to: .passed, at: sample)
@@ -60,7 +100,7 @@ final class ProcedureRecord: @unchecked Sendable {
   ///   - held: the event that keeps it, if it is held.
   func note(_ step: ProcedureStateMachine.Step, holding held: ProcedureStateMachine.Holdable? = nil)
   {
-    let sample = recording.sample()
+    let sample = sample()
     content.endHold(at: sample.now)
     switch step {
     case .willExecute, .announceChildren, .execute:
@@ -70,96 +110,95 @@ final class ProcedureRecord: @unchecked Sendable {
       }
       if step == .execute { content.executing = sample.now }
     case .waitForPendingEvents:
-      content.heldSince = sample.now
-      content.heldEvent = held
+      content.beginHold(of: held, at: sample.now)
     default:
       break
     }
   }
 
+  /// It excludes others, and waits in line with this request.
+  func note(_ request: ExclusionRequest) {
+    let wait = withRecording { ExclusionWait(of: id, in: $0) }
+    unsafe place.pointee.exclusion = wait
+    request.wait = wait
+  }
+
   /// It is about to leave its list.
-  func noteEnd(of core: borrowing ProcedureCore, _ extras: ProcedureExtras?) {
-    content.finished = recording.clock.now
+  func noteEnd(_ end: RecordedProcedure.End) {
+    content.finished = now
     content.endHold(at: content.finished)
-    content.name = extras?.name
-    if core.machine.isFailed { content.errors = core.machine.errors }
-    if core.machine.isCancelled {
-      content.end = .cancelled
-      content.reason = core.cancelReason
-    } else {
-      content.end = !core.machine.isFailed ? .succeeded : .failed
+    content.end = end
+  }
+
+  /// It has a name, errors, or a reason. Called under the list's lock as well if it may have waited in line.
+  func noteEnd(name: String?, errors: [any Error], reason: CancellationReason?) {
+    let exclusion = unsafe place.pointee.exclusion.take()?.end()
+    content.change {
+      ($0.name, $0.errors, $0.reason, $0.exclusion) = (name, errors, reason, exclusion)
     }
   }
 
   /// What is known so far, of one that has not finished. Called under the list's lock as well.
   func current(of core: borrowing ProcedureCore) -> RecordedProcedure {
     var current = content
-    let sample = recording.sample()
+    let sample = sample()
     current.pass(to: .passed, at: sample)
     current.endHold(at: sample.now)
-    if let exclusion { current.exclusion = exclusion.ended(at: sample.times) }
-    current.name = core.extras?.name
-    current.errors = core.machine.errors
-    current.reason = core.cancelReason
+    current.change { values in
+      values.exclusion = unsafe place.pointee.exclusion?.soFar
+      values.name = core.extras?.name
+      values.errors = core.machine.errors
+      values.reason = core.cancelReason
+    }
     return current
-  }
-
-  // MARK: Under the lock of the list
-
-  /// It had a slot at hand, and waits in line for what it excludes others from.
-  func enterLine(of request: ExclusionRequest) {
-    let exclusion = exclusion ?? RecordedExclusion()
-    self.exclusion = exclusion
-    guard !exclusion.isInLine else { return }
-    exclusion.isInLine = true
-    exclusion.category = ExclusionTable.shared.withLock { _ in request.categoryAwaited }
-    exclusion.times -= recording.sample().times
-  }
-
-  /// It goes on, or waits for something else.
-  ///
-  /// - Parameter holder: the record of the procedure that made room for it; 0 if that is not known.
-  func leaveLine(after holder: UInt64) {
-    guard let exclusion, exclusion.isInLine else { return }
-    exclusion.isInLine = false
-    exclusion.times += recording.sample().times
-    if holder != 0 { exclusion.holder = holder }
   }
 
   // MARK: With no lock held
 
-  /// The procedure has finished. Called in its last turn, before its dependents and waiters hear of that.
-  func publish(_ procedure: Procedure) {
-    if let exclusion { content.exclusion = exclusion }
-    if content.name == nil { content.name = procedure.derivedName }
-    // Without counting references to what this one holds.
-    unsafe Unmanaged.passUnretained(recording)._withUnsafeGuaranteedRef { recording in
+  /// Puts it where the timeline finds it. Called by its owner in the procedure's last turn, before its
+  /// dependents and waiters hear of its end.
+  func publish(of procedure: Procedure) {
+    if content.name == nil, let name = procedure.derivedName { content.change { $0.name = name } }
+    withRecording { recording in
       unsafe Unmanaged.passUnretained(recording.store)._withUnsafeGuaranteedRef { $0.append(self) }
     }
   }
 }
 
-/// The record of a procedure at its last step, without counting a reference: the procedure keeps it.
-@safe struct FinishedRecord: Sendable {
-  private let reference: Unmanaged<ProcedureRecord>
+/// What a procedure has of its record, in one word: the record, from when it is enqueued until its last
+/// turn, and from then on the record's number, which those ask for that depended on it.
+struct OwnRecord: Sendable {
+  /// 0, or the bits of the record, or twice its number and one.
+  private var bits: UInt = 0
 
-  init(_ record: ProcedureRecord) {
-    unsafe reference = Unmanaged.passUnretained(record)
+  /// Whether the procedure is recorded, or was.
+  var exists: Bool { bits != 0 }
+
+  /// The record, if the procedure has not ended.
+  @inline(__always)
+  var open: ProcedureRecord? { bits & 1 == 0 ? ProcedureRecord(bits: bits) : nil }
+
+  /// The number of the record; nil if there is none.
+  var id: UInt64? { open?.id ?? (exists ? UInt64(bits >> 1) : nil) }
+
+  mutating func begin(_ record: ProcedureRecord) { bits = record.bits }
+
+  /// - Returns: the record, which the caller owns from here on, to publish it.
+  mutating func end() -> ProcedureRecord? {
+    guard let record = open else { return nil }
+    bits = UInt(truncatingIfNeeded: record.id << 1 | 1)
+    return record
   }
 
-  func publish(_ procedure: Procedure) {
-    unsafe reference._withUnsafeGuaranteedRef { $0.publish(procedure) }
+  /// - Returns: the record, which the caller owns from here on, to release it.
+  mutating func abandon() -> ProcedureRecord? {
+    guard let record = open else { return nil }
+    bits = 0
+    return record
   }
 }
 
 /// The record of a procedure, if it has one.
 struct RecordID: Sendable {
   let id: UInt64?
-}
-
-extension ExclusionRequest {
-  /// That of the line it stands in. Guarded by the lock of the table.
-  fileprivate var categoryAwaited: ExclusionCategory? {
-    if case .waiting(let line) = status { line.level.category } else { nil }
-  }
 }

@@ -22,12 +22,13 @@ internal import Synchronization
     var clocks: [RecordClock] = []
   }
 
-  private typealias Place = Atomic<Unmanaged<ProcedureRecord>?>
+  /// The bits of a record that the store owns; 0 if it has none there.
+  private typealias Place = Atomic<UInt>
 
   package let capacity: Int
   private let places: UnsafeMutablePointer<Place>
   private let finishedCount = Atomic<UInt64>(0)
-  private let lastID = Atomic<UInt64>(0)
+  let recordPlaces = RecordPlaces()
   private let isActive = Atomic<Bool>(true)
   private let roots = Locked(Roots())
   /// Only one at a time takes records out of their places to look at them.
@@ -36,12 +37,12 @@ internal import Synchronization
   package init(capacity: Int) {
     self.capacity = max(capacity, 1)
     unsafe places = UnsafeMutablePointer<Place>.allocate(capacity: self.capacity)
-    for index in 0..<self.capacity { unsafe (places + index).initialize(to: Place(nil)) }
+    for index in 0..<self.capacity { unsafe (places + index).initialize(to: Place(0)) }
   }
 
   deinit {
     for index in 0..<capacity {
-      unsafe places[index].load(ordering: .acquiring)?.release()
+      unsafe ProcedureRecord(bits: places[index].load(ordering: .acquiring))?.release()
     }
     unsafe places.deinitialize(count: capacity)
     unsafe places.deallocate()
@@ -52,26 +53,31 @@ internal import Synchronization
   package func stop() {
     isActive.store(false, ordering: .sequentiallyConsistent)
     for index in 0..<capacity {
-      unsafe places[index].exchange(nil, ordering: .acquiringAndReleasing)?.release()
+      take(at: index)?.release()
     }
   }
 
   var isRecording: Bool { isActive.load(ordering: .relaxed) }
-
-  func nextID() -> UInt64 { lastID.wrappingAdd(1, ordering: .relaxed).newValue }
 
   /// Takes over the record of a procedure that has finished. Called with no lock held, since what is
   /// dropped may be the last reference to a user's error.
   func append(_ record: ProcedureRecord) {
     let number = finishedCount.wrappingAdd(1, ordering: .relaxed).oldValue
     let place = Int(truncatingIfNeeded: number % UInt64(truncatingIfNeeded: capacity))
-    let dropped = unsafe places[place].exchange(
-      Unmanaged.passRetained(record), ordering: .acquiringAndReleasing)
-    unsafe dropped?.release()
+    put(record, at: place)?.release()
     // It was stopped meanwhile, or before.
     guard !isActive.load(ordering: .sequentiallyConsistent) else { return }
-    unsafe places[place].exchange(nil, ordering: .acquiringAndReleasing)?.release()
+    take(at: place)?.release()
   }
+
+  /// - Returns: what was there.
+  @inline(__always)
+  private func put(_ record: ProcedureRecord?, at index: Int) -> ProcedureRecord? {
+    let bits = unsafe places[index].exchange(record?.bits ?? 0, ordering: .acquiringAndReleasing)
+    return ProcedureRecord(bits: bits)
+  }
+
+  private func take(at index: Int) -> ProcedureRecord? { put(nil, at: index) }
 
   /// How many records were dropped for newer ones.
   package var droppedCount: Int {
@@ -82,27 +88,27 @@ internal import Synchronization
   package var records: [RecordedProcedure] {
     var records = unfinished
     let known = Set(records.map(\.id))
-    for record in finished where !known.contains(record.content.id) {
-      records.append(record.content)
-    }
-    records.sort { $0.id < $1.id }
+    records += finished.filter { !known.contains($0.id) }
+    // Numbers are given out in blocks, of which two threads may have one each.
+    records.sort { ($0.enqueued, $0.id) < ($1.enqueued, $1.id) }
     return records
   }
 
-  private var finished: [ProcedureRecord] {
+  private var finished: [RecordedProcedure] {
     let count = min(finishedCount.load(ordering: .acquiring), UInt64(capacity))
+    // What is dropped meanwhile may be the last reference to a user's error: not under the lock.
+    var dropped: [ProcedureRecord] = []
+    defer { for record in dropped { record.release() } }
     return readers.withLock { _ in
-      var records: [ProcedureRecord] = []
+      var records: [RecordedProcedure] = []
       for index in 0..<Int(count) {
         // The reader owns it while it looks: a worker that comes meanwhile finds nothing there.
-        guard
-          let taken = unsafe places[index].exchange(nil, ordering: .acquiringAndReleasing)
-        else { continue }
-        records.append(unsafe taken.takeUnretainedValue())
+        guard let record = take(at: index) else { continue }
+        records.append(record.content)
         let (isBack, _) = unsafe places[index].compareExchange(
-          expected: nil, desired: taken, ordering: .acquiringAndReleasing)
-        // Dropped for a newer one; `records` keeps it.
-        if !isBack { unsafe taken.release() }
+          expected: 0, desired: record.bits, ordering: .acquiringAndReleasing)
+        // Dropped for a newer one.
+        if !isBack { dropped.append(record) }
       }
       return records
     }

@@ -21,9 +21,11 @@ package struct RecordedProcedure: Sendable {
 
   package let id: UInt64
   package let parent: UInt64
-  package let root: Int
   package let type: Procedure.Type
+  private let rootIndex: Int32
   package let isGroup: Bool
+  var gate: Gate
+  package internal(set) var end: End?
 
   package let enqueued: Int64
   package internal(set) var ready = never
@@ -31,41 +33,26 @@ package struct RecordedProcedure: Sendable {
   package internal(set) var executing = never
   package internal(set) var finished = never
   package internal(set) var cancelled = never
-
-  var gate: Gate
-  var since: Int64
-  var heldSince = never
-  /// Which event is held, while one is.
-  var heldEvent: ProcedureStateMachine.Holdable?
+  private var since: Int64
 
   /// For a dependency; for what is to be added or a barrier of the queue.
-  package internal(set) var dependencyWait: Int64 = 0
-  package internal(set) var orderWait: Int64 = 0
-  /// For the answers of conditions, in the order in which they were asked; nil where none was waited for.
-  package internal(set) var conditionWaits: [ConditionWait]?
-  /// For an observer that held WillExecute back, or WillFinish.
-  package internal(set) var heldExecuteWait: Int64 = 0
-  package internal(set) var heldFinishWait: Int64 = 0
+  package private(set) var dependencyWait: Int64 = 0
+  package private(set) var orderWait: Int64 = 0
   /// Between ready and started.
-  package internal(set) var readyWait = HindranceTimes()
+  package private(set) var readyWait = HindranceTimes()
 
-  /// In the order in which they ended.
-  package internal(set) var dependencies: [UInt64] = []
-  /// What of the time between ready and started was spent in line for an exclusion; nil if nothing was.
-  package internal(set) var exclusion: RecordedExclusion?
+  private var rarities: Rarities?
 
-  package internal(set) var name: String?
-  package internal(set) var errors: [any Error] = []
-  package internal(set) var reason: CancellationReason?
-  package internal(set) var end: End?
+  /// The place of its queue, or outermost group, among those that are recorded.
+  package var root: Int { Int(rootIndex) }
 
   init(
     id: UInt64, in recording: ListRecording, type: Procedure.Type, isGroup: Bool, gate: Gate,
-    at sample: (now: Int64, times: HindranceTimes)
+    at sample: RecordSample
   ) {
     self.id = id
     parent = recording.parent
-    root = recording.root
+    rootIndex = Int32(truncatingIfNeeded: recording.root)
     self.type = type
     self.isGroup = isGroup
     enqueued = sample.now
@@ -76,9 +63,9 @@ package struct RecordedProcedure: Sendable {
 
   /// The procedure has come to another gate, or has passed the last.
   ///
-  /// - Parameter isOrdered: whether the last thing it waited for was a dependency.
+  /// - Parameter isDependency: whether the last thing it waited for was a dependency.
   mutating func pass(
-    to next: Gate, at sample: (now: Int64, times: HindranceTimes), isDependency: Bool = false
+    to next: Gate, at sample: RecordSample, isDependency: Bool = false
   ) {
     let passed = sample.now - since
     switch gate {
@@ -90,40 +77,108 @@ package struct RecordedProcedure: Sendable {
     begin(next, at: sample)
   }
 
+  private mutating func begin(_ gate: Gate, at sample: RecordSample) {
+    self.gate = gate
+    since = sample.now
+    guard gate == .ready else { return }
+    ready = sample.now
+    readyWait -= sample.times
+  }
+}
+
+// MARK: What few have
+
+extension RecordedProcedure {
+  /// Made with the first of it: a record is written for each procedure, and most have none.
+  fileprivate final class Rarities: @unchecked Sendable {
+    // Changes while one record refers to it, which is guarded.
+    @safe @exclusivity(unchecked) var values: RareValues
+
+    init(_ values: RareValues) { self.values = values }
+  }
+
+  struct RareValues: Sendable {
+    var heldSince = never
+    /// Which event is held, while one is.
+    var heldEvent: ProcedureStateMachine.Holdable?
+    var heldExecuteWait: Int64 = 0
+    var heldFinishWait: Int64 = 0
+    var conditionWaits: [ConditionWait]?
+    var dependencies: [UInt64] = []
+    var exclusion: RecordedExclusion?
+    var name: String?
+    var errors: [any Error] = []
+    var reason: CancellationReason?
+  }
+
+  /// For an observer that held WillExecute back.
+  package var heldExecuteWait: Int64 { rarities?.values.heldExecuteWait ?? 0 }
+  /// For an observer that held WillFinish back.
+  package var heldFinishWait: Int64 { rarities?.values.heldFinishWait ?? 0 }
+  /// For the answers of conditions, in the order in which they were asked; nil where none was waited for.
+  package var conditionWaits: [ConditionWait]? { rarities?.values.conditionWaits }
+  /// In the order in which they ended.
+  package var dependencies: [UInt64] { rarities?.values.dependencies ?? [] }
+  /// What of the time between ready and started was spent in line for an exclusion; nil if nothing was.
+  package var exclusion: RecordedExclusion? { rarities?.values.exclusion }
+  package var name: String? { rarities?.values.name }
+  package var errors: [any Error] { rarities?.values.errors ?? [] }
+  package var reason: CancellationReason? { rarities?.values.reason }
+
+  /// Changes what few have. A copy that was made before keeps what it had.
+  mutating func change(_ body: (inout RareValues) -> Void) {
+    if rarities == nil || !isKnownUniquelyReferenced(&rarities!) {
+      rarities = Rarities(rarities?.values ?? RareValues())
+    }
+    body(&rarities!.values)
+  }
+
   /// A condition is asked that does not answer at once.
   mutating func ask(_ condition: String, at now: Int64) {
     guard gate == .conditions else { return }
     endCondition(after: now - since)
-    conditionWaits = (conditionWaits ?? []) + [ConditionWait(name: condition, nanoseconds: nil)]
+    change {
+      $0.conditionWaits =
+        ($0.conditionWaits ?? [])
+        + [ConditionWait(name: condition, nanoseconds: nil)]
+    }
     since = now
   }
 
   /// The wait for the last one that was asked is over, or that before the first was.
   private mutating func endCondition(after passed: Int64) {
     if let waits = conditionWaits, waits[waits.count - 1].nanoseconds == nil {
-      conditionWaits?[waits.count - 1].nanoseconds = passed
+      change { $0.conditionWaits?[waits.count - 1].nanoseconds = passed }
     } else if passed != 0 {
-      conditionWaits = (conditionWaits ?? []) + [ConditionWait(name: nil, nanoseconds: passed)]
+      change {
+        $0.conditionWaits =
+          ($0.conditionWaits ?? [])
+          + [ConditionWait(name: nil, nanoseconds: passed)]
+      }
     }
+  }
+
+  mutating func beginHold(of event: ProcedureStateMachine.Holdable?, at now: Int64) {
+    change { ($0.heldSince, $0.heldEvent) = (now, event) }
   }
 
   /// The event that was held is held no longer, or is to be added to what is known so far.
+  @inline(__always)
   mutating func endHold(at now: Int64) {
-    guard heldSince != Self.never else { return }
-    if heldEvent == .execute {
-      heldExecuteWait += now - heldSince
-    } else {
-      heldFinishWait += now - heldSince
-    }
-    heldSince = Self.never
+    if rarities != nil { endRareHold(at: now) }
   }
 
-  private mutating func begin(_ gate: Gate, at sample: (now: Int64, times: HindranceTimes)) {
-    self.gate = gate
-    since = sample.now
-    guard gate == .ready else { return }
-    ready = sample.now
-    readyWait -= sample.times
+  @inline(never)
+  private mutating func endRareHold(at now: Int64) {
+    guard rarities?.values.heldSince != Self.never else { return }
+    change { values in
+      if values.heldEvent == .execute {
+        values.heldExecuteWait += now - values.heldSince
+      } else {
+        values.heldFinishWait += now - values.heldSince
+      }
+      values.heldSince = Self.never
+    }
   }
 }
 
@@ -133,24 +188,4 @@ package struct ConditionWait: Sendable {
   package let name: String?
   /// Nil while it is waited for.
   package internal(set) var nanoseconds: Int64?
-}
-
-/// Where a procedure waited in line for what others excluded it from.
-///
-/// Guarded by the lock of its list, until the procedure has finished.
-package final class RecordedExclusion: @unchecked Sendable {
-  /// How long each hindrance was there meanwhile: together, how long it was in line.
-  package internal(set) var times = HindranceTimes()
-  package internal(set) var category: ExclusionCategory?
-  /// Whose finish made room for it; 0 if that is not recorded.
-  package internal(set) var holder: UInt64 = 0
-  var isInLine = false
-
-  /// As if it left the line now.
-  func ended(at times: HindranceTimes) -> RecordedExclusion {
-    let ended = RecordedExclusion()
-    (ended.times, ended.category, ended.holder) = (self.times, category, holder)
-    if isInLine { ended.times += times }
-    return ended
-  }
 }

@@ -1,5 +1,5 @@
 extension InputProcedure {
-  /// Gives `target` the input of this procedure: that of a group to a child, for example.
+  /// Gives `target` the input of this procedure: a child the input of its group, for example.
   ///
   /// ```swift
   /// final class Thumbnail: GroupProcedure, InputProcedure, @unchecked Sendable {
@@ -25,8 +25,8 @@ extension InputProcedure {
 }
 
 extension OutputProcedure {
-  /// Takes the output of `source` as that of this procedure: that of a child as a group's, for
-  /// example.
+  /// Makes the output of `source` the output of this procedure: a child's the output of its group,
+  /// for example.
   ///
   /// It is taken when `source` has finished, if it has one. A binding is no dependency: this
   /// procedure must finish later, as a group does. `source` does not keep this procedure alive.

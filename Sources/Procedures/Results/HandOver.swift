@@ -47,7 +47,7 @@ extension Procedure {
       let record = pending.dependency.recordID
       let (aftermath, list): (ReadyList.Aftermath?, ReadyList?) = update { core in
         let readiness = core.machine.dependencyFinished()
-        core.record?.note(core.machine, after: record)
+        core.record.open?.note(core.machine, after: record)
         let aftermath = core.advance(self, to: readiness, onWorkerOf: worker?.list)
         let goesOn = core.machine.giveBackTurn() == .requestTurn
         return (aftermath, goesOn ? core.home ?? .detached : nil)

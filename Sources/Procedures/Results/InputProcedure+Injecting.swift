@@ -34,7 +34,7 @@ extension InputProcedure {
     }
   }
 
-  /// Makes what `transform` makes of the output of `source` the input of this procedure.
+  /// Transforms the output of `source`, and makes the result the input of this procedure.
   ///
   /// As `injectResult(from:)`. `transform` is called once, in this procedure's turn before it starts, if
   /// it succeeded and this procedure was not cancelled.

@@ -14,10 +14,10 @@ extension InputProcedure {
   /// queue.add(text, count, repeated)
   /// ```
   ///
-  /// The tuple is in the order of the call, whatever the order in which they finish; it is there when
-  /// all have. Each of them is a source as that of `injectResult(from:)`, and may be enqueued or have
-  /// finished: the first that failed, was cancelled or has no output cancels this procedure. Neither
-  /// keeps the other alive after its hand-over.
+  /// The tuple is in the order of the call, whatever the order in which they finish; it is there
+  /// when all have. Each of them is a source as with `injectResult(from:)`, and may be enqueued or
+  /// have finished: the first that failed, was cancelled or has no output cancels this procedure.
+  /// Neither keeps the other alive after its hand-over.
   ///
   /// - Returns: this procedure.
   @discardableResult

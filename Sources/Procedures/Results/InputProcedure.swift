@@ -15,20 +15,20 @@
 /// resize.injectResult(from: download)
 /// ```
 ///
-/// `any InputProcedure<Image>` is a procedure of which only that is known.
+/// `any InputProcedure<Image>` is a procedure of which only the type of its input is known.
 public protocol InputProcedure<Input>: Procedure {
-  /// The type of what it needs.
+  /// The type of the input.
   associatedtype Input: Sendable
 
-  /// What it was given; nil until then. Set it, or have it injected, before the procedure executes.
+  /// The input; nil until it is set. Set it, or have it injected, before the procedure executes.
   ///
-  /// The one that comes with the protocol is behind the procedure's lock: it may be read and set
-  /// from any thread. A stored property of your own in its place must see to that itself.
+  /// The property that comes with the protocol is behind the procedure's lock: it may be read and
+  /// set from any thread. A stored property of your own in its place needs a lock of its own.
   var input: Input? { get set }
 }
 
 extension InputProcedure {
-  /// What it was given, behind the procedure's lock.
+  /// The input, behind the procedure's lock.
   public var input: Input? {
     get { storedInput?.value(as: Input.self) }
     set { storedInput = newValue.map { TypedValue($0) } }

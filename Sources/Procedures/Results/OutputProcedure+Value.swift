@@ -1,5 +1,5 @@
 extension OutputProcedure {
-  /// Waits until the procedure has finished, and returns what it made.
+  /// Waits until the procedure has finished, and returns its output.
   ///
   /// It must be on a queue or in a group, or this waits until it is. Cancelling the waiting task
   /// ends only the wait.
@@ -33,7 +33,7 @@ extension OutputProcedure {
 }
 
 extension ProcedureQueue {
-  /// Adds a procedure and waits for what it makes. Cancelling the task cancels the procedure.
+  /// Adds a procedure and waits for its output. Cancelling the task cancels the procedure.
   ///
   /// ```swift
   /// let count = try await queue.value(of: ResultProcedure { try countWords(in: file) })

@@ -15,27 +15,27 @@
 /// print(try await count.value)
 /// ```
 ///
-/// `any OutputProcedure<Int>` is a procedure of which only that is known.
+/// `any OutputProcedure<Int>` is a procedure of which only the type of its output is known.
 public protocol OutputProcedure<Output>: Procedure {
-  /// The type of what it makes.
+  /// The type of the output.
   associatedtype Output: Sendable
 
-  /// What it made; nil until then, and if it was cancelled.
+  /// The output; nil until it is set, and of a cancelled procedure.
   ///
-  /// The one that comes with the protocol is behind the procedure's lock: it may be read from any
-  /// thread. It no longer changes once `finish(withResult:)` was accepted, or the procedure has
-  /// finished. A stored property of your own in its place must see to its own lock.
+  /// The property that comes with the protocol is behind the procedure's lock: it may be read from
+  /// any thread. It no longer changes once `finish(withResult:)` was accepted, or the procedure has
+  /// finished. A stored property of your own in its place needs a lock of its own.
   var output: Result<Output, any Error>? { get set }
 }
 
 extension OutputProcedure {
-  /// What it made, behind the procedure's lock.
+  /// The output, behind the procedure's lock.
   public var output: Result<Output, any Error>? {
     get { storedOutput?.value(as: Result<Output, any Error>.self) }
     set { if finalOutput == nil { storedOutput = newValue.map { TypedValue($0) } } }
   }
 
-  /// Ends the procedure with what it made, or with the error that kept it from that.
+  /// Ends the procedure with its output, or with the error that kept it from making one.
   ///
   /// As `finish(withErrors:)`: the first finish counts, and the output is set together with it, or
   /// not at all. On a group it is refused: set `output` there.

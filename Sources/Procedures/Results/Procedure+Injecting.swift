@@ -1,5 +1,6 @@
 extension ProcedureProtocol {
-  /// Waits for `dependency`, and has `block` take over from it whatever is needed.
+  /// Makes `dependency` a dependency, and calls `block` with both when that has finished, to hand
+  /// values over.
   ///
   /// ```swift
   /// upload.inject(dependency: resize) { upload, resize, errors in

@@ -1,11 +1,11 @@
-/// What a procedure is given and what it makes, and how far it is. Guarded by the procedure's lock.
+/// The input, the output and the progress of a procedure. Guarded by the procedure's lock.
 final class ProcedureValues: @unchecked Sendable {
   var input: StoredValue?
   /// A `Result` of the procedure's `Output`.
   var output: StoredValue?
   /// The finish that counts brought the output.
   var isOutputFinal = false
-  /// How much it said is done.
+  /// The fraction that it reported last.
   var fraction: Double?
   var progressWeight: Double?
   /// While a reader watches its progress.
@@ -29,7 +29,7 @@ final class TypedValue<Value: Sendable>: StoredValue, @unchecked Sendable {
 }
 
 extension Procedure {
-  /// What was stored as its input.
+  /// The stored input.
   final var storedInput: StoredValue? {
     get { read { $0.extras?.values?.input } }
     set {
@@ -45,7 +45,7 @@ extension Procedure {
     }
   }
 
-  /// What was stored as its output. Once that cannot change any more, a new value is ignored.
+  /// The stored output. Once that cannot change any more, a new value is ignored.
   final var storedOutput: StoredValue? {
     get { read { $0.extras?.values?.output } }
     set {

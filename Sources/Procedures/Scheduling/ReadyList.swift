@@ -14,8 +14,8 @@ internal import ProcedurePrimitives
 /// lives as long as the group, which its own list owns.
 ///
 /// Invariants:
-/// 1. Lock order: a procedure's, then that of its list, then that of the table of exclusions. Never
-///    two procedures', nor two lists'.
+/// 1. Lock order: a procedure's lock, the barriers' of its queue, its list's, the exclusion
+///    table's. Never two procedures', nor two lists'.
 /// 2. A worker belongs to the context that it was submitted on, and runs nothing of another one.
 ///    A list's context changes at most once, from a detached one to that of a queue.
 /// 3. Where a member is (waiting, ready, running) changes in the same critical section of the
@@ -246,7 +246,7 @@ final class ReadyList: Sendable {
   func makeWaiting(_ procedure: Procedure) -> Aftermath {
     locked { storage in
       let offers = storage.machine.makeWaiting(procedure).map { request in
-        request.record?.leaveLine(after: 0)
+        request.wait?.leaveLine(after: 0)
         return ExclusionTable.shared.withLock { $0.leave(request) }
       }
       return aftermath(of: &storage, offering: offers)
@@ -257,11 +257,12 @@ final class ReadyList: Sendable {
   ///
   /// If it has been offered what it waits for, the offer is on its way here, and is declined.
   ///
-  /// Those behind it are told when it has finished, at the latest: this holds a procedure's lock.
+  /// Those behind it are notified when it has finished, at the latest: this holds a procedure's
+  /// lock.
   func withdraw(_ procedure: Procedure) {
     locked { storage in
       guard let request = storage.machine.withdraw(procedure) else { return }
-      request.record?.leaveLine(after: 0)
+      request.wait?.leaveLine(after: 0)
       ExclusionTable.shared.withLock { $0.withdraw(request) }
     }
   }
@@ -555,7 +556,7 @@ final class ReadyList: Sendable {
     let around = storage.exclusionAround
     guard ExclusionTable.shared.withLock({ $0.ask(request, inside: around) }) else {
       storage.machine.exclude(request.procedure)
-      request.record?.enterLine(of: request)
+      request.wait?.enterLine(of: request)
       return nil
     }
     return storage.machine.takeGranted(request.procedure)
@@ -655,7 +656,7 @@ final class ReadyList: Sendable {
         foreign.append(offer)
         continue
       }
-      offer.record?.leaveLine(after: offer.admittedBy)
+      offer.wait?.leaveLine(after: offer.admittedBy)
       if !storage.machine.grant(offer) {
         open += ExclusionTable.shared.withLock { $0.decline(offer) }
       }
@@ -755,10 +756,9 @@ final class ReadyList: Sendable {
 
   /// One that waits has been added, outside of any critical section.
   private func aftermathOfWaiting() -> Aftermath {
-    guard isWorkerComing.load() == 0, let watch = fixedContext?.watch, watch.wantsNote else {
-      return .none
-    }
-    return .work(Aftermath.Work(on: self, workerContext: nil, watch: watch, offers: []))
+    guard isWorkerComing.load() == 0, fixedContext?.watch.wantsNote == true else { return .none }
+    return .work(
+      Aftermath.Work(on: self, workerContext: nil, watch: fixedContext?.watch, offers: []))
   }
 
   /// A critical section after which a worker is asked for if there is work.

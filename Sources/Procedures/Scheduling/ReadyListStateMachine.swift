@@ -15,8 +15,8 @@ internal import ProcedurePrimitives
 /// - *granted*: has a slot, and what it asked for, and is to be taken
 /// - *running*: taken with a slot
 ///
-/// Beside them is a line of *turns*: procedures that have something to do that needs no slot,
-/// such as being told of a cancel, or finishing.
+/// Beside them is a line of *turns*: procedures that have something to do that needs no slot, such
+/// as delivering a cancel, or finishing.
 ///
 /// | event             | what it does                                                             |
 /// |-------------------|--------------------------------------------------------------------------|

@@ -15,9 +15,9 @@ internal import ProcedurePrimitives
 nonisolated open class BatchProcedure<Transform: InputProcedure & OutputProcedure>: GroupProcedure,
   InputProcedure, OutputProcedure, @unchecked Sendable
 {
-  /// An array of what a transform needs.
+  /// The inputs of the transforms.
   public typealias Input = [Transform.Input]
-  /// An array of what a transform makes.
+  /// The outputs of the transforms.
   public typealias Output = [Transform.Output]
 
   private struct Progress: Sendable {
@@ -32,7 +32,7 @@ nonisolated open class BatchProcedure<Transform: InputProcedure & OutputProcedur
   /// Makes a batch.
   ///
   /// - Parameters:
-  ///   - name: what it is called.
+  ///   - name: its name in logs and errors.
   ///   - transform: makes the procedure for an element. Called once for each, in order, when the
   ///     batch executes, and released then.
   public init(name: String? = nil, _ transform: @escaping @Sendable () -> Transform) {

@@ -10,19 +10,19 @@ internal import ProcedurePrimitives
 /// print(try await all.value)
 /// ```
 ///
-/// It depends on all of them. The positions are those of the sources: if one of them fails, is
-/// cancelled, or has no output, there is no result at all, and this procedure is cancelled as by
-/// `injectResult(from:)`, as soon as that one has finished. When all values have been handed over, it
-/// keeps none of the sources alive.
+/// It depends on all of them. The positions are the positions of the sources: if one of them fails,
+/// is cancelled, or has no output, there is no result at all, and this procedure is cancelled as by
+/// `injectResult(from:)`, as soon as that one has finished. When all values have been handed over,
+/// it keeps none of the sources alive.
 nonisolated open class GatherProcedure<Element: Sendable>: Procedure, OutputProcedure,
   @unchecked Sendable
 {
-  /// An array of what the sources make.
+  /// The outputs of the sources.
   public typealias Output = [Element]
 
   private final let elements: Locked<[Element?]>
 
-  /// Makes a procedure that gathers what `sources` make.
+  /// Makes a procedure that gathers the outputs of `sources`.
   public convenience init<Source: OutputProcedure>(
     name: String? = nil, _ sources: some Sequence<Source>
   )
@@ -30,7 +30,7 @@ nonisolated open class GatherProcedure<Element: Sendable>: Procedure, OutputProc
     self.init(name: name, sources.map { $0 as any OutputProcedure<Element> })
   }
 
-  /// Makes a procedure that gathers what sources of several types make.
+  /// Makes a procedure that gathers the outputs of sources of several types.
   @_disfavoredOverload  // An array of one type is that of the other one, also if it is a literal.
   public init(name: String? = nil, _ sources: [any OutputProcedure<Element>]) {
     elements = Locked(Array(repeating: nil, count: sources.count))
@@ -63,12 +63,13 @@ nonisolated open class GatherProcedure<Element: Sendable>: Procedure, OutputProc
 }
 
 extension Sequence where Element: OutputProcedure {
-  /// A procedure that makes an array of what these make, in their order. See `GatherProcedure`.
+  /// A procedure that makes an array of the outputs of these, in their order. See
+  /// `GatherProcedure`.
   public func gathered() -> GatherProcedure<Element.Output> { GatherProcedure(self) }
 }
 
 extension Sequence {
-  /// A procedure that makes an array of what these, of several types, make, in their order.
+  /// A procedure that makes an array of the outputs of these, of several types, in their order.
   ///
   /// ```swift
   /// let parts: [any OutputProcedure<String>] = [Read(file), ResultProcedure { "." }]

@@ -1,4 +1,4 @@
-/// Makes an array of what a closure makes of each element of another.
+/// Transforms each element of an array with a closure.
 ///
 /// ```swift
 /// let lengths = MapProcedure(source: ["a", "bc"]) { text in text.count }
@@ -27,9 +27,9 @@ nonisolated open class MapProcedure<Element: Sendable, Mapped: Sendable>: Transf
   }
 }
 
-/// Makes an array of all elements that a closure makes of each element of another.
+/// Transforms each element of an array into several with a closure, and joins them.
 ///
-/// As `MapProcedure`, except that the closure returns none, one or several elements for each.
+/// Like `MapProcedure`, except that the closure returns none, one or several elements for each.
 nonisolated open class FlatMapProcedure<Element: Sendable, Mapped: Sendable>: TransformProcedure<
   [Element], [Mapped]
 >, @unchecked Sendable

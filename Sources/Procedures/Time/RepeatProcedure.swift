@@ -11,12 +11,12 @@ internal import ProcedurePrimitives
 /// further interval, or the repeat is cancelled. All waits are on the queue's clock; the first
 /// stands before the second attempt. With `max: 0` nothing is attempted.
 ///
-/// It ends with the errors of its last attempt, as they are: a waiter can catch them by their own
-/// type. Those of attempts before are dropped, so that an endless repeat needs no more memory than a
-/// short one; look at them in `child(_:willFinishWithErrors:)`, or with an observer of each attempt.
-/// Finished attempts are released: `children` are those that have not finished. If the attempts are
-/// output procedures, so is this: its output is that of the last attempt that had one. If they are
-/// input procedures, so is this: each attempt gets its input.
+/// It ends with the errors of its last attempt, unwrapped: a waiter can catch them by their own
+/// type. The errors of earlier attempts are dropped, so that an endless repeat needs no more memory
+/// than a short one; look at them in `child(_:willFinishWithErrors:)`, or with an observer of each
+/// attempt. Finished attempts are released: `children` are those that have not finished. If the
+/// attempts are output procedures, so is this: its output comes from the last attempt that had one.
+/// If they are input procedures, so is this: each attempt gets its input.
 ///
 /// The closure is called in the turns of the repeat, one at a time, on the queue's workers, when an
 /// attempt is about to finish. After a cancel nothing is made.
@@ -52,7 +52,7 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
   /// ```
   ///
   /// - Parameters:
-  ///   - name: what it is called.
+  ///   - name: its name in logs and errors.
   ///   - max: how many attempts at most; nil for no limit.
   ///   - wait: how long to wait between two.
   ///   - body: makes an attempt. A closure that may return nil ends the repeat with that; with
@@ -80,7 +80,7 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
   /// Makes a repeat of what `iterator` says, which may give each attempt a delay of its own.
   ///
   /// - Parameters:
-  ///   - name: what it is called.
+  ///   - name: its name in logs and errors.
   ///   - max: how many attempts at most; nil for no limit.
   ///   - wait: how long to wait before an attempt that says nothing of a delay.
   ///   - iterator: its end ends the repeat.
@@ -220,11 +220,11 @@ extension Procedure {
 }
 
 extension RepeatProcedure: InputProcedure where Attempt: InputProcedure {
-  /// What each attempt needs.
+  /// The input of each attempt.
   public typealias Input = Attempt.Input
 }
 
 extension RepeatProcedure: OutputProcedure where Attempt: OutputProcedure {
-  /// What an attempt makes.
+  /// The output of an attempt.
   public typealias Output = Attempt.Output
 }

@@ -7,26 +7,26 @@
 /// print(try await queue.value(of: fetch))
 /// ```
 ///
-/// As `RepeatProcedure`, except that the next attempt is made only after one that ended with errors.
-/// When an attempt succeeds, the retry has; the errors of those before are dropped. When there is no
-/// further attempt, it fails with the errors of the last one, as they are:
+/// Like `RepeatProcedure`, except that the next attempt is made only after one that ended with
+/// errors. When an attempt succeeds, the retry succeeds; the errors of earlier attempts are
+/// dropped. When there is no further attempt, it fails with the errors of the last one, unwrapped:
 ///
 /// ```swift
 /// do {
 ///   show(try await queue.value(of: fetch))
-/// } catch let error as HTTPError {  // that of the third attempt
+/// } catch let error as HTTPError {  // the third attempt's
 ///   show(error)
 /// }
 /// ```
 ///
-/// Its progress is that of the attempt that was made last.
+/// Its progress is the progress of its current attempt.
 ///
 /// ## Cancellation
-/// An attempt that ends with errors is tried again, also if it was cancelled with them by something of
-/// its own: its timeout, its deadline, a condition, a dependency that had to succeed. One that was
-/// cancelled without errors ends the retry as cancelled: that says that the work is not wanted any
-/// more. So does a cancel of the retry; its errors are then followed by those of the last attempt that
-/// failed.
+/// An attempt that ends with errors is tried again, also if it was cancelled with them by something
+/// of its own: its timeout, its deadline, a condition, a dependency that had to succeed. One that
+/// was cancelled without errors ends the retry as cancelled: that says that the work is not wanted
+/// any more. So does a cancel of the retry; its errors are then followed by the errors of the last
+/// attempt that failed.
 ///
 /// ## Changing the next attempt
 /// A handler receives each failure, and what would be attempted next. It returns that, changed
@@ -57,7 +57,7 @@ nonisolated open class RetryProcedure<Attempt: ProcedureProtocol>: RepeatProcedu
   /// Makes a retry.
   ///
   /// - Parameters:
-  ///   - name: what it is called.
+  ///   - name: its name in logs and errors.
   ///   - max: how many attempts at most; nil for no limit.
   ///   - wait: how long to wait between two.
   ///   - body: makes an attempt. A closure that may return nil gives up with that; with several

@@ -5,12 +5,12 @@
 /// attempt.timeout(after: .seconds(5))
 /// ```
 ///
-/// It needs what its procedure needs, and makes what that makes: if that is an `InputProcedure` or
-/// an `OutputProcedure`, so is this. Cancelling it cancels its procedure, as in any group.
+/// It has the input and the output of its procedure: if that is an `InputProcedure` or an
+/// `OutputProcedure`, so is this. Cancelling it cancels its procedure, as in any group.
 ///
-/// It ends as its procedure does: its errors are those of its procedure, as they are, so that a
-/// waiter can catch them by their own type; and it is cancelled, without errors, if its procedure
-/// was. Errors of other children, which a subclass may add, name the child, as in any group.
+/// It ends as its procedure does: it has the errors of its procedure, unwrapped, so that a waiter
+/// can catch them by their own type; and it is cancelled, without errors, if its procedure was.
+/// Errors of other children, which a subclass may add, name the child, as in any group.
 nonisolated open class ComposedProcedure<Wrapped: Procedure>: GroupProcedure, @unchecked Sendable {
   /// The procedure that is wrapped: the first child.
   public final let procedure: Wrapped
@@ -38,7 +38,7 @@ nonisolated open class ComposedProcedure<Wrapped: Procedure>: GroupProcedure, @u
 }
 
 extension ComposedProcedure: InputProcedure where Wrapped: InputProcedure {
-  /// What the wrapped procedure needs.
+  /// The type of the wrapped procedure's input.
   public typealias Input = Wrapped.Input
 
   /// The input of the wrapped procedure.
@@ -49,7 +49,7 @@ extension ComposedProcedure: InputProcedure where Wrapped: InputProcedure {
 }
 
 extension ComposedProcedure: OutputProcedure where Wrapped: OutputProcedure {
-  /// What the wrapped procedure makes.
+  /// The type of the wrapped procedure's output.
   public typealias Output = Wrapped.Output
 
   /// The output of the wrapped procedure.

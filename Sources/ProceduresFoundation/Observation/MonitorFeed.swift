@@ -26,7 +26,7 @@ final class MonitorFeed: Sendable {
   /// Something has changed. From any thread.
   func note() { note(after: .zero) }
 
-  /// Something is about to change, and nothing will tell of it: looks once more, a little later.
+  /// Something is about to change without an event: looks once more, a little later.
   func noteSoon() { note(after: .milliseconds(15)) }
 
   private func note(after delay: Duration) {

@@ -1,7 +1,8 @@
 public import Observation
 internal import ProcedurePrimitives
 
-/// What a procedure or a group looks like now, for SwiftUI and everything else that tracks observations.
+/// Shows the present state of a procedure or a group to SwiftUI and everything else that tracks
+/// observations.
 ///
 /// ```swift
 /// struct UploadView: View {
@@ -46,8 +47,8 @@ public final class ProcedureMonitor: Identifiable, Monitoring {
   ///
   /// - Parameters:
   ///   - procedure: what to show, wherever it is in its life.
-  ///   - interval: how much time there is at least between two changes that are shown; that of a screen
-  ///     unless you say otherwise.
+  ///   - interval: the least time between two changes that are shown; one frame of a screen by
+  ///     default.
   public init(_ procedure: Procedure, interval: Duration = .milliseconds(16)) {
     let feed = MonitorFeed(interval: interval)
     self.procedure = procedure
@@ -103,7 +104,7 @@ public final class ProcedureMonitor: Identifiable, Monitoring {
       let children = group.children
       if listed != children { listed = children }
     }
-    // Between willExecute and `execute()` is nothing that tells.
+    // Between willExecute and `execute()` there is no event.
     if state == .started { feed.noteSoon() }
   }
 }

@@ -35,8 +35,8 @@ public final class ProcedureQueueMonitor: Monitoring {
   ///
   /// - Parameters:
   ///   - queue: what to show: what is on it, and what is added.
-  ///   - interval: how much time there is at least between two changes that are shown; that of a screen
-  ///     unless you say otherwise.
+  ///   - interval: the least time between two changes that are shown; one frame of a screen by
+  ///     default.
   public init(_ queue: ProcedureQueue, interval: Duration = .milliseconds(16)) {
     self.queue = queue
     self.interval = interval
@@ -82,7 +82,7 @@ public final class ProcedureQueueMonitor: Monitoring {
   }
 }
 
-/// Those that are on a queue, as far as a monitor has been told.
+/// The procedures that are on a queue, as far as a monitor has had events.
 private final class QueueMembers: Sendable {
   private struct State: Sendable {
     var members: [ObjectIdentifier: (serial: Int, procedure: Procedure)] = [:]

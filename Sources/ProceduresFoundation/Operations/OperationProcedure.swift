@@ -12,11 +12,11 @@ public import Foundation
 /// is waited for, by `procedure.add(dependency: operation)`. One that was started elsewhere, or has
 /// finished, is not started again.
 ///
-/// What the operation depends on when this is made becomes a dependency of the procedure, so that no
-/// slot is taken while it waits. What is added to the operation later is waited for too, but then the
-/// procedure holds its slot. `name` and `priority` are those of the operation; `completionBlock` stays
-/// its own. An operation has no errors, so the procedure has none of it: read them where your
-/// operation keeps them, in a DidFinish observer.
+/// What the operation depends on when this is made becomes a dependency of the procedure, so that
+/// no slot is taken while it waits. What is added to the operation later is waited for too, but
+/// then the procedure holds its slot. `name` and `priority` come from the operation;
+/// `completionBlock` is not touched. An operation has no errors, so the procedure gets none from
+/// it: read them where your operation keeps them, in a DidFinish observer.
 ///
 /// ## Thread
 /// `start()` is called on a worker of the procedure's queue, so `main()` runs there, on the main queue
@@ -27,9 +27,9 @@ public import Foundation
 /// A cancel of the procedure calls `operation.cancel()` before it returns. If the procedure has not
 /// executed, the operation is then started, cancelled as it is, which finishes it without `main()`:
 /// other operations may depend on it. An operation that finishes cancelled makes the procedure
-/// cancelled. On Apple platforms a cancel of the operation cancels the procedure at once. On Linux, where
-/// an operation does not tell of its cancel, that happens when the operation finishes, or when it is to
-/// be started.
+/// cancelled. On Apple platforms a cancel of the operation cancels the procedure at once. On Linux,
+/// where the cancel of an operation cannot be observed, that happens when the operation finishes,
+/// or when it is to be started.
 public final class OperationProcedure: Procedure, @unchecked Sendable {
   /// What it runs.
   public let operation: Operation

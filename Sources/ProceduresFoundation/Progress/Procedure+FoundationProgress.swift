@@ -31,9 +31,10 @@ extension ProcedureProtocol {
   /// }
   /// ```
   ///
-  /// A cancel of either is the other's. Its handlers are not touched. On Apple platforms
-  /// by key-value observing. On Linux, where Foundation tells of no change, it is read ten times a
-  /// second until the procedure has finished; a cancel of the procedure reaches it at once there too.
+  /// A cancel of either is the other's. Its handlers are not touched. On Apple platforms by
+  /// key-value observing. On Linux, where Foundation reports no change, it is read ten times a
+  /// second until the procedure has finished; a cancel of the procedure reaches it at once there
+  /// too.
   public func report(_ progress: Progress) {
     let link = ProgressLink(progress, to: self)
     add(observer: ProgressLinkOwner(link))

@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import ProcedurePrimitives
 internal import Procedures
 
@@ -54,12 +55,35 @@ extension ProcedureSimulation {
   private func run(until end: UInt64) throws {
     try within {
       try throwFailure()
-      while let event = world.next(until: end, isOver: { !self.hasUnfinished }) {
-        event.run()
-        try stepEnded()
-      }
+      repeat {
+        while let event = world.next(until: end, isOver: { !self.hasUnfinished }) {
+          event.run()
+          try stepEnded()
+        }
+      } while waitForOtherThreads()
       try throwFailure()
     }
+  }
+
+  /// Waits for turns that began on Dispatch's threads, before their procedure was added to a queue here:
+  /// a cancel outside of `run(_:)` may still be delivered there.
+  ///
+  /// - Returns: whether there was one, so that more may be to be done now.
+  private func waitForOtherThreads() -> Bool {
+    // Only what has nothing to do in the simulation reaches this.
+    let away = unfinished.filter(\.isInTurn)
+    guard !away.isEmpty else { return false }
+    let start = ContinuousClock.now
+    var patience = DispatchTimeInterval.microseconds(50)
+    // They come soon, unless Dispatch's threads are busy.
+    var looks = 0
+    while ContinuousClock.now - start < .seconds(60) {
+      if world.hasEvents || !away.contains(where: \.isInTurn) { return true }
+      looks += 1
+      if looks == 20 { patience = .milliseconds(2) }
+      _ = DispatchSemaphore(value: 0).wait(timeout: .now() + patience)
+    }
+    return false
   }
 
   private func stepEnded() throws {

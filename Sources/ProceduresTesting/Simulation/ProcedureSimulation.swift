@@ -100,7 +100,7 @@ public final class ProcedureSimulation: Sendable {
 
   /// What has happened so far: a line for each event, with the time in seconds.
   ///
-  /// Procedures of the same name are told apart by numbers, in the order in which they came.
+  /// Procedures of the same name get numbers, in the order in which they came.
   public var log: String { record.withLock { $0.log }.text }
 
   /// The decisions so far.
@@ -126,7 +126,7 @@ public final class ProcedureSimulation: Sendable {
   /// between two events, as if on another thread. If it throws, the run fails with that error.
   ///
   /// - Parameters:
-  ///   - name: what it is called in the log; nothing is noted without one.
+  ///   - name: its name in the log; nothing is noted without one.
   ///   - delay: in virtual time, from now on.
   ///   - action: is called once, on the thread of the simulation.
   public func perform(

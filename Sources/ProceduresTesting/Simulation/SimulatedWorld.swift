@@ -87,6 +87,9 @@ final class SimulatedWorld: Scheduler, TimerService {
     submit(quality: nil, work)
   }
 
+  /// Whether something could happen now.
+  var hasEvents: Bool { state.withLock { !$0.possible.isEmpty } }
+
   // MARK: What happens
 
   /// Draws what happens next. Lets time pass if nothing is left to be done now.

@@ -50,7 +50,7 @@ extension ProcedureTimeline {
     }
   }
 
-  /// Throws unless the critical path is that of these procedures, from the first to the last.
+  /// Throws unless the critical path consists of these procedures, from the first to the last.
   ///
   /// - Parameter names: of procedures.
   public func expect(criticalPath names: String...) throws {

@@ -31,7 +31,7 @@ struct AsWrittenTests {
           }
       }
 
-      // @Sendable: it is called by whoever cancels.
+      // @Sendable: it is called by the thread that cancels.
       func task(param: Int, cancellationToken: CancellationTokenType,
                 completion: @escaping @Sendable (Int?, Error?) -> ()) {
         cancellationToken.onCancel { completion(nil, nil) }
@@ -71,7 +71,7 @@ struct AsWrittenTests {
       """
       import Cancellation
 
-      // Sendable: it is cancelled by whoever cancels.
+      // Sendable: it is cancelled by the thread that cancels.
       final class DataTask: Sendable {
         func cancel() {}
       }
@@ -104,7 +104,7 @@ struct AsWrittenTests {
 
       final class SearchTask: Sendable { func cancel() {} }
 
-      // Sendable and final, for which the reference is a `let`: it is cancelled by whoever cancels.
+      // Sendable and final, for which the reference is a `let`: it is cancelled by the thread that cancels.
       final class RequestToken: Cancelable {
         private weak let task: SearchTask?
 

@@ -28,7 +28,7 @@ private func task(
 }
 
 @Suite struct CouchdeveloperListingTests {
-  @Test("K14: a request's token is given to a task, which polls it or is told of it")
+  @Test("K14: a request's token is given to a task, which polls it or registers a handler")
   func request() {
     let results = Recorder<String>()
     let cr = CancellationRequest()

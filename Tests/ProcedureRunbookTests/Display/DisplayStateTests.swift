@@ -51,7 +51,7 @@ struct DisplayStateTests {
     #expect(hasRoomAgain)
   }
 
-  @Test("a pause is told of when its frame is written, and holds back what is not the end")
+  @Test("a pause is reported when its frame is written, and holds back all but the end")
   func pause() {
     var state = state()
     let called = Counter()

@@ -48,7 +48,7 @@ struct JSONReaderTests {
   }
 
   @Test(
-    "what is not JSON is refused where it is wrong",
+    "text that is not JSON is refused, with the place of the mistake",
     arguments: [
       ("", 1, 1), ("{", 1, 2), ("[1,,]", 1, 4), ("[,]", 1, 2), ("[1 2]", 1, 4), ("{\"a\" 1}", 1, 6),
       ("{a: 1}", 1, 2), ("[\n  tru]", 2, 3), ("[01]", 1, 2), ("[1.]", 1, 2), ("[+1]", 1, 2),

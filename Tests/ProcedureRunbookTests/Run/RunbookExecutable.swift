@@ -61,7 +61,7 @@ struct RunbookExecutable {
     return try await run(options + ["plan.json"], onOutput: onOutput)
   }
 
-  /// Runs with these arguments; `onOutput` is told all output so far whenever there is more.
+  /// Runs with these arguments; `onOutput` is called with all output so far whenever there is more.
   func run(
     _ arguments: [String], program: String? = nil, environment: [String: String] = [:],
     onOutput: @escaping @Sendable (_ text: String, _ process: Int32) -> Void = { _, _ in }

@@ -139,7 +139,7 @@ struct RunbookLauncherTests {
   }
 
   @Test(
-    "a cancel command that fails is told of, and the launcher gets SIGTERM",
+    "a cancel command that fails is shown, and the launcher gets SIGTERM",
     .enabled(if: hasSessions))
   func failingCancel() async throws {
     defer { runbook.removeDirectory() }

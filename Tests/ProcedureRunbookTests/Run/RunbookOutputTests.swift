@@ -122,7 +122,7 @@ struct RunbookOutputTests {
   @Test("a reader that stops reading does not keep two Ctrl-C from ending everything")
   func stuckReader() async throws {
     defer { runbook.removeDirectory() }
-    let isGone = Flag()
+    let isGone = Gate()
     try runbook.makePipe("heard")
     let execution = try await runbook.run(
       plan: """
@@ -132,15 +132,15 @@ struct RunbookOutputTests {
       "--grace", "600",
       onOutput: { _, process in
         // Reads no more until the program is gone.
-        guard !isGone.isSet, runbook.hasFile("pid") else { return }
+        guard !isGone.isOpen, runbook.hasFile("pid") else { return }
         usleep(300_000)
         kill(process, SIGINT)
         // Two of one kind that are not yet taken are one.
         runbook.waitForPipe("heard")
         kill(process, SIGINT)
-        if Self.waitUntilGone(process) { isGone.set() }
+        if Self.waitUntilGone(process) { isGone.open() }
       })
-    #expect(isGone.isSet)
+    #expect(isGone.isOpen)
     #expect(execution.exit == .status(130))
     #expect(execution.errorOutput.contains("standard output was not read any more"))
     let group = try #require(runbook.text("pid").flatMap { pid_t($0.dropLast()) })
@@ -150,20 +150,20 @@ struct RunbookOutputTests {
   @Test("a reader that stops reading is waited for as long as the grace time after one Ctrl-C")
   func stuckReaderAfterOneInterrupt() async throws {
     defer { runbook.removeDirectory() }
-    let isGone = Flag()
+    let isGone = Gate()
     let execution = try await runbook.run(
       plan: #"[{"name": "loud", "run": "touch up; seq 1 100000000"}]"#, "--grace", "0.5",
       onOutput: { _, process in
-        guard !isGone.isSet, runbook.hasFile("up") else { return }
+        guard !isGone.isOpen, runbook.hasFile("up") else { return }
         usleep(300_000)
         kill(process, SIGTERM)
-        if Self.waitUntilGone(process) { isGone.set() }
+        if Self.waitUntilGone(process) { isGone.open() }
       })
-    #expect(isGone.isSet)
+    #expect(isGone.isOpen)
     #expect(execution.exit == .status(143))
   }
 
-  @Test("a step's duration is that of its command, not of the reader")
+  @Test("a step's duration is measured to the end of its command, not of the reader")
   func durations() async throws {
     defer { runbook.removeDirectory() }
     let execution = try await runbook.shell(
@@ -323,12 +323,4 @@ private func systemRead(
   _ descriptor: Int32, _ bytes: UnsafeMutableRawPointer?, _ count: Int
 ) -> Int {
   unsafe read(descriptor, bytes, count)
-}
-
-private final class Flag: @unchecked Sendable {
-  private let lock = NSLock()
-  private var value = false
-
-  var isSet: Bool { lock.withLock { value } }
-  func set() { lock.withLock { value = true } }
 }

@@ -93,7 +93,7 @@ struct RunbookUseTests {
     #expect(runbook.text("report.json")?.contains(#""attempts": 2"#) == true)
   }
 
-  @Test("what stopped the run is told of the step that it was, not of those that it stopped")
+  @Test("the step that stopped the run is named as the cause, and no step that was stopped")
   func otherStepsFailure() async throws {
     defer { runbook.removeDirectory() }
     let others =
@@ -111,7 +111,8 @@ struct RunbookUseTests {
     }
   }
 
-  @Test("inputs and outputs: what is up to date is not run; a failure or a change has it run again")
+  @Test(
+    "inputs and outputs: a step that is up to date is not run; a failure or a change runs it again")
   func freshness() async throws {
     defer { runbook.removeDirectory() }
     let plan = """

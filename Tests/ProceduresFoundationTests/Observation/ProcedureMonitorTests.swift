@@ -22,7 +22,8 @@ import Testing
   func life() async {
     let procedure = TracedProcedure("p", end: .whenToldOrCancelled)
     let monitor = ProcedureMonitor(procedure, interval: .zero)
-    #expect(monitor.state == .initialized && monitor.name == "p" && monitor.outcome == nil)
+    #expect(monitor.state == .initialized && monitor.name == "p")
+    #expect(monitor.outcome == nil)
     queue.add(procedure)
     await wait { monitor.state == .executing }
     procedure.cancel(withError: TestError("e"))
@@ -172,7 +173,7 @@ import Testing
     }
   }
 
-  @Test("I6: what is about to start is seen when it executes, though nothing tells of that")
+  @Test("I6: what is about to start is seen when it executes, though there is no event for that")
   func longExecute() async {
     let gate = Gate()
     let blocking = BlockProcedure { gate.block() }

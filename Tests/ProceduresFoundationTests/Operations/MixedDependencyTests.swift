@@ -105,7 +105,7 @@ import Testing
     #expect(procedure.dependencies.isEmpty)
   }
 
-  @Test("I1: who waits for an operation goes before it without a trace, and it runs on")
+  @Test("I1: a waiter for an operation that goes away leaves no trace, and the operation runs on")
   func abandoned() async {
     weak var released: Procedure?
     let operation = ManualOperation()

@@ -98,7 +98,7 @@ struct MixedGraph {
   private let cancels: [(node: Node, delay: Int)]
 
   init(seed: UInt64) {
-    var generator = SeededGenerator(seed: seed)
+    var generator = SimulationGenerator(seed: seed)
     let violations = violations
     let isLimited = Int.random(in: 0..<3, using: &generator) == 0
     procedureQueue = ProcedureQueue(
@@ -132,7 +132,7 @@ struct MixedGraph {
   }
 
   private static func build(
-    _ node: Node, mayHoldSlots: Bool, _ generator: inout SeededGenerator
+    _ node: Node, mayHoldSlots: Bool, _ generator: inout SimulationGenerator
   ) {
     let edges = node.dependencies.map { dependency in
       let choice = Int.random(in: 0..<(mayHoldSlots ? 3 : 2), using: &generator)

@@ -34,7 +34,7 @@ import Testing
       ])
   }
 
-  @Test("I1: what is told of its states is what they are then")
+  @Test("I1: the states that KVO reports are the states at that time")
   func notifications() async {
     let procedure = TracedProcedure("p", end: .whenTold)
     let operation = ProcedureOperation(procedure)

@@ -7,12 +7,14 @@ import Testing
 @Suite struct FoundationTimeTests {
   private let clock = TestClock()
   private let scheduler = ManualScheduler()
-  private var queue: ProcedureQueue { ProcedureQueue(scheduler: scheduler, clock: clock.clock) }
+  private func makeQueue() -> ProcedureQueue {
+    ProcedureQueue(scheduler: scheduler, clock: clock.clock)
+  }
 
   /// Runs `procedure`, and says how long that took on the test clock.
   private func length(of procedure: Procedure) -> Duration {
     let began = clock.now
-    queue.add(procedure)
+    makeQueue().add(procedure)
     scheduler.run()
     while !procedure.isFinished, clock.pendingCount > 0 {
       clock.advance(by: .milliseconds(10))
@@ -45,7 +47,7 @@ import Testing
     }
     #expect(length(of: DelayProcedure(by: .zero)) == .zero)
     let endless = DelayProcedure(by: .infinity)
-    queue.add(endless)
+    makeQueue().add(endless)
     scheduler.run()
     clock.advance(by: .seconds(1_000_000_000))
     scheduler.run()
@@ -53,6 +55,23 @@ import Testing
     endless.cancel()
     scheduler.run()
     #expect(endless.outcome?.isCancelled == true)
+  }
+
+  @Test("I3: names and errors of any number of seconds can be read")
+  func extremesInWords() async throws {
+    let extremes: [TimeInterval] = [
+      .infinity, -.infinity, .nan, .greatestFiniteMagnitude, -.greatestFiniteMagnitude,
+    ]
+    for seconds in extremes {
+      #expect(DelayProcedure(by: seconds).name.hasPrefix("Delay of "))
+      let procedure = DelayProcedure(by: 1).timeout(after: seconds)
+      makeQueue().add(procedure)
+      scheduler.run()
+      procedure.cancel()
+      scheduler.run()
+      let outcome = try #require(procedure.outcome)
+      #expect(outcome.isCancelled)
+    }
   }
 
   @Test("I3: a delay until a date waits on the wall clock, never less, and is past at once")
@@ -78,7 +97,7 @@ import Testing
   @Test("I3: on a test clock a delay until a date is as long as it is until then")
   func delayUntilDateOnTestClock() {
     let delay = DelayProcedure(until: Date(timeIntervalSinceNow: 3600))
-    queue.add(delay)
+    makeQueue().add(delay)
     scheduler.run()
     clock.advance(by: .seconds(3000))
     scheduler.run()

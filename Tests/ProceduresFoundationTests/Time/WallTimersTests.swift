@@ -107,7 +107,7 @@ private final class Target: TimerTarget {
 
   @Test("I3: a heap of random deadlines gives them back in order, whatever is taken out")
   func randomHeap() {
-    var generator = SeededGenerator(seed: 1)
+    var generator = SimulationGenerator(seed: 1)
     for _ in 0..<50 {
       var deadlines = WallDeadlines()
       var expected: [(Int64, SlabKey)] = []

@@ -27,7 +27,7 @@ struct Life {
   var hasStarted: Bool { steps.contains(1) || steps.contains(2) }
   var wasCancelled: Bool { didCancelOverride || didCancelObserver || cancelsThatCount > 0 }
   var hasFailed: Bool { !finishErrors.isEmpty }
-  /// The last that is told of it has been told.
+  /// The last observer of the finish has been called.
   var isOver: Bool { steps.last == (isObserved ? 8 : 7) }
 
   private func require(_ condition: Bool, _ promise: String) throws {

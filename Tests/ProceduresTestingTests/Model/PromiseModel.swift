@@ -7,7 +7,7 @@ struct BrokenPromise: Error, CustomStringConvertible {
 
 /// What the framework promises, as plainly as it can be said: one thread, one event after another.
 ///
-/// It is told each event of a workload, in the order in which they were seen, and says which promise
+/// It gets each event of a workload, in the order in which they were seen, and says which promise
 /// that breaks.
 struct PromiseModel {
   private let plan: WorkloadPlan

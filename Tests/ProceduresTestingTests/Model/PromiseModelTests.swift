@@ -3,7 +3,7 @@ import ProceduresTesting
 import ProcedureTestSupport
 import Testing
 
-/// The model is told of lives that went wrong, and must say so.
+/// The model gets lives that went wrong, and must say so.
 @Suite struct PromiseModelTests {
   /// Two procedures, the second of which waits for the first, and what is seen of them.
   private let plan: WorkloadPlan = {
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  @Test("execute() after a cancel, a second cancel that counts, and a cancel told too late")
+  @Test("execute() after a cancel, a second cancel that counts, and a cancel delivered too late")
   func cancels() {
     let cancel = WorkloadEvent(index: 0, kind: .cancelReturned(true, []), state: .pending)
     let told = WorkloadEvent(index: 0, kind: .didCancelOverride([]), state: .finished)

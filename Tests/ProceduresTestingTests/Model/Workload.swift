@@ -39,7 +39,7 @@ final class Workload: Sendable {
     }
   }
 
-  /// A group is told of its cancel, in whatever way.
+  /// The cancel of a group is delivered, in whatever way.
   func checkSubtree(_ index: Int) {
     guard let group = procedures[index] as? GroupProcedure else { return }
     var open = [group]
@@ -174,7 +174,7 @@ final class Workload: Sendable {
     }
   }
 
-  /// What is held back in an event is let go of after a while.
+  /// A held event is released after a while.
   func hold(_ event: PendingEvent, _ units: Int?) {
     guard let units else { return }
     perform(after: units) { event.release() }

@@ -99,7 +99,7 @@ final class WorkloadGroup: GroupProcedure, @unchecked Sendable {
   override func procedureDidFinish(withErrors errors: [any Error]) {
     workload.note(index, .didFinishOverride)
     if hasExecuted { return }
-    // Nobody may wait for what is never added. These are refused, and finish.
+    // Nothing may wait for what is never added. These are refused, and finish.
     enterChildren()
   }
 

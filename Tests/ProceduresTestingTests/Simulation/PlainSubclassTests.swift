@@ -33,7 +33,7 @@ import Testing
 
   @Test("G12: it behaves as its superclass, event for event, whatever the order of things")
   func sameLog() throws {
-    for seed in 0..<UInt64(Rounds.size(5_000, otherwise: 200)) {
+    for seed in 0..<UInt64(Rounds.size(5_000, otherwise: 60)) {
       let plain = try log(seed: seed) { name, children in
         GroupProcedure(children: children).named(name)
       }

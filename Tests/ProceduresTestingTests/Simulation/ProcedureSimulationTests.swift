@@ -46,12 +46,12 @@ import Testing
   @Test("the same seed gives the same run, to the byte of its log; others give others")
   func repeatable() throws {
     var logs: Set<String> = []
-    for seed in 0..<100 as Range<UInt64> {
+    for seed in 0..<50 as Range<UInt64> {
       let first = try log(seed: seed)
       #expect(try log(seed: seed) == first)
       logs.insert(first)
     }
-    #expect(logs.count > 50)
+    #expect(logs.count > 25)
     #expect(logs.allSatisfy { $0.contains("3600.0") || $0.contains("3602.0") })
   }
 
@@ -121,7 +121,7 @@ import Testing
     #expect(Set(threads.events) == [ObjectIdentifier(Thread.current)])
   }
 
-  @Test("what never ends is an error that says who waits for whom")
+  @Test("a run that never ends is an error that says which procedure waits for which")
   func hang() {
     let error = #expect(throws: SimulationError.self) {
       try ProcedureSimulation.explore(seeds: 5..<6) { simulation in
@@ -181,7 +181,7 @@ import Testing
     #expect(seen.value > 0)
   }
 
-  @Test("what is to hold always is looked at after each step")
+  @Test("what must always hold is checked after each step")
   func invariants() {
     let error = #expect(throws: SimulationError.self) {
       try ProcedureSimulation.explore(seeds: 0..<100) { simulation in
@@ -225,12 +225,13 @@ import Testing
     second.add(observer: TimeoutObserver(by: .seconds(30)))
     queue.add(first, second)
     try simulation.run()
-    #expect("\(first.outcome!)".contains("deadline of its token passed"))
-    #expect("\(second.outcome!)".contains("within 30 s"))
+    let (late, slow) = (first.errors as? [ProcedureError], second.errors as? [ProcedureError])
+    #expect(late?.map(\.code) == [.deadlineExceeded])
+    #expect(slow?.map(\.code) == [.timedOut] && slow?.first?.duration == .seconds(30))
     #expect(simulation.elapsed == .seconds(60))
   }
 
-  @Test("Q6: a queue that its owner lets go of still runs what was added to it")
+  @Test("Q6: a queue that its owner releases still runs what was added to it")
   func queueIsLetGoOf() throws {
     for seed in 0..<50 as Range<UInt64> {
       let simulation = ProcedureSimulation(seed: seed)
@@ -240,7 +241,7 @@ import Testing
     }
   }
 
-  @Test("time stands still between runs, and passes as told")
+  @Test("time stands still between runs, and passes by the duration that a run is given")
   func runFor() throws {
     let simulation = ProcedureSimulation(seed: 3)
     let queue = simulation.makeQueue()
@@ -262,7 +263,7 @@ import Testing
   @Test("what does not come to an end is an error")
   func endless() {
     let error = #expect(throws: SimulationError.self) {
-      let simulation = ProcedureSimulation(seed: 0)
+      let simulation = ProcedureSimulation(seed: 0, mostSteps: 20_000)
       @Sendable func again() { simulation.perform(after: .milliseconds(1)) { again() } }
       again()
       try simulation.run()

@@ -53,7 +53,7 @@ import Testing
 
   /// Makes procedures of all kinds, and does things to those it made before.
   private struct Weather {
-    var generator: SeededGenerator
+    var generator: SimulationGenerator
     let overlaps = Counter()
     let queues = [
       ProcedureQueue(maxConcurrentProcedureCount: 1),
@@ -140,7 +140,7 @@ import Testing
   func storm() async {
     let seconds =
       Double(ProcessInfo.processInfo.environment["SOAK_SECONDS"] ?? "")
-      ?? (Rounds.isStress ? 120 : 1)
+      ?? (Rounds.isStress ? 120 : 0.3)
     let overlaps = await onThreadOfItsOwn { () -> Int in
       let end = DispatchTime.now() + seconds
       var seed: UInt64 = 0
@@ -161,7 +161,7 @@ import Testing
 
   /// What overlapped, and what did not end.
   private static func round(_ seed: UInt64) -> (overlaps: Int, lost: [String]) {
-    var weather = Weather(generator: SeededGenerator(seed: seed))
+    var weather = Weather(generator: SimulationGenerator(seed: seed))
     for queue in weather.queues { queue.diagnosticsHandler = { _ in } }
     for _ in 0..<60 {
       let procedure = weather.procedure()

@@ -5,50 +5,45 @@ import Testing
 
 @Suite struct FinishHandleTests {
   private let scheduler = ManualScheduler()
-  private var queue: ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
-
-  /// Keeps handles until the test uses them.
-  private final class Kept<Output: Sendable>: Sendable {
-    private let handle = Locked<FinishHandle<Output>?>(nil)
-    func keep(_ finish: FinishHandle<Output>) { handle.withLock { $0 = finish } }
-    func take() -> FinishHandle<Output>? { handle.withLock { $0.take() } }
-  }
+  private func makeQueue() -> ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
 
   @Test("the handle ends the procedure when it is called, in the closure or later")
   func called() {
-    let kept = Kept<Int>()
+    let kept = Slot<FinishHandle<Int>>()
     let atOnce = AsyncResultProcedure<Int>(.callback) { finish in finish(.success(1)) }
-    let later = AsyncResultProcedure<Int>(.callback) { finish in kept.keep(finish) }
+    let later = AsyncResultProcedure<Int>(.callback) { finish in kept.value = finish }
     let length = AsyncTransformProcedure<String, Int>(.callback) { text, finish in
       finish(.success(text.count))
     }
     length.input = "four"
     let block = AsyncProcedure(.callback) { finish in finish() }
     let failing = AsyncProcedure(.callback) { finish in finish(TestError("e")) }
-    queue.add(atOnce, later, length, block, failing)
+    makeQueue().add(atOnce, later, length, block, failing)
     scheduler.run()
     #expect(try! atOnce.output?.get() == 1 && length.output?.get() == 4)
-    #expect("\(block.outcome!)" == "succeeded" && "\(failing.outcome!)" == "failed: e")
+    #expect(block.outcome == .succeeded)
+    #expect(failing.outcome == .failed([TestError("e")]))
     #expect(later.isExecuting)
     let handle = kept.take()
     handle?(.success(2))
     handle?(.success(3))
     scheduler.run()
-    #expect(try! later.output?.get() == 2 && "\(later.outcome!)" == "succeeded")
+    #expect(try! later.output?.get() == 2)
+    #expect(later.outcome == .succeeded)
   }
 
   @Test("a handle that is dropped uncalled ends the procedure with an error that says so")
   func dropped() {
-    let kept = Kept<Int>()
+    let kept = Slot<FinishHandle<Int>>()
     let forgetful = AsyncResultProcedure<Int>(.callback) { _ in () as Void }
     forgetful.name = "forgetful"
-    let later = AsyncResultProcedure<Int>(.callback) { finish in kept.keep(finish) }
+    let later = AsyncResultProcedure<Int>(.callback) { finish in kept.value = finish }
     later.name = "later"
-    queue.add(forgetful, later)
+    makeQueue().add(forgetful, later)
     scheduler.run()
     #expect(forgetful.isFinished && later.isExecuting)
     #expect(
-      "\(forgetful.outcome!)" == "failed: 'forgetful' let go of its finish handle without calling "
+      "\(forgetful.outcome!)" == "failed: 'forgetful' released its finish handle without calling "
         + "it; call it on every path.")
     _ = kept.take()
     scheduler.run()
@@ -57,10 +52,10 @@ import Testing
 
   @Test("after a cancel, a dropped handle and a CancellationError are the cancel")
   func cancelled() {
-    let (first, second) = (Kept<Void>(), Kept<Void>())
-    let dropped = AsyncProcedure(.callback) { finish in first.keep(finish) }
-    let thrown = AsyncProcedure(.callback) { finish in second.keep(finish) }
-    let queue = queue
+    let (first, second) = (Slot<FinishHandle<Void>>(), Slot<FinishHandle<Void>>())
+    let dropped = AsyncProcedure(.callback) { finish in first.value = finish }
+    let thrown = AsyncProcedure(.callback) { finish in second.value = finish }
+    let queue = makeQueue()
     queue.add(dropped, thrown)
     scheduler.run()
     queue.cancelAll()
@@ -72,7 +67,8 @@ import Testing
     withExtendedLifetime(one) {}
     _ = consume one
     scheduler.run()
-    #expect("\(dropped.outcome!)" == "cancelled" && "\(thrown.outcome!)" == "cancelled")
+    #expect(dropped.outcome == .cancelled([]))
+    #expect(thrown.outcome == .cancelled([]))
   }
 
   @Test("what the closure throws ends the procedure")
@@ -80,8 +76,8 @@ import Testing
     let procedure = AsyncProcedure(.callback) { (finish: FinishHandle<Void>) throws in
       throw TestError("e")
     }
-    queue.add(procedure)
+    makeQueue().add(procedure)
     scheduler.run()
-    #expect("\(procedure.outcome!)" == "failed: e")
+    #expect(procedure.outcome == .failed([TestError("e")]))
   }
 }

@@ -37,7 +37,7 @@ import Testing
       ])
   }
 
-  @Test("O1: a late sequence is told of the cancel and the finish")
+  @Test("O1: a late sequence gets the cancel and the finish")
   func late() async {
     let procedure = TracedProcedure()
     procedure.cancel(withError: TestError("e"))

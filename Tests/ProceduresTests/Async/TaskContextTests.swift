@@ -82,6 +82,6 @@ import Testing
     queue.add(procedure)
     await started.wait()
     procedure.cancel()
-    #expect("\(await procedure.waitUntilFinished())" == "cancelled")
+    #expect(await procedure.waitUntilFinished() == .cancelled([]))
   }
 }

@@ -4,15 +4,16 @@ import Testing
 
 @Suite struct BlockProcedureTests {
   private let scheduler = ManualScheduler()
-  private var queue: ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
+  private func makeQueue() -> ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
 
   @Test("a block runs once and finishes the procedure, with what it throws")
   func outcomes() {
     let fine = BlockProcedure {}
     let failing = BlockProcedure { throw TestError("e") }
-    queue.add(fine, failing)
+    makeQueue().add(fine, failing)
     scheduler.run()
-    #expect("\(fine.outcome!)" == "succeeded" && "\(failing.outcome!)" == "failed: e")
+    #expect(fine.outcome == .succeeded)
+    #expect(failing.outcome == .failed([TestError("e")]))
   }
 
   @Test("CancellationError after a cancel is the cancel; without one it is a failure")
@@ -22,13 +23,14 @@ import Testing
       try procedure.cancellationToken.checkCancellation()
     }
     let failing = BlockProcedure { throw CancellationError() }
-    queue.add(cancelled, failing)
+    makeQueue().add(cancelled, failing)
     scheduler.run()
-    #expect("\(cancelled.outcome!)" == "cancelled" && cancelled.errors.isEmpty)
+    #expect(cancelled.outcome == .cancelled([]))
+    #expect(cancelled.errors.isEmpty)
     #expect(failing.failed && !failing.isCancelled)
   }
 
-  @Test("F4: the block is let go of when the procedure has finished, also if it never ran")
+  @Test("F4: the block is released when the procedure has finished, also if it never ran")
   func letsGo() {
     let released = Counter()
     func make() -> BlockProcedure {
@@ -36,7 +38,7 @@ import Testing
       return BlockProcedure { withExtendedLifetime(tracker) {} }
     }
     let (ran, cancelled) = (make(), make())
-    queue.add(ran, cancelled)
+    makeQueue().add(ran, cancelled)
     cancelled.cancel()
     scheduler.run()
     #expect(ran.isFinished && cancelled.isFinished)

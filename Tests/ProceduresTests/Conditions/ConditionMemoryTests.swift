@@ -9,7 +9,7 @@ import Testing
 
   private func tracker() -> Tracker { Tracker { [released] in released.increment() } }
 
-  @Test("F4: conditions are let go of when the procedure finishes", arguments: Form.allCases)
+  @Test("F4: conditions are released when the procedure finishes", arguments: Form.allCases)
   func conditions(form: Form) {
     let procedure = TracedProcedure()
     for _ in 0..<3 {
@@ -51,7 +51,8 @@ import Testing
     #expect(released.value == 2)
   }
 
-  @Test("F4: one that excludes others is let go of, whether it ran, waited or was cancelled")
+  @Test(
+    "F4: a condition that excludes others is released, whether it held, waited or was cancelled")
   func exclusive() {
     final class Tracked: Procedure, @unchecked Sendable {
       let tracker: Tracker
@@ -81,7 +82,8 @@ import Testing
     #expect(queue.count == 0 && released.value == 3)
   }
 
-  @Test("F4: a procedure that was never added, and its conditions, go when they are let go of")
+  @Test(
+    "F4: a procedure that was never added goes with its last reference, and its conditions with it")
   func neverAdded() {
     do {
       let tracker = tracker()

@@ -27,21 +27,21 @@ import Testing
   }
 
   /// How a procedure ends after dependencies that end like this.
-  private func text(_ condition: NoFailedDependencies, after ends: End...) -> String {
+  private func outcome(_ condition: NoFailedDependencies, after ends: End...) -> DeepOutcome? {
     let queue = ProcedureQueue(scheduler: scheduler)
     let procedure = BlockProcedure {}
     procedure.add(dependencies: ends.map { dependency($0, queue) })
     procedure.add(condition: condition)
     queue.add(procedure)
     scheduler.run()
-    return procedure.outcome.map { "\($0)" } ?? "none"
+    return procedure.outcome?.deep
   }
 
   @Test("D4: satisfied without dependencies, and after those that succeeded")
   func satisfied() {
     for cancelled in [NoFailedDependencies.Cancelled.fail, .ignore, .pass] {
-      #expect(text(.init(onCancelled: cancelled)) == "succeeded")
-      #expect(text(.init(onCancelled: cancelled), after: .succeeds, .succeeds) == "succeeded")
+      #expect(outcome(.init(onCancelled: cancelled)) == .succeeded)
+      #expect(outcome(.init(onCancelled: cancelled), after: .succeeds, .succeeds) == .succeeded)
     }
   }
 
@@ -49,29 +49,31 @@ import Testing
   func failed() {
     for cancelled in [NoFailedDependencies.Cancelled.fail, .ignore, .pass] {
       for other in End.allCases {
-        let text = text(.init(onCancelled: cancelled), after: other, .fails)
-        #expect(
-          text == "cancelled: Dependency 'fails' failed, and had to succeed: fails", "\(other)")
+        let outcome = outcome(.init(onCancelled: cancelled), after: other, .fails)
+        let error = DeepError.dependencyFailed("fails", TestError("fails"))
+        #expect(outcome == .cancelled([error]), "\(other)")
       }
     }
   }
 
   @Test("D4: a cancelled one fails it, has it ignored, or passes")
   func cancelled() {
-    let sentence = "cancelled: Dependency 'isCancelled' was cancelled."
-    #expect(text(.init(), after: .succeeds, .isCancelled) == sentence)
-    #expect(text(.init(onCancelled: .fail), after: .isCancelled) == sentence)
-    #expect(text(.init(onCancelled: .ignore), after: .isCancelled) == "cancelled")
-    #expect(text(.init(onCancelled: .ignore), after: .isCancelledWithError) == "cancelled")
-    #expect(text(.init(onCancelled: .pass), after: .isCancelled) == "succeeded")
-    #expect(text(.init(onCancelled: .pass), after: .isCancelledWithError) == "succeeded")
+    let expected = DeepOutcome.cancelled([.dependencyCancelled("isCancelled")])
+    #expect(outcome(.init(), after: .succeeds, .isCancelled) == expected)
+    #expect(outcome(.init(onCancelled: .fail), after: .isCancelled) == expected)
+    #expect(outcome(.init(onCancelled: .ignore), after: .isCancelled) == .cancelled([]))
+    #expect(outcome(.init(onCancelled: .ignore), after: .isCancelledWithError) == .cancelled([]))
+    #expect(outcome(.init(onCancelled: .pass), after: .isCancelled) == .succeeded)
+    #expect(outcome(.init(onCancelled: .pass), after: .isCancelledWithError) == .succeeded)
   }
 
   @Test("D4: of several cancelled ones the first is named")
   func firstCancelled() {
     #expect(
-      text(.init(), after: .isCancelledWithError, .isCancelled)
-        == "cancelled: Dependency 'isCancelledWithError' was cancelled: isCancelledWithError")
+      outcome(.init(), after: .isCancelledWithError, .isCancelled)
+        == .cancelled([
+          .dependencyCancelled("isCancelledWithError", TestError("isCancelledWithError"))
+        ]))
   }
 
   @Test("D4: it does not look at dependencies that were removed, nor at what conditions brought")
@@ -87,6 +89,6 @@ import Testing
     procedure.remove(dependency: failing)
     queue.add(procedure)
     scheduler.run()
-    #expect("\(procedure.outcome!)" == "succeeded")
+    #expect(procedure.outcome == .succeeded)
   }
 }

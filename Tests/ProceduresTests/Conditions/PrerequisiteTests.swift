@@ -77,7 +77,7 @@ import Testing
       scheduler.run()
       if end == .whenToldOrCancelled { brought.cancel() }
       scheduler.run()
-      #expect("\(main.outcome!)" == "succeeded")
+      #expect(main.outcome == .succeeded)
     }
   }
 

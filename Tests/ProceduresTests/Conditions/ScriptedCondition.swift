@@ -28,11 +28,11 @@ enum Verdict: CaseIterable, Sendable {
   var fails: Bool { self == .failed || self == .thrown }
 
   /// How a procedure ends whose only condition, of that name, says this.
-  func outcome(_ name: String) -> String {
+  func outcome(_ name: String) -> ProcedureOutcome {
     switch self {
-    case .satisfied: "succeeded"
-    case .ignored: "cancelled"
-    case .failed, .thrown: "cancelled: \(name)"
+    case .satisfied: .succeeded
+    case .ignored: .cancelled([])
+    case .failed, .thrown: .cancelled([TestError(name)])
     }
   }
 }

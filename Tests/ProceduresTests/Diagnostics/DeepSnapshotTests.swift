@@ -6,7 +6,7 @@ import Testing
 /// overflows at 2,500.
 @Suite(.serialized, .timeLimit(.minutes(15))) struct DeepSnapshotTests {
   private let scheduler = ManualScheduler()
-  private static let depth = Rounds.size(30_000, otherwise: 8_000)
+  private static let depth = Rounds.size(30_000, otherwise: 1_500)
 
   private func nested(_ depth: Int = depth) -> GroupProcedure {
     var group = GroupProcedure(TracedProcedure("leaf", end: .whenToldOrCancelled))

@@ -74,7 +74,7 @@ import Testing
     scheduler.run()
   }
 
-  @Test("a snapshot draws who waits for whom")
+  @Test("a snapshot draws which procedure waits for which")
   func mermaid() {
     let queue = ProcedureQueue(scheduler: scheduler)
     let first = executing("first \"one\"")

@@ -42,7 +42,8 @@ import Testing
     queue.add(a, b, c, bystander, dependency)
     scheduler.run()
     expectCycle(["a", "b", "c"], [a, b, c])
-    #expect("\(bystander.outcome!)" == "succeeded" && queue.count == 0)
+    #expect(bystander.outcome == .succeeded)
+    #expect(queue.count == 0)
     #expect(diagnostics.events.map(\.code) == [.waitCycle])
     #expect("\(diagnostics.events[0])".contains("'a' → 'b' → 'c'"))
   }
@@ -132,7 +133,7 @@ import Testing
     let group = GroupProcedure(make("child", after: outside))
     queue.add(group, outside)
     scheduler.run()
-    #expect("\(group.outcome!)" == "succeeded")
+    #expect(group.outcome == .succeeded)
   }
 
   @Test("Q7: a child waits for one that waits for what its group holds")
@@ -162,7 +163,8 @@ import Testing
     queue.add(procedure)
     scheduler.run()
     #expect(procedure.isFinished && queue.count == 0)
-    #expect("\(procedure.errors)".contains("'procedure' → 'brought'"))
+    let error = procedure.errors.first as? ProcedureError
+    #expect(error?.cycle == ["procedure", "brought"])
   }
 
   @Test("Q7: what may still end by itself, or by others, is left alone")
@@ -183,7 +185,8 @@ import Testing
     for event in events.events { event.release() }
     queue.add(unqueued)
     scheduler.run()
-    #expect(queue.count == 0 && "\(chain.outcome!)" == "succeeded")
+    #expect(queue.count == 0)
+    #expect(chain.outcome == .succeeded)
   }
 
   @Test("Q7: while something executes, a cycle is given time to be undone")
@@ -198,7 +201,7 @@ import Testing
     #expect(!a.isFinished)
     a.remove(dependency: b)
     scheduler.run(patience: .seconds(2))
-    #expect("\(b.outcome!)" == "succeeded")
+    #expect(b.outcome == .succeeded)
 
     let (c, d) = (make("c"), make("d"))
     c.add(dependency: d)
@@ -213,7 +216,7 @@ import Testing
     #expect(queue.count == 0)
   }
 
-  @Test("Q7: on Dispatch, too: nobody waits for ever")
+  @Test("Q7: on Dispatch, too: none waits for ever")
   func onDispatch() async {
     let queue = ProcedureQueue()
     let procedures = (0..<1_000).map { make("\($0)") }

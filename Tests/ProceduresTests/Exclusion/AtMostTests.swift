@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("L5: several counts: each is kept, and who asks later does not go first")
+  @Test("L5: several counts: each is kept, and a later request does not go first")
   func severalCounts() {
     let all = [
       limited("reader 0", 4), limited("reader 1", 4), limited("writer", 1), limited("reader 2", 4),

@@ -7,7 +7,7 @@ import Testing
 /// event does not end within the time limit.
 @Suite(.serialized, .timeLimit(.minutes(15))) struct ExclusionGrowthTests {
   private let domain = ExclusionDomain(name: "growth")
-  private static let count = Rounds.size(200_000, otherwise: 5_000)
+  private static let count = Rounds.size(200_000, otherwise: 1_000)
 
   private func category(_ name: String) -> ExclusionCategory {
     ExclusionCategory(named: name, in: domain)
@@ -138,7 +138,7 @@ import Testing
     )
     for queue in [queue, other] { queue.disableWaitWatch() }
     await onThreadOfItsOwn {
-      var generator = SeededGenerator(seed: 3)
+      var generator = SimulationGenerator(seed: 3)
       let holders = (0..<Self.count / 4).map { index in
         let holder = TracedProcedure(end: .whenTold)
         holder.add(condition: MutuallyExclusive(of: category("\(index)")))

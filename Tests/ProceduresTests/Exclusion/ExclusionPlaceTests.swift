@@ -35,7 +35,7 @@ import Testing
   /// Two slots: the first exclusive one and the first free one; then, each time, the next of both.
   @Test("Q1, L4: four that exclude each other, and four that do not, two at once: four turns")
   func fourAndFour() throws {
-    try ProcedureSimulation.explore(seeds: 0..<200) { simulation in
+    try ProcedureSimulation.explore(seeds: 0..<100) { simulation in
       let domain = ExclusionDomain(name: "turns")
       let queue = simulation.makeQueue(maxConcurrentProcedureCount: 2)
       let starts = Recorder<String>()
@@ -85,7 +85,7 @@ import Testing
     #expect(order(children) == ["3", "4", "5", "0", "1", "2"])
   }
 
-  @Test("Q1: after a dependency, its place is that of the moment when it became ready")
+  @Test("Q1: after a dependency, its place is by the moment when it became ready")
   func afterDependency() {
     let queue = ProcedureQueue(maxConcurrentProcedureCount: 1, scheduler: scheduler)
     let (first, second, last) = (procedure("first"), procedure("second", "x"), procedure("last"))
@@ -136,7 +136,7 @@ import Testing
     #expect(order(waiters + late + [urgent]) == ["urgent", "x", "y", "z", "late 0", "late 1"])
   }
 
-  @Test("Q1: what is let in does not take the slot before one of a higher priority")
+  @Test("Q1: one that is let in does not take the slot before one of a higher priority")
   func priority() {
     let queue = ProcedureQueue(maxConcurrentProcedureCount: 2, scheduler: scheduler)
     let (holder, filler) = (procedure("holder", "x"), procedure("filler"))

@@ -121,7 +121,7 @@ import Testing
     #expect(order(procedures).count == wrapped.count)
   }
 
-  @Test("L2: asked for after dependencies and conditions: who waits for those holds nothing")
+  @Test("L2: asked for after dependencies and conditions: one that waits for those holds nothing")
   func lastOfAll() {
     let queue = makeQueue()
     let blocker = TracedProcedure(end: .whenTold)
@@ -160,7 +160,7 @@ import Testing
     #expect(order([late] + waiters) == ["late", "0", "1", "2", "3", "4"])
   }
 
-  @Test("L2, L4: ten queues, three categories each in another order: all run, nobody overlaps")
+  @Test("L2, L4: ten queues, three categories each in another order: all run, none overlap")
   func crosswise() {
     let orders = ["abc", "acb", "bac", "bca", "cab", "cba", "ab", "ba", "c", "ac"]
     let procedures = orders.map { letters in

@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(
-    "L2: leave: each category that becomes free is offered, to those who want no more than that")
+    "L2: leave: each category that becomes free is offered, to those that want no more than that")
   func leaveSeveral() {
     var table = ExclusionTable()
     let (holder, c) = (request("ab"), request("c"))
@@ -77,7 +77,7 @@ import Testing
     expect(table.leave(waiters[3]).isEmpty && table.count == 0)
   }
 
-  @Test("L4: decline: others are offered; who declined asks again before others, in turn")
+  @Test("L4: decline: others are offered; the one that declined asks again before others, in turn")
   func decline() {
     var table = ExclusionTable()
     let requests = (0..<5).map { _ in request("a") }
@@ -112,7 +112,7 @@ import Testing
     expect(table.count == 0)
   }
 
-  @Test("L3: who is inside the holder is granted it, and each level has a line of its own")
+  @Test("L3: a request from inside the holder is granted, and each level has a line of its own")
   func levels() {
     var table = ExclusionTable()
     let group = request("a")
@@ -129,7 +129,7 @@ import Testing
     expect(table.count == 0)
   }
 
-  @Test("L3: a group that excludes from something else lets nobody in")
+  @Test("L3: a group that holds another category lets none in")
   func otherCategory() {
     var table = ExclusionTable()
     let (group, holder) = (request("b"), request("a"))
@@ -139,7 +139,7 @@ import Testing
     expect(table.leave(holder).first === child)
   }
 
-  @Test("who stands in the way: the holder of each category that is not free")
+  @Test("obstacles: the holder of each category that is not free")
   func holders() {
     var table = ExclusionTable()
     let (a, b, waiter) = (request("a"), request("b"), request("abc"))
@@ -162,9 +162,9 @@ import Testing
     expect("\(ExclusionCategory(Disk.self)) \(domain)" == "Disk table")
   }
 
-  @Test("L4: by chance: as a plain model says, nobody overlaps, and in the end the table is empty")
+  @Test("L4: by chance: as a plain model says, none overlap, and in the end the table is empty")
   func random() {
-    var generator = SeededGenerator(seed: 7)
+    var generator = SimulationGenerator(seed: 7)
     var table = ExclusionTable()
     var held: [ExclusionRequest] = []
     var waiting: [ExclusionRequest] = []
@@ -197,7 +197,7 @@ import Testing
       let categories = held.flatMap { $0.limits.map(\.category) }
       expect(Set(categories).count == categories.count)
       expect(held.allSatisfy { status($0) == "held" })
-      // Invariant 1: nobody waits whose categories are all free.
+      // Invariant 1: no request waits whose categories are all free.
       expect(waiting.allSatisfy { !Set($0.limits.map(\.category)).isDisjoint(with: categories) })
     }
     for request in waiting { table.withdraw(request) }
@@ -205,7 +205,7 @@ import Testing
     expect(table.count == 0)
   }
 
-  @Test("L5: as many as the least count allows; who asks later does not go before one that waits")
+  @Test("L5: as many as the least count allows; a later request does not go before one that waits")
   func counts() {
     var table = ExclusionTable()
     let readers = (0..<4).map { _ in request("a", atMost: 3) }
@@ -274,7 +274,7 @@ import Testing
   @Test("L4, L5: by chance, with counts: each count is kept, and none waits without a reason")
   func randomCounts() {
     for seed in 1...4 as ClosedRange<UInt64> {
-      var generator = SeededGenerator(seed: seed)
+      var generator = SimulationGenerator(seed: seed)
       var table = ExclusionTable()
       var (held, waiting): ([ExclusionRequest], [ExclusionRequest]) = ([], [])
       var idle: [ExclusionRequest] = (0..<30).map { _ in

@@ -50,7 +50,7 @@ import Testing
     let probe = ExclusionRequest(
       [ExclusionLimit(category)], for: Procedure(), in: ReadyList(context: .detached))
     let isFree = ExclusionTable.shared.withLock { $0.isGranted(probe) }
-    #expect(isFree, "somebody still holds it")
+    #expect(isFree, "it is still held")
   }
 
   @Test("L1: nothing intervenes: it starts, and the last waits for it")
@@ -73,7 +73,7 @@ import Testing
     far.run()
     #expect(granted.isPending)
     expectEnd()
-    #expect("\(granted.outcome!)" == "succeeded")
+    #expect(granted.outcome == .succeeded)
   }
 
   @Test("L2: so does a condition, whatever it says", arguments: Verdict.allCases)
@@ -82,7 +82,7 @@ import Testing
     near.run()
     #expect(last.isExecuting)
     expectEnd()
-    #expect("\(granted.outcome!)" == verdict.outcome("late"))
+    #expect(granted.outcome == verdict.outcome("late"))
   }
 
   @Test("L2: and a further category is asked for with the first, in one step")

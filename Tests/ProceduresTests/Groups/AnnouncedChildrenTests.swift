@@ -2,7 +2,7 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-/// What a group's will-add and did-add observers are told of its children, and when.
+/// For which children a group's will-add and did-add observers are called, and when.
 @Suite struct AnnouncedChildrenTests {
   private let scheduler = ManualScheduler()
   private let trace = Recorder<String>()
@@ -27,7 +27,7 @@ import Testing
 
   private var announcements: [String] { trace.events.filter { $0.contains(" add ") } }
 
-  @Test("G1: children of init, and those added before, are told of once, before any starts")
+  @Test("G1: children of init, and those added before, are announced once, before any starts")
   func whenItExecutes() {
     let group = GroupProcedure(child("a"))
     group.add(child: child("b"))
@@ -44,7 +44,7 @@ import Testing
     #expect(announcements.count == names.count * 2)
   }
 
-  @Test("G1: a later child is told of when it is added, and starts after that")
+  @Test("G1: a later child is announced when it is added, and starts after that")
   func whenAdded() {
     let first = child("first")
     let group = GroupProcedure(first)
@@ -62,7 +62,7 @@ import Testing
       ])
   }
 
-  @Test("G1: children that execute() adds are told of once")
+  @Test("G1: children that execute() adds are announced once")
   func inExecute() {
     final class Adding: GroupProcedure, @unchecked Sendable {
       override func execute() {
@@ -78,7 +78,7 @@ import Testing
       announcements == ["a", "x", "y"].flatMap { ["will add \($0)", "did add \($0)"] })
   }
 
-  @Test("G1: an observer that is added late is told of later children only")
+  @Test("G1: an observer that is added late hears of later children only")
   func lateObserver() {
     let group = GroupProcedure(child("a"))
     group.addDidExecuteBlockObserver { [self] group in
@@ -98,7 +98,7 @@ import Testing
     #expect(announcements.isEmpty && group.children.allSatisfy { $0.isFinished })
   }
 
-  @Test("G1: children that several threads add while the group begins are each told of once")
+  @Test("G1: children that several threads add while the group begins are each announced once")
   func race() async {
     let queue = ProcedureQueue()
     for _ in 0..<Rounds.few {

@@ -6,7 +6,7 @@ import Testing
 @Suite struct ChildFailureTests {
   private let scheduler = ManualScheduler()
   private let trace = Recorder<String>()
-  private var queue: ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
+  private func makeQueue() -> ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
 
   /// Notes what it hears of children, and takes over what `decide` says.
   private final class Hearing: GroupProcedure, @unchecked Sendable {
@@ -56,14 +56,14 @@ import Testing
     }
     let children = ["a", "b"].map { TracedProcedure($0, end: .whenToldOrCancelled) }
     let group = Noting(children, trace)
-    let queue = queue
+    let queue = makeQueue()
     if isEnqueued {
       queue.add(group)
       scheduler.run()
     }
     group.cancel()
     if !isEnqueued {
-      // What it is told before it is on a queue, it is told on Dispatch.
+      // Before it is on a queue, its cancel is delivered on Dispatch.
       ProcedureQueue().add(group)
       _ = await group.waitUntilFinished()
     }
@@ -91,7 +91,7 @@ import Testing
         return errors
       }
     }
-    let queue = queue
+    let queue = makeQueue()
     let busy = DispatchQueue(label: "busy", attributes: .initiallyInactive)
     let group = Noting(["a", "b", "c"].map { TracedProcedure($0, end: .whenTold) }, trace)
     group.addDidExecuteBlockObserver(synchronizedWith: busy) {}
@@ -143,14 +143,16 @@ import Testing
     let lasting = TracedProcedure("lasting", end: .whenTold)
     let cancelled = TracedProcedure("cancelled", end: .whenToldOrCancelled)
     let group = GroupProcedure(failing("a"), lasting, cancelled)
-    queue.add(group)
+    makeQueue().add(group)
     scheduler.run()
     cancelled.cancel(withError: TestError("c"))
     scheduler.run()
     #expect(lasting.isExecuting && !lasting.isCancelled && !group.isCancelled)
     lasting.finish()
     scheduler.run()
-    #expect("\(group.outcome!)" == "failed: Child 'a': a; Child 'cancelled': c")
+    #expect(
+      group.outcome?.deep
+        == .failed([.child("a", TestError("a")), .child("cancelled", TestError("c"))]))
   }
 
   @Test("G6: cancelRemaining cancels the rest on the first failed child, and those added later")
@@ -164,16 +166,16 @@ import Testing
     group.failurePolicy = .cancelRemaining
     let late = TracedProcedure("late", trace: trace)
     failure.addDidFinishBlockObserver { [weak group] _, _ in group?.add(child: late) }
-    queue.add(group)
+    makeQueue().add(group)
     scheduler.run()
     failure.finish(withError: TestError("bad"))
     scheduler.run()
-    #expect("\(group.outcome!)" == "failed: Child 'bad': bad")
+    #expect(group.outcome?.deep == .failed([.child("bad", TestError("bad"))]))
     #expect([executing, last, inner].allSatisfy { $0.isCancelled && $0.isFinished })
     #expect(late.isFinished && !trace.events.contains("last execute"))
-    #expect(
-      executing.errors.map { "\($0)" }
-        == ["'bad' of the same group failed, and the group cancels the rest then: bad"])
+    let cause = ProcedureError(
+      .siblingFailed, procedure: "bad", underlyingErrors: [TestError("bad")])
+    #expect(executing.errors.deep == [.error(cause)])
   }
 
   @Test("G6: a child cancelled without errors is no failure; a cancelled group stays cancelled")
@@ -183,7 +185,7 @@ import Testing
     )
     let group = GroupProcedure(first, second)
     group.failurePolicy = .cancelRemaining
-    queue.add(group)
+    makeQueue().add(group)
     scheduler.run()
     first.cancel()
     scheduler.run()
@@ -191,7 +193,7 @@ import Testing
     second.finish(withError: TestError("2"))
     scheduler.run()
     group.cancel()
-    #expect("\(group.outcome!)" == "failed: Child '2': 2")
+    #expect(group.outcome?.deep == .failed([.child("2", TestError("2"))]))
   }
 
   @Test("G6: a group may be cancelled after it cancelled the rest of its children")
@@ -199,13 +201,15 @@ import Testing
     let stubborn = TracedProcedure("stubborn", end: .whenTold)
     let group = GroupProcedure(stubborn, failing("bad"))
     group.failurePolicy = .cancelRemaining
-    queue.add(group)
+    makeQueue().add(group)
     scheduler.run()
     #expect(stubborn.isCancelled && !group.isCancelled)
     #expect(group.cancel(withErrors: [TestError("stop")]))
     stubborn.finish()
     scheduler.run()
-    #expect("\(group.outcome!)" == "cancelled: stop; Child 'bad': bad")
+    #expect(
+      group.outcome?.deep
+        == .cancelled([.error(TestError("stop")), .child("bad", TestError("bad"))]))
   }
 
   @Test("G7: the group hears of every child, however it ends, and takes over what it says")
@@ -216,7 +220,7 @@ import Testing
     let group = Hearing([BlockProcedure {}, failing("bad"), cancelled, unsatisfied], trace) {
       $2.isEmpty ? [] : [TestError("instead of \($1.name)")]
     }
-    queue.add(group)
+    makeQueue().add(group)
     scheduler.run()
     cancelled.cancel()
     scheduler.run()
@@ -226,8 +230,9 @@ import Testing
         "unsatisfied cancelled [condition]",
       ]))
     #expect(
-      Set(group.errors.map { "\($0)" }) == [
-        "Child 'bad': instead of bad", "Child 'unsatisfied': instead of unsatisfied",
+      group.errors.deep.sorted() == [
+        .child("bad", TestError("instead of bad")),
+        .child("unsatisfied", TestError("instead of unsatisfied")),
       ])
   }
 
@@ -242,9 +247,9 @@ import Testing
       return []
     }
     group.failurePolicy = .cancelRemaining
-    queue.add(group)
+    makeQueue().add(group)
     scheduler.run()
-    #expect("\(group.outcome!)" == "succeeded")
+    #expect(group.outcome == .succeeded)
     #expect(trace.events.contains("spare execute"))
     let heard = trace.events.firstIndex(of: "bad ended [bad]")!
     #expect(heard < trace.events.firstIndex(of: "dependent execute")!)
@@ -253,14 +258,14 @@ import Testing
   @Test("G7: children of a cancelled group are heard too, and what it gave them is not taken over")
   func cancelledGroup() {
     let group = Hearing([TracedProcedure("1", end: .whenToldOrCancelled)], trace)
-    queue.add(group)
+    makeQueue().add(group)
     scheduler.run()
     group.cancel(withErrors: [TestError("stop")])
     scheduler.run()
     #expect(trace.events == ["1 cancelled [Its group 'Hearing' was cancelled: stop]"])
-    #expect("\(group.outcome!)" == "cancelled: stop")
+    #expect(group.outcome == .cancelled([TestError("stop")]))
     let pending = Hearing([TracedProcedure("2")], trace)
-    let queue = queue
+    let queue = makeQueue()
     queue.isSuspended = true
     queue.add(pending)
     pending.cancel()
@@ -295,16 +300,18 @@ import Testing
     let other = DispatchQueue(label: "other")
     group.addWillExecuteBlockObserver(synchronizedWith: other) { _, _ in }
     group.addDidExecuteBlockObserver(synchronizedWith: other) { _ in }
-    #expect("\(await queue.run(group))" == "succeeded")
+    #expect(await queue.run(group) == .succeeded)
     #expect(trace.events.count == 50)
   }
 
   @Test("G8: errors name the child that they came from, once, however deep")
   func named() {
     let deep = GroupProcedure(GroupProcedure(failing("deep")), Hearing([failing("heard")], trace))
-    queue.add(deep)
+    makeQueue().add(deep)
     scheduler.run()
     #expect(
-      Set(deep.errors.map { "\($0)" }) == ["Child 'deep': deep", "Child 'heard': heard"])
+      deep.errors.deep.sorted() == [
+        .child("deep", TestError("deep")), .child("heard", TestError("heard")),
+      ])
   }
 }

@@ -56,7 +56,7 @@ import Testing
     #expect(seen.events == [1])
   }
 
-  @Test("an observer on the main actor is told of all events there, and let go of")
+  @Test("an observer on the main actor gets all events there, and is released")
   func observer() async {
     weak var released: Model?
     let procedure = TracedProcedure(end: .itself)
@@ -74,7 +74,7 @@ import Testing
   @Test("bodies that are written on the main actor run there")
   func bodies() async {
     let model = Model()
-    #expect("\(await model.run(on: queue))" == "succeeded")
+    #expect(await model.run(on: queue) == .succeeded)
     #expect(await model.notes == ["body"])
   }
 

@@ -7,14 +7,14 @@ import Testing
   private let released = Counter()
   private let procedure = Procedure()
 
-  /// An entry whose closure keeps something that says when it was let go of.
+  /// An entry whose closure keeps something that says when it was released.
   private func entry(_ body: @escaping @Sendable () -> Void = {}) -> ObserverEntry {
     let tracker = Tracker { [released] in released.increment() }
     return BlockObserverEntry<Procedure>(
       .didFinish { _, _ in withExtendedLifetime(tracker) { body() } }, at: .worker)
   }
 
-  @Test("O1: idle, it is told, and removed once, which lets go of the closure")
+  @Test("O1: idle, it is called, and removed once, which releases the closure")
   func idle() {
     let told = Counter()
     let entry = entry { told.increment() }
@@ -26,7 +26,7 @@ import Testing
     #expect(told.value == 1)
   }
 
-  @Test("O1: removed while it is told, the closure stays until it has returned")
+  @Test("O1: removed while it is called, the closure stays until it has returned")
   func removedWhileTold() {
     let slot = Recorder<ObserverEntry>()
     let entry = entry { [released] in
@@ -39,7 +39,8 @@ import Testing
     #expect(!entry.remove())
   }
 
-  @Test("O1: removed on another thread while it is told, it is let go of once, and not told again")
+  @Test(
+    "O1: removed on another thread while it is called, it is released once, and not called again")
   func removedBesides() async {
     for round in 1...Rounds.few {
       let told = Counter()

@@ -28,12 +28,12 @@ import Testing
 
   private let scheduler = ManualScheduler()
   private let trace = Recorder<String>()
-  private var queue: ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
+  private func makeQueue() -> ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
 
-  @Test("O1: one added late is told, in a turn, of a cancel or finish that already happened")
+  @Test("O1: one added late is called, in a turn, for a cancel or finish that already happened")
   func late() async {
     let procedure = TracedProcedure(end: .whenTold)
-    let queue = queue
+    let queue = makeQueue()
     queue.add(procedure)
     scheduler.run()
     procedure.cancel(withError: TestError("c"))
@@ -58,14 +58,14 @@ import Testing
       ])
   }
 
-  @Test("O1: added inside the event that it wants, it is told of it, once")
+  @Test("O1: added inside the event that it wants, it is called for it, once")
   func addedInsideTheEvent() {
     let procedure = TracedProcedure()
     procedure.addDidFinishBlockObserver { [trace] procedure, _ in
       procedure.addDidFinishBlockObserver { [trace] _, _ in trace.note("inner") }
       trace.note("outer")
     }
-    queue.add(procedure)
+    makeQueue().add(procedure)
     scheduler.run()
     #expect(trace.events == ["outer", "inner"])
   }
@@ -82,7 +82,7 @@ import Testing
       }
     }
     let procedure = Adding()
-    queue.add(procedure)
+    makeQueue().add(procedure)
     scheduler.run()
     #expect(
       procedure.trace.events == ["p didAttach", "p didExecute", "p willFinish", "p didFinish"])
@@ -97,7 +97,7 @@ import Testing
     let slot = Recorder<ObserverRegistration>()
     procedure.addDidFinishBlockObserver { _, _ in #expect(slot.events[0].remove()) }
     slot.note(procedure.addDidFinishBlockObserver { [trace] _, _ in trace.note("never either") })
-    queue.add(procedure)
+    makeQueue().add(procedure)
     scheduler.run()
     procedure.finish()
     scheduler.run()
@@ -115,7 +115,7 @@ import Testing
     _ = add()
     let second = add()
     second.remove()
-    queue.add(procedure)
+    makeQueue().add(procedure)
     scheduler.run()
     procedure.finish()
     scheduler.run()
@@ -159,13 +159,14 @@ import Testing
     }
   }
 
-  @Test("O3: a kept pending event holds the procedure; releasing it, or letting go of it, does not")
+  @Test(
+    "O3: a kept pending event holds the procedure; release(), or dropping the event, lets it go on")
   func pendingEvents() {
     let kept = Recorder<PendingEvent>()
     let procedure = TracedProcedure(trace: trace)
     procedure.addWillExecuteBlockObserver { _, pending in kept.note(pending) }
     procedure.addWillFinishBlockObserver { _, _, pending in pending.release() }
-    queue.add(procedure)
+    makeQueue().add(procedure)
     scheduler.run()
     #expect(procedure.state == .started && trace.events.isEmpty)
     kept.events[0].release()
@@ -180,7 +181,7 @@ import Testing
     let keeper = Keeper()
     let procedure = TracedProcedure()
     procedure.addWillFinishBlockObserver { _, _, pending in keeper.pending = pending }
-    queue.add(procedure)
+    makeQueue().add(procedure)
     scheduler.run()
     #expect(procedure.state == .finishing)
     keeper.pending = nil
@@ -193,7 +194,7 @@ import Testing
     let kept = Recorder<PendingEvent>()
     let procedure = TracedProcedure(trace: trace)
     procedure.addWillExecuteBlockObserver { _, pending in kept.note(pending) }
-    queue.add(procedure)
+    makeQueue().add(procedure)
     scheduler.run()
     procedure.cancel()
     scheduler.run()
@@ -203,7 +204,7 @@ import Testing
   }
 
   @Test(
-    "X1: observer values tell of the same events as the block forms, for any number of procedures")
+    "X1: observer values get the same events as the block forms, for any number of procedures")
   func observerValues() {
     let note: @Sendable (String) -> Void = { [trace] in trace.note($0) }
     let all = BlockObserver(
@@ -211,7 +212,7 @@ import Testing
       didExecute: { _ in note("all didExecute") }, didCancel: { _, _ in note("all didCancel") },
       willFinish: { _, _, _ in note("all willFinish") },
       didFinish: { _, _ in note("all didFinish") })
-    let queue = queue
+    let queue = makeQueue()
     for _ in 0..<2 {
       let procedure = TracedProcedure(end: .whenToldOrCancelled)
       procedure.addWillExecuteBlockObserver { note("willExecute") }
@@ -231,7 +232,7 @@ import Testing
     #expect(BlockObserver(didFinish: { _, _ in }).events == .didFinish)
   }
 
-  @Test("T1: no two pieces of user code of one procedure overlap, whoever cancels and observes it")
+  @Test("T1: no two pieces of user code of one procedure overlap, whatever cancels and observes it")
   func noOverlap() async {
     final class Exclusive: Procedure, @unchecked Sendable {
       // Unprotected on purpose: ThreadSanitizer sees an overlap, and so does the check.

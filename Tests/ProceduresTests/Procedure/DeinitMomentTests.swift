@@ -7,7 +7,7 @@ import Testing
 /// A turn would need the procedure, so none comes any more: no override and no observer is called. What
 /// happens on the caller's thread happens: the flag, the token's handlers, the cancel of children.
 @Suite struct DeinitMomentTests {
-  /// What became of it before it was let go of.
+  /// What happened to it before it was released.
   enum Life: CaseIterable, Sendable {
     case neverAdded, cancelledAndNeverAdded, finished, cancelledAndFinished
   }
@@ -130,7 +130,8 @@ import Testing
     }
   }
 
-  @Test("G3: a group that was never added cancels its children from deinit; held ones are told")
+  @Test(
+    "G3: a group that was never added cancels its children from deinit, also those kept elsewhere")
   func group() {
     let scheduler = ManualScheduler()
     let surroundings = DetachedSurroundings(scheduler: scheduler, clock: .continuous)
@@ -144,7 +145,7 @@ import Testing
     #expect(answers.events == [false, true, false, true, true])
   }
 
-  @Test("F3: turns that children of a group have pending when it is let go of are not lost")
+  @Test("F3: turns that children of a group have pending when it is released are not lost")
   func pendingTurns() {
     let scheduler = ManualScheduler()
     let surroundings = DetachedSurroundings(scheduler: scheduler, clock: .continuous)
@@ -193,7 +194,7 @@ import Testing
     deinit { keep(self) }
   }
 
-  /// Swift's own trap: the object is gone when its `deinit` returns, whoever holds it.
+  /// Swift's own trap: the object is gone when its `deinit` returns, whatever holds it.
   @Test("what would keep the procedure, from its deinit, stops the program")
   func resurrection() async {
     await #expect(processExitsWith: .failure) {

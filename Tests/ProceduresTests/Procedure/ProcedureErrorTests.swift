@@ -8,7 +8,7 @@ extension ProcedureError.Code {
 
 @Suite struct ProcedureErrorTests {
   private let scheduler = ManualScheduler()
-  private var queue: ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
+  private func makeQueue() -> ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
 
   @Test("E1: equal by code and name, whatever is behind it")
   func equality() {
@@ -71,7 +71,7 @@ extension ProcedureError.Code {
       "\(ProcedureError(.quotaExceeded, procedure: "upload"))" == "'upload' reports quotaExceeded.")
   }
 
-  @Test("E1: what is known beside the name: how long, who waits for whom, which condition")
+  @Test("E1: what is known beside the name: how long, which waits for which, which condition")
   func details() {
     let clock = TestClock()
     let queue = ProcedureQueue(scheduler: scheduler, clock: clock.clock)
@@ -105,6 +105,9 @@ extension ProcedureError.Code {
       (.seconds(-2), "-2 s"), (.milliseconds(-1), "-1 ms"),
       (.seconds(Int64.max), "9223372036854775807 s"),
       (.seconds(Int64.min), "-9223372036854775808 s"),
+      // What infinite seconds are cut to: more seconds than an Int64 holds.
+      (Duration(attoseconds: .max), "170141183460469231731.687 s"),
+      (Duration(attoseconds: .min), "-170141183460469231731.687 s"),
     ]
     for (length, text) in names {
       #expect(DelayProcedure(by: length).name == "Delay of " + text)

@@ -116,7 +116,7 @@ import Testing
     #expect(machine.next(wants: []) == .willFinish)
   }
 
-  @Test("a turn has one holder: whoever notes an event while it is held need not ask for it")
+  @Test("a turn has one holder: a thread that notes an event while it is held need not ask for it")
   func oneHolder() {
     var machine = machine(in: .executing)
     #expect(machine.isTurnHeld)

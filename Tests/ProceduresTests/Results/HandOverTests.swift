@@ -119,7 +119,7 @@ import Testing
       let queue = ProcedureQueue(scheduler: scheduler)
       let first = ResultProcedure<Int> { throw TestError("e") }
       var line: [TransformProcedure<Int, Int>] = []
-      for _ in 0..<Rounds.size(100_000, otherwise: 20_000) {
+      for _ in 0..<Rounds.size(100_000, otherwise: 3_000) {
         let next = TransformProcedure<Int, Int> { $0 }
         if let last = line.last {
           next.injectResult(from: last)
@@ -131,8 +131,8 @@ import Testing
       queue.add(line)
       queue.add(first)
       scheduler.run()
-      return "\(line.last!.outcome!)"
+      return line.last!.outcome
     }
-    #expect(last.hasPrefix("cancelled"))
+    #expect(last?.isCancelled == true)
   }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct InjectionTests {
   private let scheduler = ManualScheduler()
-  private var queue: ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
+  private func makeQueue() -> ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
 
   /// Where the source stands when it is injected from.
   private enum Moment: CaseIterable {
@@ -15,20 +15,19 @@ import Testing
   private enum End: CaseIterable {
     case value, failure, failureWithoutResult, cancelled, cancelledWithError, noOutput
 
-    var expected: String {
+    var expected: DeepOutcome {
       switch self {
-      case .value: "succeeded"
+      case .value: .succeeded
       case .failure, .failureWithoutResult:
-        "cancelled: Dependency 'source' failed, and had to succeed: broken"
-      case .cancelled: "cancelled: Dependency 'source' was cancelled."
-      case .cancelledWithError: "cancelled: Dependency 'source' was cancelled: stop"
+        .cancelled([.dependencyFailed("source", TestError("broken"))])
+      case .cancelled: .cancelled([.dependencyCancelled("source")])
+      case .cancelledWithError: .cancelled([.dependencyCancelled("source", TestError("stop"))])
       case .noOutput:
-        "cancelled: 'source' has no value where one is needed: set or inject its input before it "
-          + "executes, or finish it with an output."
+        .cancelled([.error(ProcedureError(.requirementNotSatisfied, procedure: "source"))])
       }
     }
 
-    func end(_ source: Source) {
+    func end(_ source: SourceProcedure<Int>) {
       switch self {
       case .value: source.finish(withResult: .success(7))
       case .failure: source.finish(withResult: .failure(TestError("broken")))
@@ -41,24 +40,12 @@ import Testing
     }
   }
 
-  /// Finishes when told, with what it is told.
-  private final class Source: Procedure, OutputProcedure, @unchecked Sendable {
-    typealias Output = Int
-
-    override init() {
-      super.init()
-      name = "source"
-    }
-
-    override func execute() {}
-  }
-
   @Test("R1: whenever it is injected, and however the source ends: the value, or the reason")
   func table() {
     for end in End.allCases {
       for moment in Moment.allCases {
-        let queue = queue
-        let source = Source()
+        let queue = makeQueue()
+        let source = SourceProcedure<Int>()
         let target = TransformProcedure<Int, String> { "\($0)" }
         if moment != .initialized { queue.add(source) }
         if moment == .executing || moment == .finished { scheduler.run() }
@@ -75,7 +62,7 @@ import Testing
           end.end(source)
           scheduler.run()
         }
-        #expect("\(target.outcome!)" == end.expected, "\(end) \(moment)")
+        #expect(target.outcome?.deep == end.expected, "\(end) \(moment)")
         #expect(target.input == (end == .value ? 7 : nil))
         if end == .value { #expect(try! target.output?.get() == "7") }
       }
@@ -84,7 +71,7 @@ import Testing
 
   @Test("R1: a cancelled source cancels the target once it has finished, not before")
   func cancelledSource() {
-    let (queue, source) = (queue, Source())
+    let (queue, source) = (makeQueue(), SourceProcedure<Int>())
     let target = IdentityProcedure<Int>()
     target.injectResult(from: source)
     queue.add(source, target)
@@ -99,7 +86,7 @@ import Testing
 
   @Test("R1: the value is there before willExecute, and after the source's didFinish observers")
   func order() {
-    let queue = queue
+    let queue = makeQueue()
     let trace = Recorder<String>()
     let source = ResultProcedure { 1 }
     source.addDidFinishBlockObserver { _, _ in trace.note("didFinish") }
@@ -113,7 +100,7 @@ import Testing
 
   @Test("R1: via maps the output; what it throws cancels the target")
   func via() {
-    let queue = queue
+    let queue = makeQueue()
     let source = ResultProcedure { "12" }
     let mapped = TransformProcedure<Int, Int> { $0 + 1 }
     let refused = TransformProcedure<Int, Int> { $0 }
@@ -122,13 +109,13 @@ import Testing
     queue.add(mapped, refused, source)
     scheduler.run()
     #expect(try! mapped.output?.get() == 13)
-    #expect("\(refused.outcome!)" == "cancelled: not a number")
+    #expect(refused.outcome == .cancelled([TestError("not a number")]))
   }
 
   @Test("R1: an optional output is unwrapped; nil cancels the target")
   func optional() {
     for value in [5, nil] as [Int?] {
-      let queue = queue
+      let queue = makeQueue()
       let source = ResultProcedure<Int?> { value }
       source.name = "maybe"
       let target = IdentityProcedure<Int>()
@@ -150,7 +137,7 @@ import Testing
 
   @Test("R1: an output of nothing known but its type can be injected")
   func existential() {
-    let queue = queue
+    let queue = makeQueue()
     let sources: [any OutputProcedure<Int>] = [ResultProcedure { 1 }, IdentityProcedure<Int>()]
     let targets: [any InputProcedure<Int>] = [IdentityProcedure<Int>(), IdentityProcedure<Int>()]
     for (source, target) in zip(sources, targets) {
@@ -164,7 +151,7 @@ import Testing
 
   @Test("R1: a value that the target had is replaced; of several sources the last to finish counts")
   func several() {
-    let queue = queue
+    let queue = makeQueue()
     let (first, second) = (ResultProcedure { 1 }, ResultProcedure { 2 })
     second.add(dependency: first)
     let target = IdentityProcedure<Int>()
@@ -177,7 +164,7 @@ import Testing
 
   @Test("R1: a target that was cancelled before gets nothing, and its closure is not called")
   func cancelledTarget() {
-    let (queue, source) = (queue, Source())
+    let (queue, source) = (makeQueue(), SourceProcedure<Int>())
     let calls = Counter()
     let target = IdentityProcedure<Int>()
     target.injectResult(from: source) { output in
@@ -189,7 +176,8 @@ import Testing
     target.cancel()
     source.finish(withResult: .success(1))
     scheduler.run()
-    #expect("\(target.outcome!)" == "cancelled" && target.input == nil && calls.value == 0)
+    #expect(target.outcome == .cancelled([]))
+    #expect(target.input == nil && calls.value == 0)
   }
 
   @Test("R1: inject hands over both procedures, however the dependency ended; a throw cancels")
@@ -198,7 +186,7 @@ import Testing
       var seen = ""
       override func execute() { finish() }
     }
-    let queue = queue
+    let queue = makeQueue()
     let fine = TracedProcedure("fine")
     let broken = TracedProcedure("broken", failure: TestError("e"))
     let stopped = TracedProcedure("stopped")
@@ -213,13 +201,14 @@ import Testing
     stopped.cancel()
     scheduler.run()
     #expect(Set(target.seen.split(separator: " ")) == ["fine", "broken", "stopped", "0", "1"])
-    #expect("\(target.outcome!)" == "succeeded" && "\(refusing.outcome!)" == "cancelled: no")
+    #expect(target.outcome == .succeeded)
+    #expect(refusing.outcome == .cancelled([TestError("no")]))
   }
 
-  @Test("R1: down a chain each error says who stopped it, and what began it, and no more")
+  @Test("R1: down a chain each error says which one stopped it, and what began it, and no more")
   func causes() {
     for isFailure in [true, false] {
-      let queue = queue
+      let queue = makeQueue()
       let source = ResultProcedure<Int> { throw TestError("broken") }
       source.name = "0"
       let chain = (1...4).map { number in
@@ -233,18 +222,16 @@ import Testing
       queue.add(chain)
       if !isFailure { source.cancel() }
       scheduler.run()
-      let cause =
-        isFailure
-        ? "Dependency '0' failed, and had to succeed: broken" : "Dependency '0' was cancelled."
-      #expect(
-        chain.map { "\($0.errors[0])" } == [cause]
-          + (1...3).map { "Dependency '\($0)' was cancelled: \(cause)" })
+      let cause: DeepError =
+        isFailure ? .dependencyFailed("0", TestError("broken")) : .dependencyCancelled("0")
+      let others = (1...3).map { DeepError.dependencyCancelled("\($0)", cause.error) }
+      #expect(chain.map(\.errors.deep) == ([cause] + others).map { [$0] })
     }
   }
 
   @Test("D4: a condition still sees a dependency that failed and was injected from")
   func conditions() {
-    let queue = queue
+    let queue = makeQueue()
     let broken = TracedProcedure("broken", failure: TestError("e"))
     let target = BlockProcedure {}
     target.inject(dependency: broken) { _, _, _ in }
@@ -256,7 +243,7 @@ import Testing
 
   @Test("R1: many sources of one target, and many targets of one source")
   func many() {
-    let queue = queue
+    let queue = makeQueue()
     let sources = (0..<200).map { number in ResultProcedure { number } }
     let sum = Recorder<Int>()
     let target = BlockProcedure {}
@@ -282,7 +269,7 @@ import Testing
   func injectionAgainstFinish() async {
     let queue = ProcedureQueue()
     for round in 0..<Rounds.few {
-      let source = Source()
+      let source = SourceProcedure<Int>()
       let executing = Gate()
       source.addDidExecuteBlockObserver { _ in executing.open() }
       let target = IdentityProcedure<Int>()
@@ -294,7 +281,7 @@ import Testing
           target.injectResult(from: source)
           queue.add(target)
         })
-      #expect("\(await target.waitUntilFinished())" == "succeeded")
+      #expect(await target.waitUntilFinished() == .succeeded)
       #expect(target.input == round)
     }
   }

@@ -5,7 +5,7 @@ import Testing
 /// Neither of two linked procedures keeps the other alive after the hand-over.
 @Suite struct LinkTests {
   private let scheduler = ManualScheduler()
-  private var queue: ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
+  private func makeQueue() -> ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
 
   private typealias Number = IdentityProcedure<Int>
 
@@ -28,7 +28,7 @@ import Testing
   @Test("R2: the source goes when it has finished, also while the target still waits")
   func sourceGoes() {
     for link in Link.allCases {
-      let queue = queue
+      let queue = makeQueue()
       let blocker = TracedProcedure(end: .whenTold)
       let target = Number()
       target.input = 1
@@ -46,7 +46,7 @@ import Testing
       #expect(source == nil, "\(link)")
       blocker.finish()
       scheduler.run()
-      #expect("\(target.outcome!)" == "succeeded", "\(link)")
+      #expect(target.outcome == .succeeded, "\(link)")
     }
   }
 
@@ -54,7 +54,7 @@ import Testing
   func targetGoes() {
     for link in Link.allCases {
       for isCancelled in [false, true] {
-        let queue = queue
+        let queue = makeQueue()
         let blocker = TracedProcedure(end: .whenTold)
         let source = Number()
         source.input = 1
@@ -92,10 +92,10 @@ import Testing
     }
   }
 
-  @Test("F4: the closure of a hand-over is let go of with it, and when the target is cancelled")
+  @Test("F4: the closure of a hand-over is released with it, and when the target is cancelled")
   func closures() {
     let released = Counter()
-    let queue = queue
+    let queue = makeQueue()
     let (first, second) = (Number(), Number())
     let blocker = TracedProcedure(end: .whenTold)
     let source = ResultProcedure { 1 }
@@ -126,7 +126,7 @@ import Testing
         bind(from: count)
       }
     }
-    let queue = queue
+    let queue = makeQueue()
     let source = ResultProcedure { "four" }
     let (injected, set, none) = (Length().injectResult(from: source), Length(), Length())
     set.input = "seven"

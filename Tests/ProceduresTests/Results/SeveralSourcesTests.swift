@@ -4,19 +4,14 @@ import Testing
 
 @Suite struct SeveralSourcesTests {
   private let scheduler = ManualScheduler()
-  private var queue: ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
+  private func makeQueue() -> ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
 
   private typealias Input = (Int, String, [Double])
 
-  /// Finishes when told.
-  private final class Source<Output: Sendable>: Procedure, OutputProcedure, @unchecked Sendable {
-    override func execute() {}
-  }
-
   private struct Sources {
-    let number = Source<Int>().named("number")
-    let text = Source<String>().named("text")
-    let list = Source<[Double]>().named("list")
+    let number = SourceProcedure<Int>("number")
+    let text = SourceProcedure<String>("text")
+    let list = SourceProcedure<[Double]>("list")
     var all: [Procedure] { [number, text, list] }
 
     func finish(_ index: Int) {
@@ -35,7 +30,7 @@ import Testing
   @Test("R3: a tuple in the order of the call, whatever the order in which they finish")
   func order() {
     for order in Self.orders {
-      let (queue, sources) = (queue, Sources())
+      let (queue, sources) = (makeQueue(), Sources())
       let target = TransformProcedure<Input, String> { input in
         "\(input.0) \(input.1) \(input.2)"
       }
@@ -48,14 +43,15 @@ import Testing
         sources.finish(index)
       }
       scheduler.run()
-      #expect(target.outcome == .succeeded && (try! target.output?.get()) == "7 seven [7.0]")
+      #expect(target.outcome == .succeeded)
+      #expect((try! target.output?.get()) == "7 seven [7.0]")
       #expect(target.dependencies.isEmpty)
     }
   }
 
   @Test("R3: two of them, some enqueued or finished before, one of them twice")
   func moments() {
-    let queue = queue
+    let queue = makeQueue()
     let (early, late) = (ResultProcedure { 1 }, ResultProcedure { "late" })
     queue.add(early)
     scheduler.run()
@@ -74,7 +70,7 @@ import Testing
   func failures() {
     for ending in ["failed", "cancelled", "empty"] {
       for index in 0..<3 {
-        let (queue, sources) = (queue, Sources())
+        let (queue, sources) = (makeQueue(), Sources())
         let target = TransformProcedure<Input, Int>(name: "target") { $0.0 }
         target.injectResult(from: sources.number, sources.text, sources.list)
         queue.add(sources.all)
@@ -105,14 +101,14 @@ import Testing
 
   @Test("R3: a source goes when it has finished; the target and the values go when it is cancelled")
   func memory() {
-    let queue = queue
+    let queue = makeQueue()
     let released = Counter()
     final class Value: Sendable {
       let released: Counter
       init(_ released: Counter) { self.released = released }
       deinit { released.increment() }
     }
-    let blocker = Source<Int>()
+    let blocker = SourceProcedure<Int>()
     let target = TransformProcedure<(Value, Int), Int> { $0.1 }
     weak var source: ResultProcedure<Value>?
     do {
@@ -130,7 +126,7 @@ import Testing
     blocker.finish(withResult: .success(1))
     scheduler.run()
     weak var gone: TransformProcedure<(Int, Int), Int>?
-    let (one, two) = (Source<Int>(), Source<Int>())
+    let (one, two) = (SourceProcedure<Int>(), SourceProcedure<Int>())
     do {
       let dropped = TransformProcedure<(Int, Int), Int> { $0.0 }
       dropped.injectResult(from: one, two)

@@ -69,7 +69,7 @@ import Testing
     expectNot(machine.requestWorker())
   }
 
-  @Test("G1, G2: a held group starts nobody; settled and empty, it closes once and accepts nobody")
+  @Test("G1, G2: a held group starts none; settled and empty, it closes once and accepts none")
   func groupPhases() {
     var machine = ReadyListStateMachine(isGroup: true)
     let child = TracedProcedure()
@@ -93,7 +93,7 @@ import Testing
     #expect(machine.treeCancel?.errors.count == 1)
   }
 
-  @Test("who is no member is left alone")
+  @Test("one that is no member is left alone")
   func strangers() {
     var machine = ReadyListStateMachine()
     let procedure = TracedProcedure()
@@ -116,8 +116,8 @@ import Testing
     #expect(machine.takeJob()?.procedure === second)
   }
 
-  @Test("G5: in a cancelled group nobody starts")
-  func nobodyStarts() {
+  @Test("G5: in a cancelled group none starts")
+  func noneStarts() {
     var machine = ReadyListStateMachine(isGroup: true)
     machine.begin()
     machine.cancel(TreeCancel(errors: [], reason: .requested))

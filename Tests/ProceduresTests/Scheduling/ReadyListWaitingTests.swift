@@ -69,7 +69,7 @@ import Testing
     expect(takenName(&machine) == "evaluable evaluate(4)" && machine.slotsInUse == 1)
   }
 
-  @Test("Q3, G1, G5: suspended, held or cancelled nobody is evaluated")
+  @Test("Q3, G1, G5: in a suspended, held or cancelled list none is evaluated")
   func closedToEvaluation() {
     var suspended = Machine()
     suspended.isSuspended = true
@@ -86,7 +86,7 @@ import Testing
     expect(takenName(&held) == "p evaluate(3)")
   }
 
-  @Test("L2: who excludes others must ask when a slot is free, and takes it only if granted")
+  @Test("L2: one that excludes others must ask when a slot is free, and takes it only if granted")
   func mustAsk() {
     var machine = Machine()
     machine.limit = 1
@@ -177,7 +177,7 @@ import Testing
   }
 
   @Test(
-    "L4: withdraw: only who waits in line; it is a member, and keeps the request, until it retires")
+    "L4: withdraw: only a waiter in line; it is a member, and keeps the request, until it retires")
   func withdraw() {
     var machine = Machine()
     let (waiter, ready) = (exclusive("waiter", in: &machine), exclusive("ready", in: &machine))
@@ -190,7 +190,7 @@ import Testing
     expect(machine.retire(waiter.procedure).request === waiter && machine.count == 1)
   }
 
-  @Test("L1: who retires gives up what it asked for, or holds, wherever it is")
+  @Test("L1: one that retires gives up what it asked for, or holds, wherever it is")
   func retire() {
     for steps in 0..<4 {
       var machine = Machine()

@@ -5,11 +5,13 @@ import Testing
 @Suite struct BatchProcedureTests {
   private let scheduler = ManualScheduler()
   private let clock = TestClock()
-  private var queue: ProcedureQueue { ProcedureQueue(scheduler: scheduler, clock: clock.clock) }
+  private func makeQueue() -> ProcedureQueue {
+    ProcedureQueue(scheduler: scheduler, clock: clock.clock)
+  }
 
   @Test("each element has a procedure of its own; outputs keep the order of the input")
   func positions() throws {
-    let queue = queue
+    let queue = makeQueue()
     let batch = BatchProcedure { TransformProcedure<Int, String> { "\($0)" } }
     batch.injectResult(from: ResultProcedure { Array((0..<100).reversed()) }.onto(queue))
     let empty = BatchProcedure { IdentityProcedure<Int>() }
@@ -25,21 +27,22 @@ import Testing
   func failure() {
     let done = Counter()
     let batch = BatchProcedure {
-      TransformProcedure<Int, Int> { number in
+      TransformProcedure<Int, Int>(name: "step") { number in
         if number == 2 { throw TestError("two") }
         done.increment()
         return number
       }
     }
     batch.input = [1, 2, 3]
-    queue.add(batch)
+    makeQueue().add(batch)
     scheduler.run()
-    #expect("\(batch.outcome!)".hasSuffix("two") && batch.output == nil && done.value == 2)
+    #expect(batch.outcome?.deep == .failed([.child("step", TestError("two"))]))
+    #expect(batch.output == nil && done.value == 2)
   }
 
   @Test("without an input it is cancelled, and says so; cancelled, it cancels its children")
   func noInput() {
-    let queue = queue
+    let queue = makeQueue()
     let missing = BatchProcedure { IdentityProcedure<Int>() }
     let cancelled = BatchProcedure {
       AsyncTransformProcedure<Int, Int>(.callback) { number, finish in finish(.success(number)) }
@@ -66,7 +69,7 @@ import Testing
       }
       strong.input = [1, 2]
       batch = strong
-      queue.add(strong)
+      makeQueue().add(strong)
       scheduler.run()
     }
     #expect(batch == nil && released.value == 1)

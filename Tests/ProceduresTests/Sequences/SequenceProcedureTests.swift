@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct SequenceProcedureTests {
   private let scheduler = ManualScheduler()
-  private var queue: ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
+  private func makeQueue() -> ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
 
   @Test("map, flat map, filter and reduce work on a source of their own, in its order")
   func ownSources() throws {
@@ -13,7 +13,7 @@ import Testing
     let compactMap = FlatMapProcedure(source: ["1", "x", "3"]) { Int($0) }
     let filter = FilterProcedure(source: [1, 2, 3, 4]) { $0.isMultiple(of: 2) }
     let reduce = ReduceProcedure(source: ["a", "b"], initial: 0) { sum, text in sum + text.count }
-    queue.add(map, flatMap, compactMap, filter, reduce)
+    makeQueue().add(map, flatMap, compactMap, filter, reduce)
     scheduler.run()
     #expect(try map.output?.get() == [2, 4, 6])
     #expect(try flatMap.output?.get() == [1, 2, 2, 3, 3, 3])
@@ -24,7 +24,7 @@ import Testing
 
   @Test("R1: on an output procedure they depend on it and get its output, of any sequence type")
   func spelledOnTheSource() throws {
-    let queue = queue
+    let queue = makeQueue()
     let numbers = ResultProcedure { [3, 1, 2] }
     let set = ResultProcedure { Set([1, 2, 3]) }
     let map = numbers.map { "\($0)" }
@@ -46,7 +46,7 @@ import Testing
 
   @Test("a throw fails it; a failed source cancels it; without a source it fails, and says so")
   func failures() {
-    let queue = queue
+    let queue = makeQueue()
     let throwing = MapProcedure(source: [1]) { (_: Int) -> Int in throw TestError("e") }
     let broken = ResultProcedure<[Int]> { throw TestError("broken") }
     broken.name = "numbers"
@@ -54,9 +54,9 @@ import Testing
     let empty = FilterProcedure<Int> { _ in true }
     queue.add(throwing, broken, mapped, empty)
     scheduler.run()
-    #expect("\(throwing.outcome!)" == "failed: e")
+    #expect(throwing.outcome == .failed([TestError("e")]))
     #expect(
-      "\(mapped.outcome!)" == "cancelled: Dependency 'numbers' failed, and had to succeed: broken")
+      mapped.outcome?.deep == .cancelled([.dependencyFailed("numbers", TestError("broken"))]))
     #expect((empty.errors.first as? ProcedureError)?.code == .requirementNotSatisfied)
   }
 
@@ -70,9 +70,10 @@ import Testing
       return number
     }
     itself.note(procedure)
-    queue.add(procedure)
+    makeQueue().add(procedure)
     scheduler.run()
     #expect(seen.events == [1, 2, 3])
-    #expect("\(procedure.outcome!)" == "cancelled" && procedure.output == nil)
+    #expect(procedure.outcome == .cancelled([]))
+    #expect(procedure.output == nil)
   }
 }

@@ -3,7 +3,7 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-/// Deep and wide graphs: no stack overflow, no quadratic time. A quarter of the size by default, which
+/// Deep and wide graphs: no stack overflow, no quadratic time. Smaller by default, which
 /// overflows a stack as well; with STRESS set, the full size.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct ShapeTests {
   /// When a shape is cancelled.
@@ -17,8 +17,8 @@ import Testing
   /// Less where the ordinary suite tries one more moment of the same shape.
   private static func size(_ full: Int, _ moment: Moment = .never) -> Int {
     switch moment {
-    case .never, .whilePending: Rounds.size(full, otherwise: full / 8)
-    case .beforeEnqueue, .whileRunning: Rounds.size(full, otherwise: full / 10)
+    case .never, .whilePending: Rounds.size(full, otherwise: full / 32)
+    case .beforeEnqueue, .whileRunning: Rounds.size(full, otherwise: full / 80)
     }
   }
 
@@ -56,7 +56,7 @@ import Testing
     #expect(count == 1)
   }
 
-  @Test("groups nested 5,000 deep, run or cancelled at any moment", arguments: Moment.allCases)
+  @Test("groups nested deep, run or cancelled at any moment", arguments: Moment.allCases)
   func nested(cancelled moment: Moment) async {
     await run(cancelled: moment) { [Self.nestedGroups()] }
   }
@@ -74,7 +74,7 @@ import Testing
       scheduler.run()
       outermost.cancel()
       var innermost = outermost
-      for _ in 0..<Rounds.size(100_000, otherwise: 20_000) {
+      for _ in 0..<Rounds.size(100_000, otherwise: 4_000) {
         let next = GroupProcedure()
         #expect(innermost.add(child: next))
         innermost = next
@@ -86,13 +86,13 @@ import Testing
     #expect(isFinished)
   }
 
-  @Test("groups nested 5,000 deep that were never added are released without recursion")
+  @Test("groups nested deep that were never added are released without recursion")
   func nestedReleased() async {
     let count = await onSmallStack { Self.nestedGroups().children.count }
     #expect(count == 2)
   }
 
-  private static let depth = Rounds.size(5_000, otherwise: 5_000)
+  private static let depth = Rounds.size(5_000, otherwise: 1_000)
 
   private static func nestedGroups() -> GroupProcedure {
     var group = GroupProcedure(Node())
@@ -115,7 +115,7 @@ import Testing
     #expect(count == Self.size(100_000))
   }
 
-  @Test("groups nested 5,000 deep, cancelled from the inside out, are cancelled in linear time")
+  @Test("groups nested deep, cancelled from the inside out, are cancelled in linear time")
   func insideOut() async {
     let areCancelled = await onSmallStack {
       var groups = [GroupProcedure()]

@@ -8,7 +8,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(10))) struct ValueShapeTests {
   private func makeQueue() -> ProcedureQueue { ProcedureQueue(qualityOfService: .utility) }
 
-  private static let length = Rounds.size(50_000, otherwise: 15_000)
+  private static let length = Rounds.size(50_000, otherwise: 3_000)
 
   private typealias Step = TransformProcedure<Int, Int>
 
@@ -33,7 +33,7 @@ import Testing
   @Test("R1: the failure of the first of many cancels all the others")
   func failure() async {
     let queue = makeQueue()
-    let steps = chain(Rounds.size(10_000, otherwise: 5_000))
+    let steps = chain(Rounds.size(10_000, otherwise: 2_500))
     steps[0].input = nil
     queue.add(steps)
     await queue.waitUntilAllFinished()
@@ -59,7 +59,7 @@ import Testing
   @Test("a large batch, and as many asynchronous procedures")
   func batch() async throws {
     let queue = makeQueue()
-    let count = Rounds.size(20_000, otherwise: 5_000)
+    let count = Rounds.size(20_000, otherwise: 1_000)
     let batch = BatchProcedure { Step { $0 + 1 } }
     batch.input = Array(0..<count)
     #expect(try await queue.value(of: batch) == Array(1...count))

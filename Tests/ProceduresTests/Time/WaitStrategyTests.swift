@@ -59,7 +59,7 @@ import Testing
     }
     #expect(drawn.count > 100)
     func seeded(_ seed: UInt64) -> [Duration] {
-      var iterator = random.jittered().drawing(from: SeededGenerator(seed: seed)).makeIterator()
+      var iterator = random.jittered().drawing(from: SimulationGenerator(seed: seed)).makeIterator()
       return (0..<20).map { _ in iterator.next()! }
     }
     #expect(seeded(7) == seeded(7) && seeded(7) != seeded(8))

@@ -2,6 +2,7 @@
 import Cancellation
 import Dispatch
 import Procedures
+import ProceduresTimeline
 
 final class NoOperation: Procedure, @unchecked Sendable {
   override func execute() { finish() }
@@ -24,6 +25,13 @@ func run(_ body: (ProcedureQueue) -> Void) {
 let cases: [String: @Sendable (Int) -> Void] = [
   "no-op": { count in
     run { queue in for _ in 0..<count { queue.add(NoOperation()) } }
+  },
+  "recorded": { count in
+    let timeline = ProcedureTimeline()
+    run { queue in
+      timeline.record(queue)
+      for _ in 0..<count { queue.add(NoOperation()) }
+    }
   },
   "block": { count in
     run { queue in for _ in 0..<count { queue.add(BlockProcedure {}) } }
@@ -80,5 +88,41 @@ let cases: [String: @Sendable (Int) -> Void] = [
     let source = CancellationTokenSource()
     let token = source.token
     for _ in 0..<count { _ = CancellationTokenSource(linkedTo: token) }
+  },
+  "child": { count in
+    run { queue in
+      queue.add(GroupProcedure(children: (0..<count).map { _ in NoOperation() }))
+    }
+  },
+  "latency": { count in
+    let queue = ProcedureQueue()
+    let hasExecuted = DispatchSemaphore(value: 0)
+    for _ in 0..<count {
+      queue.add(BlockProcedure { hasExecuted.signal() })
+      hasExecuted.wait()
+    }
+  },
+
+  // What others take for as much: to read the rest by.
+  "dispatch": { count in
+    let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
+    let group = DispatchGroup()
+    for _ in 0..<count { queue.async(group: group) {} }
+    group.wait()
+  },
+  "dispatch-serial": { count in
+    let queue = DispatchQueue(label: "serial")
+    for _ in 0..<count { queue.async {} }
+    queue.sync {}
+  },
+  "dispatch-timer": { count in
+    let timers = (0..<count).map { _ in
+      let timer = DispatchSource.makeTimerSource(queue: .global())
+      timer.setEventHandler {}
+      timer.schedule(deadline: .now() + 900)
+      timer.activate()
+      return timer
+    }
+    for timer in timers { timer.cancel() }
   },
 ]

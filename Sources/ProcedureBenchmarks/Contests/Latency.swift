@@ -1,0 +1,38 @@
+import Foundation
+internal import ProcedurePrimitives
+import Procedures
+
+extension Contest {
+  /// From the add of one procedure until it executes, when nothing has been going on: the median of
+  /// many trials in each round.
+  static let latency = Contest(
+    name: "latency", ceiling: 1.1, aim: 1,
+    ours: Side(measuring: "add to execute on an idle queue", items: 200) { count in
+      let queue = ProcedureQueue()
+      return medianLatency(count) { work in queue.add(BlockProcedure(work)) }
+    },
+    theirs: Side(measuring: "async to block on an idle Dispatch queue", items: 200) { count in
+      let queue = DispatchQueue.global()
+      return medianLatency(count) { work in queue.async(execute: work) }
+    })
+
+  /// Blocks the main thread, which belongs to no pool, between the trials and during them.
+  private static func medianLatency(
+    _ count: Int, _ submit: (_ work: @escaping @Sendable () -> Void) -> Void
+  ) -> Double {
+    let isDone = DispatchSemaphore(value: 0)
+    return (0..<count).map { _ in
+      Thread.sleep(forTimeInterval: 0.000_2)
+      let end = Locked(ContinuousClock.now)
+      let start = ContinuousClock.now
+      submit {
+        let now = ContinuousClock.now
+        end.withLock { $0 = now }
+        Tally.note()
+        isDone.signal()
+      }
+      isDone.wait()
+      return (end.withLock { $0 } - start).nanoseconds
+    }.quantile(0.5)
+  }
+}

@@ -1,0 +1,68 @@
+internal import ProcedurePrimitives
+
+/// Where a procedure waited in line for what others excluded it from.
+package struct RecordedExclusion: Sendable {
+  /// How long each hindrance was there meanwhile: together, how long it was in line.
+  package internal(set) var times = HindranceTimes()
+  package internal(set) var category: ExclusionCategory?
+  /// Whose finish made room for it; 0 if that is not recorded.
+  package internal(set) var holder: UInt64 = 0
+}
+
+/// How long a recorded procedure is in line for what others exclude it from, as its request notes it.
+///
+/// Guarded by the lock of the list. Of each recorded procedure that excludes others there is one, which its
+/// request may refer to for longer than its record lives.
+final class ExclusionWait: @unchecked Sendable {
+  /// The number of the record.
+  let id: UInt64
+  private let recording: ListRecording
+  @safe @exclusivity(unchecked) private var known: RecordedExclusion?
+  @safe @exclusivity(unchecked) private var isInLine = false
+
+  init(of id: UInt64, in recording: ListRecording) {
+    self.id = id
+    self.recording = recording
+  }
+
+  /// It had a slot at hand, and waits in line.
+  func enterLine(of request: ExclusionRequest) {
+    guard !isInLine else { return }
+    isInLine = true
+    var exclusion = known ?? RecordedExclusion()
+    exclusion.category = ExclusionTable.shared.withLock { _ in request.categoryAwaited }
+    exclusion.times -= recording.sample().times
+    known = exclusion
+  }
+
+  /// It goes on, or waits for something else.
+  ///
+  /// - Parameter holder: the record of the procedure that made room for it; 0 if that is not known.
+  func leaveLine(after holder: UInt64) {
+    guard isInLine else { return }
+    isInLine = false
+    known?.times += recording.sample().times
+    if holder != 0 { known?.holder = holder }
+  }
+
+  /// What is known of it, as if it left the line now; nil if it never was in line.
+  var soFar: RecordedExclusion? {
+    guard isInLine else { return known }
+    var ended = known
+    ended?.times += recording.sample().times
+    return ended
+  }
+
+  /// The procedure ends: an offer that is still on its way changes nothing any more.
+  func end() -> RecordedExclusion? {
+    leaveLine(after: 0)
+    return known
+  }
+}
+
+extension ExclusionRequest {
+  /// That of the line it stands in. Guarded by the lock of the table.
+  fileprivate var categoryAwaited: ExclusionCategory? {
+    if case .waiting(let line) = status { line.level.category } else { nil }
+  }
+}

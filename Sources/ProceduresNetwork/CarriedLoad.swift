@@ -1,0 +1,81 @@
+#if canImport(FoundationNetworking)
+  internal import Dispatch
+  internal import Foundation
+  internal import FoundationNetworking
+  internal import ProcedurePrimitives
+
+  /// A data task of the session that carries those of a user's session, for a completion handler as
+  /// Foundation's own tasks have one.
+  ///
+  /// Foundation on Linux stops the program for a cancel of a task of the user's session that comes at the
+  /// wrong moment: see `CarrierSession`, where a task ends on the queue that its cancel runs on.
+  ///
+  /// 1. `completion` is called once, on the delegate queue of the user's session.
+  /// 2. No method of the task is called from its events: these come on the session's own queue, which such a
+  ///    method waits for.
+  final class CarriedLoad: TaskEvents {
+    typealias Completion = @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+
+    let userSession: URLSession
+    private let state: Locked<State>
+
+    private struct State: @unchecked Sendable {
+      var task: URLSessionDataTask?
+      var response: URLResponse?
+      var data = Data()
+      var completion: Completion?
+      /// The rest is known: an error of the task is only our own cancel of it.
+      var isOver = false
+    }
+
+    private init(in session: URLSession, _ completion: @escaping Completion) {
+      userSession = session
+      state = Locked(State(completion: completion))
+    }
+
+    /// Makes the task, which has not been resumed.
+    static func makeTask(
+      for url: URL, in session: URLSession, completion: @escaping Completion
+    ) -> URLSessionDataTask {
+      let load = CarriedLoad(in: session, completion)
+      let task = TransferDelegate.makeTask(for: load, in: session) { $0.dataTask(with: url) }
+      load.state.withLock { $0.task = task }
+      return task
+    }
+
+    func responseCame(_ response: URLResponse) {
+      // It replaces the one before: a 401 whose challenge was answered.
+      state.withLock { state in
+        state.response = response
+        state.data = Data()
+      }
+    }
+
+    func dataCame(_ data: Data) { state.withLock { $0.data.append(data) } }
+
+    func bodyWasSent(_ count: Int64, of total: Int64) {}
+
+    func challengeStaysUnanswered() {
+      let task = state.withLock { state in
+        state.isOver = true
+        return state.task
+      }
+      DispatchQueue.global().async { task?.cancel() }
+    }
+
+    func taskEnded(_ error: (any Error)?) {
+      let end = state.withLock { state in
+        defer { state = State() }
+        return state
+      }
+      guard let completion = end.completion else { return }
+      userSession.delegateQueue.addOperation {
+        if let error, !end.isOver || end.response == nil {
+          completion(nil, nil, error)
+        } else {
+          completion(end.data, end.response, nil)
+        }
+      }
+    }
+  }
+#endif

@@ -1,0 +1,238 @@
+import Cancellation
+import ProcedureTestSupport
+import Testing
+
+/// What owns tokens and tasks, and what awaits them, called at wrong moments: twice, too late, from
+/// inside, and from a `deinit`.
+@Suite struct WrongMomentStoreTests {
+  private final class Owner: Sendable {
+    let searches = SerialCancellation()
+    let tasks = TaskStore<Int>()
+    let action: @Sendable (Owner) -> Void
+    init(_ action: @escaping @Sendable (Owner) -> Void) { self.action = action }
+    deinit { action(self) }
+  }
+
+  // MARK: Registrations
+
+  @Test("K5: a registration is used twice, as a copy, from inside its handler, and on never")
+  func registrations() {
+    let source = CancellationTokenSource()
+    let slots = Slots()
+    let answers = Recorder<Bool>()
+    slots[0] = source.token.onCancel { answers.note(slots[0].unregister()) }
+    let first = source.token.onCancel {}
+    let copy = first
+    answers.note(first.unregister())
+    answers.note(copy.unregister())
+    source.cancel()
+    answers.note(slots[0].unregister())
+    answers.note(CancellationToken.never.onCancel {}.unregister())
+    answers.note(CancellationToken.cancelled.onCancel {}.unregister())
+    #expect(answers.events == [true, false, false, false, false, false])
+  }
+
+  @Test("K5: the handle of a handler that left does not reach the one that took its place")
+  func staleRegistration() {
+    let source = CancellationTokenSource()
+    let calls = Counter()
+    for _ in 0..<3 {
+      let stale = source.token.onCancel {}
+      stale.unregister()
+      source.token.onCancel { calls.increment() }
+      #expect(!stale.unregister())
+    }
+    source.cancel()
+    #expect(calls.value == 3)
+  }
+
+  // MARK: Sources
+
+  @Test("K6: linked to itself by way of others, and to the same parent twice: nothing doubles")
+  func linkedTwice() {
+    let source = CancellationTokenSource()
+    let calls = Counter()
+    let child = CancellationTokenSource(linkedTo: source.token, source.token, .never)
+    let both = (child.token || source.token) && (source.token || child.token)
+    both.onCancel { calls.increment() }
+    // A child's cancel from inside its parent's, and the other way round.
+    child.token.onCancel { source.cancel() }
+    source.token.onCancel { child.cancel() }
+    child.cancel()
+    source.cancel()
+    #expect(calls.value == 1)
+  }
+
+  @Test(
+    "K10: a deadline before now, at now, too far away, replaced by one of each, and after the end")
+  func deadlines() {
+    let clock = TestClock()
+    let past = CancellationTokenSource()
+    past.cancel(after: .seconds(-5), clock: clock.clock)
+    #expect(past.isCancelled)
+    #expect(CancellationToken.timeout(.zero, clock: clock.clock).isCancelled)
+    #expect(CancellationToken.timeout(.seconds(Int64.min / 4), clock: clock.clock).isCancelled)
+    let far = CancellationTokenSource()
+    far.cancel(after: .seconds(1_000_000_000_000), clock: clock.clock)
+    far.cancel(after: .seconds(5), clock: clock.clock)
+    far.cancel(after: .seconds(1_000_000_000_000), clock: clock.clock)
+    clock.advance(by: .seconds(3_600))
+    #expect(!far.isCancelled && clock.pendingCount == 1)
+    far.cancel()
+    far.cancel(after: .zero, clock: clock.clock)
+    #expect(clock.pendingCount == 0)
+    #expect(far.token.reason == .requested)
+  }
+
+  // MARK: Serial cancellation, guards
+
+  @Test("K13: renew and cancel twice, from inside a handler, after the end, and from deinit")
+  func serial() {
+    let searches = SerialCancellation()
+    searches.cancel()
+    #expect(searches.renew().isCancelled, "before any renew")
+    let inside = SerialCancellation()
+    let renewed = Slot<CancellationToken>()
+    let first = inside.renew()
+    first.onCancel { renewed.value = inside.renew() }
+    let second = inside.renew()
+    // The handler's came while the second was being made: the later of the two is current.
+    #expect(first.isCancelled && second.isCancelled && renewed.value?.isCancelled == false)
+    inside.cancel()
+    inside.cancel()
+    #expect(renewed.value?.isCancelled == true && inside.renew().isCancelled)
+    let leaving = Slot<CancellationToken>()
+    do {
+      _ = Owner { owner in
+        leaving.value = owner.searches.renew()
+        #expect(leaving.value?.isCancelled == false)
+      }
+    }
+    #expect(leaving.value?.isCancelled == true)
+  }
+
+  @Test("K13: a guard of a source that has ended, and two guards of one source")
+  func guards() {
+    let source = CancellationTokenSource()
+    do {
+      let first = CancellationGuard(source)
+      let second = CancellationGuard(source)
+      first.disarm()
+      #expect(!second.token.isCancelled)
+    }
+    #expect(source.isCancelled)
+    let ended = CancellationTokenSource()
+    ended.complete()
+    do { _ = CancellationGuard(ended) }
+    #expect(!ended.isCancelled && ended.token.isCompleted)
+  }
+
+  // MARK: Task stores
+
+  @Test("K13: cancel of an id that is not there, twice, and from inside the task; use after it")
+  func store() async throws {
+    let store = TaskStore<Int>()
+    store.cancel(7)
+    store.cancelAll()
+    let isCancelled = store.addTask(id: 1) { [unowned store] in
+      store.cancel(1)
+      store.cancel(1)
+      store.cancelAll()
+      return Task.isCancelled && store.count(1) == 0
+    }
+    #expect(try await isCancelled.value)
+    // The policy finds no task, since the task that adds has been taken out before.
+    let again = store.addTask(id: 1) { [unowned store] in
+      store.cancel(1)
+      return try await store.addTask(id: 1, policy: .skipIfRunning) { !Task.isCancelled }.value
+    }
+    #expect(try await again.value)
+    while store.count(1) > 0 { await Task.yield() }
+  }
+
+  @Test(
+    "K13: tasks added and cancelled from the deinit of the store's owner start cancelled or are")
+  func storeInDeinit() async throws {
+    let task = Slot<Task<Bool, any Error>>()
+    let gate = Gate()
+    do {
+      _ = Owner { owner in
+        owner.tasks.cancelAll()
+        task.value = owner.tasks.addTask(id: 1) {
+          await gate.wait()
+          return Task.isCancelled
+        }
+      }
+    }
+    gate.open()
+    #expect(try await task.value!.value)
+  }
+
+  // MARK: Awaiting
+
+  enum State: CaseIterable { case never, notCancelled, cancelled }
+
+  private func token(_ state: State) -> CancellationToken {
+    switch state {
+    case .never: return .never
+    case .notCancelled: return CancellationTokenSource().token
+    case .cancelled: return .cancelled
+    }
+  }
+
+  @Test("K11: awaiting what has ended, twice, and from a cancelled task", arguments: State.allCases)
+  func awaiting(state: State) async {
+    let token = token(state)
+    #expect(await token.cancelled == (state == .cancelled))
+    #expect(await token.cancelled == token.isCancelled)
+    let fromCancelled = Task {
+      unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+      return await token.cancelled
+    }
+    #expect(await fromCancelled.value == (state == .cancelled))
+    let pending = CancellationTokenSource()
+    let waiter = Task {
+      unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+      return await pending.token.cancelled
+    }
+    #expect(await waiter.value == false && !pending.token.isCompleted)
+  }
+
+  @Test("K11: scopes, tasks and sequences on what has ended", arguments: State.allCases)
+  func scopes(state: State) async throws {
+    let token = token(state)
+    let isCancelled = state == .cancelled
+    let calls = Counter()
+    await withCancellationHandler(for: token) {
+      #expect(calls.value == (isCancelled ? 1 : 0), "before the operation")
+      token.onCancel { calls.increment() }
+    } onCancel: {
+      calls.increment()
+    }
+    #expect(calls.value == (isCancelled ? 2 : 0))
+    #expect(try await Task(cancelledBy: token) { Task.isCancelled }.value == isCancelled)
+    var elements = 0
+    let (numbers, numbersEnd) = AsyncStream.makeStream(of: Int.self)
+    numbersEnd.yield(1)
+    numbersEnd.finish()
+    for await _ in numbers.prefix(until: token) { elements += 1 }
+    #expect(elements == (isCancelled ? 0 : 1))
+  }
+
+  @Test("K11: the token of a scope, used after it; a scope within its own token")
+  func afterTheScope() async {
+    let calls = Counter()
+    let token = await withCancellationToken { token in
+      await withCancellationHandler(for: token) {
+        token.onCancel { calls.increment() }
+        return token
+      } onCancel: {
+        calls.increment()
+      }
+    }
+    #expect(token.isCompleted && !token.isCancelled && calls.value == 0)
+    token.onCancel { calls.increment() }
+    let cancelled = await token.cancelled
+    #expect(calls.value == 0 && !cancelled)
+  }
+}

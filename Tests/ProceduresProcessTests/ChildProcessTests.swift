@@ -1,0 +1,269 @@
+#if os(macOS) || os(Linux)
+  import Foundation
+  import Testing
+
+  @testable import ProceduresProcess
+
+  #if canImport(Darwin)
+    import Darwin
+  #elseif canImport(Glibc)
+    import Glibc
+  #elseif canImport(Musl)
+    import Musl
+  #endif
+
+  /// The time limits are for what would hang, not for slow machines; programs that are to be ended
+  /// sleep longer than that.
+  @Suite("A child process", .timeLimit(.minutes(15)))
+  struct ChildProcessTests: RunsPrograms {
+    @Test("captures standard output and standard error apart")
+    func capture() async throws {
+      let result = try await run(shell("echo out; echo err >&2; exit 3")).get()
+      #expect(result.exit == .status(3))
+      #expect(result.outputText == "out\n")
+      #expect(result.errorText == "err\n")
+    }
+
+    @Test("merges standard error into standard output in the order written")
+    func merge() async throws {
+      var configuration = shell("echo 1; echo 2 >&2; echo 3")
+      configuration.mergesStandardError = true
+      let result = try await run(configuration).get()
+      #expect(result.outputText == "1\n2\n3\n")
+      #expect(result.errorOutput.isEmpty)
+    }
+
+    @Test("passes more input and output than any pipe holds, both ways at once")
+    func fullPipes() async throws {
+      let data = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
+      var configuration = shell("cat; cat /dev/zero | head -c 300000 >&2")
+      configuration.standardInput = .data(data)
+      let result = try await run(configuration).get()
+      #expect(result.output == data)
+      #expect(result.errorOutput.count == 300_000)
+    }
+
+    @Test("a program that ignores large input ends, and no SIGPIPE ends this process")
+    func ignoredInput() async throws {
+      var configuration = shell("exec 0<&-; echo done")
+      configuration.standardInput = .data(Data(count: 1_000_000))
+      for _ in 0..<20 {
+        #expect(try await run(configuration).get().outputText == "done\n")
+      }
+    }
+
+    @Test("no input is the end of the file at once")
+    func noInput() async throws {
+      #expect(try await run(shell("cat; echo end")).get().outputText == "end\n")
+    }
+
+    @Test("discarded output is gone, and does not hold the program up")
+    func discarded() async throws {
+      var configuration = shell("head -c 1000000 /dev/zero; echo x >&2")
+      configuration.standardOutput = .discarded
+      let result = try await run(configuration).get()
+      #expect(result.exit == .status(0))
+      #expect(result.output.isEmpty)
+      #expect(result.errorText == "x\n")
+    }
+
+    @Test("streams output in order, and keeps none of it")
+    func streamed() async throws {
+      let (pieces, continuation) = AsyncStream.makeStream(of: Data.self)
+      var configuration = shell("for i in 1 2 3 4 5; do echo $i; done")
+      configuration.standardOutput = .streamed { continuation.yield($0) }
+      let result = try await run(configuration).get()
+      continuation.finish()
+      var all = Data()
+      for await piece in pieces { all += piece }
+      #expect(String(decoding: all, as: UTF8.self) == "1\n2\n3\n4\n5\n")
+      #expect(result.output.isEmpty)
+    }
+
+    @Test("has the environment, the directory and the arguments it was given")
+    func surroundings() async throws {
+      var configuration = ProcessConfiguration(
+        program: "sh", arguments: ["-c", "pwd; echo $A; echo \"$1\"", "sh", "two words"])
+      configuration.environment = ["A": "é", "PATH": "/usr/bin:/bin"]
+      configuration.directory = "/usr/bin/.."
+      let text = try await run(configuration).get().outputText
+      #expect(text == "/usr\né\ntwo words\n")
+    }
+
+    @Test("is in a group of its own, with default signals and no foreign file descriptor")
+    func surroundingsAreClean() async throws {
+      let leaked = unsafe open("/dev/null", O_RDONLY)
+      defer { close(leaked) }
+      let script = "ps -o pgid= -p $$ | tr -d ' '; echo $$; ls /dev/fd | tr '\\n' ' '"
+      let lines = try await run(shell(script)).get().outputText.split(separator: "\n")
+      #expect(lines[0] == lines[1])
+      #expect(lines[0] != "\(getpgrp())")
+      // 3 is the directory that `ls` reads.
+      #expect(lines[2].split(separator: " ") == ["0", "1", "2", "3"])
+    }
+
+    @Test("ended by a signal says which")
+    func signalled() async throws {
+      #expect(try await run(shell("kill -9 $$")).get().exit == .signal(9))
+      #expect(ProcessExit.signal(9).description == "was ended by signal 9 (SIGKILL)")
+    }
+
+    @Test(
+      "a program that cannot be run is an error that names it",
+      arguments: [
+        ("no-such-program", nil, ProcessError.Code.programNotFound, "no program 'no-such-program'"),
+        ("/no/such/file", nil, .programNotFound, "no program '/no/such/file'"),
+        ("", nil, .programNotFound, "no program ''"),
+        ("/etc/passwd", nil, .notExecutable, "'/etc/passwd' is not executable"),
+        ("/etc", nil, .notExecutable, "'/etc' is a directory"),
+        ("/bin/sh", "/no/such/dir", .directoryNotFound, "directory '/no/such/dir'"),
+        ("/bin/sh", "/etc/passwd", .directoryNotFound, "is not a directory"),
+        ("a\u{0}b", nil, .programNotFound, "no program"),
+      ] as [(String, String?, ProcessError.Code, String)])
+    func cannotRun(
+      program: String, directory: String?, code: ProcessError.Code, text: String
+    ) async throws {
+      var configuration = ProcessConfiguration(program: program)
+      configuration.directory = directory
+      let error = await #expect(throws: ProcessError.self) { try await run(configuration).get() }
+      #expect(error?.code == code)
+      #expect(error?.program == program)
+      #expect(error?.description.contains(text) == true, "\(String(describing: error))")
+    }
+
+    @Test("a script whose interpreter is missing is an error that says so")
+    func missingInterpreter() async throws {
+      let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).sh")
+      try "#!/no/such/interpreter\n".write(to: file, atomically: true, encoding: .utf8)
+      defer { try? FileManager.default.removeItem(at: file) }
+      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path)
+      let result = await run(ProcessConfiguration(program: file.path))
+      let error = #expect(throws: ProcessError.self) { try result.get() }
+      #expect(
+        error?.description.contains("interpreter") == true, "\(String(describing: error))")
+    }
+
+    @Test("a descendant that keeps the pipe open does not hold up the end")
+    func descendantKeepsPipe() async throws {
+      var configuration = shell("sleep 600 & echo $!")
+      configuration.outputGracePeriod = .milliseconds(50)
+      let result = try await run(configuration).get()
+      let descendant = try #require(pid_t(result.outputText.dropLast()))
+      // Left alone, as a shell would: it is there to be killed.
+      #expect(kill(descendant, SIGKILL) == 0)
+    }
+
+    @Test("ends what the program left behind when asked to")
+    func endsDescendants() async throws {
+      var configuration = shell("sleep 600 & echo $$")
+      configuration.outputGracePeriod = .milliseconds(50)
+      configuration.endsDescendants = true
+      let result = try await run(configuration).get()
+      #expect(result.exit == .status(0))
+      let group = try #require(pid_t(result.outputText.dropLast()))
+      #expect(isGone(group: group))
+    }
+
+    @Test("terminate reaches the whole group; a program may clean up")
+    func terminate() async throws {
+      let result = try await run(
+        shell("trap 'echo bye; exit 7' TERM; sleep 600 & echo $$; wait"),
+        afterFirstOutput: { $0.terminate() })
+      #expect(result.exit == .status(7))
+      let lines = result.outputText.split(separator: "\n")
+      #expect(lines.last == "bye")
+      #expect(isGone(group: try #require(pid_t(lines[0]))))
+    }
+
+    @Test("a descendant that outlives the program after terminate gets the grace period too")
+    func terminateDescendant() async throws {
+      // The shell ends at once by SIGTERM, the inner one takes 0.2 s to clean up.
+      let result = try await run(
+        shell("sh -c 'trap \"sleep 0.2; echo cleaned; exit\" TERM; sleep 600 & echo $$; wait'; :"),
+        afterFirstOutput: { $0.terminate() })
+      #expect(result.exit == .signal(SIGTERM))
+      #expect(result.outputText.hasSuffix("cleaned\n"))
+    }
+
+    @Test("a group that ignores SIGTERM gets SIGKILL after the grace period")
+    func escalation() async throws {
+      var configuration = shell(
+        "trap '' TERM; (trap '' TERM; sleep 600) & echo $$; wait; sleep 600")
+      configuration.terminationGracePeriod = .milliseconds(100)
+      let result = try await run(configuration, afterFirstOutput: { $0.terminate() })
+      #expect(result.exit == .signal(SIGKILL))
+      #expect(isGone(group: try #require(pid_t(result.outputText.dropLast()))))
+    }
+
+    @Test("kill ends everything without a grace period")
+    func killNow() async throws {
+      var configuration = shell("trap '' TERM; echo $$; sleep 600; sleep 600")
+      configuration.terminationGracePeriod = .seconds(600)
+      let result = try await run(
+        configuration,
+        afterFirstOutput: { child in
+          child.terminate()
+          child.kill()
+        })
+      #expect(result.exit == .signal(SIGKILL))
+      #expect(isGone(group: try #require(pid_t(result.outputText.dropLast()))))
+    }
+
+    @Test("a stopped program is terminated as well")
+    func stopped() async throws {
+      let result = try await run(
+        shell("echo $$; kill -STOP $$; sleep 600"), afterFirstOutput: { $0.terminate() })
+      #expect(result.exit == .signal(SIGTERM))
+    }
+
+    @Test("leaves no file descriptor open")
+    func descriptors() async {
+      // In a process of its own: other tests have programs running too.
+      await #expect(processExitsWith: .success) {
+        let tests = ChildProcessTests()
+        var configuration = tests.shell("cat")
+        configuration.standardInput = .text("x")
+        _ = try await tests.run(configuration).get()
+        let before = ChildProcessTests.lowestFreeDescriptor
+        for _ in 0..<50 { _ = try await tests.run(configuration).get() }
+        precondition(ChildProcessTests.lowestFreeDescriptor <= before, "some of \(before) are left")
+      }
+    }
+
+    private static var lowestFreeDescriptor: Int32 {
+      let descriptor = unsafe open("/dev/null", O_RDONLY)
+      close(descriptor)
+      return descriptor
+    }
+
+    private func isGone(group: pid_t) -> Bool { ProcessGroup(identifier: group).isGone }
+
+    /// Runs a program and acts on it as soon as it wrote something; the result has all output.
+    private func run(
+      _ configuration: ProcessConfiguration,
+      afterFirstOutput act: @escaping @Sendable (ChildProcess) -> Void
+    ) async throws -> ProcessResult {
+      let (pieces, output) = AsyncStream.makeStream(of: Data.self)
+      let (ends, end) = AsyncStream.makeStream(of: Result<ProcessResult, ProcessError>.self)
+      var configuration = configuration
+      configuration.standardOutput = .streamed { output.yield($0) }
+      let child = ChildProcess(configuration) { result in
+        end.yield(result)
+        end.finish()
+        output.finish()
+      }
+      child.start()
+      var all = Data()
+      var iterator = pieces.makeAsyncIterator()
+      if let first = await iterator.next() {
+        all += first
+        act(child)
+      }
+      while let piece = await iterator.next() { all += piece }
+      var results = ends.makeAsyncIterator()
+      let result = try #require(await results.next()).get()
+      return ProcessResult(
+        exit: result.exit, output: all, errorOutput: result.errorOutput, duration: result.duration)
+    }
+  }
+#endif
