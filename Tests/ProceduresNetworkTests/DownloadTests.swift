@@ -12,7 +12,7 @@ import Testing
 @Suite("Downloads and uploads", .timeLimit(.minutes(5)))
 struct DownloadTests {
   private let queue = ProcedureQueue(name: "network")
-  private let session = URLSession(configuration: .ephemeral)
+  private let session = URLSession(configuration: .patient)
 
   @Test("I4: a body goes to a file, which replaces what was there in one step")
   func download() async throws {

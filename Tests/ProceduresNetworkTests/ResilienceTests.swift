@@ -249,7 +249,7 @@ struct ResilienceTests {
     var resilience = NetworkResilience()
     resilience.maximumNumberOfAttempts = 4
     resilience.backoffStrategy = .constant(.seconds(1))
-    let (clock, session) = (TestClock(), URLSession(configuration: .ephemeral))
+    let (clock, session) = (TestClock(), URLSession(configuration: .patient))
     let waits = Recorder<Duration>()
     let fetch = NetworkProcedure(resilience: resilience) {
       NetworkDataProcedure(session: session)
@@ -280,8 +280,9 @@ struct ResilienceTests {
     #expect(fetch.outcome?.isCancelled == true && queue.count == 0)
     let server = try LoopbackServer()
     defer { server.stop() }
+    let session = URLSession(configuration: .patient)
     let loading = NetworkProcedure { [url = server.url("/silence")] in
-      NetworkDataProcedure(url: url)
+      NetworkDataProcedure(session: session, url: url)
     }
     ProcedureQueue().add(loading)
     await server.asked.wait()

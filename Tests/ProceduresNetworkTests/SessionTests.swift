@@ -14,7 +14,7 @@ struct SessionTests {
   private let queue = ProcedureQueue(name: "network")
 
   private func session(_ delegate: SessionDelegate? = nil) -> URLSession {
-    URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
+    URLSession(configuration: .patient, delegate: delegate, delegateQueue: nil)
   }
 
   private func redirecting() throws -> LoopbackServer {

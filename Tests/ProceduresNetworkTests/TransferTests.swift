@@ -12,7 +12,7 @@ import Testing
 @Suite("Network procedures", .timeLimit(.minutes(5)))
 struct TransferTests {
   private let queue = ProcedureQueue(name: "network")
-  private let session = URLSession(configuration: .ephemeral)
+  private let session = URLSession(configuration: .patient)
 
   private func serving(_ answer: @escaping LoopbackServer.Answer) throws -> LoopbackServer {
     try LoopbackServer(answer)
@@ -206,7 +206,7 @@ struct TransferTests {
     weak var fetch: NetworkDataProcedure?
     weak var session: URLSession?
     do {
-      let mine = URLSession(configuration: .ephemeral)
+      let mine = URLSession(configuration: .patient)
       let procedure = NetworkDataProcedure(session: mine, url: server.url("/text"))
       (fetch, session) = (procedure, mine)
       #expect(await queue.run(procedure) == .succeeded)

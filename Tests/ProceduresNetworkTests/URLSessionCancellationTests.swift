@@ -8,7 +8,7 @@ import Testing
 #endif
 
 @Suite struct URLSessionCancellationTests {
-  private let session = URLSession(configuration: .ephemeral)
+  private let session = URLSession(configuration: .patient)
 
   private func load(_ url: URL, _ token: CancellationToken) async -> Result<String, URLError> {
     await withCheckedContinuation { continuation in

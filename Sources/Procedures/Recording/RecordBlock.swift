@@ -8,7 +8,8 @@ internal import Synchronization
   typealias Place = UnsafeMutablePointer<ProcedureRecord.Storage>
 
   private struct Header: ~Copyable {
-    let firstID: UInt64
+    /// The number of the record in the first place.
+    var firstID: UInt64 = 0
     let unreleased = Atomic<Int>(RecordBlock.count)
   }
 
@@ -20,8 +21,7 @@ internal import Synchronization
 
   private let header: UnsafeMutablePointer<Header>
 
-  /// - Parameter firstID: the number of the record in the first place.
-  init(firstID: UInt64) {
+  init() {
     let stride = MemoryLayout<ProcedureRecord.Storage>.stride
     precondition(
       Self.headerSize + Self.count * stride <= Self.alignment
@@ -31,8 +31,11 @@ internal import Synchronization
     let memory = UnsafeMutableRawPointer.allocate(
       byteCount: Self.headerSize + Self.count * stride, alignment: Int(Self.alignment))
     unsafe header = memory.bindMemory(to: Header.self, capacity: 1)
-    unsafe header.initialize(to: Header(firstID: firstID))
+    unsafe header.initialize(to: Header())
   }
+
+  /// Called before the first place is given out.
+  func number(from firstID: UInt64) { unsafe header.pointee.firstID = firstID }
 
   /// - Parameter address: of a block, of which the caller has a place that is not released.
   @inline(__always)
@@ -91,18 +94,20 @@ struct RecordPlaces: ~Copyable, Sendable {
 
   @inline(never)
   private func renew() {
+    var block: RecordBlock?
     var found = word.load(ordering: .acquiring)
-    guard Self.isUsedUp(found) else { return }
-    let last = lastID.wrappingAdd(UInt64(RecordBlock.count), ordering: .relaxed).newValue
-    let block = RecordBlock(firstID: last - UInt64(RecordBlock.count) + 1)
     while Self.isUsedUp(found) {
+      // Numbers that were reserved before another thread's block came would be lower than that one's.
+      let last = lastID.wrappingAdd(UInt64(RecordBlock.count), ordering: .relaxed).newValue
+      let new = block ?? RecordBlock()
+      new.number(from: last - UInt64(RecordBlock.count) + 1)
       let (isDone, now) = word.compareExchange(
-        expected: found, desired: block.address, ordering: .acquiringAndReleasing)
+        expected: found, desired: new.address, ordering: .acquiringAndReleasing)
       if isDone { return }
-      found = now
+      (block, found) = (new, now)
     }
     // Another thread was faster.
-    block.release(RecordBlock.count)
+    block?.release(RecordBlock.count)
   }
 
   private static func isUsedUp(_ word: UInt) -> Bool {
