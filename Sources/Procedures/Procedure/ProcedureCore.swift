@@ -60,7 +60,7 @@ struct ProcedureCore: Sendable {
   ///
   /// - Parameter list: the list whose worker this is, which will look for more there.
   mutating func advance(
-    _ procedure: Procedure, to readiness: ProcedureStateMachine.Readiness,
+    _ procedure: Procedure, to readiness: Readiness,
     onWorkerOf list: ReadyList? = nil
   ) -> ReadyList.Aftermath? {
     guard readiness != .waiting, let home else { return nil }

@@ -17,17 +17,8 @@
 /// ¹ unless `finish` was accepted before. ² unless cancelled: then its errors are added, once.
 /// ³ once; refused on a group, whose end is `childrenFinished`. ⁴ if it has conditions.
 ///
-/// A pending procedure waits, in this order, for dependencies, then for its conditions, then for a
-/// slot; a dependency added meanwhile begins that anew. `becomeReady` says what it has come to:
-///
-/// ```
-/// conditions: none ────────────────────────────────────────────────→ ready for a slot
-///             due ─ dependencies done → queued ─ a worker → evaluating ─ all satisfied → satisfied
-/// ```
-///
-/// Each time it must go back a new *attempt* begins. A worker that is on its way to evaluate or to
-/// start it, and an evaluation that goes on, belong to the attempt they began in, and come to
-/// nothing in a later one.
+/// What it waits for before it starts is a machine of its own, the *gate*: the life asks it as long as
+/// the procedure is pending and was not cancelled.
 ///
 /// The steps of a life in which nothing special happens; a cancel puts `didCancel` before whatever
 /// comes next:
@@ -131,9 +122,8 @@ struct ProcedureStateMachine: Sendable {
     static let turnWanted = Flags(rawValue: 2)
     static let finishRequested = Flags(rawValue: 4)
     static let didExecuteDue = Flags(rawValue: 8)
-    static let ready = Flags(rawValue: 16)
-    static let retired = Flags(rawValue: 32)
-    static let waitingForHolds = Flags(rawValue: 64)
+    static let retired = Flags(rawValue: 16)
+    static let waitingForHolds = Flags(rawValue: 32)
 
     subscript(flag: Flags) -> Bool {
       @inline(__always) get { contains(flag) }
@@ -154,24 +144,6 @@ struct ProcedureStateMachine: Sendable {
     }
   }
 
-  /// What a pending procedure has come to.
-  enum Readiness: Sendable, Equatable {
-    /// It still waits, or nothing has changed.
-    case waiting
-    /// Its conditions can be evaluated, once a worker has time.
-    case evaluate
-    /// Nothing but a slot, and what it excludes others from, is missing.
-    case start
-  }
-
-  private enum Conditions: UInt8, Sendable {
-    case none
-    case due
-    case queued
-    case evaluating
-    case satisfied
-  }
-
   private enum Children: UInt8, Sendable {
     case notAGroup
     /// Those that are added are announced when the group executes.
@@ -190,25 +162,42 @@ struct ProcedureStateMachine: Sendable {
     case heard
   }
 
+  private enum Waiting: Sendable {
+    case toStart(ProcedureGate)
+    /// It has started, or ends without. How many times observers hold back an event.
+    case forObservers(holds: UInt32)
+  }
+
   // In this order they leave no gap: there is one of it in each procedure.
 
   /// Nil for none, so that nothing is counted for it.
   private var failure: Failure?
-  /// Until it has started: how many dependencies have not finished. From then on: how many times
-  /// observers hold back an event.
-  private var waits: UInt32 = 0
-  /// How often it had to go back to waiting.
-  private(set) var attempt: UInt32 = 0
+  private var waiting = Waiting.toStart(ProcedureGate())
   private(set) var state = ProcedureState.initialized
   private(set) var cancellation = Cancellation.none
   private var flags: Flags = []
   private var inbox: Inbox = []
-  private var conditions = Conditions.none
   private var children: Children
   private var hearing = Hearing.none
 
   init(isGroup: Bool = false) {
     children = isGroup ? .unannounced : .notAGroup
+  }
+
+  /// What it waits for as long as it is pending.
+  private(set) var gate: ProcedureGate {
+    @inline(__always) get {
+      guard case .toStart(let gate) = waiting else {
+        preconditionFailure("Internal inconsistency: the gate of a procedure that has passed it")
+      }
+      return gate
+    }
+    @inline(__always) set { waiting = .toStart(newValue) }
+  }
+
+  private var holds: UInt32 {
+    get { if case .forObservers(let holds) = waiting { holds } else { 0 } }
+    set { waiting = .forObservers(holds: newValue) }
   }
 
   /// The event that an observer holds back.
@@ -235,7 +224,6 @@ struct ProcedureStateMachine: Sendable {
     failure.map { Array($0.errors.prefix($0.cancelErrorCount)) } ?? []
   }
   var isTurnHeld: Bool { flags[.turnHeld] }
-  var isReady: Bool { flags[.ready] }
   var isRetired: Bool { flags[.retired] }
 
   /// Whether it was cancelled or told to finish, so that a further cancel would be late.
@@ -257,7 +245,7 @@ struct ProcedureStateMachine: Sendable {
   mutating func enqueue(waitingFor dependencies: Int) -> TurnAction? {
     guard state == .initialized else { return nil }
     state = .pending
-    waits += UInt32(dependencies)
+    gate.wait(for: dependencies)
     return isCancelled ? requestTurn() : TurnAction.none
   }
 
@@ -276,92 +264,82 @@ struct ProcedureStateMachine: Sendable {
     return state <= .pending ? .accepted : .tooLate
   }
 
+  /// Whether it waits to start, and may still.
+  var mayStart: Bool { state == .pending && !isCancelled }
+
+  /// Which attempt to start it is in.
+  var attempt: UInt32 { gate.attempt }
+
   /// A dependency was added while pending. True if it had come further, and must wait again.
   mutating func dependencyAdded() -> Bool {
-    waits += 1
-    let mustWait = isReady || conditions == .queued
-    // Conditions are evaluated when all dependencies have finished: those that were are again.
-    if conditions != .none { conditions = .due }
-    goBack()
-    return mustWait
+    forgetWorker()
+    return gate.dependencyAdded()
   }
 
   /// Whether no other dependency than the one that is about to be counted is missing.
-  var isLastDependency: Bool { waits <= 1 }
+  var isLastDependency: Bool { gate.isLastDependency }
 
   /// A dependency is done, or was removed.
   mutating func dependencyFinished() -> Readiness {
     // One that was cancelled goes on without them.
     guard state <= .pending else { return .waiting }
-    precondition(waits > 0, "Internal inconsistency: a dependency finished more than once")
-    waits -= 1
+    gate.dependencyFinished()
     return becomeReady()
   }
 
   /// Says, once, when it can go on to the next thing it waits for.
+  @inline(__always)
   mutating func becomeReady() -> Readiness {
-    guard state == .pending, waits == 0, !isCancelled, !isReady else {
-      return .waiting
-    }
-    switch conditions {
-    case .queued, .evaluating:
-      return .waiting
-    case .due:
-      conditions = .queued
-      return .evaluate
-    case .none, .satisfied:
-      flags[.ready] = true
-      return .start
-    }
+    mayStart ? gate.pass() : .waiting
   }
 
-  private mutating func goBack() {
-    attempt &+= 1
-    flags[.ready] = false
+  /// What a worker has noted belongs to an earlier attempt.
+  private mutating func forgetWorker() {
     inbox.subtract([.start, .conditions])
+  }
+
+  /// A worker has taken it from the ready list, with a slot. It may have to wait again since.
+  mutating func start(_ attempt: UInt32) -> TurnAction {
+    precondition(state != .initialized, "Internal inconsistency: started before it was enqueued")
+    guard state == .pending, gate.isReady, attempt == gate.attempt else { return .none }
+    inbox.insert(.start)
+    return requestTurn()
   }
 
   // MARK: Conditions
 
   /// A condition was added. True if it was ready, and must wait again.
   mutating func conditionAdded() -> Bool {
-    switch conditions {
-    case .due, .queued, .evaluating:
-      return false
-    case .none, .satisfied:
-      conditions = .due
-      defer { goBack() }
-      return isReady
-    }
+    let mustWait = gate.conditionAdded()
+    if mustWait { forgetWorker() }
+    return mustWait
   }
 
   /// A condition was added that needs no evaluating, and changes what it asks for with its slot. True if
   /// it was ready, and must be so anew.
   mutating func exclusionAdded() -> Bool {
-    defer { if isReady { goBack() } }
-    return isReady
+    let mustWait = gate.exclusionAdded()
+    if mustWait { forgetWorker() }
+    return mustWait
   }
 
   /// A worker has time to evaluate its conditions.
   mutating func evaluate(_ attempt: UInt32) -> TurnAction {
-    guard state == .pending, conditions == .queued, !isCancelled, attempt == self.attempt else {
-      return .none
-    }
-    conditions = .evaluating
+    guard mayStart, gate.evaluate(attempt) else { return .none }
     inbox.insert(.conditions)
     return requestTurn()
   }
 
   /// Whether its conditions are being evaluated.
-  var isEvaluating: Bool { state == .pending && conditions == .evaluating && !isCancelled }
+  var isEvaluating: Bool { mayStart && gate.stage == .evaluating }
 
   /// Whether the answer of a condition that was asked in that attempt still counts.
-  func isEvaluating(_ attempt: UInt32) -> Bool { isEvaluating && attempt == self.attempt }
+  func isEvaluating(_ attempt: UInt32) -> Bool { isEvaluating && attempt == gate.attempt }
 
   /// The holder of the turn evaluates from here on whatever it was to evaluate.
   mutating func beginEvaluating() -> UInt32 {
     inbox.remove(.conditions)
-    return attempt
+    return gate.attempt
   }
 
   /// A condition has answered that was asked asynchronously.
@@ -371,33 +349,16 @@ struct ProcedureStateMachine: Sendable {
     return requestTurn()
   }
 
-  /// The next condition brings procedures that must finish before it is evaluated, also if
-  /// something else was added meanwhile. True if it had come further, and must wait again.
+  /// The next condition brings procedures that must finish before it is evaluated. True if it had come
+  /// further, and must wait again.
   mutating func conditionBrings(_ count: Int) -> Bool {
-    waits += UInt32(count)
-    let mustWait = conditions == .queued
-    conditions = .due
-    goBack()
-    return mustWait
+    forgetWorker()
+    return gate.conditionBrings(count)
   }
-
-  /// Whether it waits to start, and may still.
-  var mayStart: Bool { state == .pending && !isCancelled }
 
   mutating func conditionsSatisfied() -> Readiness {
-    precondition(isEvaluating, "Internal inconsistency: conditions satisfied out of turn")
-    conditions = .satisfied
+    gate.conditionsSatisfied()
     return becomeReady()
-  }
-
-  // MARK: The start
-
-  /// A worker has taken it from the ready list, with a slot. It may have to wait again since.
-  mutating func start(_ attempt: UInt32) -> TurnAction {
-    precondition(state != .initialized, "Internal inconsistency: started before it was enqueued")
-    guard state == .pending, isReady, attempt == self.attempt else { return .none }
-    inbox.insert(.start)
-    return requestTurn()
   }
 
   // MARK: Cancel and finish
@@ -417,7 +378,7 @@ struct ProcedureStateMachine: Sendable {
     cancellation = .posted
     if held == .execute {
       held = nil
-      waits = 0
+      holds = 0
       if flags[.waitingForHolds] {
         flags[.waitingForHolds] = false
         return .requestTurn
@@ -510,14 +471,14 @@ struct ProcedureStateMachine: Sendable {
     // Once the cancel is on its way, there is no execute to hold back.
     if event == .execute, cancellation >= .posted { return }
     held = event
-    waits += 1
+    holds += 1
   }
 
   /// An observer releases the event.
   mutating func release(_ event: Holdable) -> TurnAction {
-    guard held == event, waits > 0 else { return .none }
-    waits -= 1
-    guard waits == 0 else { return .none }
+    guard held == event, holds > 0 else { return .none }
+    holds -= 1
+    guard holds == 0 else { return .none }
     held = nil
     guard flags[.waitingForHolds] else { return .none }
     flags[.waitingForHolds] = false
@@ -529,7 +490,7 @@ struct ProcedureStateMachine: Sendable {
   /// The event that an observer holds back, and nothing goes on without.
   var awaitedHold: Holdable? { flags[.waitingForHolds] ? held : nil }
 
-  var isWaitingForDependencies: Bool { state <= .pending && waits > 0 }
+  var isWaitingForDependencies: Bool { state <= .pending && gate.isWaitingForDependencies }
 
   /// Whether a thread has its turn, or is about to: it is not kept until something happens elsewhere.
   var isInTurn: Bool { isTurnHeld && !flags[.waitingForHolds] && hearing != .awaited }
@@ -682,8 +643,6 @@ struct ProcedureStateMachine: Sendable {
     case .settling:
       return giveUpTurn()
     case .notAGroup, .finished:
-      // For dependencies, if it was cancelled before it started.
-      waits = 0
       state = .finishing
       return .willFinish
     }

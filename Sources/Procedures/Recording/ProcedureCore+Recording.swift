@@ -2,10 +2,10 @@ internal import ProcedurePrimitives
 
 extension ProcedureStateMachine {
   /// What it waits for.
-  var gate: RecordedProcedure.Gate {
+  var recordedGate: RecordedProcedure.Gate {
     if state != .pending || isCancelled { return .passed }
     if isWaitingForDependencies { return .dependencies }
-    return isReady ? .ready : .conditions
+    return gate.isReady ? .ready : .conditions
   }
 }
 
@@ -27,7 +27,7 @@ extension ProcedureCore {
       at: place, in: recording,
       RecordedProcedure(
         id: id, in: recording, type: type(of: procedure), isGroup: machine.isGroup,
-        gate: machine.gate, at: sample))
+        gate: machine.recordedGate, at: sample))
     if machine.state != .pending || machine.isCancelled {
       record.noteProgress(of: machine, at: sample.now)
     }

@@ -75,7 +75,7 @@ internal import ProcedurePrimitives
   func note(_ machine: borrowing ProcedureStateMachine, after dependency: RecordID? = nil) {
     if let id = dependency?.id { content.change { $0.dependencies.append(id) } }
     guard content.gate != .passed else { return }
-    let gate = machine.gate
+    let gate = machine.recordedGate
     guard gate != content.gate else { return }
     content.pass(to: gate, at: sample(), isDependency: dependency != nil)
   }

@@ -232,7 +232,7 @@ final class ReadyList: Sendable {
   ///
   /// - Parameter asks: false if the caller is a worker that will look for more in this list.
   func advance(
-    _ procedure: Procedure, to readiness: ProcedureStateMachine.Readiness, in attempt: UInt32,
+    _ procedure: Procedure, to readiness: Readiness, in attempt: UInt32,
     asking request: ExclusionRequest?, asks: Bool
   ) -> Aftermath {
     storage.withLock { storage in

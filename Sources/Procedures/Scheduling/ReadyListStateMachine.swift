@@ -59,7 +59,7 @@ struct ReadyListStateMachine: Sendable {
   /// What a procedure brings along: fixed when it is enqueued.
   struct Standing: Sendable {
     let urgency: Urgency
-    let readiness: ProcedureStateMachine.Readiness
+    let readiness: Readiness
     /// The attempt in which it has come that far.
     var attempt: UInt32 = 0
     /// As what it is added.
@@ -299,7 +299,7 @@ struct ReadyListStateMachine: Sendable {
 
   /// A waiting member has come further. One that has left already is ignored.
   mutating func advance(
-    _ procedure: Procedure, to readiness: ProcedureStateMachine.Readiness, in attempt: UInt32,
+    _ procedure: Procedure, to readiness: Readiness, in attempt: UInt32,
     asking request: ExclusionRequest?
   ) {
     guard procedure.membership.line == .waiting else { return }

@@ -15,7 +15,7 @@ import Testing
     #expect(value, sourceLocation: location)
   }
 
-  private func standing(_ readiness: ProcedureStateMachine.Readiness) -> Machine.Standing {
+  private func standing(_ readiness: Readiness) -> Machine.Standing {
     .init(urgency: Urgency(), readiness: readiness, attempt: 3)
   }
 
