@@ -8,7 +8,7 @@
 /// | event           | initialized   | pending             | started     | executing   | finishing | finished |
 /// |-----------------|---------------|---------------------|-------------|-------------|-----------|----------|
 /// | enqueue         | → pending     | misuse              | misuse      | misuse      | misuse    | misuse   |
-/// | evaluate        | inconsistency | noted⁴              | –           | –           | –         | –        |
+/// | evaluate        | –             | noted⁴              | –           | –           | –         | –        |
 /// | start           | inconsistency | noted               | –           | –           | –         | –        |
 /// | mark (cancel)   | accepted      | accepted            | accepted¹   | accepted¹   | –         | –        |
 /// | finish          | refused²      | refused²            | accepted³   | accepted³   | –         | –        |

@@ -16,12 +16,21 @@ import Testing
   }
 
   /// A machine in that state, with the turn free unless a step is under way.
-  private func machine(in state: ProcedureState) -> Machine {
+  private func machine(in state: ProcedureState, withCondition: Bool = false) -> Machine {
     var machine = Machine()
+    if withCondition { _ = machine.conditionAdded() }
     if state == .initialized { return machine }
     #expect(machine.enqueue(waitingFor: 0) == Machine.TurnAction.none)
+    #expect(machine.becomeReady() == (withCondition ? .evaluate : .start))
     if state == .pending { return machine }
-    #expect(machine.becomeReady() == .start && machine.start() == .requestTurn)
+    if withCondition {
+      #expect(machine.evaluate(machine.attempt) == .requestTurn)
+      #expect(machine.next(wants: []) == .evaluateConditions)
+      #expect(machine.conditionsSatisfied() == .start)
+      #expect(machine.start() == .none)
+    } else {
+      #expect(machine.start() == .requestTurn)
+    }
     if state == .started {
       #expect(machine.next(wants: .all) == .willExecute)
       return machine
@@ -33,6 +42,30 @@ import Testing
     if state == .finishing { return machine }
     #expect(machine.next(wants: []) == .didFinish)
     return machine
+  }
+
+  @Test("S1, C5, F1: each event does in each state what the table says")
+  func table() throws {
+    let table = try MachineTable(at: "Sources/Procedures/Procedure/ProcedureStateMachine.swift")
+    #expect(table.rows.map(\.event) == LifeEvent.allCases.map(\.rawValue))
+    for row in table.rows {
+      let event = try #require(LifeEvent(rawValue: row.event))
+      #expect(row.cells.map(\.state) == ProcedureState.allCases.map { "\($0)" })
+      for (state, outcome) in zip(ProcedureState.allCases, row.cells.map(\.outcome)) {
+        if outcome == "inconsistency" { continue }
+        var machine = machine(in: state, withCondition: event == .evaluate)
+        let result = event.happen(to: &machine)
+        #expect(result == outcome, "\(event) in \(state)")
+      }
+    }
+  }
+
+  @Test("S1: a start before the enqueue traps")
+  func startedEarly() async {
+    await #expect(processExitsWith: .failure) {
+      var machine = Machine()
+      _ = machine.start(0)
+    }
   }
 
   @Test("S1, S3: enqueue is accepted once", arguments: ProcedureState.allCases)
@@ -107,7 +140,6 @@ import Testing
       #expect(machine.next(wants: []) == .willFinish)
     }
     var machine = machine(in: .pending)
-    expect(machine.becomeReady() == .start)
     _ = machine.mark(errors: [])
     #expect(machine.start() == .requestTurn)
     #expect(machine.next(wants: []) == .idle)
@@ -234,6 +266,53 @@ import Testing
   }
 }
 
+/// The rows of the table.
+private enum LifeEvent: String, CaseIterable {
+  case enqueue
+  case evaluate
+  case start
+  case mark = "mark (cancel)"
+  case finish
+  case observerAdded = "observer added"
+
+  /// - Returns: in the table's words, what has come of it.
+  func happen(to machine: inout ProcedureStateMachine) -> String {
+    switch self {
+    case .enqueue:
+      return machine.enqueue(waitingFor: 0) == nil ? "misuse" : "→ \(machine.state)"
+    case .mark:
+      return machine.mark(errors: []) ? "accepted" : "–"
+    case .finish:
+      switch machine.finish(errors: []) {
+      case .accepted: return "accepted"
+      case .late: return "–"
+      case .refused: return "refused"
+      }
+    case .evaluate, .start, .observerAdded:
+      let stepsWithout = machine.remainingSteps
+      switch self {
+      // A condition that is added begins a new attempt.
+      case .evaluate: _ = machine.evaluate(1)
+      case .start: _ = machine.start(0)
+      default: _ = machine.noteObserver()
+      }
+      return machine.remainingSteps == stepsWithout ? "–" : "noted"
+    }
+  }
+}
+
 extension ProcedureStateMachine {
+  /// What its turn does, if it has one, until nothing is left to do.
+  fileprivate var remainingSteps: [Step] {
+    var machine = self
+    if machine.state == .initialized {
+      _ = machine.enqueue(waitingFor: 0)
+      if machine.becomeReady() == .start { _ = machine.start() }
+    }
+    var steps: [Step] = []
+    while machine.isTurnHeld { steps.append(machine.next(wants: [])) }
+    return steps
+  }
+
   fileprivate mutating func start() -> TurnAction { start(attempt) }
 }

@@ -1,0 +1,35 @@
+internal import Foundation
+
+/// The table at the head of a state machine's file: what each event does in each state.
+///
+/// Tests ask the machine for each cell, so that the table cannot say what the machine does not do. Marks of
+/// footnotes are left out.
+package struct MachineTable: Sendable {
+  package struct Row: Sendable, CustomStringConvertible {
+    package let event: String
+    /// What the event does, by state.
+    package let cells: [(state: String, outcome: String)]
+
+    package var description: String { event }
+  }
+
+  package let rows: [Row]
+
+  /// - Parameter path: of the file, from the root of the package. Its first table is read.
+  package init(at path: String) throws {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let text = try String(contentsOf: root.appending(path: path), encoding: .utf8)
+    let table = text.split(separator: "\n").drop { !$0.hasPrefix("/// |") }
+      .prefix { $0.hasPrefix("/// |") }.map(Self.cells)
+    guard let states = table.first?.dropFirst() else { throw TestError("no table in \(path)") }
+    // The second line only draws.
+    rows = table.dropFirst(2).map { Row(event: $0[0], cells: Array(zip(states, $0.dropFirst()))) }
+  }
+
+  private static func cells(_ line: Substring) -> [String] {
+    line.dropFirst("/// |".count).split(separator: "|").map { cell in
+      String(cell.filter { !"¹²³⁴⁵".contains($0) }).trimmingCharacters(in: .whitespaces)
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import ProcedureTestSupport
+import Testing
+
+@testable import Procedures
+
+/// The table at the head of the gate: every event in every stage.
+@Suite struct ProcedureGateTests {
+  private static let path = "Sources/Procedures/Procedure/ProcedureGate.swift"
+
+  @Test("D1: each event does in each stage what the table says")
+  func table() throws {
+    let table = try MachineTable(at: Self.path)
+    #expect(table.rows.map(\.event) == GateEvent.allCases.map(\.rawValue))
+    for row in table.rows {
+      let event = try #require(GateEvent(rawValue: row.event))
+      #expect(row.cells.map(\.state) == ProcedureGate.Stage.allCases.map { "\($0)" })
+      for (stage, outcome) in zip(ProcedureGate.Stage.allCases, row.cells.map(\.outcome)) {
+        var gate = ProcedureGate(in: stage)
+        #expect(gate.stage == stage && event.traps(in: stage) == (outcome == "✕"))
+        if outcome == "✕" { continue }
+        let before = gate
+        event.happen(to: &gate)
+        let name = gate.stage == stage && gate.attempt == before.attempt ? "–" : "\(gate.stage)"
+        let isNewAttempt = gate.attempt != before.attempt
+        #expect(name + (isNewAttempt ? " +" : "") == outcome, "\(event) in \(stage)")
+      }
+    }
+  }
+
+  @Test("D1: what must not happen traps", arguments: GateEvent.allCases)
+  func traps(_ event: GateEvent) async {
+    for stage in ProcedureGate.Stage.allCases where event.traps(in: stage) {
+      await #expect(processExitsWith: .failure) {
+        [event = event.rawValue as String, stage = "\(stage)" as String] in
+        guard let event = GateEvent(rawValue: event),
+          let stage = ProcedureGate.Stage.allCases.first(where: { "\($0)" == stage })
+        else { return }
+        var gate = ProcedureGate(in: stage)
+        event.happen(to: &gate)
+      }
+    }
+  }
+
+  @Test("D1: it does not pass while a dependency is missing")
+  func dependencies() {
+    for stage in ProcedureGate.Stage.allCases {
+      var gate = ProcedureGate(in: stage)
+      gate.wait(for: 2)
+      #expect(gate.passes() == .waiting && gate.stage == stage && gate.isWaitingForDependencies)
+      gate.dependencyFinished()
+      #expect(gate.passes() == .waiting && gate.isLastDependency)
+      gate.dependencyFinished()
+      let passes = stage == .unconditional || stage == .due || stage == .satisfied
+      #expect((gate.passes() != .waiting) == passes)
+    }
+  }
+
+  @Test("D1: a worker that comes for an earlier attempt finds nothing to evaluate")
+  func earlierAttempt() {
+    var gate = ProcedureGate(in: .queued)
+    let attempt = gate.attempt
+    _ = gate.dependencyAdded()
+    gate.dependencyFinished()
+    #expect(gate.passes() == .evaluate)
+    GateEvent.evaluate.happen(to: &gate, in: attempt)
+    #expect(gate.stage == .queued)
+    GateEvent.evaluate.happen(to: &gate)
+    #expect(gate.stage == .evaluating)
+  }
+}
+
+enum GateEvent: String, CaseIterable, Sendable {
+  case dependencyAdded, pass, conditionAdded, exclusionAdded, evaluate, conditionBrings
+  case conditionsSatisfied
+
+  func happen(to gate: inout ProcedureGate, in attempt: UInt32? = nil) {
+    switch self {
+    case .dependencyAdded: _ = gate.dependencyAdded()
+    case .pass: _ = gate.pass()
+    case .conditionAdded: _ = gate.conditionAdded()
+    case .exclusionAdded: _ = gate.exclusionAdded()
+    case .evaluate: _ = gate.evaluate(attempt ?? gate.attempt)
+    case .conditionBrings: _ = gate.conditionBrings(1)
+    case .conditionsSatisfied: gate.conditionsSatisfied()
+    }
+  }
+
+  func traps(in stage: ProcedureGate.Stage) -> Bool {
+    switch self {
+    case .conditionBrings: ![.due, .queued, .evaluating].contains(stage)
+    case .conditionsSatisfied: stage != .evaluating
+    case .dependencyAdded, .pass, .conditionAdded, .exclusionAdded, .evaluate: false
+    }
+  }
+}
+
+extension ProcedureGate {
+  /// A gate in that stage, with no dependency missing.
+  fileprivate init(in stage: Stage) {
+    self.init()
+    if stage == .unconditional { return }
+    if stage != .ready { _ = conditionAdded() }
+    if stage == .due { return }
+    _ = pass()
+    if stage == .queued || stage == .ready { return }
+    _ = evaluate(attempt)
+    if stage == .evaluating { return }
+    conditionsSatisfied()
+    if stage == .satisfiedAndReady { _ = pass() }
+  }
+
+  // A mutating call cannot stand inside the macro.
+  fileprivate mutating func passes() -> Readiness { pass() }
+}
