@@ -23,13 +23,13 @@ enum ChildRelation: Sendable {
 
 extension Procedure {
   /// Has the group decide about this procedure's errors, if it can at once: on this worker.
-  final func askGroupAtOnce(of list: ReadyList, _ context: SchedulingContext) -> Bool {
-    list.withGroup(on: context) { $0.hearAtOnce(self, on: context) } ?? true
+  final func askGroupAtOnce(on worker: Worker) -> Bool {
+    worker.list.withGroup(on: worker.context) { $0.hearAtOnce(self, on: worker.context) } ?? true
   }
 
   /// Has the group decide about this procedure's errors in its next turn, and then calls `wasHeard`.
-  final func askGroupLater(of list: ReadyList, _ context: SchedulingContext) {
-    let isAsked: Void? = list.withGroup(on: context) { group in
+  final func askGroupLater(on worker: Worker) {
+    let isAsked: Void? = worker.list.withGroup(on: worker.context) { group in
       group.note { core in
         core.withRarities { $0.unheard.append(self) }
         return core.machine.noteChild()

@@ -141,7 +141,7 @@ extension Procedure {
   ///
   /// - Parameter worker: the worker that finished it; nil on the stack of a caller.
   final func dependencyFinished(
-    _ dependency: Procedure, _ demand: DependencyDemand, on worker: WorkerPlace? = nil
+    _ dependency: Procedure, _ demand: DependencyDemand, on worker: Worker? = nil
   ) {
     switch demand {
     case .requirement(let requirement):

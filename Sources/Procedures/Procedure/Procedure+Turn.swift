@@ -14,15 +14,11 @@ extension Procedure {
   /// A turn that was asked for before the procedure was on a queue moves there once it is.
   ///
   /// - Parameters:
-  ///   - starting: whether a worker just took it from the ready list. Otherwise the turn is held
-  ///     for the caller.
-  ///   - list: whose worker this is.
-  ///   - context: what the worker was submitted on.
-  final func runTurn(
-    _ kind: ReadyListStateMachine.Job.Kind, on list: ReadyList, _ context: SchedulingContext
-  ) -> TurnEnd {
+  ///   - kind: whether the worker just took it from the ready list. Otherwise the turn is held for it.
+  ///   - worker: the worker that this is.
+  final func runTurn(_ kind: ReadyListStateMachine.Job.Kind, on worker: Worker) -> TurnEnd {
     var detail = NextStep.Detail.none
-    guard var next = beginTurn(kind, on: list, context, &detail) else { return .idle }
+    guard var next = beginTurn(kind, on: worker, &detail) else { return .idle }
     while true {
       switch next.step {
       case .idle, .waitForPendingEvents, .waitForGroup:
@@ -34,9 +30,9 @@ extension Procedure {
       case .execute:
         execute()
       case .handOver:
-        carryOutHandOvers(onWorkerOf: list)
+        carryOutHandOvers(onWorkerOf: worker.list)
       case .evaluateConditions:
-        evaluateConditions(onWorkerOf: list)
+        evaluateConditions(onWorkerOf: worker.list)
       case .didCancel:
         abandonConditions()
         endBecauseOfCancel()
@@ -48,10 +44,10 @@ extension Procedure {
       case .settleChildren:
         settleChildren()
       case .askGroup:
-        if askGroupAtOnce(of: list, context) {
+        if askGroupAtOnce(on: worker) {
           wasHeard()
         } else {
-          askGroupLater(of: list, context)
+          askGroupLater(on: worker)
         }
       case .hearChildren:
         hearChildren()
@@ -59,7 +55,6 @@ extension Procedure {
         releaseWork()
         switch consume detail {
         case .end(let extras, let record):
-          let worker = WorkerPlace(list: list, context: context)
           return .retired(waiters: retire(on: worker, with: extras, record))
         case .record(let record):
           record.publish(of: self)
@@ -70,13 +65,13 @@ extension Procedure {
       case .attachObservers, .addProduced, .willExecute, .didExecute:
         break
       }
-      if next.isObserved || (!next.events.isEmpty && list.hasDelegate) {
-        guard tell(next, &detail, on: list) else { return .idle }
+      if next.isObserved || (!next.events.isEmpty && worker.list.hasDelegate) {
+        guard tell(next, &detail, on: worker.list) else { return .idle }
       }
-      let isHeard = next.asksGroup && askGroupAtOnce(of: list, context)
+      let isHeard = next.asksGroup && askGroupAtOnce(on: worker)
       next = update { core in
         if isHeard { core.machine.wasHeardAtOnce() }
-        return core.nextStep(on: list, context, &detail)
+        return core.nextStep(on: worker, &detail)
       }
     }
   }
@@ -93,8 +88,7 @@ extension Procedure {
   /// Nil if another holder has the turn and will see to the start.
   @inline(never)
   private func beginTurn(
-    _ kind: ReadyListStateMachine.Job.Kind, on list: ReadyList, _ context: SchedulingContext,
-    _ detail: inout NextStep.Detail
+    _ kind: ReadyListStateMachine.Job.Kind, on worker: Worker, _ detail: inout NextStep.Detail
   ) -> NextStep? {
     update { core in
       switch kind {
@@ -103,13 +97,13 @@ extension Procedure {
       case .start(let attempt): if core.machine.start(attempt) == .none { return nil }
       }
       // Go on with an event whose delivery had to wait for another queue, unless the turn moves.
-      if core.extras != nil, core.homeElsewhere(than: list, context) == nil,
+      if core.extras != nil, core.homeElsewhere(than: worker) == nil,
         let delivery = core.rarities?.suspendedDelivery.take()
       {
         detail = .delivery(delivery)
         return NextStep(.attachObservers, isObserved: true)
       }
-      return core.nextStep(on: list, context, &detail)
+      return core.nextStep(on: worker, &detail)
     }
   }
 
@@ -143,7 +137,7 @@ extension Procedure {
   ///
   /// - Returns: what waits for the procedure, to be notified when that has left its list.
   private func retire(
-    on worker: WorkerPlace, with extras: consuming ProcedureExtras, _ record: ProcedureRecord?
+    on worker: Worker, with extras: consuming ProcedureExtras, _ record: ProcedureRecord?
   ) -> [FinishWaiter]? {
     record?.publish(of: self)
     let waiters = extras.existingRarities.map { rarities in

@@ -49,9 +49,9 @@ extension ProcedureCore {
   /// Advances the machine, and gathers what the step needs, all in one critical section.
   @inline(__always)
   mutating func nextStep(
-    on list: ReadyList, _ context: SchedulingContext, _ detail: inout NextStep.Detail
+    on worker: Worker, _ detail: inout NextStep.Detail
   ) -> NextStep {
-    if context.isDetached, let home = homeElsewhere(than: list, context) {
+    if worker.context.isDetached, let home = homeElsewhere(than: worker) {
       detail = .movesTo(home)
       return NextStep(.idle)
     }
@@ -140,8 +140,9 @@ extension ProcedureCore {
 
   /// The list that its turn moves to, if this worker serves no queue, and it has become a member
   /// of a list since, or its list is on a queue now.
-  mutating func homeElsewhere(than list: ReadyList, _ context: SchedulingContext) -> ReadyList? {
-    guard context.isDetached, let home, home !== list || home.isOnQueue else { return nil }
+  mutating func homeElsewhere(than worker: Worker) -> ReadyList? {
+    guard worker.context.isDetached, let home, home !== worker.list || home.isOnQueue
+    else { return nil }
     return home
   }
 

@@ -71,7 +71,7 @@ struct ProcedureCore: Sendable {
   }
 
   /// Whether its turns run on such a worker.
-  mutating func runs(on worker: WorkerPlace) -> Bool {
+  mutating func runs(on worker: Worker) -> Bool {
     guard let home else { return false }
     return home === worker.list || home.context === worker.context
   }

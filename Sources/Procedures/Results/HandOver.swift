@@ -20,16 +20,10 @@ struct PendingHandOver: Sendable {
   let handOver: HandOver
 }
 
-/// A worker that is finishing a procedure: of which list, and submitted on what.
-struct WorkerPlace {
-  let list: ReadyList
-  let context: SchedulingContext
-}
-
 extension Procedure {
   /// A dependency has finished that hands something over: on this worker if that is where this
   /// procedure's turns run and its turn is free, in its next turn otherwise.
-  final func take(_ pending: PendingHandOver, on worker: WorkerPlace?) {
+  final func take(_ pending: PendingHandOver, on worker: Worker?) {
     enum Moment: Sendable {
       case now
       case later(turnOn: ReadyList?)

@@ -57,17 +57,13 @@ extension ReadyList {
       case .none:
         break
       case .worker(let list):
-        if let context = list.fixedContext { list.submitWorker(on: context) }
+        if let context = list.fixedContext { Worker.submit(for: list, on: context) }
       case .work(let work):
         let list = work.list
-        if let context = work.workerContext { list.submitWorker(on: context) }
+        if let context = work.workerContext { Worker.submit(for: list, on: context) }
         work.watch?.noteStuck(in: list)
         if !work.offers.isEmpty { ReadyList.pass(on: work.offers) }
       }
     }
-  }
-
-  private func submitWorker(on context: SchedulingContext) {
-    context.scheduler.submit(quality: nil) { self.work(on: context) }
   }
 }

@@ -1,13 +1,9 @@
-internal import Dispatch
 internal import ProcedurePrimitives
 
-/// The procedures of one queue, or the children of one group, behind one lock, and the workers
-/// that run them.
+/// The procedures of one queue, or the children of one group, behind one lock.
 ///
-/// A worker is one Dispatch block: it takes ready procedures and pending turns one after another
-/// until there are none, or its stretch is over. When it takes one and leaves others behind,
-/// another worker is asked for before user code runs; so a blocking procedure never keeps the
-/// rest waiting, and a burst of small ones costs a few Dispatch calls, not thousands.
+/// Each critical section says, as its *aftermath*, what is to be done when all locks have been released: a
+/// worker to be asked for, mostly. A worker (`Worker`) takes what is to run next.
 ///
 /// The list of a queue owns a reference to itself as long as it has members, and another one as long as
 /// procedures have arrived that a worker has not seen; so a member need not own one. The list of a group
@@ -21,17 +17,10 @@ internal import ProcedurePrimitives
 /// 3. Where a member is (waiting, ready, running) changes in the same critical section of the
 ///    procedure as the reason for it; only a start may be under way.
 final class ReadyList: Sendable {
-  /// A thread or task that waits until the last procedure has left.
-  enum EmptyWaiter: Sendable {
-    case thread(DispatchSemaphore)
-    case task(UInt64, CheckedContinuation<Void, Never>)
-  }
-
-  private struct Storage: Sendable {
+  struct Storage: Sendable {
     var machine: ReadyListStateMachine
     var context: SchedulingContext
-    var emptyWaiters: [EmptyWaiter]?
-    var lastWaiter: UInt64 = 0
+    var emptyWaiters = EmptyWaiters()
     /// Whether the list of a queue owns a reference to itself, on behalf of its members.
     var isKept = false
     /// Of the innermost group around the members that excludes others, while the members run.
@@ -47,13 +36,14 @@ final class ReadyList: Sendable {
     }
   }
 
-  private let storage: Contended<Storage>
-  private let arrivals: Arrivals
+  /// Of this list and its extensions only, as are `arrivals` and `isWorkerComing`.
+  let storage: Contended<Storage>
+  let arrivals: Arrivals
   /// That of the queue, if this is its list. A group's is known when the group is on a queue.
   let fixedContext: SchedulingContext?
 
   /// Whether a worker was asked for that will look at arrivals. Changes in critical sections only.
-  private let isWorkerComing = AtomicByte(0)
+  let isWorkerComing = AtomicByte(0)
 
   /// Whether the queue has a delegate. One atomic load.
   var hasDelegate: Bool { delegateStatus.load() != 0 }
@@ -72,7 +62,7 @@ final class ReadyList: Sendable {
   /// Whether it is that of a queue, or of a group on one. One atomic load.
   var isOnQueue: Bool { queueStatus.load() != 0 }
 
-  private let queueStatus: AtomicByte
+  let queueStatus: AtomicByte
 
   /// What its members are recorded with, if they are.
   let recording = RecordingReference()
@@ -275,415 +265,10 @@ final class ReadyList: Sendable {
     update { storage, _ in storage.machine.requestTurn(of: procedure) }
   }
 
-  // MARK: Groups
-
-  /// Whether children are kept that have finished.
-  var keepsFinishedChildren: Bool {
-    get { locked { $0.machine.keepsFinishedChildren } }
-    set {
-      let forgotten = locked { $0.machine.keepFinishedChildren(newValue) }
-      _ = forgotten
-    }
-  }
-
-  /// The error of a procedure that this list refuses.
-  var refusal: ProcedureError {
-    owner == nil
-      ? .queueClosed(context.diagnostics.queueName) : .groupFinished(group?.name ?? "")
-  }
-
-  /// What is added from here on waits for the barriers of the queue.
-  ///
-  /// - Returns: all procedures that were added before.
-  func holdAdditions() -> [Procedure] {
-    arrivals.close()
-    return locked { storage in
-      storage.machine.holdAdditions()
-      return storage.machine.procedures
-    }
-  }
-
-  /// The queue refuses from here on.
-  func close() {
-    // A caller that adds after this asks the machine, which by then has all that arrived before.
-    arrivals.close()
-    locked { $0.machine.close() }
-  }
-
-  /// The queue that the group is on is known: children run there too, from here on.
-  ///
-  /// Iterative: groups may be nested thousands deep.
-  func adoptEverywhere(_ context: SchedulingContext) {
-    var unadopted = [self]
-    while let next = unadopted.popLast() {
-      unadopted += next.adopt(context)
-      next.recording.takeAwaited()?.beginRecording(of: next)
-    }
-  }
-
-  /// - Returns: the lists of groups among the children, which are to adopt it as well.
-  private func adopt(_ context: SchedulingContext) -> [ReadyList] {
-    let (lists, aftermath): ([ReadyList], Aftermath) = locked { storage in
-      guard storage.context.isDetached, !context.isDetached else { return ([], .none) }
-      storage.context = context
-      queueStatus.store(1)
-      // A worker that is on its way belongs to the old context, and will do nothing.
-      storage.machine.workerArrived()
-      isWorkerComing.store(0)
-      return (storage.machine.childLists, self.aftermath(of: &storage))
-    }
-    aftermath.carryOut()
-    return lists
-  }
-
-  /// The group is about to execute.
-  ///
-  /// - Returns: the children so far. Later ones are announced when they are added.
-  func announce() -> [Procedure] {
-    locked { storage in
-      storage.machine.announce()
-      return storage.machine.children
-    }
-  }
-
-  func begin() {
-    // The group has started, so that it holds what it asked for, as do those around it.
-    let around = group.flatMap { group in
-      let (request, home) = group.read { ($0.rarities?.conditions?.request, $0.home) }
-      return request ?? home?.exclusionAround
-    }
-    update { storage, _ in
-      if storage.exclusionAround == nil { storage.exclusionAround = around }
-      storage.machine.begin()
-    }
-  }
-
-  /// That of the innermost group around its members that excludes others.
-  private var exclusionAround: ExclusionRequest? {
-    owner == nil ? nil : locked { $0.exclusionAround }
-  }
-
-  /// True if no child is left, and none will be accepted.
-  func settle() -> Bool {
-    let (isClosed, around) = update { storage, _ in
-      let isClosed = storage.machine.settle()
-      // It keeps the group, which keeps this.
-      return (isClosed, isClosed ? storage.exclusionAround.take() : nil)
-    }
-    _ = around
-    return isClosed
-  }
-
-  /// Marks the group, or queue, as cancelled and returns the members that may not be.
-  func cancel(_ cancel: TreeCancel) -> [Procedure] {
-    arrivals.close()
-    // Below a cancel that has been everywhere, and with what was added since, all are marked.
-    if let earlier = locked({ $0.machine.treeCancel }), earlier.isEverywhere { return [] }
-    return locked { storage in
-      storage.machine.cancel(cancel)
-      return storage.machine.procedures
-    }
-  }
-
-  func abandon() -> ReadyListStateMachine.Remains {
-    locked { $0.machine.abandon() }
-  }
-
-  // MARK: Waiting until all have left
-
-  func waitUntilEmpty() {
-    let semaphore = DispatchSemaphore(value: 0)
-    let mustWait = storage.withLock { storage in
-      guard hasMembers(storage) else { return false }
-      storage.emptyWaiters = (storage.emptyWaiters ?? []) + [.thread(semaphore)]
-      return true
-    }
-    if mustWait { semaphore.wait() }
-  }
-
-  func waitUntilEmpty() async {
-    let waiter = storage.withLock { storage in
-      storage.lastWaiter += 1
-      return storage.lastWaiter
-    }
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let mustWait = storage.withLock { storage in
-          guard hasMembers(storage), !Task.isCancelled else { return false }
-          storage.emptyWaiters = (storage.emptyWaiters ?? []) + [.task(waiter, continuation)]
-          return true
-        }
-        if !mustWait { continuation.resume() }
-      }
-    } onCancel: {
-      let found = storage.withLock { storage -> EmptyWaiter? in
-        let index = storage.emptyWaiters?.firstIndex {
-          if case .task(waiter, _) = $0 { true } else { false }
-        }
-        return index.flatMap { storage.emptyWaiters?.remove(at: $0) }
-      }
-      if case .task(_, let continuation) = found { continuation.resume() }
-    }
-  }
-
-  /// Whether any procedure has not finished, those that have just arrived included.
-  private func hasMembers(_ storage: borrowing Storage) -> Bool {
-    storage.machine.count > 0 || !arrivals.isEmpty
-  }
-
-  // MARK: Workers
-
-  func work(on context: SchedulingContext) {
-    let job = take(on: context) { storage in
-      storage.machine.workerArrived()
-      isWorkerComing.store(0)
-      // By a change of the arrivals, not only after a look at them: what a caller has added that
-      // still found a worker expected is there, and a later caller finds none expected.
-      if storage.machine.hasArrivals {
-        arrivals.order()
-      } else {
-        receive(&storage)
-      }
-    }
-    if let job { run(job, on: context, for: context.scheduler.stretch) }
-  }
-
-  /// Runs `first` and then whatever else there is, on this thread.
-  private func run(
-    _ first: ReadyListStateMachine.Job, on context: SchedulingContext, for stretch: WorkerStretch,
-    isHandedOver: Bool = false
-  ) {
-    var stretch = stretch
-    var finishedGroup = drain(first, on: context, &stretch, isHandedOver: isHandedOver)
-    // A group whose last child was run goes on here: its children's list has nothing else to do.
-    while let group = finishedGroup {
-      let list = group.listForTurns
-      guard list.context === context, !stretch.isOver else { return list.requestTurn(of: group) }
-      finishedGroup = list.drain(.turn(of: group), on: context, &stretch)
-    }
-  }
-
-  /// Runs `first` and then whatever else there is in this list.
-  ///
-  /// - Returns: the group whose last child this was, if its turn is held for the caller.
-  private func drain(
-    _ first: ReadyListStateMachine.Job, on context: SchedulingContext,
-    _ stretch: inout WorkerStretch,
-    isHandedOver: Bool = false
-  ) -> GroupProcedure? {
-    var next: ReadyListStateMachine.Job? = first
-    var isHandedOver = isHandedOver
-    while let job = next {
-      if let quality = job.quality, !isHandedOver {
-        // A procedure with a quality of its own gets a worker of that quality.
-        context.scheduler.submit(quality: quality) { [self] in
-          run(job, on: context, for: WorkerStretch(procedures: 1), isHandedOver: true)
-        }
-        next = take(on: context)
-        continue
-      }
-      isHandedOver = false
-      switch job.member.with({ $0.runTurn(job.kind, on: self, context) }) {
-      case .idle:
-        stretch.advance()
-        // What was evaluated may be ready now, and no other worker was asked for on its behalf.
-        next = take(on: context, after: job, isLast: stretch.isOver)
-      case .retired(let waiters):
-        stretch.advance()
-        let finishedGroup: GroupProcedure?
-        (next, finishedGroup) = job.member.with {
-          retire($0, waiters, on: context, takesNext: !stretch.isOver)
-        }
-        job.member.release()
-        if let finishedGroup { return finishedGroup }
-      }
-    }
-    return nil
-  }
-
-  private func take(
-    on context: SchedulingContext, after event: (inout Storage) -> Void = { _ in }
-  ) -> ReadyListStateMachine.Job? {
-    let (job, aftermath) = storage.withLock { storage -> (ReadyListStateMachine.Job?, Aftermath) in
-      guard storage.context === context else { return (nil, self.aftermath(of: &storage)) }
-      event(&storage)
-      let job = takeJob(&storage)
-      return (job, self.aftermath(of: &storage))
-    }
-    aftermath.carryOut()
-    return job
-  }
-
-  /// The turn of a procedure has ended, and the procedure has not.
-  ///
-  /// - Parameter isLast: whether this worker goes then. Another is asked for if there is work.
-  private func take(
-    on context: SchedulingContext, after last: ReadyListStateMachine.Job, isLast: Bool
-  ) -> ReadyListStateMachine.Job? {
-    let (isGivenBack, job, aftermath) = storage.withLock {
-      storage -> (Bool, ReadyListStateMachine.Job?, Aftermath) in
-      var isGivenBack = false
-      if case .start = last.kind { isGivenBack = storage.machine.giveBack(last.member) }
-      if isLast { receiveArrivals(&storage) }
-      let job = isLast || storage.context !== context ? nil : takeJob(&storage)
-      return (isGivenBack, job, self.aftermath(of: &storage))
-    }
-    aftermath.carryOut()
-    if !isGivenBack { last.member.release() }
-    return job
-  }
-
-  /// What a ready member excludes others from is granted in the same step as its slot. One that is
-  /// not granted it steps aside.
-  @inline(__always)
-  private func takeJob(_ storage: inout Storage) -> ReadyListStateMachine.Job? {
-    receiveArrivals(&storage)
-    // Again, so that a worker is asked for on behalf of those behind the last one of a batch.
-    defer { receiveArrivals(&storage) }
-    while let taken = storage.machine.take() {
-      switch taken {
-      case .job(let job): return job
-      case .mustAsk(let request): if let job = ask(request, &storage) { return job }
-      }
-    }
-    return nil
-  }
-
-  @inline(never)
-  private func ask(
-    _ request: ExclusionRequest, _ storage: inout Storage
-  ) -> ReadyListStateMachine.Job? {
-    let around = storage.exclusionAround
-    guard ExclusionTable.shared.withLock({ $0.ask(request, inside: around) }) else {
-      storage.machine.exclude(request.procedure)
-      request.wait?.enterLine(of: request)
-      return nil
-    }
-    return storage.machine.takeGranted(request.procedure)
-  }
-
-  /// One critical section: the finished procedure leaves, and the worker gets its next job, which
-  /// may be a dependent that has just become ready. A chain therefore runs on one worker, in
-  /// first-in-first-out order.
-  private func retire(
-    _ procedure: Procedure, _ waiters: [FinishWaiter]?, on context: SchedulingContext,
-    takesNext: Bool
-  ) -> (next: ReadyListStateMachine.Job?, finishedGroup: GroupProcedure?) {
-    let (job, aftermath, end) = storage.withLock {
-      storage -> (ReadyListStateMachine.Job?, Aftermath, RareEnd?) in
-      let (closes, request) = storage.machine.retire(procedure)
-      receiveArrivals(&storage)
-      let takes = takesNext && !closes && storage.context === context
-      if storage.machine.count > 0, request == nil {
-        return (takes ? takeJob(&storage) : nil, self.aftermath(of: &storage), nil)
-      }
-      let (end, offers) = retireRarely(request, closes, &storage)
-      let job = takes ? takeJob(&storage) : nil
-      return (job, self.aftermath(of: &storage, offering: offers), end)
-    }
-    aftermath.carryOut()
-    if let end { carryOut(end) }
-    if let waiters { Self.resume(waiters) }
-    guard let end, end.hasClosed, let group = owner?.group, group.childrenFinished() else {
-      return (job, nil)
-    }
-    return (job, group)
-  }
-
-  /// What follows, once the lock is released, from the end of a member that was the last one, or
-  /// excluded others.
-  private final class RareEnd: Sendable {
-    let emptyWaiters: [EmptyWaiter]?
-    let hasClosed: Bool
-    /// Released without the lock, as is what the list owns of itself.
-    let request: ExclusionRequest?
-    let isReleased: Bool
-
-    init(
-      _ emptyWaiters: [EmptyWaiter]?, hasClosed: Bool, request: ExclusionRequest?, isReleased: Bool
-    ) {
-      self.emptyWaiters = emptyWaiters
-      self.hasClosed = hasClosed
-      self.request = request
-      self.isReleased = isReleased
-    }
-  }
-
-  @inline(never)
-  private func retireRarely(
-    _ request: ExclusionRequest?, _ closes: Bool, _ storage: inout Storage
-  ) -> (RareEnd, [ExclusionRequest]?) {
-    let isEmpty = storage.machine.count == 0
-    let isReleased = isEmpty && storage.isKept
-    if isReleased { storage.isKept = false }
-    let offers = request.map { request in
-      accept(ExclusionTable.shared.withLock { $0.leave(request) }, &storage)
-    }
-    let end = RareEnd(
-      isEmpty ? storage.emptyWaiters.take() : nil, hasClosed: closes,
-      request: closes ? storage.takeExclusionAround(with: request) : request,
-      isReleased: isReleased)
-    return (end, offers)
-  }
-
-  @inline(never)
-  private func carryOut(_ end: RareEnd) {
-    // The worker has a reference of its own.
-    if end.isReleased { release() }
-    for waiter in end.emptyWaiters ?? [] { waiter.resume() }
-  }
-
-  @inline(never)
-  private static func resume(_ waiters: [FinishWaiter]) {
-    for waiter in waiters { waiter.resume() }
-  }
-
-  // MARK: Exclusions
-
-  /// Grants what was freed to those members of this list that have a slot for it, in the same step.
-  ///
-  /// - Returns: offers to procedures of other lists.
-  private func accept(_ offers: [ExclusionRequest], _ storage: inout Storage) -> [ExclusionRequest]
-  {
-    var open = offers
-    var foreign: [ExclusionRequest] = []
-    var next = 0
-    // In their order: there may be a slot for the first of them only.
-    while next < open.count {
-      let offer = open[next]
-      next += 1
-      if offer.list !== self {
-        foreign.append(offer)
-        continue
-      }
-      offer.wait?.leaveLine(after: offer.admittedBy)
-      if !storage.machine.grant(offer) {
-        open += ExclusionTable.shared.withLock { $0.decline(offer) }
-      }
-    }
-    return foreign
-  }
-
-  /// Brings offers to the lists that they are for. Called with no lock held.
-  static func pass(on offers: [ExclusionRequest]) {
-    var open = offers
-    var next = 0
-    while next < open.count {
-      let offer = open[next]
-      next += 1
-      let (foreign, aftermath) = offer.list.locked { storage in
-        let foreign = offer.list.accept([offer], &storage)
-        return (foreign, offer.list.aftermath(of: &storage))
-      }
-      open += foreign
-      aftermath.carryOut()
-    }
-  }
-
   // MARK: Critical sections
 
   /// Runs `body` under the lock, with all that were added in the machine.
-  private func locked<Result: Sendable>(_ body: (inout Storage) -> Result) -> Result {
+  func locked<Result: Sendable>(_ body: (inout Storage) -> Result) -> Result {
     storage.withLock { storage in
       admitAll(&storage)
       return body(&storage)
@@ -703,7 +288,7 @@ final class ReadyList: Sendable {
 
   /// Hands the machine the procedures that were added, unless ready ones of those before are left.
   @inline(__always)
-  private func receiveArrivals(_ storage: inout Storage) {
+  func receiveArrivals(_ storage: inout Storage) {
     if !storage.machine.hasReadyArrivals, !arrivals.isEmpty { receiveNew(&storage) }
   }
 
@@ -715,19 +300,19 @@ final class ReadyList: Sendable {
   }
 
   /// Takes over all that have arrived, and the reference to this list that they came with.
-  private func receive(_ storage: inout Storage) {
+  func receive(_ storage: inout Storage) {
     guard storage.machine.receive(from: arrivals) else { return }
     // Not the last one: the other reference is there on behalf of the members.
     if storage.isKept { release() }
     storage.isKept = true
   }
 
-  private func retain() { _ = unsafe Unmanaged.passRetained(self) }
-  private func release() { unsafe Unmanaged.passUnretained(self).release() }
+  func retain() { _ = unsafe Unmanaged.passRetained(self) }
+  func release() { unsafe Unmanaged.passUnretained(self).release() }
 
   /// Restores the machine's invariant 2 at the end of a critical section.
   @inline(__always)
-  private func aftermath(
+  func aftermath(
     of storage: inout Storage, offering offers: [ExclusionRequest]? = nil
   ) -> Aftermath {
     let foreign = offers.map { accept($0, &storage) }
@@ -739,7 +324,7 @@ final class ReadyList: Sendable {
   }
 
   @inline(never)
-  private func aftermath(
+  func aftermath(
     of storage: inout Storage, needsWorker: Bool, isStuck: Bool, foreign: [ExclusionRequest]?
   ) -> Aftermath {
     if needsWorker { isWorkerComing.store(1) }
@@ -762,7 +347,7 @@ final class ReadyList: Sendable {
   }
 
   /// A critical section after which a worker is asked for if there is work.
-  private func update<Result: Sendable>(
+  func update<Result: Sendable>(
     _ body: (inout Storage, _ offers: inout [ExclusionRequest]?) -> Result
   ) -> Result {
     let (result, aftermath) = locked { storage in
@@ -772,14 +357,5 @@ final class ReadyList: Sendable {
     }
     aftermath.carryOut()
     return result
-  }
-}
-
-extension ReadyList.EmptyWaiter {
-  fileprivate func resume() {
-    switch self {
-    case .thread(let semaphore): semaphore.signal()
-    case .task(_, let continuation): continuation.resume()
-    }
   }
 }

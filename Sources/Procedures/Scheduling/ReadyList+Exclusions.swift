@@ -1,0 +1,43 @@
+internal import ProcedurePrimitives
+
+/// What members exclude others from.
+extension ReadyList {
+  /// Grants what was freed to those members of this list that have a slot for it, in the same step.
+  ///
+  /// - Returns: offers to procedures of other lists.
+  func accept(_ offers: [ExclusionRequest], _ storage: inout Storage) -> [ExclusionRequest] {
+    var open = offers
+    var foreign: [ExclusionRequest] = []
+    var next = 0
+    // In their order: there may be a slot for the first of them only.
+    while next < open.count {
+      let offer = open[next]
+      next += 1
+      if offer.list !== self {
+        foreign.append(offer)
+        continue
+      }
+      offer.wait?.leaveLine(after: offer.admittedBy)
+      if !storage.machine.grant(offer) {
+        open += ExclusionTable.shared.withLock { $0.decline(offer) }
+      }
+    }
+    return foreign
+  }
+
+  /// Brings offers to the lists that they are for. Called with no lock held.
+  static func pass(on offers: [ExclusionRequest]) {
+    var open = offers
+    var next = 0
+    while next < open.count {
+      let offer = open[next]
+      next += 1
+      let (foreign, aftermath) = offer.list.locked { storage in
+        let foreign = offer.list.accept([offer], &storage)
+        return (foreign, offer.list.aftermath(of: &storage))
+      }
+      open += foreign
+      aftermath.carryOut()
+    }
+  }
+}

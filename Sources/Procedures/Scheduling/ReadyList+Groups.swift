@@ -1,0 +1,116 @@
+internal import ProcedurePrimitives
+
+/// What a group, or a queue as a whole, asks of the list of its members.
+extension ReadyList {
+  /// Whether children are kept that have finished.
+  var keepsFinishedChildren: Bool {
+    get { locked { $0.machine.keepsFinishedChildren } }
+    set {
+      let forgotten = locked { $0.machine.keepFinishedChildren(newValue) }
+      _ = forgotten
+    }
+  }
+
+  /// The error of a procedure that this list refuses.
+  var refusal: ProcedureError {
+    owner == nil
+      ? .queueClosed(context.diagnostics.queueName) : .groupFinished(group?.name ?? "")
+  }
+
+  /// What is added from here on waits for the barriers of the queue.
+  ///
+  /// - Returns: all procedures that were added before.
+  func holdAdditions() -> [Procedure] {
+    arrivals.close()
+    return locked { storage in
+      storage.machine.holdAdditions()
+      return storage.machine.procedures
+    }
+  }
+
+  /// The queue refuses from here on.
+  func close() {
+    // A caller that adds after this asks the machine, which by then has all that arrived before.
+    arrivals.close()
+    locked { $0.machine.close() }
+  }
+
+  /// The queue that the group is on is known: children run there too, from here on.
+  ///
+  /// Iterative: groups may be nested thousands deep.
+  func adoptEverywhere(_ context: SchedulingContext) {
+    var unadopted = [self]
+    while let next = unadopted.popLast() {
+      unadopted += next.adopt(context)
+      next.recording.takeAwaited()?.beginRecording(of: next)
+    }
+  }
+
+  /// - Returns: the lists of groups among the children, which are to adopt it as well.
+  private func adopt(_ context: SchedulingContext) -> [ReadyList] {
+    let (lists, aftermath): ([ReadyList], Aftermath) = locked { storage in
+      guard storage.context.isDetached, !context.isDetached else { return ([], .none) }
+      storage.context = context
+      queueStatus.store(1)
+      // A worker that is on its way belongs to the old context, and will do nothing.
+      storage.machine.workerArrived()
+      isWorkerComing.store(0)
+      return (storage.machine.childLists, self.aftermath(of: &storage))
+    }
+    aftermath.carryOut()
+    return lists
+  }
+
+  /// The group is about to execute.
+  ///
+  /// - Returns: the children so far. Later ones are announced when they are added.
+  func announce() -> [Procedure] {
+    locked { storage in
+      storage.machine.announce()
+      return storage.machine.children
+    }
+  }
+
+  func begin() {
+    // The group has started, so that it holds what it asked for, as do those around it.
+    let around = group.flatMap { group in
+      let (request, home) = group.read { ($0.rarities?.conditions?.request, $0.home) }
+      return request ?? home?.exclusionAround
+    }
+    update { storage, _ in
+      if storage.exclusionAround == nil { storage.exclusionAround = around }
+      storage.machine.begin()
+    }
+  }
+
+  /// That of the innermost group around its members that excludes others.
+  private var exclusionAround: ExclusionRequest? {
+    owner == nil ? nil : locked { $0.exclusionAround }
+  }
+
+  /// True if no child is left, and none will be accepted.
+  func settle() -> Bool {
+    let (isClosed, around) = update { storage, _ in
+      let isClosed = storage.machine.settle()
+      // It keeps the group, which keeps this.
+      return (isClosed, isClosed ? storage.exclusionAround.take() : nil)
+    }
+    _ = around
+    return isClosed
+  }
+
+  /// Marks the group, or queue, as cancelled and returns the members that may not be.
+  func cancel(_ cancel: TreeCancel) -> [Procedure] {
+    arrivals.close()
+    // Below a cancel that has been everywhere, and with what was added since, all are marked.
+    if let earlier = locked({ $0.machine.treeCancel }), earlier.isEverywhere { return [] }
+    return locked { storage in
+      storage.machine.cancel(cancel)
+      return storage.machine.procedures
+    }
+  }
+
+  func abandon() -> ReadyListStateMachine.Remains {
+    locked { $0.machine.abandon() }
+  }
+}

@@ -1,0 +1,159 @@
+internal import ProcedurePrimitives
+
+/// What a worker takes from a list, and brings back to it.
+extension ReadyList {
+  /// A worker has arrived on a thread.
+  ///
+  /// - Returns: the first thing to run.
+  func takeFirst(on context: SchedulingContext) -> ReadyListStateMachine.Job? {
+    take(on: context) { storage in
+      storage.machine.workerArrived()
+      isWorkerComing.store(0)
+      // By a change of the arrivals, not only after a look at them: what a caller has added that
+      // still found a worker expected is there, and a later caller finds none expected.
+      if storage.machine.hasArrivals {
+        arrivals.order()
+      } else {
+        receive(&storage)
+      }
+    }
+  }
+
+  /// What a worker of that context is to run next; nil if there is nothing, or it runs elsewhere now.
+  func take(
+    on context: SchedulingContext, after event: (inout Storage) -> Void = { _ in }
+  ) -> ReadyListStateMachine.Job? {
+    let (job, aftermath) = storage.withLock { storage -> (ReadyListStateMachine.Job?, Aftermath) in
+      guard storage.context === context else { return (nil, self.aftermath(of: &storage)) }
+      event(&storage)
+      let job = takeJob(&storage)
+      return (job, self.aftermath(of: &storage))
+    }
+    aftermath.carryOut()
+    return job
+  }
+
+  /// The turn of a procedure has ended, and the procedure has not.
+  ///
+  /// - Parameter isLast: whether this worker goes then. Another is asked for if there is work.
+  func take(
+    on context: SchedulingContext, after last: ReadyListStateMachine.Job, isLast: Bool
+  ) -> ReadyListStateMachine.Job? {
+    let (isGivenBack, job, aftermath) = storage.withLock {
+      storage -> (Bool, ReadyListStateMachine.Job?, Aftermath) in
+      var isGivenBack = false
+      if case .start = last.kind { isGivenBack = storage.machine.giveBack(last.member) }
+      if isLast { receiveArrivals(&storage) }
+      let job = isLast || storage.context !== context ? nil : takeJob(&storage)
+      return (isGivenBack, job, self.aftermath(of: &storage))
+    }
+    aftermath.carryOut()
+    if !isGivenBack { last.member.release() }
+    return job
+  }
+
+  /// What a ready member excludes others from is granted in the same step as its slot. One that is
+  /// not granted it steps aside.
+  @inline(__always)
+  private func takeJob(_ storage: inout Storage) -> ReadyListStateMachine.Job? {
+    receiveArrivals(&storage)
+    // Again, so that a worker is asked for on behalf of those behind the last one of a batch.
+    defer { receiveArrivals(&storage) }
+    while let taken = storage.machine.take() {
+      switch taken {
+      case .job(let job): return job
+      case .mustAsk(let request): if let job = ask(request, &storage) { return job }
+      }
+    }
+    return nil
+  }
+
+  @inline(never)
+  private func ask(
+    _ request: ExclusionRequest, _ storage: inout Storage
+  ) -> ReadyListStateMachine.Job? {
+    let around = storage.exclusionAround
+    guard ExclusionTable.shared.withLock({ $0.ask(request, inside: around) }) else {
+      storage.machine.exclude(request.procedure)
+      request.wait?.enterLine(of: request)
+      return nil
+    }
+    return storage.machine.takeGranted(request.procedure)
+  }
+
+  /// One critical section: the finished procedure leaves, and the worker gets its next job, which
+  /// may be a dependent that has just become ready. A chain therefore runs on one worker, in
+  /// first-in-first-out order.
+  func retire(
+    _ procedure: Procedure, _ waiters: [FinishWaiter]?, on context: SchedulingContext,
+    takesNext: Bool
+  ) -> (next: ReadyListStateMachine.Job?, finishedGroup: GroupProcedure?) {
+    let (job, aftermath, end) = storage.withLock {
+      storage -> (ReadyListStateMachine.Job?, Aftermath, RareEnd?) in
+      let (closes, request) = storage.machine.retire(procedure)
+      receiveArrivals(&storage)
+      let takes = takesNext && !closes && storage.context === context
+      if storage.machine.count > 0, request == nil {
+        return (takes ? takeJob(&storage) : nil, self.aftermath(of: &storage), nil)
+      }
+      let (end, offers) = retireRarely(request, closes, &storage)
+      let job = takes ? takeJob(&storage) : nil
+      return (job, self.aftermath(of: &storage, offering: offers), end)
+    }
+    aftermath.carryOut()
+    if let end { carryOut(end) }
+    if let waiters { Self.resume(waiters) }
+    guard let end, end.hasClosed, let group = owner?.group, group.childrenFinished() else {
+      return (job, nil)
+    }
+    return (job, group)
+  }
+
+  /// What follows, once the lock is released, from the end of a member that was the last one, or
+  /// excluded others.
+  private final class RareEnd: Sendable {
+    let emptyWaiters: EmptyWaiters?
+    let hasClosed: Bool
+    /// Released without the lock, as is what the list owns of itself.
+    let request: ExclusionRequest?
+    let isReleased: Bool
+
+    init(
+      _ emptyWaiters: EmptyWaiters?, hasClosed: Bool, request: ExclusionRequest?, isReleased: Bool
+    ) {
+      self.emptyWaiters = emptyWaiters
+      self.hasClosed = hasClosed
+      self.request = request
+      self.isReleased = isReleased
+    }
+  }
+
+  @inline(never)
+  private func retireRarely(
+    _ request: ExclusionRequest?, _ closes: Bool, _ storage: inout Storage
+  ) -> (RareEnd, [ExclusionRequest]?) {
+    let isEmpty = storage.machine.count == 0
+    let isReleased = isEmpty && storage.isKept
+    if isReleased { storage.isKept = false }
+    let offers = request.map { request in
+      accept(ExclusionTable.shared.withLock { $0.leave(request) }, &storage)
+    }
+    let end = RareEnd(
+      isEmpty ? storage.emptyWaiters.takeAll() : nil, hasClosed: closes,
+      request: closes ? storage.takeExclusionAround(with: request) : request,
+      isReleased: isReleased)
+    return (end, offers)
+  }
+
+  @inline(never)
+  private func carryOut(_ end: RareEnd) {
+    // The worker has a reference of its own.
+    if end.isReleased { release() }
+    end.emptyWaiters?.resume()
+  }
+
+  @inline(never)
+  private static func resume(_ waiters: [FinishWaiter]) {
+    for waiter in waiters { waiter.resume() }
+  }
+}
