@@ -1,14 +1,14 @@
 internal import ProcedurePrimitives
 
 /// How children's list refers to the group: set once, before it is shared.
-final class GroupReference: @unchecked Sendable {
+@safe final class GroupReference: @unchecked Sendable {
   weak var group: GroupProcedure?
-  private unowned(unsafe) var keptGroup: GroupProcedure?
+  private var keptGroup: Unmanaged<GroupProcedure>?
   private let storedParent = Locked<GroupReference?>(nil)
 
   func refer(to group: GroupProcedure) {
     self.group = group
-    unsafe keptGroup = group
+    unsafe keptGroup = .passUnretained(group)
   }
 
   /// Without counting a weak reference, which is slow, for each child.
@@ -18,7 +18,7 @@ final class GroupReference: @unchecked Sendable {
   @inline(__always)
   func withGroup<Result>(isKept: Bool, _ body: (GroupProcedure) -> Result) -> Result? {
     guard isKept, let keptGroup = unsafe keptGroup else { return group.map(body) }
-    return unsafe Unmanaged.passUnretained(keptGroup)._withUnsafeGuaranteedRef(body)
+    return unsafe keptGroup._withUnsafeGuaranteedRef(body)
   }
 
   /// The group that this one is a child of, once it is.

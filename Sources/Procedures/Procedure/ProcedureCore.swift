@@ -37,8 +37,12 @@ struct ProcedureCore: Sendable {
   ///   which has a reference of its own.
   @inline(__always)
   mutating func leaveHome() -> ReadyList? {
+    if isMember {
+      unsafe storedHome = nil
+      return nil
+    }
     guard let home = unsafe storedHome.take() else { return nil }
-    return isMember ? nil : unsafe Unmanaged.passUnretained(home).takeRetainedValue()
+    return unsafe Unmanaged.passUnretained(home).takeRetainedValue()
   }
 
   mutating func withExtras<Result>(_ body: (ProcedureExtras) -> Result) -> Result {

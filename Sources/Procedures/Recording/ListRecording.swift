@@ -121,9 +121,9 @@ struct RecordSample: Sendable {
   }
 
   /// The list's state may have changed. Called under its lock, at the end of each change: without counting
-  /// a reference.
+  /// a reference, and without a copy of the machine, which is not changed.
   @inline(__always)
-  func note(_ machine: borrowing ReadyListStateMachine) {
+  func note(_ machine: inout ReadyListStateMachine) {
     guard let current = unsafe reference.load(ordering: .relaxed) else { return }
     let hindrance = machine.hindrance
     unsafe current._withUnsafeGuaranteedRef { $0.note(hindrance) }
