@@ -190,14 +190,13 @@ extension Procedure {
   }
 
   /// Fires the token, if there is one, and then lets the turn deliver the rest.
-  private func carryOut(_ telling: Telling, _ reason: CancellationReason) {
-    var telling = telling
+  private func carryOut(_ telling: consuming Telling, _ reason: CancellationReason) {
     while case .fire(let source) = telling {
       source.cancel(reason)
       telling = update { $0.tell() }
     }
     interrupt()
-    if case .requestTurn(let list) = telling { list.requestTurn(of: self) }
+    if case .requestTurn(let list) = consume telling { list.requestTurn(of: self) }
     watchLingering()
   }
 }

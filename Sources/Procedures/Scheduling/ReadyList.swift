@@ -262,7 +262,12 @@ final class ReadyList: Sendable {
   /// Not of one that is on no queue and is being released: its turn would come after it.
   func requestTurn(of procedure: Procedure) {
     if owner == nil, !isOnQueue, isBeingReleased(procedure) { return }
-    update { storage, _ in storage.machine.requestTurn(of: procedure) }
+    let aftermath = storage.withLock { storage in
+      admitAll(&storage)
+      storage.machine.requestTurn(of: procedure)
+      return self.aftermath(of: &storage)
+    }
+    aftermath.carryOut()
   }
 
   // MARK: Critical sections

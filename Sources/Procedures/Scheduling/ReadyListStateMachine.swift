@@ -411,6 +411,7 @@ struct ReadyListStateMachine: Sendable {
     return exclusions.removeValue(forKey: member.id)
   }
 
+  @inline(__always)
   private func exclusion(of member: Member) -> ExclusionRequest? {
     member.membership.isExclusive ? exclusions[member.id] : nil
   }
