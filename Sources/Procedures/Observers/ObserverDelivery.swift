@@ -47,7 +47,11 @@ struct ObserverDelivery: Sendable {
       }
       guard entry.events.contains(event) else { continue }
       if case .worker = entry.place {
-        entry.deliver(event, of: procedure, adding: added)
+        if event == .didFinish {
+          entry.deliverLast(event, of: procedure)
+        } else {
+          entry.deliver(event, of: procedure, adding: added)
+        }
         continue
       }
       awaited = event

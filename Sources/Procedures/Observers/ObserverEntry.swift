@@ -8,12 +8,12 @@ internal import ProcedurePrimitives
 /// Unchecked because `status` says which thread may touch what the subclass keeps: the one that
 /// brought it from idle to telling, or to gone.
 ///
-/// | status  | deliver       | remove    | told   |
-/// |---------|---------------|-----------|--------|
-/// | idle    | → telling     | → gone    | –      |
-/// | telling | inconsistency | → leaving | → idle |
-/// | leaving | inconsistency | –         | → gone |
-/// | gone    | –             | –         | –      |
+/// | status  | deliver       | remove    | told   | told the last event |
+/// |---------|---------------|-----------|--------|---------------------|
+/// | idle    | → telling     | → gone    | –      | –                   |
+/// | telling | inconsistency | → leaving | → idle | → gone              |
+/// | leaving | inconsistency | –         | → gone | → gone              |
+/// | gone    | –             | –         | –      | –                   |
 @usableFromInline
 class ObserverEntry: @unchecked Sendable {
   private enum Status {
@@ -50,14 +50,14 @@ class ObserverEntry: @unchecked Sendable {
   /// Releases the observer, which receives no event from here on. True the first time.
   @discardableResult
   final func remove() -> Bool {
-    while true {
+    while !isRemoved {
       if status.compareExchange(Status.idle, Status.gone) {
         letGo()
         return true
       }
       if status.compareExchange(Status.telling, Status.leaving) { return true }
-      if isRemoved { return false }
     }
+    return false
   }
 
   /// Calls the observer, unless it was removed. Called by the holder of the turn, or for it.
@@ -67,6 +67,14 @@ class ObserverEntry: @unchecked Sendable {
     guard status.compareExchange(Status.idle, Status.telling) else { return }
     tell(event, of: procedure, adding: added)
     guard !status.compareExchange(Status.telling, Status.idle) else { return }
+    status.store(Status.gone)
+    letGo()
+  }
+
+  /// Calls the observer with the last event that there is for it, and forgets it, unless it was removed.
+  final func deliverLast(_ event: ProcedureEvents, of procedure: Procedure) {
+    guard status.compareExchange(Status.idle, Status.telling) else { return }
+    tell(event, of: procedure, adding: nil)
     status.store(Status.gone)
     letGo()
   }

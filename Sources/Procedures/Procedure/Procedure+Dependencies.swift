@@ -132,7 +132,9 @@ extension Procedure {
     guard let key = dependency.addDependent(self, demanding: demand) else {
       return dependencyFinished(dependency, demand)
     }
-    let isKept = read { $0.extras?.setKey(key, of: dependency, near: index) ?? false }
+    let isKept = read { core in
+      core.withExistingExtras { $0.setKey(key, of: dependency, near: index) } ?? false
+    }
     // This one has finished, or the dependency was removed, in between.
     if !isKept, dependency.removeDependent(key) { dependencyFinished() }
   }

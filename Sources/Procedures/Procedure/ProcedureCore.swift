@@ -6,7 +6,7 @@ internal import ProcedurePrimitives
 /// `extras` holds what most procedures do not have; it is allocated with the first of it. The order of
 /// the others leaves no gaps: with a few bytes more, giving a procedure back on another thread than made
 /// it would take malloc's lock.
-struct ProcedureCore: Sendable {
+@safe struct ProcedureCore: Sendable {
   var machine: ProcedureStateMachine
   /// Whether it is a member of `home`: not if its group refused it.
   private(set) var isMember = false
@@ -14,8 +14,8 @@ struct ProcedureCore: Sendable {
   ///
   /// A member does not count its reference: many threads would do that at once. The list lives as long
   /// as it has members.
-  var home: ReadyList? { unsafe storedHome }
-  private unowned(unsafe) var storedHome: ReadyList?
+  var home: ReadyList? { unsafe storedHome?.takeUnretainedValue() }
+  private var storedHome: Unmanaged<ReadyList>?
   var extras: ProcedureExtras?
   /// Where it is recorded what it did, if its queue, or a group around it, is recorded.
   var record = OwnRecord()
@@ -28,7 +28,7 @@ struct ProcedureCore: Sendable {
 
   /// - Parameter isMember: false if the list refused it: then it owns the list.
   mutating func setHome(_ list: ReadyList, isMember: Bool) {
-    unsafe storedHome = list
+    unsafe storedHome = .passUnretained(list)
     self.isMember = isMember
     if !isMember { _ = unsafe Unmanaged.passRetained(list) }
   }
@@ -41,15 +41,22 @@ struct ProcedureCore: Sendable {
       unsafe storedHome = nil
       return nil
     }
-    guard let home = unsafe storedHome.take() else { return nil }
-    return unsafe Unmanaged.passUnretained(home).takeRetainedValue()
+    return unsafe storedHome.take()?.takeRetainedValue()
   }
 
+  /// Calls with the extras, made if need be, without counting a reference.
+  @inline(__always)
   mutating func withExtras<Result>(_ body: (ProcedureExtras) -> Result) -> Result {
-    if let extras { return body(extras) }
-    let extras = ProcedureExtras()
-    self.extras = extras
-    return body(extras)
+    if extras == nil { extras = ProcedureExtras() }
+    return withExistingExtras(body)!
+  }
+
+  /// Calls with the extras, if there are any, without counting a reference.
+  @inline(__always)
+  mutating func withExistingExtras<Result>(_ body: (ProcedureExtras) -> Result) -> Result? {
+    // Not bound to a name, which would count one for as long as the name lives.
+    let extras = unsafe extras.map { unsafe Unmanaged.passUnretained($0) }
+    return unsafe extras?._withUnsafeGuaranteedRef(body)
   }
 
   // `mutating`, or always inlined, where nothing changes: otherwise the whole core is copied for the
@@ -67,11 +74,13 @@ struct ProcedureCore: Sendable {
     _ procedure: Procedure, to readiness: Readiness,
     onWorkerOf list: ReadyList? = nil
   ) -> ReadyList.Aftermath? {
-    guard readiness != .waiting, let home else { return nil }
-    return home.advance(
-      procedure, to: readiness, in: machine.attempt,
-      asking: readiness == .start ? exclusionRequest(for: procedure, in: home) : nil,
-      asks: home !== list)
+    guard readiness != .waiting, let home = unsafe storedHome else { return nil }
+    return unsafe home._withUnsafeGuaranteedRef { home in
+      home.advance(
+        procedure, to: readiness, in: machine.attempt,
+        asking: readiness == .start ? exclusionRequest(for: procedure, in: home) : nil,
+        asks: home !== list)
+    }
   }
 
   /// Whether its turns run on such a worker.

@@ -39,6 +39,22 @@ import Testing
     #expect(!entry.remove())
   }
 
+  @Test("O1: after its last event it is forgotten, also if it is removed meanwhile")
+  func lastEvent() {
+    for isRemoved in [false, true] {
+      let slot = Recorder<ObserverEntry>()
+      let entry = entry { [released] in
+        if isRemoved { #expect(slot.events[0].remove()) }
+        #expect(released.value == (isRemoved ? 1 : 0))
+      }
+      slot.note(entry)
+      entry.deliverLast(.didFinish, of: procedure)
+      #expect(entry.isRemoved && released.value == (isRemoved ? 2 : 1) && !entry.remove())
+      entry.deliverLast(.didFinish, of: procedure)
+      #expect(released.value == (isRemoved ? 2 : 1))
+    }
+  }
+
   @Test(
     "O1: removed on another thread while it is called, it is released once, and not called again")
   func removedBesides() async {
