@@ -12,8 +12,8 @@ struct Membership: Sendable {
   private static let kept: UInt8 = 1 << 6
 
   /// The line that it stands in; `none` of a procedure that is no member.
-  var line: ReadyListStateMachine.Line {
-    get { ReadyListStateMachine.Line(index: bits & Self.listBits) }
+  var line: MemberLines.Line {
+    get { MemberLines.Line(index: bits & Self.listBits) }
     set { bits = bits & ~Self.listBits | newValue.index }
   }
 

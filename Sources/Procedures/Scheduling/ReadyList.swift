@@ -315,7 +315,7 @@ final class ReadyList: Sendable {
   func retain() { _ = unsafe Unmanaged.passRetained(self) }
   func release() { unsafe Unmanaged.passUnretained(self).release() }
 
-  /// Restores the machine's invariant 2 at the end of a critical section.
+  /// Restores the machine's invariant 1 at the end of a critical section.
   @inline(__always)
   func aftermath(
     of storage: inout Storage, offering offers: [ExclusionRequest]? = nil

@@ -6,7 +6,7 @@ internal import ProcedurePrimitives
 /// It acquires no lock and calls no user code. It is not pure: a member's line and neighbours are
 /// written into the member, and the references that the list owns are counted here.
 ///
-/// Each member stands in one line:
+/// Each member stands in one line (`MemberLines`):
 /// - *waiting*: for dependencies, or for the answer of a condition
 /// - *evaluable*: its conditions are to be evaluated, which takes no slot
 /// - *ready*: for a slot, in the bucket of its priority; those that have stepped aside, and may go on,
@@ -31,12 +31,11 @@ internal import ProcedurePrimitives
 /// | begin / settle    | a group executes: children may start / may be the last                   |
 ///
 /// Invariants:
-/// 1. `slotsInUse` is the number of granted and running members.
-/// 2. After each event, if something can be taken then a worker is requested and has not arrived.
+/// 1. After each event, if something can be taken then a worker is requested and has not arrived.
 ///    So a worker that blocks in user code never keeps others waiting, and a worker may look for
 ///    more work, or not, as it likes.
-/// 3. A group closes exactly once: settled and without members. Closed, it accepts no child.
-/// 4. In a cancelled group no child starts.
+/// 2. A group closes exactly once: settled and without members. Closed, it accepts no child.
+/// 3. In a cancelled group no child starts.
 struct ReadyListStateMachine: Sendable {
   enum Phase: UInt8, Sendable {
     /// A group that has not executed: no child starts.
@@ -123,60 +122,19 @@ struct ReadyListStateMachine: Sendable {
     case refused
   }
 
-  /// What a member stands in.
-  struct Line: Equatable, Sendable {
-    let index: UInt8
+  typealias Line = MemberLines.Line
 
-    static let waiting = Line(index: 0)
-    static let evaluable = Line(index: 1)
-    static let excluded = Line(index: 2)
-    static let granted = Line(index: 3)
-    static let running = Line(index: 4)
-    static let none = Line(index: 15)
-
-    static func ready(_ priority: ProcedurePriority) -> Line {
-      Line(index: 5 + 2 * priority.rawValue)
-    }
-
-    /// Of those that are ready for the second time. They are taken in the order of `returned`.
-    static func returned(_ priority: ProcedurePriority) -> Line {
-      Line(index: 6 + 2 * priority.rawValue)
-    }
-
-    /// The place in `returned`, if it is such a line.
-    var returnedIndex: Int? { index > 5 && index & 1 == 0 ? Int(index - 6) / 2 : nil }
-
-    static let buckets = 2 * ProcedurePriority.allCases.count
-
-    var hasSlot: Bool { self == .granted || self == .running }
-    var readyBit: UInt16 { index < 5 ? 0 : 1 << UInt16(index - 5) }
-  }
-
-  private var waiting = MemberLine()
-  private var evaluable = MemberLine()
-  private var excluded = MemberLine()
-  private var granted = MemberLine()
-  private var running = MemberLine()
-  /// Those that are ready, by priority; for each first those that are for the first time.
-  private var buckets = ContiguousArray(repeating: MemberLine(), count: Line.buckets)
-  /// A bit for each bucket that is not empty.
-  private var readyBuckets: UInt16 = 0
+  private var lines = MemberLines()
   private var memberCount = 0
   private var lastAge: UInt32 = 0
   /// Those that were added, and are no members yet: as if they stood at the end of the waiting ones
   /// and of the ready ones of normal priority. Every event but `take` and `retire` needs
   /// `admitArrivals` before it.
   private var arrivals = ArrivalLine()
-  /// What exclusive members ask for.
-  private var exclusions: [ObjectIdentifier: ExclusionRequest] = [:]
-  /// Those that have returned, by priority, in the order in which they were first taken. That is before
-  /// all that are ready for the first time: the others were behind them.
-  private var returned: ContiguousArray<TicketHeap<ExclusionRequest.InList>> = []
   /// Each is owned.
   private var turns = Fifo<Member>()
   private var isWorkerRequested = false
   private(set) var phase: Phase
-  private(set) var slotsInUse = 0
   private(set) var treeCancel: TreeCancel?
   /// All members there ever were, if these are the children of a group.
   private var allChildren: [Procedure] = []
@@ -197,13 +155,15 @@ struct ReadyListStateMachine: Sendable {
     phase = isGroup ? .held : .running
   }
 
+  var slotsInUse: Int { lines.slotsInUse }
+
   var count: Int { memberCount + arrivals.count }
 
   /// In the order in which they were added. O(n log n) at most.
   var procedures: [Procedure] {
     var members: [Member] = []
     members.reserveCapacity(memberCount)
-    forEachMember { members.append($0) }
+    lines.forEach { members.append($0) }
     if zip(members, members.dropFirst()).contains(where: { $1.isOlder(than: $0) }) {
       members.sort { $0.isOlder(than: $1) }
     }
@@ -213,15 +173,10 @@ struct ReadyListStateMachine: Sendable {
   /// The lists of those members that are groups.
   var childLists: [ReadyList] {
     var lists: [ReadyList] = []
-    forEachMember { member in
+    lines.forEach { member in
       if let list = member.with({ $0.childList }) { lists.append(list) }
     }
     return lists
-  }
-
-  private func forEachMember(_ body: (Member) -> Void) {
-    for line in [running, granted, excluded, evaluable, waiting] { line.forEach(body) }
-    for line in buckets { line.forEach(body) }
   }
 
   // MARK: Members
@@ -241,7 +196,7 @@ struct ReadyListStateMachine: Sendable {
     standing.note(in: procedure)
     let member = Member.retaining(procedure)
     join(member, line, isKept: true)
-    if !isHeld, let request { note(request, of: member) }
+    if !isHeld, let request { lines.note(request, of: member) }
     if isGroup, keepsFinishedChildren { allChildren.append(procedure) }
     return isHeld ? .held : .accepted(isAnnounced: isAnnounced)
   }
@@ -253,7 +208,7 @@ struct ReadyListStateMachine: Sendable {
     member.age = lastAge
     member.membership.isKept = isKept
     memberCount += 1
-    put(member, line)
+    lines.put(member, line)
   }
 
   /// Takes over the procedures that have arrived, once none is left of those before.
@@ -284,14 +239,13 @@ struct ReadyListStateMachine: Sendable {
   /// Starts the first that has arrived ready, without a detour over the line of the ready ones.
   @inline(__always)
   private mutating func takeReadyArrival() -> Job? {
-    guard slotsInUse < limit, hasReadyArrivals else { return nil }
+    guard lines.slotsInUse < limit, hasReadyArrivals else { return nil }
     while let member = arrivals.popFirst() {
       guard member.membership.isReady else {
         admit(member)
         continue
       }
       join(member, .running, isKept: false)
-      slotsInUse += 1
       return job(starting: member)
     }
     return nil
@@ -309,10 +263,10 @@ struct ReadyListStateMachine: Sendable {
     case .waiting:
       break
     case .evaluate:
-      move(member, to: .evaluable)
+      lines.move(member, to: .evaluable)
     case .start:
-      if let request { note(request, of: member) }
-      move(member, to: .ready(procedure.membership.urgency.priority))
+      if let request { lines.note(request, of: member) }
+      lines.move(member, to: .ready(procedure.membership.urgency.priority))
     }
   }
 
@@ -323,22 +277,19 @@ struct ReadyListStateMachine: Sendable {
     let line = procedure.membership.line
     guard line != .none else { return nil }
     let member = Member.unowned(procedure)
-    if line != .waiting { move(member, to: .waiting) }
-    return takeExclusion(of: member)
+    if line != .waiting { lines.move(member, to: .waiting) }
+    return lines.takeRequest(of: member)
   }
 
   /// A finished procedure leaves. The caller owns a reference to it.
   ///
   /// - Returns: whether that closed the group, and what the procedure has to give up.
   mutating func retire(_ procedure: Procedure) -> (closes: Bool, request: ExclusionRequest?) {
-    let line = procedure.membership.line
-    guard line != .none else { return (false, nil) }
+    guard procedure.membership.line != .none else { return (false, nil) }
     let member = Member.unowned(procedure)
-    take(member, outOf: line)
-    procedure.membership.line = .none
+    lines.remove(member)
     memberCount -= 1
-    let request = takeExclusion(of: member)
-    if line.hasSlot { slotsInUse -= 1 }
+    let request = lines.takeRequest(of: member)
     if procedure.membership.isKept { member.release() }
     return (closeIfSettled(), request)
   }
@@ -351,88 +302,6 @@ struct ReadyListStateMachine: Sendable {
     guard member.membership.line != .none, !member.membership.isKept else { return false }
     member.membership.isKept = true
     return true
-  }
-
-  // MARK: Lines
-
-  @inline(__always)
-  private mutating func put(_ member: Member, _ line: Line) {
-    member.membership.line = line
-    switch line {
-    case .running: running.append(member)
-    case .waiting: waiting.append(member)
-    case .evaluable: evaluable.append(member)
-    case .excluded: excluded.append(member)
-    case .granted: granted.append(member)
-    default:
-      buckets[Int(line.index) - 5].append(member)
-      readyBuckets |= line.readyBit
-    }
-  }
-
-  @inline(__always)
-  private mutating func take(_ member: Member, outOf line: Line) {
-    switch line {
-    case .running: running.remove(member)
-    case .waiting: waiting.remove(member)
-    case .evaluable: evaluable.remove(member)
-    case .excluded: excluded.remove(member)
-    case .granted: granted.remove(member)
-    default: takeReady(member, outOf: line)
-    }
-  }
-
-  private mutating func takeReady(_ member: Member, outOf line: Line) {
-    if line.returnedIndex != nil { leaveReturned(member, line) }
-    let index = Int(line.index) - 5
-    buckets[index].remove(member)
-    if buckets[index].isEmpty { readyBuckets &= ~line.readyBit }
-  }
-
-  private mutating func move(_ member: Member, to target: Line) {
-    let source = member.membership.line
-    if source.hasSlot { slotsInUse -= 1 }
-    if target.hasSlot { slotsInUse += 1 }
-    take(member, outOf: source)
-    put(member, target)
-  }
-
-  // MARK: Exclusions
-
-  private mutating func note(_ request: ExclusionRequest, of member: Member) {
-    member.membership.isExclusive = true
-    exclusions[member.id] = request
-  }
-
-  @inline(__always)
-  private mutating func takeExclusion(of member: Member) -> ExclusionRequest? {
-    guard member.membership.isExclusive else { return nil }
-    member.membership.isExclusive = false
-    return exclusions.removeValue(forKey: member.id)
-  }
-
-  @inline(__always)
-  private func exclusion(of member: Member) -> ExclusionRequest? {
-    member.membership.isExclusive ? exclusions[member.id] : nil
-  }
-
-  /// An excluded, or granted, member goes back to where it stood among the ready ones.
-  private mutating func returnToPlace(_ member: Member, _ request: ExclusionRequest) {
-    let line = Line.returned(member.membership.urgency.priority)
-    move(member, to: line)
-    guard let index = line.returnedIndex else { return }
-    if returned.isEmpty {
-      returned = ContiguousArray(repeating: TicketHeap(), count: ProcedurePriority.allCases.count)
-    }
-    returned[index].insert(.init(request: request))
-  }
-
-  @inline(never)
-  private mutating func leaveReturned(_ member: Member, _ line: Line) {
-    guard let request = exclusion(of: member), let index = line.returnedIndex else {
-      preconditionFailure("Internal inconsistency: returned, but without a request")
-    }
-    returned[index].remove(.init(request: request))
   }
 
   // MARK: Groups
@@ -521,9 +390,9 @@ struct ReadyListStateMachine: Sendable {
       return .job(Job(member: member, kind: .turn, quality: nil))
     }
     guard isOpen else { return nil }
-    if let member = granted.first { return .job(start(member)) }
-    if let member = evaluable.first {
-      move(member, to: .waiting)
+    if let member = lines.granted.first { return .job(start(member)) }
+    if let member = lines.evaluable.first {
+      lines.move(member, to: .waiting)
       member.retain()
       let membership = member.membership
       return .job(
@@ -532,9 +401,9 @@ struct ReadyListStateMachine: Sendable {
           quality: membership.urgency.ownQuality))
     }
     // Arrivals are no more urgent than normal, and came later than those that are ready.
-    if !hasReady(atLeast: .normal), let job = takeReadyArrival() { return .job(job) }
-    guard let member = firstReady else { return nil }
-    if let request = exclusion(of: member) { return .mustAsk(request) }
+    if !lines.hasReady(atLeast: .normal), let job = takeReadyArrival() { return .job(job) }
+    guard lines.slotsInUse < limit, let member = lines.firstReady else { return nil }
+    if let request = lines.request(of: member) { return .mustAsk(request) }
     return .job(start(member))
   }
 
@@ -548,45 +417,38 @@ struct ReadyListStateMachine: Sendable {
   mutating func exclude(_ procedure: Procedure) {
     precondition(
       procedure.membership.line != .none, "Internal inconsistency: excluded, but no member")
-    move(.unowned(procedure), to: .excluded)
+    lines.move(.unowned(procedure), to: .excluded)
   }
 
   /// An excluded member is offered what it waited for. False if it has no use for it now.
   mutating func grant(_ request: ExclusionRequest) -> Bool {
     let member = Member.unowned(request.procedure)
-    guard member.membership.line == .excluded, exclusion(of: member) === request else {
-      return false
-    }
+    guard member.membership.line == .excluded, lines.request(of: member) === request
+    else { return false }
     guard isOpen, slotsInUse < limit, !isPreceded(member, request) else {
-      returnToPlace(member, request)
+      lines.returnToPlace(member, request)
       return false
     }
-    move(member, to: .granted)
+    lines.move(member, to: .granted)
     return true
   }
 
   /// Whether a ready member is to be given a free slot before an excluded one.
   private func isPreceded(_ member: Member, _ request: ExclusionRequest) -> Bool {
     if limit == .max { return false }
-    let priority = member.membership.urgency.priority
-    let line = Line.returned(priority)
-    if readyBuckets >= line.readyBit << 1 { return true }
-    if arrivals.readyCount > 0, priority < .normal { return true }
-    guard readyBuckets & line.readyBit != 0, let index = line.returnedIndex,
-      let first = returned[index].first
-    else { return false }
-    return first.ticket < request.ticket
+    if arrivals.readyCount > 0, member.membership.urgency.priority < .normal { return true }
+    return lines.isPreceded(member, request)
   }
 
   /// The list is suspended: those that were granted a slot go back to wait for one.
   mutating func revokeGrants() -> [ExclusionRequest] {
     var revoked: [ExclusionRequest] = []
-    while let member = granted.first {
-      guard let request = exclusion(of: member) else {
+    while let member = lines.granted.first {
+      guard let request = lines.request(of: member) else {
         preconditionFailure("Internal inconsistency: granted, but without a request")
       }
       revoked.append(request)
-      returnToPlace(member, request)
+      lines.returnToPlace(member, request)
     }
     return revoked
   }
@@ -595,17 +457,11 @@ struct ReadyListStateMachine: Sendable {
   mutating func withdraw(_ procedure: Procedure) -> ExclusionRequest? {
     guard procedure.membership.line == .excluded else { return nil }
     let member = Member.unowned(procedure)
-    move(member, to: .waiting)
-    return exclusion(of: member)
+    lines.move(member, to: .waiting)
+    return lines.request(of: member)
   }
 
   // MARK: Looking
-
-  /// Whether a member waits for nothing but a slot that is at least so urgent.
-  @inline(__always)
-  func hasReady(atLeast priority: ProcedurePriority) -> Bool {
-    readyBuckets >= Line.ready(priority).readyBit
-  }
 
   /// Where a member that is not waiting stands.
   enum Position: Sendable {
@@ -623,25 +479,25 @@ struct ReadyListStateMachine: Sendable {
     if line == .none || line == .waiting || line.hasSlot || treeCancel != nil { return .free }
     if phase == .held { return .held }
     if isSuspended { return .suspended }
-    if line == .excluded, let request = exclusion(of: .unowned(procedure)) {
+    if line == .excluded, let request = lines.request(of: .unowned(procedure)) {
       return .excluded(request)
     }
     guard line != .evaluable, slotsInUse >= limit else { return .free }
     var holders: [Procedure] = []
-    for line in [granted, running] { line.forEach { holders.append($0.procedure) } }
+    lines.forEachWithSlot { holders.append($0.procedure) }
     return .noSlot(limit: limit, running: holders)
   }
 
   /// Whether there are members that wait, and nothing that a worker could do about it.
   @inline(__always)
   func isStuck(hasMoreArrivals: Bool) -> Bool {
-    (memberCount > slotsInUse || hasArrivals || hasMoreArrivals) && !isWorkerRequested
+    (memberCount > lines.slotsInUse || hasArrivals || hasMoreArrivals) && !isWorkerRequested
   }
 
   /// The list's reference goes to the worker; if that has gone to another one already, it gets its own.
   @inline(__always)
   private mutating func start(_ member: Member) -> Job {
-    move(member, to: .running)
+    lines.move(member, to: .running)
     if !member.membership.isKept { member.retain() }
     member.membership.isKept = false
     return job(starting: member)
@@ -664,26 +520,18 @@ struct ReadyListStateMachine: Sendable {
   }
 
   @inline(__always)
-  private var firstReady: Member? {
-    guard readyBuckets != 0, slotsInUse < limit else { return nil }
-    let index = 15 - readyBuckets.leadingZeroBitCount
-    if index & 1 == 1 { return returned[index / 2].first.map { .unowned($0.request.procedure) } }
-    return buckets[index].first
-  }
-
-  @inline(__always)
   private var canTake: Bool {
     if !turns.isEmpty { return true }
     guard isOpen else { return false }
-    return ((readyBuckets != 0 || arrivals.readyCount > 0) && slotsInUse < limit)
-      || !evaluable.isEmpty || !granted.isEmpty
+    return ((lines.hasReady || arrivals.readyCount > 0) && lines.slotsInUse < limit)
+      || !lines.evaluable.isEmpty || !lines.granted.isEmpty
   }
 
   mutating func workerArrived() {
     isWorkerRequested = false
   }
 
-  /// Restores invariant 2 at the end of each event. True if a worker must be submitted.
+  /// Restores invariant 1 at the end of each event. True if a worker must be submitted.
   mutating func requestWorker() -> Bool {
     guard !isWorkerRequested, canTake else { return false }
     isWorkerRequested = true

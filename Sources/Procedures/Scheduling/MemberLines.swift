@@ -1,0 +1,186 @@
+internal import ProcedurePrimitives
+
+/// In which line each member of a list stands, who has a slot, and what members ask to exclude others from.
+///
+/// Those that are ready stand in a bucket for each priority: first those that have stepped aside and may go
+/// on, in the order in which they were first taken, then those that became ready later.
+///
+/// Invariant: `slotsInUse` is the number of granted and running members.
+struct MemberLines: Sendable {
+  /// What a member stands in.
+  struct Line: Equatable, Sendable {
+    let index: UInt8
+
+    static let waiting = Line(index: 0)
+    static let evaluable = Line(index: 1)
+    static let excluded = Line(index: 2)
+    static let granted = Line(index: 3)
+    static let running = Line(index: 4)
+    static let none = Line(index: 15)
+
+    static func ready(_ priority: ProcedurePriority) -> Line {
+      Line(index: 5 + 2 * priority.rawValue)
+    }
+
+    /// Of those that are ready for the second time. They are taken in the order of `returned`.
+    static func returned(_ priority: ProcedurePriority) -> Line {
+      Line(index: 6 + 2 * priority.rawValue)
+    }
+
+    static let buckets = 2 * ProcedurePriority.allCases.count
+
+    var hasSlot: Bool { self == .granted || self == .running }
+
+    /// The place in `returned`, if it is such a line.
+    fileprivate var returnedIndex: Int? {
+      index > 5 && index & 1 == 0 ? Int(index - 6) / 2 : nil
+    }
+
+    fileprivate var readyBit: UInt16 { index < 5 ? 0 : 1 << UInt16(index - 5) }
+  }
+
+  private(set) var evaluable = MemberLine()
+  private(set) var granted = MemberLine()
+  private var waiting = MemberLine()
+  private var excluded = MemberLine()
+  private var running = MemberLine()
+  /// Those that are ready, by priority; for each first those that are for the first time.
+  private var buckets = ContiguousArray(repeating: MemberLine(), count: Line.buckets)
+  /// A bit for each bucket that is not empty.
+  private var readyBuckets: UInt16 = 0
+  /// Those that have returned, by priority, in the order in which they were first taken. That is before
+  /// all that are ready for the first time: the others were behind them.
+  private var returned: ContiguousArray<TicketHeap<ExclusionRequest.InList>> = []
+  /// What exclusive members ask for.
+  private var requests: [ObjectIdentifier: ExclusionRequest] = [:]
+  private(set) var slotsInUse = 0
+
+  // MARK: Joining and leaving
+
+  /// A member joins that stands nowhere.
+  @inline(__always)
+  mutating func put(_ member: Member, _ line: Line) {
+    if line.hasSlot { slotsInUse += 1 }
+    member.membership.line = line
+    switch line {
+    case .running: running.append(member)
+    case .waiting: waiting.append(member)
+    case .evaluable: evaluable.append(member)
+    case .excluded: excluded.append(member)
+    case .granted: granted.append(member)
+    default:
+      buckets[Int(line.index) - 5].append(member)
+      readyBuckets |= line.readyBit
+    }
+  }
+
+  /// A member leaves for good. What it asks for is to be taken afterwards.
+  @inline(__always)
+  mutating func remove(_ member: Member) {
+    take(member, outOf: member.membership.line)
+    member.membership.line = .none
+  }
+
+  mutating func move(_ member: Member, to target: Line) {
+    take(member, outOf: member.membership.line)
+    put(member, target)
+  }
+
+  @inline(__always)
+  private mutating func take(_ member: Member, outOf line: Line) {
+    if line.hasSlot { slotsInUse -= 1 }
+    switch line {
+    case .running: running.remove(member)
+    case .waiting: waiting.remove(member)
+    case .evaluable: evaluable.remove(member)
+    case .excluded: excluded.remove(member)
+    case .granted: granted.remove(member)
+    default: takeReady(member, outOf: line)
+    }
+  }
+
+  private mutating func takeReady(_ member: Member, outOf line: Line) {
+    if line.returnedIndex != nil { leaveReturned(member, line) }
+    let index = Int(line.index) - 5
+    buckets[index].remove(member)
+    if buckets[index].isEmpty { readyBuckets &= ~line.readyBit }
+  }
+
+  // MARK: What they ask for
+
+  mutating func note(_ request: ExclusionRequest, of member: Member) {
+    member.membership.isExclusive = true
+    requests[member.id] = request
+  }
+
+  @inline(__always)
+  mutating func takeRequest(of member: Member) -> ExclusionRequest? {
+    guard member.membership.isExclusive else { return nil }
+    member.membership.isExclusive = false
+    return requests.removeValue(forKey: member.id)
+  }
+
+  @inline(__always)
+  func request(of member: Member) -> ExclusionRequest? {
+    member.membership.isExclusive ? requests[member.id] : nil
+  }
+
+  /// An excluded, or granted, member goes back to where it stood among the ready ones.
+  mutating func returnToPlace(_ member: Member, _ request: ExclusionRequest) {
+    let line = Line.returned(member.membership.urgency.priority)
+    move(member, to: line)
+    guard let index = line.returnedIndex else { return }
+    if returned.isEmpty {
+      returned = ContiguousArray(repeating: TicketHeap(), count: ProcedurePriority.allCases.count)
+    }
+    returned[index].insert(.init(request: request))
+  }
+
+  @inline(never)
+  private mutating func leaveReturned(_ member: Member, _ line: Line) {
+    guard let request = request(of: member), let index = line.returnedIndex else {
+      preconditionFailure("Internal inconsistency: returned, but without a request")
+    }
+    returned[index].remove(.init(request: request))
+  }
+
+  // MARK: Looking
+
+  /// Whether a member is ready.
+  var hasReady: Bool { @inline(__always) get { readyBuckets != 0 } }
+
+  /// Whether a member is ready that is at least so urgent.
+  @inline(__always)
+  func hasReady(atLeast priority: ProcedurePriority) -> Bool {
+    readyBuckets >= Line.ready(priority).readyBit
+  }
+
+  /// The one that is to be given the next slot.
+  var firstReady: Member? {
+    @inline(__always) get {
+      guard readyBuckets != 0 else { return nil }
+      let index = 15 - readyBuckets.leadingZeroBitCount
+      if index & 1 == 1 { return returned[index / 2].first.map { .unowned($0.request.procedure) } }
+      return buckets[index].first
+    }
+  }
+
+  /// Whether a ready member is to be given a free slot before an excluded one.
+  func isPreceded(_ member: Member, _ request: ExclusionRequest) -> Bool {
+    let line = Line.returned(member.membership.urgency.priority)
+    if readyBuckets >= line.readyBit << 1 { return true }
+    guard readyBuckets & line.readyBit != 0, let index = line.returnedIndex,
+      let first = returned[index].first
+    else { return false }
+    return first.ticket < request.ticket
+  }
+
+  func forEachWithSlot(_ body: (Member) -> Void) {
+    for line in [granted, running] { line.forEach(body) }
+  }
+
+  func forEach(_ body: (Member) -> Void) {
+    for line in [running, granted, excluded, evaluable, waiting] { line.forEach(body) }
+    for line in buckets { line.forEach(body) }
+  }
+}
