@@ -73,18 +73,20 @@ extension CancellationState {
     return false
   }
 
-  /// Makes this state, which has no source, follow the token that `closure` decides on when
-  /// `operand` is cancelled, or end as not cancelled with it.
-  func derive(from operand: CancellationState, by closure: CancellationDerivation.Closure) {
+  /// Makes this state, which has no source, follow the one that `decide` returns when `operand` is
+  /// cancelled, or end as not cancelled with it.
+  func derive(
+    from operand: CancellationState, by decide: @escaping CancellationDerivation.Decision
+  ) {
     machine.withLock { $0.madeLinks().ownsItselfWhileObserved = true }
-    let derivation = CancellationDerivation(self, closure: closure)
+    let derivation = CancellationDerivation(self, decide: decide)
     let admission = operand.machine.withLock { $0.register(.derivation(derivation)) }
     if case .kept(let key) = admission {
       noteParent(operand, .handler(key))
     } else {
       // Ended since the caller looked: decide on this thread.
       operand.waitWhileMarking()
-      let decider = operand.isCancelled ? derivation.decide(becauseOf: operand).state : nil
+      let decider = operand.isCancelled ? decide(operand) : nil
       guard let decider, follow(decider) == .isUnderWay else {
         settle(.notCancelled)
         return

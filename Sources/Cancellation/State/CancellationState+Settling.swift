@@ -170,7 +170,7 @@ private struct SettlingWalk: Sendable {
       return handler.call(cancelled: outcome.isCancelled)
     }
     guard let derived = derivation.state else { return }
-    let decider = outcome.isCancelled ? derivation.decide(becauseOf: state).state : nil
+    let decider = outcome.isCancelled ? derivation.decide(state) : nil
     guard let decider else {
       _ = markTree(derived, .notCancelled)
       return

@@ -61,10 +61,6 @@ final class CancellationState: Sendable {
     return register(.cancel { queue.async(execute: handler) })
   }
 
-  func registration(of handler: CancellationEntry) -> CancellationRegistration {
-    register(handler).map { CancellationRegistration(state: self, key: $0) } ?? .inert
-  }
-
   /// Nil if the handler was called or skipped at once.
   func register(_ handler: CancellationEntry) -> SlabKey? {
     if status.load() == Status.pending {

@@ -27,3 +27,10 @@ public struct CancellationRegistration: Sendable {
     return state.unregister(key)
   }
 }
+
+extension CancellationState {
+  /// Registers a handler; inert if it was called or skipped at once.
+  func registration(of handler: CancellationEntry) -> CancellationRegistration {
+    register(handler).map { CancellationRegistration(state: self, key: $0) } ?? .inert
+  }
+}
