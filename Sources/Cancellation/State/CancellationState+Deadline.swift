@@ -20,7 +20,7 @@ extension CancellationState {
       settle(.cancelled(.deadlineExceeded))
       return
     }
-    let replaced: (generation: UInt64, old: CancellationLinks.Deadline?)? = machine.withLock {
+    let replaced: (generation: UInt64, old: CancellationLinks.Deadline?)? = withMachine {
       machine in
       guard machine.isPending else { return nil }
       let links = machine.madeLinks()
@@ -38,7 +38,7 @@ extension CancellationState {
       case .weakly: WeakDeadline(state: self, generation: generation, clock: clock)
       }
     let key = clock.service.schedule(target, at: instant)
-    let isCurrent = machine.withLock { machine in
+    let isCurrent = withMachine { machine in
       guard let links = machine.links, links.deadlineGeneration == generation else { return false }
       links.deadline?.key = key
       return true

@@ -8,7 +8,7 @@ extension CancellationState {
 
   /// Makes this state, which has no source, end as `operands` do by `rule`.
   func combine(_ operands: [CancellationState], by rule: CancellationStateMachine.Rule) {
-    machine.withLock { machine in
+    withMachine { machine in
       machine.rule = rule
       machine.madeLinks().ownsItselfWhileObserved = true
     }
@@ -31,7 +31,7 @@ extension CancellationState {
     while let next = last.followed { last = next }
     if last === self { return .isCircular }
     // What it was derived from has ended, and is not waited for any more.
-    let ended = machine.withLock { machine in
+    let ended = withMachine { machine in
       machine.rule = .any(undecided: 1)
       return machine.links?.takeParents()
     }
@@ -42,7 +42,7 @@ extension CancellationState {
   }
 
   private var followed: CancellationState? {
-    machine.withLock { machine in
+    withMachine { machine in
       guard machine.isPending, machine.rule == .any(undecided: 1), let links = machine.links,
         links.parents.count == 1, case .dependent = links.parents[0].place
       else { return nil }
@@ -52,7 +52,7 @@ extension CancellationState {
 
   /// What a token without a source waits for, if that is one other token.
   private var awaited: CancellationState? {
-    machine.withLock { machine in
+    withMachine { machine in
       guard machine.isPending, let links = machine.links, links.ownsItselfWhileObserved,
         links.parents.count == 1
       else { return nil }
@@ -78,9 +78,9 @@ extension CancellationState {
   func derive(
     from operand: CancellationState, by decide: @escaping CancellationDerivation.Decision
   ) {
-    machine.withLock { $0.madeLinks().ownsItselfWhileObserved = true }
+    withMachine { $0.madeLinks().ownsItselfWhileObserved = true }
     let derivation = CancellationDerivation(self, decide: decide)
-    let admission = operand.machine.withLock { $0.register(.derivation(derivation)) }
+    let admission = operand.withMachine { $0.register(.derivation(derivation)) }
     if case .kept(let key) = admission {
       noteParent(operand, .handler(key))
     } else {
@@ -95,7 +95,7 @@ extension CancellationState {
   }
 
   private func connect(to operand: CancellationState, as dependent: CancellationEntry) {
-    switch operand.machine.withLock({ $0.addDependent(dependent) }) {
+    switch operand.withMachine({ $0.addDependent(dependent) }) {
     case .kept(let key): noteParent(operand, .dependent(key))
     case .wait(let marking):
       marking.wait()
@@ -108,11 +108,11 @@ extension CancellationState {
     guard let outcome = operand.outcome else {
       preconditionFailure("Internal inconsistency: an operand that ended has no outcome")
     }
-    if machine.withLock({ $0.isPending && $0.decides(outcome) }) { settle(outcome) }
+    if withMachine({ $0.isPending && $0.decides(outcome) }) { settle(outcome) }
   }
 
   private func noteParent(_ parent: CancellationState, _ place: CancellationLinks.Place) {
-    let isNoted = machine.withLock { machine in
+    let isNoted = withMachine { machine in
       guard machine.isPending else { return false }
       machine.madeLinks().parents.append(.init(state: parent, place: place))
       return true
@@ -125,7 +125,7 @@ extension CancellationState {
     switch place {
     case .handler(let key): _ = unregister(key)
     case .dependent(let key):
-      let dependent = machine.withLock { $0.removeDependent(key) }
+      let dependent = withMachine { $0.removeDependent(key) }
       _ = dependent
     }
   }
@@ -136,12 +136,12 @@ extension CancellationState {
   /// It is pending all the while, and each child is linked further up before it leaves here: so a
   /// cancel from above reaches it at any time, and parents may go away at the same time.
   func passOnChildren() {
-    while let (children, parents) = machine.withLock({ $0.childrenToPassOn }) {
+    while let (children, parents) = withMachine({ $0.childrenToPassOn }) {
       for (_, child) in children {
         let linked = child.parents
         for parent in parents where !linked.contains(parent) { child.link(to: parent) }
       }
-      let haveLeft = machine.withLock { machine in
+      let haveLeft = withMachine { machine in
         // A parent that has gone meanwhile took no children, and has linked us further up before.
         guard machine.parents == parents else { return false }
         for (key, _) in children { _ = machine.removeDependent(key) }
@@ -156,11 +156,11 @@ extension CancellationState {
     for case .child(let orphan) in orphans { orphan.forget(self) }
   }
 
-  private var parents: Set<CancellationState> { machine.withLock { $0.parents } }
+  private var parents: Set<CancellationState> { withMachine { $0.parents } }
 
   /// The parent, which has no place for it any more, is not kept alive.
   private func forget(_ parent: CancellationState) {
-    let forgotten = machine.withLock { machine -> SmallList<CancellationLinks.Parent>? in
+    let forgotten = withMachine { machine -> SmallList<CancellationLinks.Parent>? in
       guard let links = machine.links else { return nil }
       let all = links.takeParents()
       links.parents = all.keeping { $0.state !== parent }
@@ -171,7 +171,7 @@ extension CancellationState {
 
   /// Takes what this state would release in its `deinit`, to be released without recursion.
   fileprivate func abandon() -> SmallList<CancellationLinks.Parent> {
-    guard let links = machine.withLock({ $0.links.take() }) else { return .none }
+    guard let links = withMachine({ $0.links.take() }) else { return .none }
     links.leaveTimerAndList()
     return links.takeParents()
   }

@@ -1,7 +1,7 @@
 public import Dispatch
 public import ProcedurePrimitives
 
-/// The state that a source and its tokens share.
+/// The state that a source and its tokens share. Unchecked because `lock` guards the machine.
 ///
 /// Invariants:
 /// 1. `status` is written under the lock, and once it is not `pending` it reads the same for ever.
@@ -11,7 +11,7 @@ public import ProcedurePrimitives
 ///    mapped token is held weakly by its operands, holds them, and leaves them in its `deinit`.
 /// 5. No walk recurses, and no release does: a tree may be a list of a hundred thousand.
 @usableFromInline
-final class CancellationState: Sendable {
+final class CancellationState: @unchecked Sendable {
   /// Bit 0 says "cancelled".
   enum Status {
     static let pending: UInt8 = 0
@@ -22,11 +22,26 @@ final class CancellationState: Sendable {
   }
 
   @usableFromInline let status: AtomicByte
-  let machine: Locked<CancellationStateMachine>
+
+  /// Guards the machine. It publishes nothing: `status` is a byte of its own, which no lock is taken in, so
+  /// that a thread that polls it is not in the way of those that register, nor they in its (K2).
+  private let lock: LockByte
+
+  /// Used by `withMachine` only.
+  @safe @exclusivity(unchecked) private var machine = CancellationStateMachine()
 
   init() {
     status = AtomicByte(Status.pending)
-    machine = Locked(CancellationStateMachine())
+    lock = LockByte(0)
+  }
+
+  /// Runs `body` with the lock held. It must neither call nor release anything of the user.
+  @inline(__always)
+  func withMachine<Result>(_ body: (inout CancellationStateMachine) -> Result) -> Result {
+    let nothing = lock.acquire()
+    let result = body(&machine)
+    lock.release(publishing: nothing)
+    return result
   }
 
   convenience init(cancelledBecauseOf reason: CancellationReason) {
@@ -41,13 +56,13 @@ final class CancellationState: Sendable {
   var isSettled: Bool { status.load() != 0 }
 
   /// Nil while pending.
-  var outcome: CancellationOutcome? { isSettled ? machine.withLock { $0.outcome } : nil }
+  var outcome: CancellationOutcome? { isSettled ? withMachine { $0.outcome } : nil }
 
   deinit {
     // Pending only if it has no source: a deadline, a combination, a map. One that is settled has
     // left already.
     if isSettled { return }
-    guard let links = machine.withLock({ $0.links.take() }) else { return }
+    guard let links = withMachine({ $0.links.take() }) else { return }
     if links.parents.isEmpty { return links.leave() }
     // What their closures captured is released with the places on them.
     NestedReleases.run { links.leave() }
@@ -64,7 +79,7 @@ final class CancellationState: Sendable {
   /// Nil if the handler was called or skipped at once.
   func register(_ handler: CancellationEntry) -> SlabKey? {
     if status.load() == Status.pending {
-      let (admission, garbage) = machine.withLock { machine in
+      let (admission, garbage) = withMachine { machine in
         let admission = machine.register(handler)
         guard case .kept = admission, machine.links != nil || handler.isWeakTarget else {
           return (admission, SweptTargets?.none)
@@ -81,7 +96,7 @@ final class CancellationState: Sendable {
   }
 
   func unregister(_ key: SlabKey) -> Bool {
-    let (handler, keepsItself) = machine.withLock { machine in
+    let (handler, keepsItself) = withMachine { machine in
       let handler = machine.unregister(key)
       guard let handler, let links = machine.links else {
         return (handler, CancellationState?.none)
@@ -96,7 +111,7 @@ final class CancellationState: Sendable {
   /// A late caller must not run ahead of the walk that marks the tree (K6).
   func waitWhileMarking() {
     guard status.load() == Status.cancelledMarking else { return }
-    let marking: TreeMarking? = machine.withLock { machine in
+    let marking: TreeMarking? = withMachine { machine in
       if case .marked(_, let marking) = machine.phase { marking } else { nil }
     }
     marking?.wait()
@@ -131,7 +146,7 @@ final class CancellationState: Sendable {
 
   private func listAsWeaklyObserved() {
     let key = WeaklyObserved.tokens.add(self)
-    let isPending = machine.withLock { machine in
+    let isPending = withMachine { machine in
       guard machine.isPending, let links = machine.links else { return false }
       links.listing = .at(key)
       return true
@@ -142,7 +157,7 @@ final class CancellationState: Sendable {
 
   /// Takes out handlers whose target is gone; without a handler the token does not keep itself.
   func dropDeadTargets() {
-    let garbage = machine.withLock { machine -> (SweptTargets, CancellationState?)? in
+    let garbage = withMachine { machine -> (SweptTargets, CancellationState?)? in
       guard machine.isPending, let links = machine.links else { return nil }
       let (dead, live) = machine.removeDeadTargets()
       links.weakTargets = live.count
