@@ -12,10 +12,10 @@ extension CancellationState {
       if case .settled = settling { status.store(outcome.settledStatus) }
       return settling
     }
-    switch settling {
+    switch consume settling {
     case .late: return false
-    case .settled(let first, let more, let links):
-      links?.leave()
+    case .settled(let first, let more, var links):
+      links.leave()
       callHandlers(startingWith: first, more: more, outcome)
       return true
     case .hasDependents:
@@ -37,10 +37,10 @@ extension CancellationState {
       if case .settled = settling { status.store(Status.notCancelled) }
       return settling
     }
-    switch settling {
+    switch consume settling {
     case .late: return
-    case .settled(_, let hasHandlers, let links):
-      links?.leave()
+    case .settled(_, let hasHandlers, var links):
+      links.leave()
       guard hasHandlers else { return }
       NestedReleases.run {
         var walk = SettlingWalk()
@@ -104,7 +104,7 @@ private struct SettlingWalk: Sendable {
 
   var concernsOthers: Bool {
     guard seen.isEmpty, let only = marked.only else { return true }
-    return only.withMachine { $0.hasHandlers || $0.links?.parents.isEmpty == false }
+    return only.withMachine { $0.hasHandlers || !$0.links.parents.isEmpty }
   }
 
   mutating func markTree(
@@ -142,13 +142,13 @@ private struct SettlingWalk: Sendable {
   mutating func callHandlers() {
     seen = []
     while let state = marked.popFirst() {
-      let (outcome, links, orphans) = state.withMachine { machine in
+      var (outcome, links, orphans) = state.withMachine { machine in
         let outcome = machine.beginCalls()
         state.status.store(outcome.settledStatus)
         return (outcome, machine.links.take(), machine.takeOrphans())
       }
       state.letGo(of: orphans)
-      links?.leave()
+      links.leave()
       callHandlers(of: state, outcome)
     }
   }
@@ -215,7 +215,7 @@ extension CancellationState {
 extension CancellationStateMachine {
   /// Whether a deadline was not replaced by a later one. Nil is no deadline.
   fileprivate func concerns(_ generation: UInt64?) -> Bool {
-    generation == nil || links?.deadlineGeneration == generation
+    generation == nil || links.extras?.deadlineGeneration == generation
   }
 }
 

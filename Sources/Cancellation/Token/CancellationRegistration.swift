@@ -21,10 +21,10 @@ public struct CancellationRegistration: Sendable {
   ///
   /// - Returns: true if the handler has not run and never will; what it captured is released before
   ///   this returns. False if it ran, is running, or was gone.
-  @discardableResult
+  @discardableResult @inlinable
   public func unregister() -> Bool {
-    guard let state, let key else { return false }
-    return state.unregister(key)
+    guard let key else { return false }
+    return state?.unregister(key) == true
   }
 }
 
