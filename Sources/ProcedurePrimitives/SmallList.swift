@@ -12,14 +12,32 @@ public enum SmallList<Element> {
 
   /// Puts `element` at the end.
   @inlinable
-  public mutating func append(_ element: Element) {
-    switch self {
+  public mutating func append(_ element: consuming Element) {
+    switch consume self {
     case .none:
       self = .one(element)
     case .one(let first):
       self = .many([first, element])
-    case .many:
-      changeMany { $0.append(element) }
+    case .many(var elements):
+      elements.append(element)
+      self = .many(elements)
+    }
+  }
+
+  /// Takes out the last element; nil if there is none.
+  @inlinable
+  public mutating func popLast() -> Element? {
+    switch consume self {
+    case .none:
+      self = .none
+      return nil
+    case .one(let element):
+      self = .none
+      return element
+    case .many(var elements):
+      let element = elements.popLast()
+      self = .many(elements)
+      return element
     }
   }
 

@@ -95,7 +95,7 @@ import Testing
   @Test("each folder of Procedures is in the drawing, and the table says which ones it uses")
   func folders() throws {
     let page = try page
-    let uses = Self.usesOfFolders
+    let uses = Self.usesOfFolders(in: "Procedures")
     let drawing = page.drawing
     var said: [String: Set<String>] = [:]
     for row in page.rows(of: "### Which folder uses which") where row.count == 3 {
@@ -115,6 +115,15 @@ import Testing
     #expect(isSaid, "the page must say: \(sentence)")
   }
 
+  @Test("no folder of Cancellation uses what uses it")
+  func foldersOfCancellation() {
+    let uses = Self.usesOfFolders(in: "Cancellation")
+    #expect(uses["Token"]?.contains("State") == true)
+    for folder in uses.keys {
+      #expect(!Self.reachable(from: folder, in: uses).contains(folder), "\(folder): \(uses)")
+    }
+  }
+
   @Test("each module is in the drawing")
   func modules() throws {
     let drawing = try page.drawing
@@ -127,12 +136,12 @@ import Testing
     }
   }
 
-  /// Which folders of Procedures use types of which others.
-  private static var usesOfFolders: [String: Set<String>] {
+  /// Which folders of a module use types of which others.
+  private static func usesOfFolders(in module: String) -> [String: Set<String>] {
     var files: [(folder: String, source: SourceFile)] = []
     for (path, source) in sources {
       let parts = path.split(separator: "/").map(String.init)
-      if parts.count == 4, parts[1] == "Procedures" { files.append((parts[2], source)) }
+      if parts.count == 4, parts[1] == module { files.append((parts[2], source)) }
     }
     var homes: [String: String] = [:]
     for (folder, source) in files { for type in source.types { homes[type] = folder } }

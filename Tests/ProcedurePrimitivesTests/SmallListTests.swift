@@ -9,7 +9,7 @@ import Testing
       var random = SimulationGenerator(seed: seed)
       var (list, expected) = (SmallList<Int>(), [Int]())
       for step in 0..<100 {
-        switch Int.random(in: 0..<4, using: &random) {
+        switch Int.random(in: 0..<5, using: &random) {
         case 0, 1:
           list.append(step)
           expected.append(step)
@@ -20,6 +20,8 @@ import Testing
           let index = expected.indices.randomElement(using: &random) ?? 0
           list[index] = step
           expected[index] = step
+        case 4:
+          #expect(list.popLast() == expected.popLast())
         default:
           break
         }
@@ -35,6 +37,8 @@ import Testing
       var list = SmallList<Int>()
       for number in 0..<count { list.append(number) }
       let copy = list
+      _ = list.popLast()
+      list.append(count - 1)
       list.append(count)
       list[0] = -1
       #expect(Array(copy) == Array(0..<count) && list.count == count + 1)
@@ -48,7 +52,7 @@ import Testing
       var list = SmallList<Tracker>()
       for _ in 0..<count { list.append(Tracker { released.increment() }) }
       for taken in 1...count {
-        _ = list.remove(at: 0)
+        _ = taken == 2 ? list.popLast() : list.remove(at: 0)
         #expect(released.value == taken)
       }
     }

@@ -54,26 +54,16 @@ final class WeakState: Sendable {
 
 /// A token made by `map` or `flatMap`: its operand does not keep it alive.
 final class CancellationDerivation: Sendable {
-  enum Closure: Sendable {
-    case map(@Sendable () -> Bool)
-    case flatMap(@Sendable () -> CancellationToken)
-  }
+  /// The closure of the user, called when the operand was cancelled; never under a lock.
+  ///
+  /// - Returns: the state to follow, or nil if the derived token is not cancelled.
+  typealias Decision = @Sendable (_ operand: CancellationState) -> CancellationState?
 
   weak let state: CancellationState?
-  private let closure: Closure
+  let decide: Decision
 
-  init(_ state: CancellationState, closure: Closure) {
+  init(_ state: CancellationState, decide: @escaping Decision) {
     self.state = state
-    self.closure = closure
-  }
-
-  /// Calls the closure. Never under a lock.
-  ///
-  /// - Returns: the token to follow. Its state is nil if the derived token is not cancelled.
-  func decide(becauseOf operand: CancellationState) -> CancellationToken {
-    switch closure {
-    case .map(let closure): closure() ? CancellationToken(operand) : .never
-    case .flatMap(let closure): closure()
-    }
+    self.decide = decide
   }
 }

@@ -1,10 +1,7 @@
 internal import ProcedurePrimitives
 
-/// The rarer connections of a token's state: allocated with the first of them.
-///
-/// Unchecked because the lock of the state that it belongs to guards it; once taken from there it
-/// has one owner.
-final class CancellationLinks: @unchecked Sendable {
+/// What a token's state leaves when it ends: places on its parents, and what few states have at all.
+struct CancellationLinks: Sendable {
   /// A place that this state has on another: a linked source on its parent, a combined token on its
   /// operand. Keeps the other alive.
   struct Parent: Sendable {
@@ -18,31 +15,30 @@ final class CancellationLinks: @unchecked Sendable {
     case dependent(SlabKey)
   }
 
-  /// The pending deadline; the key comes a moment after it.
-  struct Deadline: Sendable {
-    let clock: TimerClock
-    var key: SlabKey?
+  var parents = SmallList<Parent>()
+  var extras: CancellationExtras?
+
+  /// Whether there is no source, and the state keeps itself alive as long as it has a handler.
+  var ownsItselfWhileObserved: Bool { extras?.ownsItselfWhileObserved == true }
+
+  /// Takes all of them out.
+  mutating func take() -> CancellationLinks {
+    var taken = CancellationLinks()
+    swap(&taken, &self)
+    return taken
   }
 
-  @safe @exclusivity(unchecked) var parents = SmallList<Parent>()
-  var deadline: Deadline?
-
-  /// Tells a timer that was replaced from the one that counts.
-  var deadlineGeneration: UInt64 = 0
-
-  /// Set while a token without a source has handlers: they keep it, and so its deadline, alive.
-  var keepsItself: CancellationState?
-  var ownsItselfWhileObserved = false
-
-  /// Where a token without a source is listed since it has had a weak target.
-  enum Listing: Sendable {
-    case none
-    case underWay
-    case at(SlabKey)
+  mutating func takeParents() -> SmallList<Parent> {
+    var taken = SmallList<Parent>()
+    swap(&taken, &parents)
+    return taken
   }
 
-  var listing = Listing.none
-
-  var weakTargets = 0
-  var sweepAt = 32
+  /// The extras, allocated if these are the first.
+  mutating func madeExtras() -> CancellationExtras {
+    if let extras { return extras }
+    let made = CancellationExtras()
+    extras = made
+    return made
+  }
 }

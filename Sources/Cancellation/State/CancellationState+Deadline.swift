@@ -20,15 +20,15 @@ extension CancellationState {
       settle(.cancelled(.deadlineExceeded))
       return
     }
-    let replaced: (generation: UInt64, old: CancellationLinks.Deadline?)? = machine.withLock {
+    let replaced: (generation: UInt64, old: CancellationExtras.Deadline?)? = withMachine {
       machine in
       guard machine.isPending else { return nil }
-      let links = machine.madeLinks()
-      links.deadlineGeneration += 1
-      if holding == .weakly { links.ownsItselfWhileObserved = true }
-      let old = links.deadline
-      links.deadline = .init(clock: clock, key: nil)
-      return (links.deadlineGeneration, old)
+      let extras = machine.links.madeExtras()
+      extras.deadlineGeneration += 1
+      if holding == .weakly { extras.ownsItselfWhileObserved = true }
+      let old = extras.deadline
+      extras.deadline = .init(clock: clock, key: nil)
+      return (extras.deadlineGeneration, old)
     }
     guard let (generation, old) = replaced else { return }
     if let old, let key = old.key { old.clock.service.cancel(key) }
@@ -38,9 +38,11 @@ extension CancellationState {
       case .weakly: WeakDeadline(state: self, generation: generation, clock: clock)
       }
     let key = clock.service.schedule(target, at: instant)
-    let isCurrent = machine.withLock { machine in
-      guard let links = machine.links, links.deadlineGeneration == generation else { return false }
-      links.deadline?.key = key
+    let isCurrent = withMachine { machine in
+      guard let extras = machine.links.extras, extras.deadlineGeneration == generation else {
+        return false
+      }
+      extras.deadline?.key = key
       return true
     }
     if !isCurrent { clock.service.cancel(key) }

@@ -1,16 +1,16 @@
 internal import ProcedurePrimitives
 
 extension CancellationState {
-  /// Makes this state, which belongs to a source, be cancelled with `parent`; now, if that is.
-  func link(to parent: CancellationState) {
-    connect(to: parent, as: .child(self))
+  /// Makes `child`, which belongs to a source, be cancelled with this state; now, if this one is.
+  func addChild(_ child: CancellationState) {
+    child.connect(to: self, as: .child(child))
   }
 
   /// Makes this state, which has no source, end as `operands` do by `rule`.
   func combine(_ operands: [CancellationState], by rule: CancellationStateMachine.Rule) {
-    machine.withLock { machine in
+    withMachine { machine in
       machine.rule = rule
-      machine.madeLinks().ownsItselfWhileObserved = true
+      machine.links.madeExtras().ownsItselfWhileObserved = true
     }
     for operand in operands {
       if isSettled { return }
@@ -31,9 +31,9 @@ extension CancellationState {
     while let next = last.followed { last = next }
     if last === self { return .isCircular }
     // What it was derived from has ended, and is not waited for any more.
-    let ended = machine.withLock { machine in
+    let ended = withMachine { machine in
       machine.rule = .any(undecided: 1)
-      return machine.links?.takeParents()
+      return machine.links.takeParents()
     }
     _ = ended
     connect(to: last, as: .combination(WeakState(self)))
@@ -42,21 +42,21 @@ extension CancellationState {
   }
 
   private var followed: CancellationState? {
-    machine.withLock { machine in
-      guard machine.isPending, machine.rule == .any(undecided: 1), let links = machine.links,
-        links.parents.count == 1, case .dependent = links.parents[0].place
+    withMachine { machine in
+      guard machine.isPending, machine.rule == .any(undecided: 1),
+        machine.links.parents.count == 1, case .dependent = machine.links.parents[0].place
       else { return nil }
-      return links.parents[0].state
+      return machine.links.parents[0].state
     }
   }
 
   /// What a token without a source waits for, if that is one other token.
   private var awaited: CancellationState? {
-    machine.withLock { machine in
-      guard machine.isPending, let links = machine.links, links.ownsItselfWhileObserved,
-        links.parents.count == 1
+    withMachine { machine in
+      guard machine.isPending, machine.links.ownsItselfWhileObserved,
+        machine.links.parents.count == 1
       else { return nil }
-      return links.parents[0].state
+      return machine.links.parents[0].state
     }
   }
 
@@ -73,18 +73,20 @@ extension CancellationState {
     return false
   }
 
-  /// Makes this state, which has no source, follow the token that `closure` decides on when
-  /// `operand` is cancelled, or end as not cancelled with it.
-  func derive(from operand: CancellationState, by closure: CancellationDerivation.Closure) {
-    machine.withLock { $0.madeLinks().ownsItselfWhileObserved = true }
-    let derivation = CancellationDerivation(self, closure: closure)
-    let admission = operand.machine.withLock { $0.register(.derivation(derivation)) }
+  /// Makes this state, which has no source, follow the one that `decide` returns when `operand` is
+  /// cancelled, or end as not cancelled with it.
+  func derive(
+    from operand: CancellationState, by decide: @escaping CancellationDerivation.Decision
+  ) {
+    withMachine { $0.links.madeExtras().ownsItselfWhileObserved = true }
+    let derivation = CancellationDerivation(self, decide: decide)
+    let admission = operand.withMachine { $0.register(.derivation(derivation)) }
     if case .kept(let key) = admission {
       noteParent(operand, .handler(key))
     } else {
       // Ended since the caller looked: decide on this thread.
       operand.waitWhileMarking()
-      let decider = operand.isCancelled ? derivation.decide(becauseOf: operand).state : nil
+      let decider = operand.isCancelled ? decide(operand) : nil
       guard let decider, follow(decider) == .isUnderWay else {
         settle(.notCancelled)
         return
@@ -93,7 +95,7 @@ extension CancellationState {
   }
 
   private func connect(to operand: CancellationState, as dependent: CancellationEntry) {
-    switch operand.machine.withLock({ $0.addDependent(dependent) }) {
+    switch operand.withMachine({ $0.addDependent(dependent) }) {
     case .kept(let key): noteParent(operand, .dependent(key))
     case .wait(let marking):
       marking.wait()
@@ -106,13 +108,13 @@ extension CancellationState {
     guard let outcome = operand.outcome else {
       preconditionFailure("Internal inconsistency: an operand that ended has no outcome")
     }
-    if machine.withLock({ $0.isPending && $0.decides(outcome) }) { settle(outcome) }
+    if withMachine({ $0.isPending && $0.decides(outcome) }) { settle(outcome) }
   }
 
   private func noteParent(_ parent: CancellationState, _ place: CancellationLinks.Place) {
-    let isNoted = machine.withLock { machine in
+    let isNoted = withMachine { machine in
       guard machine.isPending else { return false }
-      machine.madeLinks().parents.append(.init(state: parent, place: place))
+      machine.links.parents.append(.init(state: parent, place: place))
       return true
     }
     // Ended in between, perhaps by this very parent.
@@ -123,7 +125,7 @@ extension CancellationState {
     switch place {
     case .handler(let key): _ = unregister(key)
     case .dependent(let key):
-      let dependent = machine.withLock { $0.removeDependent(key) }
+      let dependent = withMachine { $0.removeDependent(key) }
       _ = dependent
     }
   }
@@ -134,12 +136,12 @@ extension CancellationState {
   /// It is pending all the while, and each child is linked further up before it leaves here: so a
   /// cancel from above reaches it at any time, and parents may go away at the same time.
   func passOnChildren() {
-    while let (children, parents) = machine.withLock({ $0.childrenToPassOn }) {
+    while let (children, parents) = withMachine({ $0.childrenToPassOn }) {
       for (_, child) in children {
         let linked = child.parents
-        for parent in parents where !linked.contains(parent) { child.link(to: parent) }
+        for parent in parents where !linked.contains(parent) { parent.addChild(child) }
       }
-      let haveLeft = machine.withLock { machine in
+      let haveLeft = withMachine { machine in
         // A parent that has gone meanwhile took no children, and has linked us further up before.
         guard machine.parents == parents else { return false }
         for (key, _) in children { _ = machine.removeDependent(key) }
@@ -154,14 +156,13 @@ extension CancellationState {
     for case .child(let orphan) in orphans { orphan.forget(self) }
   }
 
-  private var parents: Set<CancellationState> { machine.withLock { $0.parents } }
+  private var parents: Set<CancellationState> { withMachine { $0.parents } }
 
   /// The parent, which has no place for it any more, is not kept alive.
   private func forget(_ parent: CancellationState) {
-    let forgotten = machine.withLock { machine -> SmallList<CancellationLinks.Parent>? in
-      guard let links = machine.links else { return nil }
-      let all = links.takeParents()
-      links.parents = all.keeping { $0.state !== parent }
+    let forgotten = withMachine { machine in
+      let all = machine.links.takeParents()
+      machine.links.parents = all.keeping { $0.state !== parent }
       return all
     }
     _ = forgotten
@@ -169,42 +170,28 @@ extension CancellationState {
 
   /// Takes what this state would release in its `deinit`, to be released without recursion.
   fileprivate func abandon() -> SmallList<CancellationLinks.Parent> {
-    guard let links = machine.withLock({ $0.links.take() }) else { return .none }
-    links.leaveTimerAndList()
-    return links.takeParents()
+    let links = withMachine { $0.links.take() }
+    links.extras?.leave()
+    return links.parents
   }
 }
 
 extension CancellationLinks {
   /// The state has ended: takes it off its timer, its list and its parents.
-  func leave() {
-    leaveTimerAndList()
-    leaveParents()
-  }
-
-  /// Does not touch the timer's source.
-  fileprivate func leaveTimerAndList() {
-    if case .at(let key) = listing { WeaklyObserved.tokens.remove(key) }
-    if let deadline, let key = deadline.key { deadline.clock.service.cancel(key) }
-  }
-
-  /// Gives up the places on others, and those others of which this was the last owner; in a loop,
-  /// because they may form a list of a hundred thousand.
-  private func leaveParents() {
-    var parents = takeParents()
-    while !parents.isEmpty {
-      var parent = parents.remove(at: parents.count - 1)
-      parent.state.remove(parent.place)
+  mutating func leave() {
+    extras?.leave()
+    // Gives up the places on others, and those others of which this was the last owner; in a loop,
+    // because they may form a list of a hundred thousand.
+    while let parent = parents.popLast() {
+      // `parent` keeps it alive: no reference needs to be counted for the call.
+      unsafe Unmanaged.passUnretained(parent.state)._withUnsafeGuaranteedRef {
+        $0.remove(parent.place)
+      }
+      var left = consume parent
       // Only walks can still reach it, by a weak reference, and they need none of this.
-      if isKnownUniquelyReferenced(&parent.state) {
-        for grandparent in parent.state.abandon() { parents.append(grandparent) }
+      if isKnownUniquelyReferenced(&left.state) {
+        for grandparent in left.state.abandon() { parents.append(grandparent) }
       }
     }
-  }
-
-  fileprivate func takeParents() -> SmallList<Parent> {
-    var taken = SmallList<Parent>()
-    swap(&taken, &parents)
-    return taken
   }
 }

@@ -7,15 +7,15 @@ extension CancellationState {
   @discardableResult
   func settle(_ outcome: CancellationOutcome) -> Bool {
     if isSettled { return false }
-    let settling = machine.withLock { machine in
+    let settling = withMachine { machine in
       let settling = machine.settle(outcome)
       if case .settled = settling { status.store(outcome.settledStatus) }
       return settling
     }
-    switch settling {
+    switch consume settling {
     case .late: return false
-    case .settled(let first, let more, let links):
-      links?.leave()
+    case .settled(let first, let more, var links):
+      links.leave()
       callHandlers(startingWith: first, more: more, outcome)
       return true
     case .hasDependents:
@@ -32,15 +32,15 @@ extension CancellationState {
   func endWithoutCancel() {
     // Handlers stay in the machine until they are called: one that is held here would be released
     // outside of the nesting.
-    let settling = machine.withLock { machine in
+    let settling = withMachine { machine in
       let settling = machine.settleOnly(.notCancelled)
       if case .settled = settling { status.store(Status.notCancelled) }
       return settling
     }
-    switch settling {
+    switch consume settling {
     case .late: return
-    case .settled(_, let hasHandlers, let links):
-      links?.leave()
+    case .settled(_, let hasHandlers, var links):
+      links.leave()
       guard hasHandlers else { return }
       NestedReleases.run {
         var walk = SettlingWalk()
@@ -104,7 +104,7 @@ private struct SettlingWalk: Sendable {
 
   var concernsOthers: Bool {
     guard seen.isEmpty, let only = marked.only else { return true }
-    return only.machine.withLock { $0.hasHandlers || $0.links?.parents.isEmpty == false }
+    return only.withMachine { $0.hasHandlers || !$0.links.parents.isEmpty }
   }
 
   mutating func markTree(
@@ -142,13 +142,13 @@ private struct SettlingWalk: Sendable {
   mutating func callHandlers() {
     seen = []
     while let state = marked.popFirst() {
-      let (outcome, links, orphans) = state.machine.withLock { machine in
+      var (outcome, links, orphans) = state.withMachine { machine in
         let outcome = machine.beginCalls()
         state.status.store(outcome.settledStatus)
         return (outcome, machine.links.take(), machine.takeOrphans())
       }
       state.letGo(of: orphans)
-      links?.leave()
+      links.leave()
       callHandlers(of: state, outcome)
     }
   }
@@ -158,7 +158,7 @@ private struct SettlingWalk: Sendable {
     var more = true
     while more {
       let handler: CancellationEntry?
-      (handler, more) = state.machine.withLock { $0.nextHandler() }
+      (handler, more) = state.withMachine { $0.nextHandler() }
       if let handler { call(handler, of: state, outcome) }
     }
   }
@@ -170,7 +170,7 @@ private struct SettlingWalk: Sendable {
       return handler.call(cancelled: outcome.isCancelled)
     }
     guard let derived = derivation.state else { return }
-    let decider = outcome.isCancelled ? derivation.decide(becauseOf: state).state : nil
+    let decider = outcome.isCancelled ? derivation.decide(state) : nil
     guard let decider else {
       _ = markTree(derived, .notCancelled)
       return
@@ -188,7 +188,7 @@ extension CancellationState {
   fileprivate func mark(
     _ outcome: CancellationOutcome, by marking: TreeMarking, ifDeadline generation: UInt64?
   ) -> Bool {
-    machine.withLock { machine in
+    withMachine { machine in
       guard machine.concerns(generation),
         outcome.isCancelled || machine.childrenToPassOn == nil, machine.mark(outcome, by: marking)
       else { return false }
@@ -200,7 +200,7 @@ extension CancellationState {
   fileprivate func operand(
     _ outcome: CancellationOutcome, by marking: TreeMarking
   ) -> CancellationStateMachine.Marking {
-    machine.withLock { machine in
+    withMachine { machine in
       let result = machine.operand(outcome, by: marking)
       if case .marked = result { status.store(outcome.markedStatus) }
       return result
@@ -208,14 +208,14 @@ extension CancellationState {
   }
 
   fileprivate func takeDependents(toTell outcome: CancellationOutcome) -> [CancellationEntry] {
-    machine.withLock { $0.takeDependents(toTell: outcome) }
+    withMachine { $0.takeDependents(toTell: outcome) }
   }
 }
 
 extension CancellationStateMachine {
   /// Whether a deadline was not replaced by a later one. Nil is no deadline.
   fileprivate func concerns(_ generation: UInt64?) -> Bool {
-    generation == nil || links?.deadlineGeneration == generation
+    generation == nil || links.extras?.deadlineGeneration == generation
   }
 }
 

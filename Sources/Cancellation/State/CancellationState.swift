@@ -3,6 +3,8 @@ public import ProcedurePrimitives
 
 /// The state that a source and its tokens share.
 ///
+/// Unchecked because the lock guards the machine.
+///
 /// Invariants:
 /// 1. `status` is written under the lock, and once it is not `pending` it reads the same for ever.
 /// 2. At most one lock of this type is held at a time, so there is no order to get wrong.
@@ -11,7 +13,7 @@ public import ProcedurePrimitives
 ///    mapped token is held weakly by its operands, holds them, and leaves them in its `deinit`.
 /// 5. No walk recurses, and no release does: a tree may be a list of a hundred thousand.
 @usableFromInline
-final class CancellationState: Sendable {
+final class CancellationState: @unchecked Sendable {
   /// Bit 0 says "cancelled".
   enum Status {
     static let pending: UInt8 = 0
@@ -22,11 +24,26 @@ final class CancellationState: Sendable {
   }
 
   @usableFromInline let status: AtomicByte
-  let machine: Locked<CancellationStateMachine>
+
+  /// Guards the machine, and publishes nothing: what threads poll is `status`, a byte of its own, which only
+  /// changes when the token does (K2).
+  private let lock: LockByte
+
+  /// Guarded by `lock`: see `withMachine`.
+  @safe @exclusivity(unchecked) private var machine = CancellationStateMachine()
 
   init() {
     status = AtomicByte(Status.pending)
-    machine = Locked(CancellationStateMachine())
+    lock = LockByte(0)
+  }
+
+  /// Runs `body` with the lock held. Nothing of the user is called or released in it.
+  @inline(__always)
+  func withMachine<Result>(_ body: (inout CancellationStateMachine) -> Result) -> Result {
+    let nothing = lock.acquire()
+    let result = body(&machine)
+    lock.release(publishing: nothing)
+    return result
   }
 
   convenience init(cancelledBecauseOf reason: CancellationReason) {
@@ -41,16 +58,21 @@ final class CancellationState: Sendable {
   var isSettled: Bool { status.load() != 0 }
 
   /// Nil while pending.
-  var outcome: CancellationOutcome? { isSettled ? machine.withLock { $0.outcome } : nil }
+  var outcome: CancellationOutcome? { isSettled ? withMachine { $0.outcome } : nil }
 
   deinit {
     // Pending only if it has no source: a deadline, a combination, a map. One that is settled has
     // left already.
     if isSettled { return }
-    guard let links = machine.withLock({ $0.links.take() }) else { return }
+    var links = withMachine { $0.links.take() }
     if links.parents.isEmpty { return links.leave() }
-    // What their closures captured is released with the places on them.
-    NestedReleases.run { links.leave() }
+    // What their closures captured is released with the places on them, and so are the parents: the
+    // closure takes them out, because what it captures is released after the nested releases.
+    let box = Locked(links.take())
+    NestedReleases.run {
+      var links = box.withLock { $0.take() }
+      links.leave()
+    }
   }
 
   // MARK: Handlers
@@ -61,16 +83,12 @@ final class CancellationState: Sendable {
     return register(.cancel { queue.async(execute: handler) })
   }
 
-  func registration(of handler: CancellationEntry) -> CancellationRegistration {
-    register(handler).map { CancellationRegistration(state: self, key: $0) } ?? .inert
-  }
-
   /// Nil if the handler was called or skipped at once.
   func register(_ handler: CancellationEntry) -> SlabKey? {
     if status.load() == Status.pending {
-      let (admission, garbage) = machine.withLock { machine in
+      let (admission, garbage) = withMachine { machine in
         let admission = machine.register(handler)
-        guard case .kept = admission, machine.links != nil || handler.isWeakTarget else {
+        guard case .kept = admission, machine.links.extras != nil || handler.isWeakTarget else {
           return (admission, SweptTargets?.none)
         }
         return (admission, noteKept(handler, &machine))
@@ -84,14 +102,11 @@ final class CancellationState: Sendable {
     return nil
   }
 
+  @usableFromInline
   func unregister(_ key: SlabKey) -> Bool {
-    let (handler, keepsItself) = machine.withLock { machine in
+    let (handler, keepsItself) = withMachine { machine in
       let handler = machine.unregister(key)
-      guard let handler, let links = machine.links else {
-        return (handler, CancellationState?.none)
-      }
-      if handler.isWeakTarget { links.weakTargets -= 1 }
-      return (handler, machine.hasHandlers ? nil : links.keepsItself.take())
+      return (handler, machine.links.extras == nil ? nil : machine.noteRemoved(handler))
     }
     _ = keepsItself
     return handler != nil
@@ -100,7 +115,7 @@ final class CancellationState: Sendable {
   /// A late caller must not run ahead of the walk that marks the tree (K6).
   func waitWhileMarking() {
     guard status.load() == Status.cancelledMarking else { return }
-    let marking: TreeMarking? = machine.withLock { machine in
+    let marking: TreeMarking? = withMachine { machine in
       if case .marked(_, let marking) = machine.phase { marking } else { nil }
     }
     marking?.wait()
@@ -116,28 +131,28 @@ final class CancellationState: Sendable {
   private func noteKept(
     _ handler: CancellationEntry, _ machine: inout CancellationStateMachine
   ) -> SweptTargets? {
-    let links = machine.madeLinks()
-    if links.ownsItselfWhileObserved { links.keepsItself = self }
+    let extras = machine.links.madeExtras()
+    if extras.ownsItselfWhileObserved { extras.keepsItself = self }
     guard handler.isWeakTarget else { return nil }
     var swept = SweptTargets()
-    if links.ownsItselfWhileObserved, case .none = links.listing {
-      links.listing = .underWay
+    if extras.ownsItselfWhileObserved, case .none = extras.listing {
+      extras.listing = .underWay
       swept.isToBeListed = true
     }
-    links.weakTargets += 1
-    guard links.weakTargets >= links.sweepAt else { return swept.isToBeListed ? swept : nil }
+    extras.weakTargets += 1
+    guard extras.weakTargets >= extras.sweepAt else { return swept.isToBeListed ? swept : nil }
     // Amortised O(1): the next sweep comes when as many have been added as are now alive.
     (swept.dead, swept.live) = machine.removeDeadTargets()
-    links.weakTargets = swept.live.count
-    links.sweepAt = max(32, swept.live.count * 2)
+    extras.weakTargets = swept.live.count
+    extras.sweepAt = max(32, swept.live.count * 2)
     return swept
   }
 
   private func listAsWeaklyObserved() {
     let key = WeaklyObserved.tokens.add(self)
-    let isPending = machine.withLock { machine in
-      guard machine.isPending, let links = machine.links else { return false }
-      links.listing = .at(key)
+    let isPending = withMachine { machine in
+      guard machine.isPending, let extras = machine.links.extras else { return false }
+      extras.listing = .at(key)
       return true
     }
     // Ended in between, and left everything but this.
@@ -146,16 +161,25 @@ final class CancellationState: Sendable {
 
   /// Takes out handlers whose target is gone; without a handler the token does not keep itself.
   func dropDeadTargets() {
-    let garbage = machine.withLock { machine -> (SweptTargets, CancellationState?)? in
-      guard machine.isPending, let links = machine.links else { return nil }
+    let garbage = withMachine { machine -> (SweptTargets, CancellationState?)? in
+      guard machine.isPending, let extras = machine.links.extras else { return nil }
       let (dead, live) = machine.removeDeadTargets()
-      links.weakTargets = live.count
+      extras.weakTargets = live.count
       return (
         SweptTargets(dead: dead, live: live),
-        machine.hasHandlers ? nil : links.keepsItself.take()
+        machine.hasHandlers ? nil : extras.keepsItself.take()
       )
     }
     _ = garbage
+  }
+}
+
+extension CancellationStateMachine {
+  /// Notes that a handler was taken off. Returns the state if nothing but that kept it alive.
+  fileprivate mutating func noteRemoved(_ handler: CancellationEntry?) -> CancellationState? {
+    guard let handler, let extras = links.extras else { return nil }
+    if handler.isWeakTarget { extras.weakTargets -= 1 }
+    return hasHandlers ? nil : extras.keepsItself.take()
   }
 }
 
@@ -165,14 +189,4 @@ extension CancellationState: Hashable {
 
   @usableFromInline
   func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
-}
-
-extension CancellationStateMachine {
-  /// The links, allocated if this is the first.
-  mutating func madeLinks() -> CancellationLinks {
-    if let links { return links }
-    let made = CancellationLinks()
-    links = made
-    return made
-  }
 }

@@ -50,7 +50,7 @@ struct CancellationStateMachine: Sendable {
 
   enum Settling: Sendable {
     case late
-    case settled(first: CancellationEntry?, more: Bool, CancellationLinks?)
+    case settled(first: CancellationEntry?, more: Bool, CancellationLinks)
     case hasDependents
   }
 
@@ -67,7 +67,12 @@ struct CancellationStateMachine: Sendable {
   }
 
   private(set) var phase = Phase.pending
-  var rule = Rule.linked
+
+  /// `linked` unless the token was combined or derived, and so has extras.
+  var rule: Rule {
+    get { links.extras?.rule ?? .linked }
+    set { links.madeExtras().rule = newValue }
+  }
 
   /// The oldest handler, when it came to a token without handlers: most have one, and need no table.
   private var first: CancellationEntry?
@@ -76,8 +81,7 @@ struct CancellationStateMachine: Sendable {
   private var handlers = SlabList()
   private var dependents = SlabList()
 
-  /// Parents, deadline, weak targets: absent on most tokens.
-  var links: CancellationLinks?
+  var links = CancellationLinks()
 
   var isPending: Bool { if case .pending = phase { true } else { false } }
   var hasHandlers: Bool { first != nil || !handlers.isEmpty }
@@ -190,12 +194,12 @@ struct CancellationStateMachine: Sendable {
   }
 
   /// The tokens that a cancel of this one comes from, beside its source.
-  var parents: Set<CancellationState> { Set(links?.parents.map(\.state) ?? []) }
+  var parents: Set<CancellationState> { Set(links.parents.map(\.state)) }
 
   /// The children that its source leaves to its parents when it goes. Nil if there are none, or it
   /// has no source.
   var childrenToPassOn: (children: [(SlabKey, CancellationState)], to: Set<CancellationState>)? {
-    guard isPending, rule == .linked, links?.ownsItselfWhileObserved != true else { return nil }
+    guard isPending, rule == .linked, !links.ownsItselfWhileObserved else { return nil }
     var children: [(SlabKey, CancellationState)] = []
     var place = entries.firstPlace(of: dependents)
     while place != Slab<CancellationEntry>.nowhere {

@@ -14,7 +14,7 @@ final class NestedReleases: Sendable {
     case afresh
   }
 
-  private struct State: Sendable {
+  private struct Nesting: Sendable {
     var depth = 1
     var deferred = Fifo<@Sendable () -> Void>()
     var isOver = false
@@ -25,7 +25,7 @@ final class NestedReleases: Sendable {
 
   private static let deepest = 32
 
-  private let state = Locked(State())
+  private let nesting = Locked(Nesting())
 
   private init() {}
 
@@ -46,25 +46,25 @@ final class NestedReleases: Sendable {
   }
 
   private func enter(_ work: @escaping @Sendable () -> Void) -> Way {
-    state.withLock { state in
-      if state.isOver { return .afresh }
-      if state.depth < Self.deepest {
-        state.depth += 1
+    nesting.withLock { nesting in
+      if nesting.isOver { return .afresh }
+      if nesting.depth < Self.deepest {
+        nesting.depth += 1
         return .now
       }
-      state.deferred.append(work)
+      nesting.deferred.append(work)
       return .later
     }
   }
 
   private func leave() {
-    state.withLock { $0.depth -= 1 }
+    nesting.withLock { $0.depth -= 1 }
   }
 
   private func next() -> (@Sendable () -> Void)? {
-    state.withLock { state in
-      let next = state.deferred.popFirst()
-      if next == nil { state.isOver = true }
+    nesting.withLock { nesting in
+      let next = nesting.deferred.popFirst()
+      if next == nil { nesting.isOver = true }
       return next
     }
   }

@@ -8,7 +8,7 @@ internal import ProcedurePrimitives
 final class WeaklyObserved: Sendable {
   static let tokens = WeaklyObserved()
 
-  private struct State: Sendable {
+  private struct Listed: Sendable {
     var states = Slab<WeakState>()
     var list = SlabList()
     var sweepAt = WeaklyObserved.fewest
@@ -16,27 +16,27 @@ final class WeaklyObserved: Sendable {
 
   private static let fewest = 64
 
-  private let state = Locked(State())
+  private let listed = Locked(Listed())
 
   /// The state may go at any time, and then takes itself off with the key.
   func add(_ observed: CancellationState) -> SlabKey {
-    let (key, due) = state.withLock { state in
-      let key = state.states.append(WeakState(observed), to: &state.list)
-      guard state.states.count >= state.sweepAt else { return (key, [WeakState]()) }
-      state.sweepAt = .max  // One thread sweeps.
-      return (key, state.states.elements(of: state.list))
+    let (key, due) = listed.withLock { listed in
+      let key = listed.states.append(WeakState(observed), to: &listed.list)
+      guard listed.states.count >= listed.sweepAt else { return (key, [WeakState]()) }
+      listed.sweepAt = .max  // One thread sweeps.
+      return (key, listed.states.elements(of: listed.list))
     }
     if !due.isEmpty { sweep(due) }
     return key
   }
 
   func remove(_ key: SlabKey) {
-    let removed = state.withLock { $0.states.remove(key, from: &$0.list) }
+    let removed = listed.withLock { $0.states.remove(key, from: &$0.list) }
     _ = removed
   }
 
   private func sweep(_ due: [WeakState]) {
     for weak in due { weak.state?.dropDeadTargets() }
-    state.withLock { $0.sweepAt = max(Self.fewest, $0.states.count * 2) }
+    listed.withLock { $0.sweepAt = max(Self.fewest, $0.states.count * 2) }
   }
 }

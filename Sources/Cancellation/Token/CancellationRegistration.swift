@@ -21,9 +21,16 @@ public struct CancellationRegistration: Sendable {
   ///
   /// - Returns: true if the handler has not run and never will; what it captured is released before
   ///   this returns. False if it ran, is running, or was gone.
-  @discardableResult
+  @discardableResult @inlinable
   public func unregister() -> Bool {
-    guard let state, let key else { return false }
-    return state.unregister(key)
+    guard let key else { return false }
+    return state?.unregister(key) == true
+  }
+}
+
+extension CancellationState {
+  /// Registers a handler; inert if it was called or skipped at once.
+  func registration(of handler: CancellationEntry) -> CancellationRegistration {
+    register(handler).map { CancellationRegistration(state: self, key: $0) } ?? .inert
   }
 }

@@ -82,7 +82,7 @@ extension CancellationToken {
   /// so does the result then. The reason is this token's. A result that is released before, and has
   /// no handler, takes `transform` along.
   public func map(_ transform: @escaping @Sendable () -> Bool) -> Self {
-    derived(by: .map(transform))
+    derived { operand in transform() ? operand : nil }
   }
 
   /// A token that follows the token that `transform` returns when this one is cancelled.
@@ -91,21 +91,18 @@ extension CancellationToken {
   /// and not cancelled when this token is. Tokens that follow only each other, or themselves, can never
   /// be cancelled, and complete not cancelled.
   public func flatMap(_ transform: @escaping @Sendable () -> CancellationToken) -> Self {
-    derived(by: .flatMap(transform))
+    derived { _ in transform().state }
   }
 
-  private func derived(by closure: CancellationDerivation.Closure) -> Self {
+  private func derived(by decide: @escaping CancellationDerivation.Decision) -> Self {
     switch seen {
     case .notCancelled: return .never
     case .cancelled(let operand):
       operand.waitWhileMarking()
-      switch closure {
-      case .map(let transform): return transform() ? self : .never
-      case .flatMap(let transform): return transform()
-      }
+      return CancellationToken(decide(operand))
     case .pending(let operand):
       let state = CancellationState()
-      state.derive(from: operand, by: closure)
+      state.derive(from: operand, by: decide)
       return CancellationToken(state)
     }
   }

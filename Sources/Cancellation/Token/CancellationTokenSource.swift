@@ -34,6 +34,15 @@ public final class CancellationTokenSource: Sendable, Cancelable {
     self.init(state: CancellationState())
   }
 
+  /// Makes a source that is also cancelled, with its reason, when `parent` is.
+  ///
+  /// As with several parents.
+  public convenience init(linkedTo parent: borrowing CancellationToken) {
+    let state = CancellationState()
+    parent.state?.addChild(state)
+    self.init(state: state)
+  }
+
   /// Makes a source that is also cancelled, with their reason, when one of `parents` is.
   ///
   /// If one already is, the source is born cancelled. The link costs one place in each parent and
@@ -46,15 +55,12 @@ public final class CancellationTokenSource: Sendable, Cancelable {
 
   /// Makes a source linked to any number of tokens.
   public convenience init(linkedTo parents: some Sequence<CancellationToken>) {
-    self.init(state: CancellationState())
+    self.init()
     // In the order given: of several that are cancelled, the first decides.
-    let parents = Array(parents)
     var linked: Set<CancellationState> = []
     for parent in parents {
       guard !state.isSettled, let parent = parent.state else { continue }
-      if parents.count == 1 || linked.insert(parent).inserted {
-        state.link(to: parent)
-      }
+      if linked.insert(parent).inserted { parent.addChild(state) }
     }
   }
 
@@ -64,7 +70,11 @@ public final class CancellationTokenSource: Sendable, Cancelable {
     cancel(after: timeout)
   }
 
-  deinit {
+  deinit { endWithoutCancel() }
+
+  /// Not inlined: a `deinit` counts a reference each time it uses what it is about to release.
+  @inline(never)
+  private func endWithoutCancel() {
     if !state.isSettled { state.endWithoutCancel() }
   }
 

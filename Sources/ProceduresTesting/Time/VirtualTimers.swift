@@ -2,7 +2,8 @@ internal import ProcedurePrimitives
 
 /// Timers that fire when their owner says what time it is.
 final class VirtualTimers: TimerService {
-  private struct State: Sendable {
+  /// What is due when, and how far time has come.
+  private struct Agenda: Sendable {
     var wheel = TimerWheel<any TimerTarget>(nanosecondsPerTick: 1)
     var elapsed: UInt64 = 0
   }
@@ -10,18 +11,18 @@ final class VirtualTimers: TimerService {
   /// Time ends here: what is due later, some 146 years from the beginning, never is.
   static let end = Duration.longest.nanosecondsRoundedUp - 1
 
-  private let state = Locked(State())
+  private let agenda = Locked(Agenda())
   private let epoch = ContinuousClock.now
 
   var now: ContinuousClock.Instant { epoch.advanced(by: .nanoseconds(Int64(clamping: elapsed))) }
 
   /// In nanoseconds since it was made.
-  var elapsed: UInt64 { state.withLock { $0.elapsed } }
+  var elapsed: UInt64 { agenda.withLock { $0.elapsed } }
 
   /// When something is to be done next, though maybe only in the wheel.
-  var nextWake: UInt64? { state.withLock { $0.wheel.nextWake } }
+  var nextWake: UInt64? { agenda.withLock { $0.wheel.nextWake } }
 
-  var pendingCount: Int { state.withLock { $0.wheel.count } }
+  var pendingCount: Int { agenda.withLock { $0.wheel.count } }
 
   func nanoseconds(until instant: ContinuousClock.Instant) -> UInt64 {
     instant.durationSince(epoch).nanosecondsRoundedUp
@@ -29,11 +30,11 @@ final class VirtualTimers: TimerService {
 
   func schedule(_ target: any TimerTarget, at deadline: ContinuousClock.Instant) -> SlabKey {
     let nanoseconds = nanoseconds(until: deadline)
-    return state.withLock { $0.wheel.schedule(target, at: nanoseconds) }
+    return agenda.withLock { $0.wheel.schedule(target, at: nanoseconds) }
   }
 
   func cancel(_ key: SlabKey) -> Bool {
-    let target = state.withLock { $0.wheel.cancel(key) }
+    let target = agenda.withLock { $0.wheel.cancel(key) }
     return target != nil
   }
 
@@ -43,11 +44,11 @@ final class VirtualTimers: TimerService {
   func advance(to instant: UInt64) {
     let end = min(instant, Self.end)
     while true {
-      let due: [any TimerTarget]? = state.withLock { state in
-        let next = min(state.wheel.nextWake ?? .max, end)
-        state.elapsed = max(state.elapsed, next)
-        let due = state.wheel.advance(to: state.elapsed)
-        return due.isEmpty && state.elapsed >= end ? nil : due
+      let due: [any TimerTarget]? = agenda.withLock { agenda in
+        let next = min(agenda.wheel.nextWake ?? .max, end)
+        agenda.elapsed = max(agenda.elapsed, next)
+        let due = agenda.wheel.advance(to: agenda.elapsed)
+        return due.isEmpty && agenda.elapsed >= end ? nil : due
       }
       guard let due else { return }
       for target in due { target.timerFired() }

@@ -34,27 +34,27 @@ extension TimerClock: Clock {
 
 /// A task that sleeps.
 private final class Sleep: TimerTarget {
-  private struct State: Sendable {
+  private struct Wait: Sendable {
     var continuation: CheckedContinuation<Void, any Error>?
     var key: SlabKey?
     var isOver = false
   }
 
-  private let state = Locked(State())
+  private let wait = Locked(Wait())
 
   func begin(
     _ continuation: CheckedContinuation<Void, any Error>, until deadline: ContinuousClock.Instant,
     on service: any TimerService
   ) {
-    let begins = state.withLock { state in
-      if !state.isOver { state.continuation = continuation }
-      return !state.isOver
+    let begins = wait.withLock { wait in
+      if !wait.isOver { wait.continuation = continuation }
+      return !wait.isOver
     }
     guard begins else { return continuation.resume(throwing: CancellationError()) }
     let key = service.schedule(self, at: deadline)
-    let isWanted = state.withLock { state in
-      if !state.isOver { state.key = key }
-      return !state.isOver
+    let isWanted = wait.withLock { wait in
+      if !wait.isOver { wait.key = key }
+      return !wait.isOver
     }
     // Cancelled, or woken, in between.
     if !isWanted { service.cancel(key) }
@@ -71,9 +71,9 @@ private final class Sleep: TimerTarget {
   }
 
   private func end() -> (continuation: CheckedContinuation<Void, any Error>?, key: SlabKey?) {
-    state.withLock { state in
-      state.isOver = true
-      return (state.continuation.take(), state.key.take())
+    wait.withLock { wait in
+      wait.isOver = true
+      return (wait.continuation.take(), wait.key.take())
     }
   }
 }
