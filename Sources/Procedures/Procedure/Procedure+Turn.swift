@@ -3,7 +3,9 @@ internal import ProcedurePrimitives
 /// How a turn ended.
 enum TurnEnd: Sendable {
   /// Nothing is left to do for now, or the turn goes on elsewhere.
-  case idle
+  ///
+  /// - Parameter begins: what the procedure has made in the turn, whose first step is to be run now.
+  case idle(begins: ProcedureTask? = nil)
   /// The procedure has finished.
   case retired(waiters: [FinishWaiter]?)
 }
@@ -22,17 +24,19 @@ extension Procedure {
     _ kind: ReadyListStateMachine.Job.Kind, on list: ReadyList, _ context: SchedulingContext
   ) -> TurnEnd {
     var detail = NextStep.Detail.none
-    guard var next = beginTurn(kind, on: list, context, &detail) else { return .idle }
+    guard var next = beginTurn(kind, on: list, context, &detail) else { return .idle() }
+    var task: ProcedureTask?
     while true {
       switch next.step {
       case .idle, .waitForPendingEvents, .waitForGroup:
         if case .waitForPendingEvents = next.step { watchHold() }
         if case .movesTo(let home) = detail { home.requestTurn(of: self) }
-        return .idle
+        return .idle(begins: task)
       case .announceChildren:
         announceChildren()
       case .execute:
         execute()
+        task = startedTask
       case .handOver:
         carryOutHandOvers(onWorkerOf: list)
       case .evaluateConditions:
@@ -57,6 +61,7 @@ extension Procedure {
         hearChildren()
       case .retire:
         releaseWork()
+        task?.submitFirstStep(on: context)
         switch consume detail {
         case .end(let extras, let record):
           let worker = WorkerPlace(list: list, context: context)
@@ -71,7 +76,7 @@ extension Procedure {
         break
       }
       if next.isObserved || (!next.events.isEmpty && list.hasDelegate) {
-        guard tell(next, &detail, on: list) else { return .idle }
+        guard tell(next, &detail, on: list) else { return .idle(begins: task) }
       }
       let isHeard = next.asksGroup && askGroupAtOnce(of: list, context)
       next = update { core in

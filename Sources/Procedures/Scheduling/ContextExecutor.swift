@@ -22,10 +22,3 @@ final class ContextExecutor: TaskExecutor {
     }
   }
 }
-
-extension Procedure {
-  /// Where tasks of this procedure run: that of the queue that it is on.
-  final var executor: ContextExecutor {
-    (read { $0.home }?.context ?? .detached).executor
-  }
-}

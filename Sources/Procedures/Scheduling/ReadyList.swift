@@ -448,6 +448,14 @@ final class ReadyList: Sendable {
     if let job { run(job, on: context, for: context.scheduler.stretch) }
   }
 
+  /// Goes on with a turn that is held for the caller, and then with whatever else there is.
+  func work(onTurnOf procedure: Procedure, on context: SchedulingContext) {
+    var stretch = context.scheduler.stretch
+    stretch.advance()
+    guard self.context === context, !stretch.isOver else { return requestTurn(of: procedure) }
+    run(.turn(of: procedure), on: context, for: stretch)
+  }
+
   /// Runs `first` and then whatever else there is, on this thread.
   private func run(
     _ first: ReadyListStateMachine.Job, on context: SchedulingContext, for stretch: WorkerStretch,
@@ -483,7 +491,11 @@ final class ReadyList: Sendable {
         continue
       }
       isHandedOver = false
-      switch job.member.with({ $0.runTurn(job.kind, on: self, context) }) {
+      var end = job.member.with { $0.runTurn(job.kind, on: self, context) }
+      if case .idle(begins: let task?) = end {
+        end = begin(task, of: job.member, on: context, &stretch)
+      }
+      switch end {
       case .idle:
         stretch.advance()
         // What was evaluated may be ready now, and no other worker was asked for on its behalf.
