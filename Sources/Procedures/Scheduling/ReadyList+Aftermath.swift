@@ -57,7 +57,7 @@ extension ReadyList {
       case .none:
         break
       case .worker(let list):
-        if let context = list.fixedContext { list.submitWorker(on: context) }
+        list.submitWorkerOfQueue()
       case .work(let work):
         let list = work.list
         if let context = work.workerContext { list.submitWorker(on: context) }
@@ -65,6 +65,15 @@ extension ReadyList {
         if !work.offers.isEmpty { ReadyList.pass(on: work.offers) }
       }
     }
+  }
+
+  /// What the closure captures is the list alone: so it needs no memory of its own.
+  private func submitWorkerOfQueue() {
+    fixedContext?.scheduler.submit(quality: nil) { self.workOfQueue() }
+  }
+
+  private func workOfQueue() {
+    if let fixedContext { work(on: fixedContext) }
   }
 
   private func submitWorker(on context: SchedulingContext) {

@@ -581,12 +581,14 @@ final class ReadyList: Sendable {
     _ procedure: Procedure, _ waiters: [FinishWaiter]?, on context: SchedulingContext,
     takesNext: Bool
   ) -> (next: ReadyListStateMachine.Job?, finishedGroup: GroupProcedure?) {
+    var isReleased = false
     let (job, aftermath, end) = storage.withLock {
       storage -> (ReadyListStateMachine.Job?, Aftermath, RareEnd?) in
       let (closes, request) = storage.machine.retire(procedure)
       receiveArrivals(&storage)
       let takes = takesNext && !closes && storage.context === context
-      if storage.machine.count > 0, request == nil {
+      if storage.machine.count == 0, storage.isKept { (storage.isKept, isReleased) = (false, true) }
+      if request == nil, storage.machine.count > 0 || !closes && storage.emptyWaiters == nil {
         return (takes ? takeJob(&storage) : nil, self.aftermath(of: &storage), nil)
       }
       let (end, offers) = retireRarely(request, closes, &storage)
@@ -594,6 +596,8 @@ final class ReadyList: Sendable {
       return (job, self.aftermath(of: &storage, offering: offers), end)
     }
     aftermath.carryOut()
+    // The worker has a reference of its own.
+    if isReleased { release() }
     if let end { carryOut(end) }
     if let waiters { Self.resume(waiters) }
     guard let end, end.hasClosed, let group = owner?.group, group.childrenFinished() else {
@@ -602,22 +606,18 @@ final class ReadyList: Sendable {
     return (job, group)
   }
 
-  /// What follows, once the lock is released, from the end of a member that was the last one, or
-  /// excluded others.
+  /// What follows, once the lock is released, from the end of a member that was the last one and waited
+  /// for, or excluded others.
   private final class RareEnd: Sendable {
     let emptyWaiters: [EmptyWaiter]?
     let hasClosed: Bool
-    /// Released without the lock, as is what the list owns of itself.
+    /// Released without the lock.
     let request: ExclusionRequest?
-    let isReleased: Bool
 
-    init(
-      _ emptyWaiters: [EmptyWaiter]?, hasClosed: Bool, request: ExclusionRequest?, isReleased: Bool
-    ) {
+    init(_ emptyWaiters: [EmptyWaiter]?, hasClosed: Bool, request: ExclusionRequest?) {
       self.emptyWaiters = emptyWaiters
       self.hasClosed = hasClosed
       self.request = request
-      self.isReleased = isReleased
     }
   }
 
@@ -626,22 +626,17 @@ final class ReadyList: Sendable {
     _ request: ExclusionRequest?, _ closes: Bool, _ storage: inout Storage
   ) -> (RareEnd, [ExclusionRequest]?) {
     let isEmpty = storage.machine.count == 0
-    let isReleased = isEmpty && storage.isKept
-    if isReleased { storage.isKept = false }
     let offers = request.map { request in
       accept(ExclusionTable.shared.withLock { $0.leave(request) }, &storage)
     }
     let end = RareEnd(
       isEmpty ? storage.emptyWaiters.take() : nil, hasClosed: closes,
-      request: closes ? storage.takeExclusionAround(with: request) : request,
-      isReleased: isReleased)
+      request: closes ? storage.takeExclusionAround(with: request) : request)
     return (end, offers)
   }
 
   @inline(never)
   private func carryOut(_ end: RareEnd) {
-    // The worker has a reference of its own.
-    if end.isReleased { release() }
     for waiter in end.emptyWaiters ?? [] { waiter.resume() }
   }
 
