@@ -133,7 +133,10 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
 
   /// Makes the task there, if that is a task too: so it has its task-local values and its priority.
   final override func prepareForQueue() {
-    if case .handle = work { return }
+    switch work {
+    case .task, .action: break
+    case .handle, nil: return
+    }
     guard TaskStart.isWorthwhile else { return }
     let (start, task) = (TaskStart(), ProcedureTask(keepsNextStep: false))
     let waiting = start.makeTask(on: task)
