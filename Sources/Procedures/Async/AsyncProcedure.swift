@@ -17,7 +17,7 @@ nonisolated open class AsyncProcedure: AsyncResultProcedure<Void>, @unchecked Se
     @_inheritActorContext @_implicitSelfCapture
     _ body: @escaping @Sendable () async throws -> Void
   ) {
-    super.init(name: name, body)
+    super.init(name: name, .action(body))
   }
 
   /// Makes a procedure that runs `body`, which is handed the procedure, as a task.
@@ -56,6 +56,6 @@ nonisolated open class MainActorProcedure: AsyncResultProcedure<Void>, @unchecke
     name: String? = nil,
     @_implicitSelfCapture _ body: @escaping @MainActor @Sendable () async throws -> Void
   ) {
-    super.init(name: name, .task { _ in try await body() })
+    super.init(name: name, .action { try await body() })
   }
 }

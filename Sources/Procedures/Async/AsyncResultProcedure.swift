@@ -27,17 +27,22 @@
 nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, OutputProcedure,
   @unchecked Sendable
 {
+  /// The closure, which returns the output as it is stored.
+  typealias Body = @Sendable (AsyncResultProcedure<Output>) async throws -> StoredValue
+
   /// What is started when it executes.
   enum Work: Sendable {
-    case task(@Sendable (AsyncResultProcedure<Output>) async throws -> Output)
+    case task(Body)
+    /// Of one whose output is `Void`: with nothing between the task and the user's closure.
+    case action(@Sendable () async throws -> Void)
     case handle(@Sendable (AsyncResultProcedure<Output>, FinishHandle<Output>) throws -> Void)
   }
 
   /// Belongs to the turn, which releases it.
   @safe @exclusivity(unchecked) private final var work: Work?
 
-  /// The task while it runs, or waits to. Guarded by the procedure's lock.
-  private final var task: Task<Void, Never>?
+  /// The task while it runs, or waits to. Guarded by the procedure's lock; written in its turn.
+  private final var task: ProcedureTask?
   /// Lets a task begin that was made where the procedure was added. Guarded by the procedure's lock.
   private final var start: TaskStart?
 
@@ -57,7 +62,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
     @_inheritActorContext @_implicitSelfCapture
     _ body: @escaping @Sendable () async throws -> Output
   ) {
-    work = .task { _ in try await body() }
+    work = .task { _ in Self.stored(try await body()) }
     super.init()
     if let name { self.name = name }
   }
@@ -68,7 +73,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
     @_inheritActorContext @_implicitSelfCapture
     _ body: @escaping @Sendable (_ procedure: AsyncResultProcedure<Output>) async throws -> Output
   ) {
-    work = .task(body)
+    work = .task { procedure in Self.stored(try await body(procedure)) }
     super.init()
     if let name { self.name = name }
   }
@@ -95,11 +100,23 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
 
   /// Starts the task, or calls the closure.
   public final override func execute() {
-    switch work.take() {
-    case .task(let body): run(body)
-    case .handle(let start): call(start)
+    switch work {
+    case .task(let body):
+      work = nil
+      run(body)
+    case .action(let action):
+      work = nil
+      run(action)
+    case .handle(let start):
+      work = nil
+      call(start)
     case nil: break
     }
+  }
+
+  /// An output as it is stored.
+  static func stored(_ output: Output) -> StoredValue {
+    TypedValue(Result<Output, any Error>.success(output))
   }
 
   /// Not callable: this closure was handed the procedure, not a finish handle.
@@ -116,30 +133,81 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
 
   /// Makes the task there, if that is a task too: so it has its task-local values and its priority.
   final override func prepareForQueue() {
-    guard case .task = work, TaskStart.isWorthwhile else { return }
-    let start = TaskStart()
-    let task = start.makeTask()
-    read { _ in (self.task, self.start) = (task, start) }
+    switch work {
+    case .task, .action: break
+    case .handle, nil: return
+    }
+    guard TaskStart.isWorthwhile else { return }
+    let (start, task) = (TaskStart(), ProcedureTask(keepsNextStep: false))
+    let waiting = start.makeTask(on: task)
+    read { _ in
+      task.task = waiting
+      (self.task, self.start) = (task, start)
+    }
   }
 
-  private func run(
-    _ body: @escaping @Sendable (AsyncResultProcedure<Output>) async throws -> Output
-  ) {
-    let work: TaskStart.Work = { [self] in
-      do {
-        end(with: .success(try await body(self)))
-      } catch {
-        finish(throwing: error)
+  final override var startedTask: ProcedureTask? { task }
+
+  private func run(_ body: @escaping Body) {
+    if let start = takeStart() {
+      start.begin { [self] in
+        do { bodyEnded([], try await body(self)) } catch { bodyEnded(with: error) }
       }
+    } else {
+      let task = ProcedureTask(keepsNextStep: true)
+      let running = Task(executorPreference: task) { [self] in
+        do { bodyEnded([], try await body(self)) } catch { bodyEnded(with: error) }
+      }
+      note(task, running)
     }
-    if let start = read({ _ in start.take() }) { return start.begin(work, on: executor) }
-    let task = Task(executorPreference: executor) { await work() }
-    // A cancel that is being delivered finds the task, or is found here.
+  }
+
+  private func run(_ action: @escaping @Sendable () async throws -> Void) {
+    if let start = takeStart() {
+      start.begin { [self] in
+        do { bodyEnded(try await action()) } catch { bodyEnded(with: error) }
+      }
+    } else {
+      let task = ProcedureTask(keepsNextStep: true)
+      let running = Task(executorPreference: task) { [self] in
+        do { bodyEnded(try await action()) } catch { bodyEnded(with: error) }
+      }
+      note(task, running)
+    }
+  }
+
+  /// What lets the task begin, if it was made where the procedure was added.
+  private func takeStart() -> TaskStart? {
+    guard let start = read({ _ in start.take() }) else { return nil }
+    task?.keepNextStep()
+    return start
+  }
+
+  /// A cancel that is being delivered finds the task, or is found here.
+  private func note(_ task: ProcedureTask, _ running: Task<Void, Never>) {
     let isCancelled = read { core in
+      task.task = running
       self.task = task
       return core.machine.cancellation >= .posted
     }
-    if isCancelled { task.cancel() }
+    if isCancelled { interrupt() }
+  }
+
+  private func bodyEnded(_ nothing: Void) {
+    bodyEnded([], TypedValue(Result<Void, any Error>.success(nothing)))
+  }
+
+  /// As `finish(throwing:)`, in a step of the task.
+  private func bodyEnded(with error: any Error) {
+    if error is CancellationError, isCancelled { return bodyEnded([], nil) }
+    bodyEnded([error], TypedValue(Result<Output, any Error>.failure(error)))
+  }
+
+  private func bodyEnded(_ errors: [any Error], _ output: StoredValue?) {
+    let finish = noteFinish(errors: errors, output: output, isByItself: true)
+    // Having got the turn, the caller is the only one that looks at the task.
+    if case .accepted(.requestTurn) = finish, task?.keepTurn(of: self) == true { return }
+    _ = answer(to: finish, with: errors, isByItself: true)
   }
 
   /// As `finish(withResult:)`, for an output that is the one that comes with the protocol.
@@ -163,12 +231,12 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
   }
 
   final override func interrupt() {
-    read { _ in task }?.cancel()
+    read { _ in task?.task }?.cancel()
   }
 
   final override func releaseWork() {
     work = nil
-    let (released, start): (Task<Void, Never>?, TaskStart?) = read { _ in
+    let (released, start): (ProcedureTask?, TaskStart?) = read { _ in
       (task.take(), self.start.take())
     }
     _ = released

@@ -21,7 +21,10 @@ nonisolated open class AsyncTransformProcedure<Input: Sendable, Output: Sendable
     _ transform: @escaping @Sendable (_ input: Input) async throws -> Output
   ) {
     super.init(
-      name: name, .task { procedure in try await transform(Self.transforming(procedure).input) })
+      name: name,
+      .task { procedure in
+        Self.stored(try await transform(Self.transforming(procedure).input))
+      })
   }
 
   /// Makes a procedure that runs `transform`, which is handed the procedure, as a task.
@@ -37,7 +40,7 @@ nonisolated open class AsyncTransformProcedure<Input: Sendable, Output: Sendable
       name: name,
       .task { procedure in
         let (procedure, input) = try Self.transforming(procedure)
-        return try await transform(procedure, input)
+        return Self.stored(try await transform(procedure, input))
       })
   }
 

@@ -26,9 +26,10 @@ public final class FinishHandle<Output: Sendable>: Sendable {
   }
 
   deinit {
-    guard procedure.state < .finishing else { return }
-    procedure.finishByItself(
-      withErrors: procedure.isCancelled ? [] : [ProcedureError.finishDropped(procedure.name)])
+    if procedure.isCancelled { return procedure.finishByItself(withErrors: []) }
+    // It mostly was called. To make the error takes longer than all else: the name may have to be made.
+    guard !procedure.read({ $0.machine.isEnding }) else { return }
+    procedure.finishByItself(withErrors: [ProcedureError.finishDropped(procedure.name)])
   }
 
   /// Ends the procedure with what it made, or with an error.

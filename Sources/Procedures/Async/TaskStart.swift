@@ -17,13 +17,15 @@ final class TaskStart: Sendable {
   }
 
   private let state = Locked(State.early)
-  private let executor = LateExecutor()
 
   /// Whether the caller runs in a task, which may have task-local values and a priority.
-  static var isWorthwhile: Bool { unsafe withUnsafeCurrentTask { task in unsafe task != nil } }
+  static var isWorthwhile: Bool {
+    // Not a comparison with nil, nor a property of the task: both cost as much as adding does.
+    unsafe withUnsafeCurrentTask { task in if case .some = unsafe task { true } else { false } }
+  }
 
   /// Makes the task, which waits. It has the caller's task-local values and priority.
-  func makeTask() -> Task<Void, Never> {
+  func makeTask(on executor: ProcedureTask) -> Task<Void, Never> {
     if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
       // It waits when this returns: no worker is needed to bring it so far.
       return Task.immediate(executorPreference: executor) { await self.work()?() }
@@ -32,8 +34,7 @@ final class TaskStart: Sendable {
   }
 
   /// Has the task do `work`, or end if that is nil. The first call counts.
-  func begin(_ work: Work?, on target: ContextExecutor? = nil) {
-    if let target { executor.setTarget(target) }
+  func begin(_ work: Work?) {
     let continuation = state.withLock { state -> CheckedContinuation<Work?, Never>? in
       guard case .waiting(let continuation) = state else {
         if case .early = state { state = .known(work) }
@@ -57,19 +58,5 @@ final class TaskStart: Sendable {
       }
       if let known { continuation.resume(returning: known) }
     }
-  }
-}
-
-/// Runs jobs where a procedure's queue does, which is known only when the procedure executes.
-private final class LateExecutor: TaskExecutor {
-  private let target = Locked<ContextExecutor?>(nil)
-
-  func setTarget(_ executor: ContextExecutor) {
-    target.withLock { $0 = executor }
-  }
-
-  func enqueue(_ job: consuming ExecutorJob) {
-    let executor = target.withLock { $0 } ?? SchedulingContext.detached.executor
-    executor.enqueue(UnownedJob(job), on: self)
   }
 }

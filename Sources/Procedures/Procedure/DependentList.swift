@@ -25,6 +25,9 @@ struct DependentList: Sendable {
   private var first: Dependent?
   private var others: Others?
 
+  /// Whether there are none, and never were two.
+  var isUnused: Bool { first == nil && others == nil }
+
   mutating func append(_ procedure: Procedure, demanding demand: DependencyDemand) -> Key {
     if first == nil, others == nil {
       first = Dependent(procedure: procedure, demand: demand)

@@ -3,7 +3,9 @@ internal import ProcedurePrimitives
 /// How a turn ended.
 enum TurnEnd: Sendable {
   /// Nothing is left to do for now, or the turn goes on elsewhere.
-  case idle
+  ///
+  /// - Parameter begins: what the procedure has made in the turn, whose first step is to be run now.
+  case idle(begins: ProcedureTask? = nil)
   /// The procedure has finished.
   case retired(waiters: [FinishWaiter]?)
 }
@@ -18,17 +20,19 @@ extension Procedure {
   ///   - worker: the worker that this is.
   final func runTurn(_ kind: ReadyListStateMachine.Job.Kind, on worker: Worker) -> TurnEnd {
     var detail = NextStep.Detail.none
-    guard var next = beginTurn(kind, on: worker, &detail) else { return .idle }
+    guard var next = beginTurn(kind, on: worker, &detail) else { return .idle() }
+    var task: ProcedureTask?
     while true {
       switch next.step {
       case .idle, .waitForPendingEvents, .waitForGroup:
         if case .waitForPendingEvents = next.step { watchHold() }
         if case .movesTo(let home) = detail { home.requestTurn(of: self) }
-        return .idle
+        return .idle(begins: task)
       case .announceChildren:
         announceChildren()
       case .execute:
         execute()
+        task = startedTask
       case .handOver:
         carryOutHandOvers(onWorkerOf: worker.list)
       case .evaluateConditions:
@@ -53,6 +57,7 @@ extension Procedure {
         hearChildren()
       case .retire:
         releaseWork()
+        task?.submitFirstStep(on: worker.context)
         switch consume detail {
         case .end(let extras, let record):
           return .retired(waiters: retire(on: worker, with: extras, record))
@@ -66,7 +71,7 @@ extension Procedure {
         break
       }
       if next.isObserved || (!next.events.isEmpty && worker.list.hasDelegate) {
-        guard tell(next, &detail, on: worker.list) else { return .idle }
+        guard tell(next, &detail, on: worker.list) else { return .idle(begins: task) }
       }
       let isHeard = next.asksGroup && askGroupAtOnce(on: worker)
       next = update { core in

@@ -96,6 +96,9 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// It is about to be added to a queue or group, on the thread that adds.
   func prepareForQueue() {}
 
+  /// The task that `execute()` has made, if it did. Asked in the same turn.
+  var startedTask: ProcedureTask? { nil }
+
   /// It has finished, executed or not: releases the work.
   func releaseWork() {}
 

@@ -129,7 +129,7 @@ extension ProcedureCore {
     let origin = isMember && (machine.isCancelled || machine.isFailed) ? home?.owner : nil
     let record = record.exists ? endRecord(extras) : nil
     _ = leaveHome()
-    if let contents = extras.take() {
+    if let contents = extras, !contents.remainsAsItIs {
       extras = contents.remainder()
       detail = .end(contents, record)
     } else if let record {

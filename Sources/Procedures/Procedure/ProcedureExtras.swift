@@ -81,6 +81,11 @@ final class ProcedureExtras: @unchecked Sendable {
     return rarities
   }
 
+  /// Whether there is nothing to be released when the procedure has finished, and nothing to be told.
+  var remainsAsItIs: Bool {
+    storedRarities == nil && storedDependencies.isEmpty && dependents.isUnused
+  }
+
   /// What is left of it when the procedure has finished; nil if none of that was used.
   func remainder() -> ProcedureExtras? {
     let (token, cancelReason) = (storedRarities?.token, storedRarities?.cancelReason)

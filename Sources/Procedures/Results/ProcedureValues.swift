@@ -77,23 +77,31 @@ extension Procedure {
   final func finish(
     errors: [any Error], output: StoredValue, isByItself: Bool, publish: () -> Void
   ) -> Bool {
-    struct Decision: Sendable {
-      let finish: ProcedureStateMachine.Finish
-      var replaced: StoredValue?
-    }
-    let decision: Decision = update { core in
+    let finish = noteFinish(errors: errors, output: output, isByItself: isByItself)
+    if case .accepted = finish { publish() }
+    return answer(to: finish, with: errors, isByItself: isByItself)
+  }
+
+  /// The first half of it: what the caller has to do then is in what is returned.
+  final func noteFinish(
+    errors: [any Error], output: StoredValue?, isByItself: Bool
+  ) -> ProcedureStateMachine.Finish {
+    // What is replaced is released after the lock.
+    var replaced: StoredValue?
+    let finish = update { core in
       let finish = core.machine.finish(errors: errors)
-      guard case .accepted = finish else { return Decision(finish: finish) }
+      guard case .accepted = finish else { return finish }
       if isByItself { core.noteEnd(byItself: finish) }
-      return core.withValues { values in
-        let replaced = values.output
+      guard let output else { return finish }
+      core.withValues { values in
+        replaced = values.output
         values.output = output
         values.isOutputFinal = true
-        return Decision(finish: finish, replaced: replaced)
       }
+      return finish
     }
-    if case .accepted = decision.finish { publish() }
-    return answer(to: decision.finish, with: errors, isByItself: isByItself)
+    _ = replaced
+    return finish
   }
 }
 

@@ -1,8 +1,8 @@
 /// Runs the jobs of tasks where the procedures of a queue run.
 ///
-/// The executor preference of every task that the framework starts: what such a task does between
-/// two suspensions is one submission to the queue's scheduler. So a body runs on the queue's
-/// underlying Dispatch queue, if it has one, and a simulation sees each step.
+/// The executor preference of tasks that evaluate conditions: what such a task does between two
+/// suspensions is one submission to the queue's scheduler. So it runs on the queue's underlying Dispatch
+/// queue, if it has one, and a simulation sees each step. `ProcedureTask` is that of procedures.
 final class ContextExecutor: TaskExecutor {
   private let scheduler: any Scheduler
 
@@ -20,12 +20,5 @@ final class ContextExecutor: TaskExecutor {
     scheduler.submit(quality: nil) {
       unsafe job.runSynchronously(on: executor.asUnownedTaskExecutor())
     }
-  }
-}
-
-extension Procedure {
-  /// Where tasks of this procedure run: that of the queue that it is on.
-  final var executor: ContextExecutor {
-    (read { $0.home }?.context ?? .detached).executor
   }
 }

@@ -11,6 +11,8 @@ struct EmptyWaiters: Sendable {
   private var waiters: [Waiter] = []
   private var lastID: UInt64 = 0
 
+  var isEmpty: Bool { waiters.isEmpty }
+
   mutating func add(_ thread: DispatchSemaphore) {
     waiters.append(.thread(thread))
   }

@@ -88,12 +88,14 @@ extension ReadyList {
     _ procedure: Procedure, _ waiters: [FinishWaiter]?, on context: SchedulingContext,
     takesNext: Bool
   ) -> (next: ReadyListStateMachine.Job?, finishedGroup: GroupProcedure?) {
+    var isReleased = false
     let (job, aftermath, end) = storage.withLock {
       storage -> (ReadyListStateMachine.Job?, Aftermath, RareEnd?) in
       let (closes, request) = storage.machine.retire(procedure)
       receiveArrivals(&storage)
       let takes = takesNext && !closes && storage.context === context
-      if storage.machine.count > 0, request == nil {
+      if storage.machine.count == 0, storage.isKept { (storage.isKept, isReleased) = (false, true) }
+      if request == nil, storage.machine.count > 0 || !closes && storage.emptyWaiters.isEmpty {
         return (takes ? takeJob(&storage) : nil, self.aftermath(of: &storage), nil)
       }
       let (end, offers) = retireRarely(request, closes, &storage)
@@ -101,7 +103,9 @@ extension ReadyList {
       return (job, self.aftermath(of: &storage, offering: offers), end)
     }
     aftermath.carryOut()
-    if let end { carryOut(end) }
+    // The worker has a reference of its own.
+    if isReleased { release() }
+    end?.emptyWaiters?.resume()
     if let waiters { Self.resume(waiters) }
     guard let end, end.hasClosed, let group = owner?.group, group.childrenFinished() else {
       return (job, nil)
@@ -109,22 +113,18 @@ extension ReadyList {
     return (job, group)
   }
 
-  /// What follows, once the lock is released, from the end of a member that was the last one, or
-  /// excluded others.
+  /// What follows, once the lock is released, from the end of a member that was the last one and waited
+  /// for, or excluded others.
   private final class RareEnd: Sendable {
     let emptyWaiters: EmptyWaiters?
     let hasClosed: Bool
-    /// Released without the lock, as is what the list owns of itself.
+    /// Released without the lock.
     let request: ExclusionRequest?
-    let isReleased: Bool
 
-    init(
-      _ emptyWaiters: EmptyWaiters?, hasClosed: Bool, request: ExclusionRequest?, isReleased: Bool
-    ) {
+    init(_ emptyWaiters: EmptyWaiters?, hasClosed: Bool, request: ExclusionRequest?) {
       self.emptyWaiters = emptyWaiters
       self.hasClosed = hasClosed
       self.request = request
-      self.isReleased = isReleased
     }
   }
 
@@ -133,23 +133,13 @@ extension ReadyList {
     _ request: ExclusionRequest?, _ closes: Bool, _ storage: inout Storage
   ) -> (RareEnd, [ExclusionRequest]?) {
     let isEmpty = storage.machine.count == 0
-    let isReleased = isEmpty && storage.isKept
-    if isReleased { storage.isKept = false }
     let offers = request.map { request in
       accept(ExclusionTable.shared.withLock { $0.leave(request) }, &storage)
     }
     let end = RareEnd(
       isEmpty ? storage.emptyWaiters.takeAll() : nil, hasClosed: closes,
-      request: closes ? storage.takeExclusionAround(with: request) : request,
-      isReleased: isReleased)
+      request: closes ? storage.takeExclusionAround(with: request) : request)
     return (end, offers)
-  }
-
-  @inline(never)
-  private func carryOut(_ end: RareEnd) {
-    // The worker has a reference of its own.
-    if end.isReleased { release() }
-    end.emptyWaiters?.resume()
   }
 
   @inline(never)

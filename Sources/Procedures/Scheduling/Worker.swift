@@ -15,10 +15,28 @@ struct Worker {
 
   /// Asks for a worker that looks for something to do.
   static func submit(for list: ReadyList, on context: SchedulingContext) {
-    context.scheduler.submit(quality: nil) {
-      guard let first = list.takeFirst(on: context) else { return }
-      Worker(list: list, context: context).run(first, for: context.scheduler.stretch)
+    if list.fixedContext === context {
+      // What the closure captures is the list alone: so it needs no memory of its own.
+      context.scheduler.submit(quality: nil) { begin(for: list) }
+    } else {
+      context.scheduler.submit(quality: nil) { Worker(list: list, context: context).begin() }
     }
+  }
+
+  private static func begin(for list: ReadyList) {
+    if let context = list.fixedContext { Worker(list: list, context: context).begin() }
+  }
+
+  private func begin() {
+    if let first = list.takeFirst(on: context) { run(first, for: context.scheduler.stretch) }
+  }
+
+  /// Goes on with a turn that is held for the caller, and then with whatever else there is.
+  func goOn(withTurnOf procedure: Procedure) {
+    var stretch = context.scheduler.stretch
+    stretch.advance()
+    guard list.context === context, !stretch.isOver else { return list.requestTurn(of: procedure) }
+    run(.turn(of: procedure), for: stretch)
   }
 
   /// A procedure with a quality of its own gets a worker of that quality.
@@ -58,7 +76,9 @@ struct Worker {
         continue
       }
       isHandedOver = false
-      switch job.member.with({ $0.runTurn(job.kind, on: self) }) {
+      var end = job.member.with { $0.runTurn(job.kind, on: self) }
+      if case .idle(begins: let task?) = end { end = begin(task, of: job.member, &stretch) }
+      switch end {
       case .idle:
         stretch.advance()
         // What was evaluated may be ready now, and no other worker was asked for on its behalf.
@@ -74,5 +94,19 @@ struct Worker {
       }
     }
     return nil
+  }
+  /// The turn is over in which the procedure has made a task: runs its first step, and the turn in which
+  /// the procedure finishes, if that step was all of it.
+  @inline(never)
+  private func begin(
+    _ task: ProcedureTask, of member: Member, _ stretch: inout WorkerStretch
+  ) -> TurnEnd {
+    stretch.advance()
+    if stretch.isOver {
+      task.submitFirstStep(on: context)
+    } else if task.runFirstStep(on: context) {
+      return member.with { $0.runTurn(.turn, on: self) }
+    }
+    return .idle()
   }
 }

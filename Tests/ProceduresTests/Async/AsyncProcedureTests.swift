@@ -132,6 +132,68 @@ import Testing
     #expect(await procedure.waitUntilFinished() == .cancelled([]))
   }
 
+  @Test("T1: the body is no part of a turn: a cancel is told while it has not suspended yet")
+  func busyBodyIsTold() async {
+    let (started, isTold) = (Gate(), DispatchSemaphore(value: 0))
+    let procedure = AsyncProcedure {
+      started.open()
+      isTold.wait()
+    }
+    procedure.addDidExecuteBlockObserver { _ in #expect(!started.isOpen) }
+    procedure.addDidCancelBlockObserver { _, _ in isTold.signal() }
+    queue.add(procedure)
+    await started.wait()
+    procedure.cancel()
+    #expect(await procedure.waitUntilFinished() == .cancelled([]))
+  }
+
+  @Test("Q4: a body that does not suspend keeps no other procedure from starting")
+  func blockingBody() async {
+    let isReleased = DispatchSemaphore(value: 0)
+    let blocking = AsyncProcedure { isReleased.wait() }
+    queue.add(blocking, BlockProcedure {}, AsyncProcedure { isReleased.signal() })
+    #expect(await blocking.waitUntilFinished() == .succeeded)
+  }
+
+  @Test("a body runs although its procedure was finished before it began, or while it runs")
+  func finishedBefore() async {
+    for isBefore in [true, false] {
+      let hasEnded = Gate()
+      let procedure = AsyncProcedure { procedure in
+        if !isBefore { #expect(procedure.finish()) }
+        await Task.yield()
+        hasEnded.open()
+      }
+      if isBefore { procedure.addDidExecuteBlockObserver { $0.finish() } }
+      #expect(await queue.run(procedure) == .succeeded)
+      await hasEnded.wait()
+    }
+  }
+
+  /// ```
+  /// thread 1 (a step)         thread 2
+  /// the body ends             cancel
+  ///   has it the turn?          request the turn
+  /// look for a turn left here
+  /// ```
+  @Test("F3: a cancel against the end of a body: it finishes, whether it has suspended or not")
+  func cancelAgainstEnd() async {
+    for round in 0..<Rounds.few {
+      let gate = Gate()
+      let procedure = AsyncProcedure {
+        if round.isMultiple(of: 2) { await gate.wait() }
+      }
+      procedure.addDidCancelBlockObserver { _, _ in }
+      await race(
+        {
+          queue.add(procedure)
+          gate.open()
+        }, { procedure.cancel() })
+      let outcome = await procedure.waitUntilFinished()
+      #expect(outcome == .succeeded || outcome == .cancelled([]))
+    }
+  }
+
   @Test("Q2: a suspended body holds its slot, and no thread")
   func slot() {
     let queue = ProcedureQueue(maxConcurrentProcedureCount: 1, scheduler: scheduler)

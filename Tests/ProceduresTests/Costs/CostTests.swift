@@ -55,6 +55,34 @@ import Testing
     #expect(scheduler.submissions <= 3)
   }
 
+  @Test("3,000 bodies that do not suspend cost 3 Dispatch submissions at most")
+  func bodies() {
+    let queue = makeQueue()
+    for _ in 0..<3_000 { queue.add(AsyncProcedure {}) }
+    scheduler.run()
+    #expect(queue.count == 0)
+    #expect(scheduler.submissions <= 3)
+  }
+
+  @Test("a body that suspends costs a Dispatch submission for each time, and its end costs none")
+  func suspendingBody() {
+    let queue = makeQueue()
+    let (first, second) = (Gate(), Gate())
+    let procedure = AsyncProcedure {
+      await first.wait()
+      await second.wait()
+    }
+    queue.add(procedure)
+    for gate in [first, second] {
+      scheduler.run()
+      #expect(procedure.isExecuting)
+      gate.open()
+    }
+    scheduler.run()
+    #expect(procedure.isFinished)
+    #expect(scheduler.submissions == 3)
+  }
+
   // MARK: Memory
 
   // Each in a process of its own, whose live bytes are malloc's own figure, which ThreadSanitizer

@@ -1,0 +1,107 @@
+internal import ProcedurePrimitives
+
+/// The task of one procedure, and the executor that it prefers: it runs where the procedure's queue does.
+///
+/// What a task does between two suspensions is a step. The worker that executes the procedure runs the
+/// first one itself, when the turn is over: the body is no part of a turn. Each later step is one
+/// submission to the queue's scheduler. A thread in whose step the body ends goes on as a worker, with
+/// the turn in which the procedure finishes.
+///
+/// A worker whose stretch is over submits the first step, too. In a simulation a stretch is one turn, so
+/// that it sees each step.
+final class ProcedureTask: TaskExecutor, @unchecked Sendable {
+  /// Nil while it is being made. Guarded by the procedure's lock.
+  var task: Task<Void, Never>?
+
+  // What is below is guarded by this lock.
+  private let lock = LockByte(0)
+  /// Where the steps run. Nil until the procedure executes: till then the task waits for that, or to be
+  /// told to end.
+  private var context: SchedulingContext?
+  /// Whether the next step is kept for the worker that executes the procedure.
+  private var keepsNextStep: Bool
+  private var firstStep: UnownedJob?
+  /// Whether a thread runs a step, and will look whether the procedure's turn was left to it.
+  private var isInStep = false
+  /// The procedure, if its turn was. It is a member of its list, so that this need not own it.
+  private unowned(unsafe) var turnOwner: Procedure?
+
+  init(keepsNextStep: Bool) {
+    self.keepsNextStep = keepsNextStep
+  }
+
+  /// The procedure executes: the worker that calls this will run the step that comes next, or submit it.
+  func keepNextStep() {
+    locked { keepsNextStep = true }
+  }
+
+  /// Has the step run when it comes.
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    let (isKept, context) = locked { () -> (Bool, SchedulingContext?) in
+      guard keepsNextStep else { return (false, self.context) }
+      (keepsNextStep, firstStep) = (false, job)
+      return (true, nil)
+    }
+    if !isKept { submit(job, on: context ?? .detached) }
+  }
+
+  private func submit(_ job: UnownedJob, on context: SchedulingContext) {
+    context.scheduler.submit(quality: nil) {
+      self.locked { self.isInStep = true }
+      if let procedure = self.run(job) {
+        Worker(list: procedure.listForTurns, context: context).goOn(withTurnOf: procedure)
+      }
+    }
+  }
+
+  /// Runs the first step, on the worker that executes the procedure, which holds no turn.
+  ///
+  /// - Returns: whether the caller holds the procedure's turn now: its body has ended.
+  func runFirstStep(on context: SchedulingContext) -> Bool {
+    guard let job = takeFirstStep(on: context, runsIt: true) else { return false }
+    return run(job) != nil
+  }
+
+  /// Has the first step run later, by a thread that may be another one.
+  @inline(never)
+  func submitFirstStep(on context: SchedulingContext) {
+    if let job = takeFirstStep(on: context, runsIt: false) { submit(job, on: context) }
+  }
+
+  /// - Returns: nil if the task has not come so far. Then it submits the step itself.
+  private func takeFirstStep(on context: SchedulingContext, runsIt: Bool) -> UnownedJob? {
+    locked {
+      keepsNextStep = false
+      self.context = context
+      isInStep = runsIt && firstStep != nil
+      return firstStep.take()
+    }
+  }
+
+  /// - Returns: the procedure, if the caller holds its turn now.
+  private func run(_ job: UnownedJob) -> Procedure? {
+    unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+    return locked {
+      isInStep = false
+      return unsafe turnOwner.take()
+    }
+  }
+
+  /// The body has ended in a step, and with that got the procedure's turn.
+  ///
+  /// - Returns: whether the thread that runs the step goes on with it. Otherwise the caller requests it.
+  func keepTurn(of procedure: Procedure) -> Bool {
+    locked {
+      if isInStep { unsafe turnOwner = procedure }
+      return isInStep
+    }
+  }
+
+  @inline(__always)
+  private func locked<Result>(_ body: () -> Result) -> Result {
+    _ = lock.acquire()
+    defer { lock.release(publishing: 0) }
+    return body()
+  }
+}
