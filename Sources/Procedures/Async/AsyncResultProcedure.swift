@@ -116,7 +116,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
 
   /// An output as it is stored.
   static func stored(_ output: Output) -> StoredValue {
-    TypedValue(Result<Output, any Error>.success(output))
+    TypedValue(output)
   }
 
   /// Not callable: this closure was handed the procedure, not a finish handle.
@@ -145,6 +145,8 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
       (self.task, self.start) = (task, start)
     }
   }
+
+  final override var keepsOutput: Bool { true }
 
   final override var startedTask: ProcedureTask? { task }
 
@@ -194,13 +196,13 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
   }
 
   private func bodyEnded(_ nothing: Void) {
-    bodyEnded([], TypedValue(Result<Void, any Error>.success(nothing)))
+    bodyEnded([], TypedValue(nothing))
   }
 
-  /// As `finish(throwing:)`, in a step of the task.
+  /// As `finishByItself(throwing:)`, in a step of the task.
   private func bodyEnded(with error: any Error) {
     if error is CancellationError, isCancelled { return bodyEnded([], nil) }
-    bodyEnded([error], TypedValue(Result<Output, any Error>.failure(error)))
+    bodyEnded([error], StoredError(error))
   }
 
   private func bodyEnded(_ errors: [any Error], _ output: StoredValue?) {
@@ -212,7 +214,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
 
   /// As `finish(withResult:)`, for an output that is the one that comes with the protocol.
   final func end(with result: Result<Output, any Error>) {
-    _ = finish(errors: [], output: TypedValue(result), isByItself: true) {}
+    _ = finish(errors: [], output: .keeping(result), isByItself: true) {}
   }
 
   private func call(

@@ -67,6 +67,8 @@ nonisolated open class AsyncTransformProcedure<Input: Sendable, Output: Sendable
     preconditionFailure("Internal inconsistency: unavailable")
   }
 
+  final override var keepsInput: Bool { true }
+
   private static func transforming(
     _ procedure: AsyncResultProcedure<Output>
   ) throws -> (procedure: AsyncTransformProcedure<Input, Output>, input: Input) {

@@ -38,7 +38,7 @@ public final class FinishHandle<Output: Sendable>: Sendable {
   public func callAsFunction(_ result: Result<Output, any Error>) {
     switch result {
     case .success: procedure.end(with: result)
-    case .failure(let error): procedure.finish(throwing: error)
+    case .failure(let error): procedure.finishByItself(throwing: error)
     }
   }
 

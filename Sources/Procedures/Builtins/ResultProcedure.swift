@@ -33,13 +33,20 @@ nonisolated open class ResultProcedure<Output: Sendable>: Procedure, OutputProce
 
   /// Runs the closure.
   open override func execute() {
-    guard let block = block.take() else { return }
-    finish { try block(self) }
+    guard let block else { return }
+    self.block = nil
+    do {
+      finishByItself(with: TypedValue(try block(self)))
+    } catch {
+      finishByItself(throwing: error)
+    }
   }
 
   final override var formThatCallsBack: String? {
     "AsyncResultProcedure(.callback) { finish in … }"
   }
+
+  final override var keepsOutput: Bool { true }
 
   final override func releaseWork() {
     block = nil

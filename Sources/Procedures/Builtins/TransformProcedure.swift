@@ -39,13 +39,21 @@ nonisolated open class TransformProcedure<Input: Sendable, Output: Sendable>: Pr
 
   /// Runs the closure.
   open override func execute() {
-    guard let transform = transform.take() else { return }
-    finish { try transform(self, requireInput()) }
+    guard let transform else { return }
+    self.transform = nil
+    do {
+      finishByItself(with: TypedValue(try transform(self, requireInput())))
+    } catch {
+      finishByItself(throwing: error)
+    }
   }
 
   final override var formThatCallsBack: String? {
     "AsyncTransformProcedure(.callback) { input, finish in … }"
   }
+
+  final override var keepsInput: Bool { true }
+  final override var keepsOutput: Bool { true }
 
   final override func releaseWork() {
     transform = nil

@@ -99,6 +99,13 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// The task that `execute()` has made, if it did. Asked in the same turn.
   var startedTask: ProcedureTask? { nil }
 
+  /// Whether its input is kept by the property that comes with the protocol. Of a class that may have one of
+  /// its own in its place it is not known.
+  var keepsInput: Bool { false }
+
+  /// The same of its output.
+  var keepsOutput: Bool { false }
+
   /// It has finished, executed or not: releases the work.
   func releaseWork() {}
 

@@ -19,7 +19,12 @@ extension InputProcedure {
   /// - Returns: this procedure.
   @discardableResult
   public func injectResult(from source: some OutputProcedure<Input>) -> Self {
-    injectResult(from: source) { output in output }
+    if keepsInput, source.keepsOutput {
+      add(dependency: source, demanding: .handOver(.storedValue))
+    } else {
+      receive(from: source) { target, _, output in target.input = output }
+    }
+    return self
   }
 
   /// Makes the output of `source`, which may be nil, the input of this procedure.
@@ -86,6 +91,24 @@ extension InputProcedure {
       }
     }
     add(dependency: source, demanding: .handOver(handOver))
+  }
+}
+
+extension HandOver {
+  /// The output as it is stored becomes the input as it is stored: between procedures whose types agree, and
+  /// that both keep them behind their locks.
+  fileprivate static let storedValue = HandOver { source, target in
+    guard !target.isCancelled else { return nil }
+    if let shortfall = source.shortfall { return shortfall }
+    switch source.storedOutput {
+    case let failure as StoredError:
+      return ProcedureError.dependencyFailed(source.name, [failure.error])
+    case let output?:
+      target.storedInput = output
+      return nil
+    case nil:
+      return ProcedureError.requirementNotSatisfied(source.name)
+    }
   }
 }
 

@@ -31,8 +31,8 @@ public protocol OutputProcedure<Output>: Procedure {
 extension OutputProcedure {
   /// The output, behind the procedure's lock.
   public var output: Result<Output, any Error>? {
-    get { storedOutput?.value(as: Result<Output, any Error>.self) }
-    set { if finalOutput == nil { storedOutput = newValue.map { TypedValue($0) } } }
+    get { storedOutput?.result(as: Output.self) }
+    set { if finalOutput == nil { storedOutput = newValue.map { .keeping($0) } } }
   }
 
   /// Ends the procedure with its output, or with the error that kept it from making one.
@@ -43,44 +43,17 @@ extension OutputProcedure {
   /// - Returns: true if this was the finish that counts.
   @discardableResult
   public func finish(withResult result: Result<Output, any Error>) -> Bool {
-    finish(withResult: result, isByItself: false)
-  }
-
-  /// - Parameter isByItself: whether it is the end of a ready-made procedure whose closure has returned.
-  @discardableResult
-  func finish(withResult result: Result<Output, any Error>, isByItself: Bool) -> Bool {
     let errors: [any Error] =
       switch result {
       case .success: []
       case .failure(let error): [error]
       }
-    return finish(errors: errors, output: TypedValue(result), isByItself: isByItself) {
-      output = result
-    }
-  }
-
-  /// Ends the procedure with what `body` returns or throws.
-  func finish(_ body: () throws -> Output) {
-    do {
-      finish(withResult: .success(try body()), isByItself: true)
-    } catch {
-      finish(throwing: error)
-    }
-  }
-
-  /// The end of a ready-made procedure. A `CancellationError` after a cancel is the cancel; anything
-  /// else is a failure.
-  func finish(throwing error: any Error) {
-    if error is CancellationError, isCancelled {
-      finishByItself(withErrors: [])
-    } else {
-      finish(withResult: .failure(error), isByItself: true)
-    }
+    return finish(errors: errors, output: .keeping(result), isByItself: false) { output = result }
   }
 
   /// What is handed over when it has finished.
   var result: Result<Output, any Error>? {
     // A property of the conformer's own is set a moment later than the finish.
-    finalOutput?.value(as: Result<Output, any Error>.self) ?? output
+    finalOutput?.result(as: Output.self) ?? output
   }
 }

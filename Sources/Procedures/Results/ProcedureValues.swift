@@ -1,7 +1,7 @@
 /// The input, the output and the progress of a procedure. Guarded by the procedure's lock.
 final class ProcedureValues: @unchecked Sendable {
   var input: StoredValue?
-  /// A `Result` of the procedure's `Output`.
+  /// A value of the procedure's `Output`, or a `StoredError`.
   var output: StoredValue?
   /// The finish that counts brought the output.
   var isOutputFinal = false
@@ -18,6 +18,19 @@ class StoredValue: @unchecked Sendable {
   final func value<Value: Sendable>(as type: Value.Type) -> Value? {
     (self as? TypedValue<Value>)?.value
   }
+
+  /// What was kept of a result of that type.
+  final func result<Value: Sendable>(as type: Value.Type) -> Result<Value, any Error>? {
+    if let failure = self as? StoredError { return .failure(failure.error) }
+    return value(as: type).map { .success($0) }
+  }
+
+  static func keeping<Value: Sendable>(_ result: Result<Value, any Error>) -> StoredValue {
+    switch result {
+    case .success(let value): TypedValue(value)
+    case .failure(let error): StoredError(error)
+    }
+  }
 }
 
 final class TypedValue<Value: Sendable>: StoredValue, @unchecked Sendable {
@@ -25,6 +38,15 @@ final class TypedValue<Value: Sendable>: StoredValue, @unchecked Sendable {
 
   init(_ value: Value) {
     self.value = value
+  }
+}
+
+/// The error of a procedure that made no value.
+final class StoredError: StoredValue, @unchecked Sendable {
+  let error: any Error
+
+  init(_ error: any Error) {
+    self.error = error
   }
 }
 
@@ -80,6 +102,22 @@ extension Procedure {
     let finish = noteFinish(errors: errors, output: output, isByItself: isByItself)
     if case .accepted = finish { publish() }
     return answer(to: finish, with: errors, isByItself: isByItself)
+  }
+
+  /// The end of a ready-made procedure whose closure has returned that output. What keeps it is the
+  /// property that comes with the protocol.
+  final func finishByItself(with output: StoredValue) {
+    _ = finish(errors: [], output: output, isByItself: true) {}
+  }
+
+  /// The end of a ready-made procedure whose closure has thrown. A `CancellationError` after a cancel is
+  /// the cancel; anything else is a failure.
+  final func finishByItself(throwing error: any Error) {
+    if error is CancellationError, isCancelled {
+      finishByItself(withErrors: [])
+    } else {
+      _ = finish(errors: [error], output: StoredError(error), isByItself: true) {}
+    }
   }
 
   /// The first half of it: what the caller has to do then is in what is returned.

@@ -208,7 +208,7 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
   }
 
   private func take<Source: OutputProcedure>(from source: Source) {
-    if let result = source.result { storedOutput = TypedValue(result) }
+    if let result = source.result { storedOutput = .keeping(result) }
   }
 }
 

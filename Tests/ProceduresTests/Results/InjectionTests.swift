@@ -112,6 +112,36 @@ import Testing
     #expect(refused.outcome == .cancelled([TestError("not a number")]))
   }
 
+  @Test("R1: between ready-made procedures it is the same: the value, the failure, the cancel")
+  func readyMade() {
+    for end in [End.value, .failure, .cancelled, .cancelledWithError] {
+      let queue = makeQueue()
+      let source = ResultProcedure(name: "source") { () throws -> Int in
+        if end == .failure { throw TestError("broken") }
+        return 7
+      }
+      let target = TransformProcedure<Int, Int> { $0 + 1 }.injectResult(from: source)
+      queue.add(source, target)
+      if end == .cancelled { source.cancel() }
+      if end == .cancelledWithError { source.cancel(withError: TestError("stop")) }
+      scheduler.run()
+      #expect(target.outcome?.deep == end.expected)
+      #expect(target.input == (end == .value ? 7 : nil))
+      #expect((try? target.output?.get()) == (end == .value ? 8 : nil))
+      #expect(target.dependencies.isEmpty)
+    }
+  }
+
+  @Test("R1: a subclass of a ready-made procedure with a property of its own has the value there")
+  func inputOfItsOwn() async throws {
+    let target = DoublingProcedure { ($0 as? DoublingProcedure)?.input.map { $0 * 2 } ?? 0 }
+      .injectResult(from: ResultProcedure { 21 })
+    let queue = ProcedureQueue()
+    queue.add(target.dependencies)
+    #expect(try await queue.value(of: target) == 42)
+    #expect(target.input == 21)
+  }
+
   @Test("R1: an optional output is unwrapped; nil cancels the target")
   func optional() {
     for value in [5, nil] as [Int?] {
@@ -284,5 +314,16 @@ import Testing
       #expect(await target.waitUntilFinished() == .succeeded)
       #expect(target.input == round)
     }
+  }
+}
+
+/// A property in the place of the one that comes with the protocol.
+private final class DoublingProcedure: AsyncResultProcedure<Int>, InputProcedure,
+  @unchecked Sendable
+{
+  private let storage = Slot<Int>()
+  var input: Int? {
+    get { storage.value }
+    set { storage.value = newValue }
   }
 }

@@ -62,6 +62,17 @@ let cases: [String: @Sendable (Int) -> Void] = [
       queue.cancelAll()
     }
   },
+  // One of two, the first of which hands its value to the second.
+  "injected": { count in
+    run { queue in
+      for number in 0..<count / 2 {
+        let source = ResultProcedure { number }
+        let target = TransformProcedure<Int, Int> { $0 + 1 }
+        target.injectResult(from: source)
+        queue.add(source, target)
+      }
+    }
+  },
   "delay": { count in
     run { queue in
       for _ in 0..<count { queue.add(DelayProcedure(by: .seconds(900))) }
