@@ -46,14 +46,14 @@ extension ReadyList {
     }
 
     @inline(__always)
-    func carryOut() {
+    consuming func carryOut() {
       if case .none = self { return }
       carryOutWork()
     }
 
     @inline(never)
-    private func carryOutWork() {
-      switch self {
+    private consuming func carryOutWork() {
+      switch consume self {
       case .none:
         break
       case .worker(let list):

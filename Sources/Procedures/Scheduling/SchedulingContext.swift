@@ -5,6 +5,8 @@ internal import ProcedurePrimitives
 package final class SchedulingContext: Sendable {
   let scheduler: any Scheduler
   let clock: TimerClock
+  /// How long a worker goes on before it makes room for others: the scheduler's.
+  let stretch: WorkerStretch
   /// Where tasks of its procedures run.
   let executor: ContextExecutor
   let watch: WaitWatch
@@ -17,6 +19,7 @@ package final class SchedulingContext: Sendable {
     self.isDetached = isDetached
     self.scheduler = scheduler
     self.clock = clock
+    stretch = scheduler.stretch
     executor = ContextExecutor(scheduler: scheduler)
     watch = WaitWatch(scheduler: scheduler, isEnabled: !isDetached)
   }

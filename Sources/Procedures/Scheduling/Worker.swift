@@ -28,12 +28,12 @@ struct Worker {
   }
 
   private func begin() {
-    if let first = list.takeFirst(on: context) { run(first, for: context.scheduler.stretch) }
+    if let first = list.takeFirst(on: context) { run(first, for: context.stretch) }
   }
 
   /// Goes on with a turn that is held for the caller, and then with whatever else there is.
   func goOn(withTurnOf procedure: Procedure) {
-    var stretch = context.scheduler.stretch
+    var stretch = context.stretch
     stretch.advance()
     guard list.context === context, !stretch.isOver else { return list.requestTurn(of: procedure) }
     run(.turn(of: procedure), for: stretch)
