@@ -46,14 +46,14 @@ extension ReadyList {
     }
 
     @inline(__always)
-    consuming func carryOut() {
+    func carryOut() {
       if case .none = self { return }
       carryOutWork()
     }
 
     @inline(never)
-    private consuming func carryOutWork() {
-      switch consume self {
+    private func carryOutWork() {
+      switch self {
       case .none:
         break
       case .worker(let list):
