@@ -31,7 +31,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
   typealias Body = @Sendable (AsyncResultProcedure<Output>) async throws -> StoredValue
 
   /// What is started when it executes.
-  enum Work: Sendable {
+  enum AsyncWork: Sendable {
     case task(Body)
     /// Of one whose output is `Void`: with nothing between the task and the user's closure.
     case action(@Sendable () async throws -> Void)
@@ -39,14 +39,14 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
   }
 
   /// Belongs to the turn, which releases it.
-  @safe @exclusivity(unchecked) private final var work: Work?
+  @safe @exclusivity(unchecked) private final var work: AsyncWork?
 
   /// The task while it runs, or waits to. Guarded by the procedure's lock; written in its turn.
   private final var task: ProcedureTask?
   /// Lets a task begin that was made where the procedure was added. Guarded by the procedure's lock.
   private final var start: TaskStart?
 
-  init(name: String?, _ work: Work) {
+  init(name: String?, _ work: AsyncWork) {
     self.work = work
     super.init()
     if let name { self.name = name }

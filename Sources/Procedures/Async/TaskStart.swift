@@ -6,17 +6,17 @@ internal import ProcedurePrimitives
 /// task waits until its work is known, and costs its memory meanwhile: so none is made where there
 /// is nothing to hand on.
 final class TaskStart: Sendable {
-  typealias Work = @Sendable () async -> Void
+  typealias Body = @Sendable () async -> Void
 
-  private enum State: Sendable {
+  private enum Beginning: Sendable {
     /// The task has not asked yet.
     case early
-    case waiting(CheckedContinuation<Work?, Never>)
+    case waiting(CheckedContinuation<Body?, Never>)
     /// It is known what to do; nil for nothing.
-    case known(Work?)
+    case known(Body?)
   }
 
-  private let state = Locked(State.early)
+  private let state = Locked(Beginning.early)
 
   /// Whether the caller runs in a task, which may have task-local values and a priority.
   static var isWorthwhile: Bool {
@@ -34,8 +34,8 @@ final class TaskStart: Sendable {
   }
 
   /// Has the task do `work`, or end if that is nil. The first call counts.
-  func begin(_ work: Work?) {
-    let continuation = state.withLock { state -> CheckedContinuation<Work?, Never>? in
+  func begin(_ work: Body?) {
+    let continuation = state.withLock { state -> CheckedContinuation<Body?, Never>? in
       guard case .waiting(let continuation) = state else {
         if case .early = state { state = .known(work) }
         return nil
@@ -46,9 +46,9 @@ final class TaskStart: Sendable {
     continuation?.resume(returning: work)
   }
 
-  private func work() async -> Work? {
+  private func work() async -> Body? {
     await withCheckedContinuation { continuation in
-      let known = state.withLock { state -> Work?? in
+      let known = state.withLock { state -> Body?? in
         guard case .known(let work) = state else {
           state = .waiting(continuation)
           return nil

@@ -65,17 +65,17 @@ nonisolated open class DelayProcedure: Procedure, @unchecked Sendable {
 /// thread that got the timer out of its service: the timer's, when it fires, or the turn's, if it
 /// was in time to cancel it.
 private final class DelayTimer: TimerTarget, @unchecked Sendable {
-  enum End: Sendable {
+  enum DelayEnd: Sendable {
     case after(Duration)
     case at(ContinuousClock.Instant)
     case resolved(@Sendable (TimerClock) -> (TimerClock, ContinuousClock.Instant))
   }
 
-  private let end: End
+  private let end: DelayEnd
   @safe @exclusivity(unchecked) private var procedure: Procedure?
   @safe @exclusivity(unchecked) private var pending: (clock: TimerClock, key: SlabKey)?
 
-  init(_ end: End) {
+  init(_ end: DelayEnd) {
     self.end = end
   }
 

@@ -1,14 +1,3 @@
-extension ProcedureQueue {
-  /// What every unfinished procedure of this queue waits for: a dependency, a condition, a category
-  /// that another one holds, a slot, an event that is held back, an observer that is called
-  /// elsewhere.
-  ///
-  /// Asks each procedure in turn; nothing is stopped for it. O(procedures + what they wait for).
-  public func snapshot() -> ProcedureQueueSnapshot {
-    ProcedureQueueSnapshot(of: procedures, on: description)
-  }
-}
-
 extension Procedure {
   /// What everything around it waits for: the procedures of its queue, or it alone if it is on none.
   package final func snapshotOfSurroundings() -> ProcedureQueueSnapshot {
@@ -19,7 +8,7 @@ extension Procedure {
 }
 
 extension ProcedureQueueSnapshot {
-  fileprivate init(of procedures: [Procedure], on queue: String) {
+  init(of procedures: [Procedure], on queue: String) {
     var taking = SnapshotTaking()
     let entries = procedures.map { taking.describe($0) }
     var others: [Int] = []

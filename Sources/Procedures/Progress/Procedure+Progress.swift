@@ -76,7 +76,10 @@ extension Procedure {
   /// A slow reader gets the latest, not all. It ends with 1 when the procedure has finished;
   /// it also ends when the procedure goes, and when the reading task is cancelled. While a group is
   /// watched, a change in it costs its depth, and children that are added start when it knows them.
-  public final var progressUpdates: ProgressUpdates { watchedNode().updates() }
+  public final var progressUpdates: ProgressUpdates {
+    let (latest, changes) = watchedNode().watch()
+    return ProgressUpdates(latest: latest, changes: changes)
+  }
 
   /// For what shows the fraction by itself: that there is a change, and the fraction now.
   ///

@@ -1,5 +1,3 @@
-internal import ProcedurePrimitives
-
 /// How much of a procedure's work is done: the present fraction, and the latest after each change.
 ///
 /// A slow reader gets the latest, not all. It ends when the procedure has finished, after a 1;
@@ -39,21 +37,5 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
       }
       return nil
     }
-  }
-}
-
-/// The latest fraction, for one reader.
-///
-/// Set under the lock of the node, so that it never goes back to an older one.
-final class LatestFraction: Sendable {
-  private let state: Locked<Double>
-
-  init(_ fraction: Double) {
-    state = Locked(fraction)
-  }
-
-  var fraction: Double {
-    get { state.withLock { $0 } }
-    set { state.withLock { $0 = newValue } }
   }
 }

@@ -85,12 +85,12 @@ public final class ProcedureQueue: Sendable {
   /// - Returns: what `removeRecorder` takes.
   @discardableResult
   package func record(_ recorder: @escaping @Sendable (Procedure) -> Void) -> Int? {
-    list.addRecorder(recorder)
+    delegateReference.add(recorder)
   }
 
   /// Ends what `record` began.
   package func removeRecorder(_ key: Int) {
-    list.removeRecorder(key)
+    delegateReference.removeRecorder(key)
   }
 
   /// Has `recorder` called for each procedure that the queue, or a group on it, refuses.
@@ -287,7 +287,7 @@ public final class ProcedureQueue: Sendable {
   /// Receives the events of the queue. Not kept alive.
   public weak var delegate: (any ProcedureQueueDelegate)? {
     get { delegateReference.delegate }
-    set { list.setDelegate(newValue, of: self) }
+    set { delegateReference.set(newValue, of: self) }
   }
 
   /// Receives what is probably a mistake, such as a `finish()` that was refused.

@@ -20,11 +20,9 @@ extension ReadyList {
   }
 
   /// Records what is in the list of a queue, or of a group, and below, from here on.
-  func beginRecording(in store: RecordStore, of queue: ProcedureQueue?) {
+  func beginRecording(in store: RecordStore, of owner: (any RecordedOwner)?, named name: String) {
     ProcedureRecord.isUsed.store(1)
-    let group = group
-    let (place, clock) = store.addRoot(
-      queue, group, named: queue?.name ?? group?.name ?? "", by: context.clock.service)
+    let (place, clock) = store.addRoot(owner, named: name, by: context.clock.service)
     record(in: store, by: clock, parent: 0, root: place)
     guard let recording = recording.current else { return }
     for member in procedures {
@@ -35,11 +33,6 @@ extension ReadyList {
 }
 
 extension RecordStore {
-  /// Records what is on the queue, and what is added to it, from here on.
-  package func record(_ queue: ProcedureQueue) {
-    queue.list.beginRecording(in: self, of: queue)
-  }
-
   /// Records the children of the group, from here on, or from when it is on a queue.
   package func record(_ group: GroupProcedure) {
     guard let list = group.childList else { return }
@@ -49,6 +42,11 @@ extension RecordStore {
 
   /// The group is on a queue.
   func beginRecording(of list: ReadyList) {
-    list.beginRecording(in: self, of: nil)
+    let group = list.group
+    list.beginRecording(in: self, of: group, named: group?.name ?? "")
   }
+}
+
+extension GroupProcedure: RecordedOwner {
+  final var recordedList: ReadyList? { childList }
 }

@@ -1,6 +1,11 @@
 internal import ProcedurePrimitives
 internal import Synchronization
 
+/// A queue, or a group, whose members are recorded.
+protocol RecordedOwner: AnyObject, Sendable {
+  var recordedList: ReadyList? { get }
+}
+
 /// The records of a timeline: the newest that have finished, and where to find the others.
 ///
 /// A worker that has finished a procedure takes the next number and puts the record at that place of a
@@ -9,12 +14,11 @@ internal import Synchronization
   /// A queue, or group, that is recorded.
   struct Root: Sendable {
     // Not the list: a weak reference to it would make each of its references slow to count.
-    weak var queue: ProcedureQueue?
-    weak var group: GroupProcedure?
+    weak var owner: (any RecordedOwner)?
     let name: String
     let clock: RecordClock
 
-    var list: ReadyList? { queue?.list ?? group?.childList }
+    var list: ReadyList? { owner?.recordedList }
   }
 
   private struct Roots: Sendable {
@@ -146,15 +150,14 @@ internal import Synchronization
 
   /// - Returns: its place among the roots, and its clock, which those of the same service share.
   func addRoot(
-    _ queue: ProcedureQueue?, _ group: GroupProcedure?, named name: String,
-    by service: any TimerService
+    _ owner: (any RecordedOwner)?, named name: String, by service: any TimerService
   ) -> (place: Int, clock: RecordClock) {
     let new = RecordClock(service)
     return roots.withLock { roots in
       let known = roots.clocks.first { $0.service === service }
       let clock = known ?? new
       if known == nil { roots.clocks.append(new) }
-      roots.roots.append(Root(queue: queue, group: group, name: name, clock: clock))
+      roots.roots.append(Root(owner: owner, name: name, clock: clock))
       return (roots.roots.count - 1, clock)
     }
   }

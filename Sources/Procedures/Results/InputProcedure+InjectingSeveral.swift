@@ -57,15 +57,15 @@ extension InputProcedure {
 
 /// The outputs of several sources, until the last of them is there.
 private final class GatheredOutputs: Sendable {
-  private struct State: Sendable {
+  private struct Gathered: Sendable {
     var outputs: [StoredValue?]
     var missing: Int
   }
 
-  private let state: Locked<State>
+  private let state: Locked<Gathered>
 
   init(count: Int) {
-    state = Locked(State(outputs: Array(repeating: nil, count: count), missing: count))
+    state = Locked(Gathered(outputs: Array(repeating: nil, count: count), missing: count))
   }
 
   /// True if that was the last.

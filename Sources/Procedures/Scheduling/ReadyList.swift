@@ -45,13 +45,11 @@ final class ReadyList: Sendable {
   /// Whether a worker was asked for that will look at arrivals. Changes in critical sections only.
   let isWorkerComing = AtomicByte(0)
 
-  /// Whether the queue has a delegate. One atomic load.
-  var hasDelegate: Bool { delegateStatus.load() != 0 }
-
-  private let delegateStatus = AtomicByte(0)
-
   /// The queue's delegate, if this is the list of a queue.
-  let delegate: QueueDelegateReference?
+  let delegate: ListDelegate?
+
+  /// Whether the queue has a delegate. One atomic load.
+  var hasDelegate: Bool { delegate?.isWanted ?? false }
 
   /// The queue's barriers, if this is the list of a queue.
   let barriers: QueueBarriers?
@@ -67,7 +65,7 @@ final class ReadyList: Sendable {
   /// What its members are recorded with, if they are.
   let recording = RecordingReference()
 
-  init(context: SchedulingContext, delegate: QueueDelegateReference? = nil) {
+  init(context: SchedulingContext, delegate: ListDelegate? = nil) {
     queueStatus = AtomicByte(context.isDetached ? 0 : 1)
     storage = Contended(Storage(machine: ReadyListStateMachine(), context: context))
     arrivals = Arrivals(isOpen: true)
@@ -160,18 +158,6 @@ final class ReadyList: Sendable {
 
   func position(of procedure: Procedure) -> ReadyListStateMachine.Position {
     locked { $0.machine.position(of: procedure) }
-  }
-
-  func setDelegate(_ delegate: (any ProcedureQueueDelegate)?, of queue: ProcedureQueue) {
-    self.delegate?.set(delegate, of: queue) { delegateStatus.store($0 ? 1 : 0) }
-  }
-
-  func addRecorder(_ recorder: @escaping QueueDelegateReference.Recorder) -> Int? {
-    self.delegate?.add(recorder) { delegateStatus.store($0 ? 1 : 0) }
-  }
-
-  func removeRecorder(_ key: Int) {
-    self.delegate?.removeRecorder(key) { delegateStatus.store($0 ? 1 : 0) }
   }
 
   // MARK: Members

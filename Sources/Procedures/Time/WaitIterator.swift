@@ -2,7 +2,7 @@ internal import ProcedurePrimitives
 
 /// The intervals of a `WaitStrategy`, one after the other.
 public struct WaitIterator: IteratorProtocol, Sendable {
-  private let base: WaitStrategy.Base
+  private let rule: WaitStrategy.Rule
   private let jitter: Double
   private var generator: any RandomNumberGenerator & Sendable
   /// The next interval, and with Fibonacci the one after that.
@@ -10,10 +10,10 @@ public struct WaitIterator: IteratorProtocol, Sendable {
   private var custom: (any IteratorProtocol<Duration> & Sendable)?
 
   init(_ strategy: WaitStrategy) {
-    base = strategy.base
+    rule = strategy.rule
     jitter = strategy.jitter
     generator = strategy.generator
-    switch strategy.base {
+    switch strategy.rule {
     case .constant(let interval): upcoming = (interval, .zero)
     case .incrementing(let initial, _, _): upcoming = (initial, .zero)
     case .exponential(_, let period, _): upcoming = (period, .zero)
@@ -34,7 +34,7 @@ public struct WaitIterator: IteratorProtocol, Sendable {
   }
 
   private mutating func nextUnjittered() -> Duration? {
-    switch base {
+    switch rule {
     case .constant(let interval):
       return interval
     case .incrementing(_, let increment, let maximum):

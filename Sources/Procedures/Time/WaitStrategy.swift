@@ -9,7 +9,7 @@
 /// The first interval stands before the second attempt. Each repeat or retry counts from the start.
 /// Intervals are never negative; with an `iterator`, nothing is attempted after its last.
 public struct WaitStrategy: Sendable {
-  enum Base: Sendable {
+  enum Rule: Sendable {
     case constant(Duration)
     case incrementing(initial: Duration, increment: Duration, maximum: Duration)
     case exponential(power: Double, period: Duration, maximum: Duration)
@@ -18,12 +18,12 @@ public struct WaitStrategy: Sendable {
     case iterator(any IteratorProtocol<Duration> & Sendable)
   }
 
-  let base: Base
+  let rule: Rule
   private(set) var jitter = 0.0
   private(set) var generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
 
-  private init(_ base: Base) {
-    self.base = base
+  private init(_ rule: Rule) {
+    self.rule = rule
   }
 
   /// Longer than any wait: where no maximum is given.

@@ -54,8 +54,11 @@ final class ProgressNode: Sendable {
   /// Of one that only what is being released refers to.
   private func takeParent() -> ProgressNode? { state.withLock { $0.parent.take() } }
 
-  /// Each new fraction, beginning with the present one.
-  func updates() -> ProgressUpdates {
+  /// Adds a reader.
+  ///
+  /// - Returns: the latest fraction, and a stream with an element for each change, beginning with the present
+  ///   fraction.
+  func watch() -> (latest: LatestFraction, changes: AsyncStream<Void>) {
     let (stream, changes) = AsyncStream.makeStream(
       of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let (latest, identifier): (LatestFraction, Int?) = state.withLock { state in
@@ -73,7 +76,7 @@ final class ProgressNode: Sendable {
     } else {
       changes.finish()
     }
-    return ProgressUpdates(latest: latest, changes: stream)
+    return (latest, stream)
   }
 
   /// The procedure reports it itself.
@@ -147,5 +150,21 @@ final class ProgressNode: Sendable {
       for watcher in change.watchers { watcher.changes.yield() }
       next = change.parent?.add(completed: change.difference, at: change.place)
     }
+  }
+}
+
+/// The latest fraction, for one reader.
+///
+/// Set under the lock of the node, so that it never goes back to an older one.
+final class LatestFraction: Sendable {
+  private let state: Locked<Double>
+
+  init(_ fraction: Double) {
+    state = Locked(fraction)
+  }
+
+  var fraction: Double {
+    get { state.withLock { $0 } }
+    set { state.withLock { $0 = newValue } }
   }
 }

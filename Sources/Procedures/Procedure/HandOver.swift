@@ -5,11 +5,11 @@ internal import ProcedurePrimitives
 /// The user's code in it belongs to the dependent, and is called in its turn. An error cancels the
 /// dependent with it.
 final class HandOver: Sendable {
-  typealias Body = @Sendable (_ dependency: Procedure, _ dependent: Procedure) -> (any Error)?
+  typealias Transfer = @Sendable (_ dependency: Procedure, _ dependent: Procedure) -> (any Error)?
 
-  let body: Body
+  let body: Transfer
 
-  init(_ body: @escaping Body) {
+  init(_ body: @escaping Transfer) {
     self.body = body
   }
 }

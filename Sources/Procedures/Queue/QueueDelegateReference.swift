@@ -1,0 +1,63 @@
+internal import ProcedurePrimitives
+
+/// A queue's delegate, and the queue to name to it; neither is kept alive.
+final class QueueDelegateReference: ListDelegate, @unchecked Sendable {
+  /// Called with each procedure that is about to be added, before the delegate is.
+  typealias Recorder = @Sendable (Procedure) -> Void
+
+  private struct References: Sendable {
+    var recorders: [(key: Int, recorder: Recorder)] = []
+    var lastKey = 0
+    weak var delegate: (any ProcedureQueueDelegate)?
+    weak var queue: ProcedureQueue?
+  }
+
+  private let references = Locked(References())
+
+  var delegate: (any ProcedureQueueDelegate)? { references.withLock { $0.delegate } }
+
+  func set(_ delegate: (any ProcedureQueueDelegate)?, of queue: ProcedureQueue) {
+    references.withLock { references in
+      (references.delegate, references.queue) = (delegate, queue)
+      publish(isWanted: delegate != nil || !references.recorders.isEmpty)
+    }
+  }
+
+  /// Adds a recorder. What it returns takes it off again.
+  func add(_ recorder: @escaping Recorder) -> Int {
+    references.withLock { references in
+      references.lastKey += 1
+      references.recorders.append((references.lastKey, recorder))
+      publish(isWanted: true)
+      return references.lastKey
+    }
+  }
+
+  func removeRecorder(_ key: Int) {
+    // Released after the lock.
+    let removed: Recorder? = references.withLock { references in
+      guard let index = references.recorders.firstIndex(where: { $0.key == key }) else {
+        return nil
+      }
+      let removed = references.recorders.remove(at: index).recorder
+      publish(isWanted: references.delegate != nil || !references.recorders.isEmpty)
+      return removed
+    }
+    _ = removed
+  }
+
+  override func tell(_ event: ProcedureEvents, of procedure: Procedure, errors: [any Error]) {
+    let (recorders, delegate, queue) = references.withLock {
+      ($0.recorders, $0.delegate, $0.queue)
+    }
+    if event == .willAdd { for entry in recorders { entry.recorder(procedure) } }
+    guard let delegate, let queue else { return }
+    switch event {
+    case .willAdd: delegate.procedureQueue(queue, willAdd: procedure)
+    case .didAdd: delegate.procedureQueue(queue, didAdd: procedure)
+    case .willFinish: delegate.procedureQueue(queue, willFinish: procedure, withErrors: errors)
+    case .didFinish: delegate.procedureQueue(queue, didFinish: procedure, withErrors: errors)
+    default: preconditionFailure("Internal inconsistency: no such event of a queue: \(event)")
+    }
+  }
+}
