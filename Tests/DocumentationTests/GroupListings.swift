@@ -137,8 +137,8 @@ struct GroupListings {
     group.recover { group, child, errors in
       guard child === load, !errors.isEmpty else { return errors }
       let cached = ResultProcedure { "to be or not to be" }
+      words.injectResult(from: cached)  // first: without a dependency it would start
       words.remove(dependency: load)  // else the failure of `load` would cancel it
-      words.injectResult(from: cached)
       group.add(child: cached)
       return []
     }

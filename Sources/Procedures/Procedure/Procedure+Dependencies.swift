@@ -91,6 +91,14 @@ extension Procedure {
 
   /// Takes a dependency back. Without effect once it finished, or this procedure started.
   ///
+  /// If it was the last one that is missing, this procedure may start before the call returns. So to replace a
+  /// dependency of one that is on a queue, add the new one first:
+  ///
+  /// ```swift
+  /// report.add(dependency: cached)
+  /// report.remove(dependency: download)
+  /// ```
+  ///
   /// Amortised O(1), however many there are.
   public final func remove(dependency: Procedure) {
     let removed: [ProcedureExtras.Dependency] = read { core in
