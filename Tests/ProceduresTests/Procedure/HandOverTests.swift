@@ -70,7 +70,8 @@ import Testing
     // In the turn that the new observer asks for.
     target.add(observer: BlockObserver(didAttach: { _ in }))
     await entered.wait()
-    source.finish()
+    // Refused until it has started.
+    while !source.finish() { await Task.yield() }
     _ = await source.waitUntilFinished()
     #expect(trace.events.isEmpty && target.isPending)
     release.open()
