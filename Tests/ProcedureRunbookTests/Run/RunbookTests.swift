@@ -256,7 +256,7 @@ struct RunbookTests {
     #endif
     let once = Counter()
     let execution = try await runbook.run(
-      arguments, program: "/usr/bin/script", environment: ["TERM": "xterm"],
+      arguments, program: "/usr/bin/script", environment: ["TERM": "xterm", "NO_COLOR": "1"],
       onOutput: { text, _ in
         guard once.value == 0, text.contains("0/1 steps, 1 running") else { return }
         once.increment()
