@@ -1,5 +1,3 @@
-internal import ProcedurePrimitives
-
 /// Receives the events of a queue. Children of groups on it are not reported: their group is.
 ///
 /// Once its owner has released the queue, the delegate receives no more: there is no queue to name.
