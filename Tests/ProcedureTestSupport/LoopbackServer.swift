@@ -35,17 +35,15 @@ package final class LoopbackServer: Sendable {
   package let connections = Counter()
 
   package let port: UInt16
-  private let listener: CInt
+  private let isStopped = Atomic(false)
   private let answer: Answer?
 
   package init(_ answer: Answer? = nil) throws {
     self.answer = answer
     let listener = socket(AF_INET, Self.stream, 0)
     guard listener >= 0 else { throw POSIXError(.EIO) }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    var address = Self.address(port: 0)
     let isListening = unsafe withUnsafeMutablePointer(to: &address) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
         unsafe bind(listener, address, length) == 0 && listen(listener, 64) == 0
@@ -53,13 +51,18 @@ package final class LoopbackServer: Sendable {
       }
     }
     guard isListening else { throw POSIXError(.EADDRNOTAVAIL) }
-    self.listener = listener
     port = UInt16(bigEndian: address.sin_port)
-    let queue = DispatchQueue(label: "loopback.accept")
-    queue.async { [weak self] in
+    DispatchQueue(label: "loopback.accept").async { [weak self] in
       while true {
         let descriptor = accept(listener, nil, nil)
-        guard descriptor >= 0, let server = self else { return }
+        guard let server = self, !server.isStopped.load(ordering: .acquiring) else {
+          if descriptor >= 0 { close(descriptor) }
+          // Here, where it is used, and nowhere else: closed earlier, its number could be that of
+          // another server, from which this thread would take a connection.
+          close(listener)
+          return
+        }
+        guard descriptor >= 0 else { continue }
         server.connections.increment()
         DispatchQueue(label: "loopback.connection").async { server.serve(descriptor) }
       }
@@ -68,8 +71,24 @@ package final class LoopbackServer: Sendable {
 
   /// Ends the listening; connections end by themselves.
   package func stop() {
-    shutdown(listener, CInt(SHUT_RDWR))
-    close(listener)
+    guard !isStopped.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    // A connection of its own is what wakes the thread that accepts, on each platform.
+    let descriptor = socket(AF_INET, Self.stream, 0)
+    var address = Self.address(port: port)
+    _ = unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        unsafe connect(descriptor, address, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    close(descriptor)
+  }
+
+  private static func address(port: UInt16) -> sockaddr_in {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    address.sin_port = port.bigEndian
+    return address
   }
 
   package func url(_ path: String) -> URL {

@@ -255,7 +255,7 @@ struct ResilienceTests {
       NetworkDataProcedure(session: session)
     }
     fetch.input = URLRequest(url: server.url("/"))
-    fetch.addDidAddProcedureBlockObserver { _, added in
+    fetch.addWillAddProcedureBlockObserver { _, added in
       guard let delay = added as? DelayProcedure else { return }
       // It is under way when its didExecute comes.
       delay.addDidExecuteBlockObserver { _ in

@@ -177,6 +177,8 @@ extension ProcedureProtocol {
   }
 
   /// Calls `block` after the procedure added another to its queue, or a child.
+  ///
+  /// By then it may run, or have finished: what it needs before it starts belongs to will-add.
   @inlinable @discardableResult
   public func addDidAddProcedureBlockObserver(
     synchronizedWith queue: DispatchQueue? = nil,
@@ -186,6 +188,8 @@ extension ProcedureProtocol {
   }
 
   /// Calls `block` after the procedure added another to its queue, or a child.
+  ///
+  /// By then it may run, or have finished: what it needs before it starts belongs to will-add.
   @inlinable @discardableResult
   public func addDidAddProcedureBlockObserver(
     synchronizedWith queue: DispatchQueue? = nil,
@@ -195,6 +199,8 @@ extension ProcedureProtocol {
   }
 
   /// Calls `block` after the procedure added another to its queue, or a child.
+  ///
+  /// By then it may run, or have finished: what it needs before it starts belongs to will-add.
   @inlinable @discardableResult
   public func addDidAddProcedureBlockObserver(
     synchronizedWith queue: DispatchQueue? = nil,

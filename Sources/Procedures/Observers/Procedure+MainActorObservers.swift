@@ -199,6 +199,8 @@ extension ProcedureProtocol {
   }
 
   /// Calls `block` on the main actor after the procedure added another to its queue, or a child.
+  ///
+  /// By then it may run, or have finished: what it needs before it starts belongs to will-add.
   @inlinable @discardableResult
   public func addDidAddProcedureBlockObserver(
     _ block: @escaping @MainActor @Sendable (_ procedure: Self, _ added: Procedure) -> Void
@@ -210,6 +212,8 @@ extension ProcedureProtocol {
   }
 
   /// Calls `block` on the main actor after the procedure added another to its queue, or a child.
+  ///
+  /// By then it may run, or have finished: what it needs before it starts belongs to will-add.
   @inlinable @discardableResult
   public func addDidAddProcedureBlockObserver(
     _ block: @escaping @MainActor @Sendable (_ procedure: Self) -> Void
@@ -220,6 +224,8 @@ extension ProcedureProtocol {
   }
 
   /// Calls `block` on the main actor after the procedure added another to its queue, or a child.
+  ///
+  /// By then it may run, or have finished: what it needs before it starts belongs to will-add.
   @inlinable @discardableResult
   public func addDidAddProcedureBlockObserver(
     _ block: @escaping @MainActor @Sendable () -> Void

@@ -44,6 +44,8 @@ public protocol ProcedureObserver: Sendable {
   func procedure(_ procedure: Procedure, willAdd newProcedure: Procedure)
 
   /// The procedure has added `newProcedure`.
+  ///
+  /// By then it may run, or have finished: what it needs before it starts belongs to will-add.
   func procedure(_ procedure: Procedure, didAdd newProcedure: Procedure)
 
   /// The procedure is about to finish with these errors, which no longer change.
