@@ -36,6 +36,7 @@ package final class LoopbackServer: Sendable {
 
   package let port: UInt16
   private let isStopped = Atomic(false)
+  private let isClosed = DispatchSemaphore(value: 0)
   private let answer: Answer?
 
   package init(_ answer: Answer? = nil) throws {
@@ -52,7 +53,7 @@ package final class LoopbackServer: Sendable {
     }
     guard isListening else { throw POSIXError(.EADDRNOTAVAIL) }
     port = UInt16(bigEndian: address.sin_port)
-    DispatchQueue(label: "loopback.accept").async { [weak self] in
+    DispatchQueue(label: "loopback.accept").async { [weak self, isClosed] in
       while true {
         let descriptor = accept(listener, nil, nil)
         guard let server = self, !server.isStopped.load(ordering: .acquiring) else {
@@ -60,6 +61,7 @@ package final class LoopbackServer: Sendable {
           // Here, where it is used, and nowhere else: closed earlier, its number could be that of
           // another server, from which this thread would take a connection.
           close(listener)
+          isClosed.signal()
           return
         }
         guard descriptor >= 0 else { continue }
@@ -69,7 +71,7 @@ package final class LoopbackServer: Sendable {
     }
   }
 
-  /// Ends the listening; connections end by themselves.
+  /// Ends the listening: when it returns, a connect is refused. Connections end by themselves.
   package func stop() {
     guard !isStopped.exchange(true, ordering: .acquiringAndReleasing) else { return }
     // A connection of its own is what wakes the thread that accepts, on each platform.
@@ -80,6 +82,7 @@ package final class LoopbackServer: Sendable {
         unsafe connect(descriptor, address, socklen_t(MemoryLayout<sockaddr_in>.size))
       }
     }
+    isClosed.wait()
     close(descriptor)
   }
 

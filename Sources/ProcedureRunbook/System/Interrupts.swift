@@ -68,10 +68,11 @@ final class Interrupts: Sendable {
     let state = state.withLock { state in
       state.first = state.first ?? signal
       state.count = max(state.count + 1, signal == SIGQUIT ? 2 : 1)
+      // Under the lock: after a `hold` that returned, nothing ends this process here.
+      if state.handler == nil, !state.isHeld { _exit(128 + signal) }
       return state
     }
-    if let handler = state.handler { return handler.interrupted(state.count) }
-    if !state.isHeld { _exit(128 + signal) }
+    state.handler?.interrupted(state.count)
   }
 
   private func run(_ signals: sigset_t) {
