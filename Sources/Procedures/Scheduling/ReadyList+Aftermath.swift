@@ -57,7 +57,7 @@ extension ReadyList {
       case .none:
         break
       case .worker(let list):
-        if let context = list.fixedContext { Worker.submit(for: list, on: context) }
+        list.withFixedContext { Worker.submit(for: list, on: $0) }
       case .work(let work):
         let list = work.list
         if let context = work.workerContext { Worker.submit(for: list, on: context) }

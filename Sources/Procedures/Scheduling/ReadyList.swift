@@ -104,6 +104,13 @@ final class ReadyList: Sendable {
     return list
   }
 
+  /// Calls with the context of a queue's list, without counting a reference.
+  @inline(__always)
+  func withFixedContext(_ body: (SchedulingContext) -> Void) {
+    let context = unsafe fixedContext.map { unsafe Unmanaged.passUnretained($0) }
+    unsafe context?._withUnsafeGuaranteedRef(body)
+  }
+
   /// Whether these are the children of a group.
   var isGroup: Bool { owner != nil }
   var context: SchedulingContext { fixedContext ?? locked { $0.context } }

@@ -24,7 +24,7 @@ struct Worker {
   }
 
   private static func begin(for list: ReadyList) {
-    if let context = list.fixedContext { Worker(list: list, context: context).begin() }
+    list.withFixedContext { Worker(list: list, context: $0).begin() }
   }
 
   private func begin() {

@@ -47,17 +47,17 @@ import Testing
     @Sendable func seconds(_ count: Int) -> Double {
       let (source, other) = (CancellationTokenSource(), CancellationTokenSource())
       let probe = Probe()
-      let start = ContinuousClock.now
-      var targets: [any Cancelable] = []
-      for index in 0..<count {
-        let target = probe.target()
-        (source.token || other.token).register(target)
-        source.token.register(target)
-        if index % 2 == 0 { targets.append(target) }
+      return processorTime {
+        var targets: [any Cancelable] = []
+        for index in 0..<count {
+          let target = probe.target()
+          (source.token || other.token).register(target)
+          source.token.register(target)
+          if index % 2 == 0 { targets.append(target) }
+        }
+        source.cancel()
+        withExtendedLifetime(targets) {}
       }
-      source.cancel()
-      withExtendedLifetime(targets) {}
-      return (ContinuousClock.now - start) / .seconds(1)
     }
     let count = Rounds.size(200_000, otherwise: 4_000)
     let growth = await onThreadOfItsOwn {
