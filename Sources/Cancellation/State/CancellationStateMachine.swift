@@ -3,20 +3,23 @@ internal import ProcedurePrimitives
 /// The state of a token and the entries that wait for its end. Pure: it acquires no lock and calls
 /// no closure; the storage does both.
 ///
-/// | event         | pending                  | marked              | settled                   |
-/// |---------------|--------------------------|---------------------|---------------------------|
-/// | settle        | → settled, first handler;| late                | late                      |
-/// |               | with dependents: refused |                     |                           |
-/// | settleOnly    | the same; handlers stay  | late                | late                      |
-/// | mark          | → marked                 | late                | late                      |
-/// | operand       | by rule: → marked or not | ignored; by another | ignored                   |
-/// |               |                          | walk: met           |                           |
-/// | beginCalls    | trap                     | → settled           | trap                      |
-/// | register      | kept                     | wait for the walk   | call now                  |
-/// | addDependent  | kept                     | wait for the walk   | decided                   |
-/// | nextHandler   | trap                     | trap                | the first one, taken out  |
-/// | takeDependents| trap                     | those to be marked  | those left                |
-/// | unregister    | it, if kept              | it, if kept         | it, if kept               |
+/// | event           | pending     | marked     | settled  |
+/// |-----------------|-------------|------------|----------|
+/// | settle          | → settled ¹ | late       | late     |
+/// | settleOnly      | → settled ¹ | late       | late     |
+/// | mark            | → marked    | late       | late     |
+/// | operand         | → marked ²  | ignored ³  | ignored  |
+/// | beginCalls      | ✕           | → settled  | ✕        |
+/// | nextHandler     | ✕           | ✕          | taken    |
+/// | takeDependents  | ✕           | taken      | ✕        |
+/// | takeOrphans     | ✕           | ✕          | taken    |
+/// | register        | kept        | wait       | call now |
+/// | addDependent    | kept        | wait       | decided  |
+/// | unregister      | taken       | taken      | taken    |
+/// | removeDependent | taken       | taken      | taken    |
+///
+/// ¹ Refused if it has dependents: they are marked first. ² If its rule says so, ignored otherwise.
+/// ³ Of another walk than the one that marked it: met. ✕ traps.
 ///
 /// ```
 ///  pending ──settle──────────────────────▶ settled ──nextHandler…──▶ (no handlers)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Cancellation
 
-/// Every event in every phase, as the table at the head of the machine has it.
+/// What the table at the head of the machine leaves to be said: see CancellationMachineTableTests.
 @Suite struct CancellationStateMachineTests {
   enum PhaseName: String, CaseIterable { case pending, marked, cancelled, notCancelled }
 
@@ -62,22 +62,6 @@ import Testing
       return
     }
     #expect(machine.isPending)
-  }
-
-  @Test("K6: mark counts once, in the pending phase only", arguments: PhaseName.allCases)
-  func mark(phase: PhaseName) {
-    var machine = machine(phase)
-    let isMarked = machine.mark(.notCancelled, by: TreeMarking())
-    #expect(isMarked == (phase == .pending))
-    #expect(name(machine) == (phase == .pending ? .marked : phase))
-  }
-
-  @Test("K6: beginning the calls settles what is marked")
-  func beginCalls() {
-    var machine = machine(.marked)
-    let outcome = machine.beginCalls()
-    #expect(outcome.isCancelled)
-    #expect(name(machine) == .cancelled)
   }
 
   @Test(
@@ -207,23 +191,6 @@ import Testing
       _ = machine.beginCalls()
       let (orphans, none) = (machine.takeOrphans().count, machine.takeOrphans().count)
       #expect(orphans == (cancelled ? 0 : 1) && none == 0)
-    }
-  }
-
-  @Test("K1: events that cannot come trap instead of going on")
-  func traps() async {
-    await #expect(processExitsWith: .failure) {
-      var machine = CancellationStateMachine()
-      _ = machine.beginCalls()
-    }
-    await #expect(processExitsWith: .failure) {
-      var machine = CancellationStateMachine()
-      _ = machine.nextHandler()
-    }
-    await #expect(processExitsWith: .failure) {
-      var machine = CancellationStateMachine()
-      _ = machine.settle(.notCancelled)
-      _ = machine.takeDependents(toTell: .notCancelled)
     }
   }
 
