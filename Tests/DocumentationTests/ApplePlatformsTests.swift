@@ -1,9 +1,10 @@
 import Foundation
+import ProcedureTestSupport
 import Testing
 
 /// The page about Apple's platforms names each file in which the platform decides what is compiled.
 @Suite struct ApplePlatformsTests {
-  private static let sources = Document.root.appending(path: "Sources")
+  private static let sources = URL.packageRoot.appending(path: "Sources")
 
   /// How many lines of each file ask for a platform, or for a module that only some have.
   private static let branches: [String: Int] = {
@@ -39,7 +40,7 @@ import Testing
   @Test("the workflow runs all checks on both systems, with the toolchain of this one")
   func workflow() throws {
     let text = try String(
-      contentsOf: Document.root.appending(path: ".github/workflows/ci.yml"), encoding: .utf8)
+      contentsOf: URL.packageRoot.appending(path: ".github/workflows/ci.yml"), encoding: .utf8)
     #expect(text.matches(of: /- run: \.ci\/run\n/).count == 2)
     #expect(text.contains("container: swift:6.3-") && text.contains("runs-on: macos-"))
   }

@@ -1,4 +1,5 @@
 import Foundation
+import ProcedureTestSupport
 
 /// `Documentation/Architecture.md`, as far as it speaks of files and of what is in them.
 ///
@@ -103,8 +104,8 @@ struct ArchitecturePage {
   /// Where a path on the page leads to; nil for what is no path.
   static func file(_ path: String) -> URL? {
     let folders = ["Sources/", "Tests/", "Documentation/", ".ci/"]
-    if folders.contains(where: path.hasPrefix) { return Document.root.appending(path: path) }
+    if folders.contains(where: path.hasPrefix) { return URL.packageRoot.appending(path: path) }
     guard path.hasSuffix(".swift") else { return nil }
-    return Document.root.appending(path: "Sources/Procedures").appending(path: path)
+    return URL.packageRoot.appending(path: "Sources/Procedures").appending(path: path)
   }
 }

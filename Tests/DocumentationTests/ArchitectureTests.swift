@@ -1,10 +1,11 @@
 import Foundation
+import ProcedureTestSupport
 import Testing
 
 /// What the page for contributors says of the sources is so.
 @Suite struct ArchitectureTests {
   private static let sources: [String: SourceFile] = {
-    let folder = Document.root.appending(path: "Sources")
+    let folder = URL.packageRoot.appending(path: "Sources")
     let paths = (FileManager.default.enumerator(atPath: folder.path)?.allObjects ?? [])
       .compactMap { $0 as? String }
     var sources: [String: SourceFile] = [:]
@@ -127,7 +128,7 @@ import Testing
   @Test("each module is in the drawing")
   func modules() throws {
     let drawing = try page.drawing
-    let folder = Document.root.appending(path: "Sources").path
+    let folder = URL.packageRoot.appending(path: "Sources").path
     let modules = try FileManager.default.contentsOfDirectory(atPath: folder)
     #expect(modules.contains("Procedures"))
     for module in modules {

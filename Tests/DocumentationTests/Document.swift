@@ -1,4 +1,5 @@
 import Foundation
+import ProcedureTestSupport
 import Testing
 
 /// One of the package's Markdown files.
@@ -9,26 +10,22 @@ struct Document: CustomTestStringConvertible {
 
   var testDescription: String { path }
 
-  /// The root of the package, as seen from this file.
-  static let root = URL(filePath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-
   /// README.md, CHANGELOG.md, everything below Documentation, and the catalogs of the libraries.
   static let all: [Document] = {
-    let folder = root.appending(path: "Documentation").path
+    let folder = URL.packageRoot.appending(path: "Documentation").path
     let paths = (FileManager.default.enumerator(atPath: folder)?.allObjects ?? [])
       .compactMap { $0 as? String }
       .filter { $0.hasSuffix(".md") }
       .map { "Documentation/\($0)" }
     return (["README.md", "CHANGELOG.md"] + paths.sorted() + catalogPaths).compactMap { path in
-      let text = try? String(contentsOf: root.appending(path: path), encoding: .utf8)
+      let text = try? String(contentsOf: URL.packageRoot.appending(path: path), encoding: .utf8)
       return text.map { Document(path: path, text: $0) }
     }
   }()
 
   /// The pages of the catalogs of DocC: those of a module, and its articles.
   private static var catalogPaths: [String] {
-    let sources = root.appending(path: "Sources").path
+    let sources = URL.packageRoot.appending(path: "Sources").path
     return (FileManager.default.enumerator(atPath: sources)?.allObjects ?? [])
       .compactMap { $0 as? String }
       .filter { $0.contains(".docc/") && $0.hasSuffix(".md") }

@@ -1,4 +1,5 @@
 import Foundation
+import ProcedureTestSupport
 import Testing
 
 @testable import ProcedureRunbook
@@ -6,7 +7,7 @@ import Testing
 /// What the documents show is what compiles, runs and exists.
 @Suite struct DocumentationTests {
   private static let listings: [Listing] = {
-    let folder = Document.root.appending(path: "Tests/DocumentationTests")
+    let folder = URL.packageRoot.appending(path: "Tests/DocumentationTests")
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
     return names.filter { $0.hasSuffix("Listings.swift") }.sorted().flatMap { name in
       let source = try? String(contentsOf: folder.appending(path: name), encoding: .utf8)
@@ -34,7 +35,7 @@ import Testing
 
   @Test("every link to a file leads to one", arguments: Document.all)
   func links(document: Document) {
-    let folder = Document.root.appending(path: document.path).deletingLastPathComponent()
+    let folder = URL.packageRoot.appending(path: document.path).deletingLastPathComponent()
     for path in document.linkedPaths {
       let target = folder.appending(path: path).standardizedFileURL.path
       #expect(FileManager.default.fileExists(atPath: target), "\(path)")
@@ -57,12 +58,12 @@ import Testing
   @Test("the index leads to every document below it, and to every article")
   func index() throws {
     let index = try #require(Document.all.first { $0.path == "Documentation/README.md" })
-    let folder = Document.root.appending(path: "Documentation")
+    let folder = URL.packageRoot.appending(path: "Documentation")
     let linked = Set(
       index.linkedPaths.map { folder.appending(path: $0).standardizedFileURL.path })
     for document in Document.all where document.path != index.path {
       guard document.path.hasPrefix("Documentation/") || document.isArticle else { continue }
-      let path = Document.root.appending(path: document.path).standardizedFileURL.path
+      let path = URL.packageRoot.appending(path: document.path).standardizedFileURL.path
       #expect(linked.contains(path), "\(document.path) is not in the index")
     }
   }
@@ -84,7 +85,7 @@ import Testing
     let readme = try #require(Document.all.first)
     let block = try #require(readme.blocks(of: "swift package").first)
     let own = try String(
-      contentsOf: Document.root.appending(path: "Package.swift"), encoding: .utf8)
+      contentsOf: URL.packageRoot.appending(path: "Package.swift"), encoding: .utf8)
     #expect(block.split(separator: "\n").first == own.split(separator: "\n").first)
     for platform in block.matches(of: /\.\w+\(\.v\d+\)/).map(\.0) {
       #expect(own.contains(platform))

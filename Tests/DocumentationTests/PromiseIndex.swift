@@ -1,4 +1,5 @@
 import Foundation
+import ProcedureTestSupport
 
 /// Which test files check which promise, by the numbers in the names of tests: `"C3, F3: …"`.
 struct PromiseIndex {
@@ -70,7 +71,7 @@ struct PromiseIndex {
 
   /// That of this package.
   static func ofPackage() throws -> PromiseIndex {
-    let tests = Document.root.appending(path: "Tests").path
+    let tests = URL.packageRoot.appending(path: "Tests").path
     let paths = (FileManager.default.enumerator(atPath: tests)?.allObjects ?? [])
       .compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") }
     let sources = try paths.map { path in
@@ -80,7 +81,7 @@ struct PromiseIndex {
       )
     }
     let promises = try String(
-      contentsOf: Document.root.appending(path: "Documentation/Promises.md"), encoding: .utf8)
+      contentsOf: URL.packageRoot.appending(path: "Documentation/Promises.md"), encoding: .utf8)
     return PromiseIndex(promises: promises, sources: sources)
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import ProcedureTestSupport
 import Testing
 
 /// The index of promises is made from the tests, and is the one that is in the documentation.
@@ -8,7 +9,7 @@ import Testing
     let index = try PromiseIndex.ofPackage()
     #expect(index.untested == [])
     #expect(index.unknown == [])
-    let file = Document.root.appending(path: PromiseIndex.path)
+    let file = URL.packageRoot.appending(path: PromiseIndex.path)
     if ProcessInfo.processInfo.environment["UPDATE_INDEX"] != nil {
       try index.text.write(to: file, atomically: true, encoding: .utf8)
     }

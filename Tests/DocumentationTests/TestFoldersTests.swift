@@ -1,4 +1,5 @@
 import Foundation
+import ProcedureTestSupport
 import Testing
 
 /// Tests lie where their sources do: see *Where a change goes* in Architecture.
@@ -11,14 +12,14 @@ import Testing
   /// The targets of tests that test one target of the same name. The benchmarks have a handful of tests.
   private static func modules() throws -> [String] {
     try FileManager.default.contentsOfDirectory(
-      atPath: Document.root.appending(path: "Sources").path
+      atPath: URL.packageRoot.appending(path: "Sources").path
     )
     .filter { $0 != "ProcedureBenchmarks" }.sorted()
   }
 
   /// The Swift files below a folder, by their paths in it.
   private static func files(in folder: String) -> [String] {
-    let path = Document.root.appending(path: folder).path
+    let path = URL.packageRoot.appending(path: folder).path
     return (FileManager.default.enumerator(atPath: path)?.allObjects ?? [])
       .compactMap { $0 as? String }
       .filter { $0.hasSuffix(".swift") && !$0.contains(".docc/") }

@@ -1,4 +1,5 @@
 import Foundation
+import ProcedureTestSupport
 import Testing
 
 @testable import ProcedureRunbook
@@ -6,7 +7,7 @@ import Testing
 /// One version, wherever it is named.
 @Suite struct VersionTests {
   private static func text(of path: String) throws -> String {
-    try String(contentsOf: Document.root.appending(path: path), encoding: .utf8)
+    try String(contentsOf: URL.packageRoot.appending(path: path), encoding: .utf8)
   }
 
   @Test("runbook --version is the newest of the change log, and its sections come in order")

@@ -17,9 +17,7 @@ package struct MachineTable: Sendable {
 
   /// - Parameter path: of the file, from the root of the package. Its first table is read.
   package init(at path: String) throws {
-    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
-    let text = try String(contentsOf: root.appending(path: path), encoding: .utf8)
+    let text = try String(contentsOf: .packageRoot.appending(path: path), encoding: .utf8)
     let table = text.split(separator: "\n").drop { !$0.hasPrefix("/// |") }
       .prefix { $0.hasPrefix("/// |") }.map(Self.cells)
     guard let states = table.first?.dropFirst() else { throw TestError("no table in \(path)") }

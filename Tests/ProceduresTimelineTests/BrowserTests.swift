@@ -1,5 +1,6 @@
 import Foundation
 import ProceduresTimeline
+import ProcedureTestSupport
 import Testing
 
 /// The page, used in a real browser: rows, search, click, keyboard, critical path, no complaint on the
@@ -22,13 +23,11 @@ import Testing
     let page = folder.appending(path: "page.html")
     try Example().run().html(title: "</title><script>alert(1)</script>")
       .write(to: page, atomically: true, encoding: .utf8)
-    let root = URL(filePath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent()
     let process = Process()
     let output = Pipe()
     process.executableURL = URL(filePath: "/usr/bin/env")
     process.arguments = [
-      "python3", root.appending(path: ".ci/timeline-check/page.py").path, page.path,
+      "python3", URL.packageRoot.appending(path: ".ci/timeline-check/page.py").path, page.path,
     ]
     process.standardOutput = output
     process.standardError = output

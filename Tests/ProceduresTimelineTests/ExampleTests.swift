@@ -58,8 +58,7 @@ import Testing
 
   @Test("V3: the page of the documentation is as this version writes it, and no larger than 300 KB")
   func documentation() throws {
-    let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().appending(path: "Documentation/Examples/brotli-and-zstd.html")
+    let file = URL.packageRoot.appending(path: "Documentation/Examples/brotli-and-zstd.html")
     let title = "brotli-and-zstd.json"
     let current = try Self.frame(of: ProcedureTimeline().html(title: title))
     let written = try String(contentsOf: file, encoding: .utf8)

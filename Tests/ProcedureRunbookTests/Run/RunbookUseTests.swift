@@ -211,9 +211,7 @@ struct RunbookUseTests {
 
   @Test("the examples of the documentation are plans")
   func examples() throws {
-    let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent()
-      .appending(path: "Documentation/Examples")
+    let folder = URL.packageRoot.appending(path: "Documentation/Examples")
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
       .filter { $0.hasSuffix(".json") }
     #expect(names.count == 2)
