@@ -83,3 +83,8 @@ extension NetworkError: CustomStringConvertible {
     return "\(request.httpMethod ?? "GET") \(host)\(url?.path() ?? "")"
   }
 }
+
+extension NetworkError: LocalizedError {
+  /// The sentence that `description` is: for `localizedDescription`.
+  public var errorDescription: String? { description }
+}

@@ -36,6 +36,27 @@ import Testing
     #expect(error?.description.hasPrefix("No procedure 'nothing'") == true)
   }
 
+  @Test("V4: an order that the times of work without duration cannot tell is refused, and says so")
+  func withoutDuration() throws {
+    let scenario = Scenario()
+    let (fetch, parse, store) = (BlockProcedure {}, BlockProcedure {}, BlockProcedure {})
+    parse.add(dependency: fetch)
+    store.add(dependency: parse)
+    scenario.queue.add(
+      fetch.named("fetch"), parse.named("parse"), store.named("store"),
+      BlockProcedure {}.named("aside"))
+    _ = try scenario.run()
+    let timeline = scenario.timeline
+    try timeline.expect(order: "fetch", "parse", "store")
+    try timeline.expect(order: "fetch", "store")
+    for names in [("parse", "fetch"), ("store", "fetch"), ("fetch", "aside"), ("aside", "fetch")] {
+      let error = #expect(throws: TimelineError.self) {
+        try timeline.expect(order: names.0, names.1)
+      }
+      #expect(error?.description.contains("the times cannot tell") == true)
+    }
+  }
+
   @Test("V3: a failing seed has its timeline, and says so")
   func explored() throws {
     let error = #expect(throws: SimulationError.self) {

@@ -192,14 +192,27 @@ extension ProcedureSimulation {
       index += 1
       guard let group = met.procedure as? GroupProcedure else { continue }
       let children = group.children
-      guard children.count > met.children else { continue }
+      guard let last = children.last, last !== met.lastChild else { continue }
       record.withLock { record in
         guard let place = record.groups.firstIndex(where: { $0.procedure === group }) else {
           return
         }
-        record.groups[place].children = children.count
+        record.groups[place].lastChild = last
+        record.groups[place].hasMetChildren = true
       }
-      for child in children[met.children...] { observe(child) }
+      for child in met.newChildren(among: children) { observe(child) }
     }
+  }
+}
+
+extension ProcedureSimulation.Met {
+  /// Those that were added after the last one that is observed.
+  fileprivate func newChildren(among children: [Procedure]) -> ArraySlice<Procedure> {
+    guard hasMetChildren else { return children[...] }
+    if let place = children.lastIndex(where: { $0 === lastChild }) {
+      return children[(place + 1)...]
+    }
+    // That one has left its group, which so keeps none that has finished.
+    return children.filter { !$0.isFinished }[...]
   }
 }

@@ -52,8 +52,9 @@ public final class ProcedureSimulation: Sendable {
     let name: String
     /// Its number, in the order in which they were met.
     let place: Int
-    /// How many of its children are observed.
-    var children = 0
+    /// The last of its children that are observed. Earlier ones may have left the group.
+    weak var lastChild: Procedure?
+    var hasMetChildren = false
   }
 
   struct QueueReference: Sendable {

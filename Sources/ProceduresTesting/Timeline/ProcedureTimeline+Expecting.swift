@@ -13,13 +13,21 @@ extension ProcedureTimeline {
   /// try timeline.expect(order: "fetch", "parse", "store")
   /// ```
   ///
+  /// In virtual time work may take none: of two that took none at the same moment only dependencies say
+  /// which came first. Where there are none it throws, and says so: look at the simulation's `log` then.
+  ///
   /// - Parameter names: of procedures; of several with the same name the first that was enqueued is meant.
   public func expect(order names: String...) throws {
     let found = try Expectation(self, names)
     for (before, after) in zip(found.entries, found.entries.dropFirst()) {
+      let expectation = "'\(after.name)' was to start after '\(before.name)' had finished"
       guard let end = before.finished, let start = after.started ?? after.cancelled, end <= start
-      else {
-        throw found.error("'\(after.name)' was to start after '\(before.name)' had finished")
+      else { throw found.error(expectation) }
+      // Otherwise the opposite would be as true.
+      guard end < start || after.finished != before.started || found.leads(before, to: after) else {
+        throw found.error(
+          "\(expectation), but both took no time at the same moment, and '\(after.name)' does not"
+            + " depend on the other: the times cannot tell, the log of a simulation can")
       }
     }
   }
@@ -79,6 +87,17 @@ private struct Expectation {
       }
       return entry
     }
+  }
+
+  /// Whether one was a dependency of the other, or of one of its dependencies, and so on.
+  func leads(_ before: ProcedureTimeline.Entry, to after: ProcedureTimeline.Entry) -> Bool {
+    let dependencies = Dictionary(
+      uniqueKeysWithValues: snapshot.entries.map { ($0.id, $0.dependencies) })
+    var (seen, unvisited) = (Set(after.dependencies), after.dependencies)
+    while let id = unvisited.popLast(), id != before.id {
+      unvisited += (dependencies[id] ?? []).filter { seen.insert($0).inserted }
+    }
+    return seen.contains(before.id)
   }
 
   func error(_ expectation: String) -> TimelineError {

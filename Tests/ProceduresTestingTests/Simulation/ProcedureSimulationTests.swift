@@ -37,6 +37,37 @@ import Testing
     simulation.perform(after: .seconds(2)) { other.isSuspended = false }
   }
 
+  @Test("each attempt of a repeat is met, and each child of a group that keeps none that finished")
+  func attempts() throws {
+    for seed in UInt64(0)..<50 {
+      let simulation = ProcedureSimulation(seed: seed)
+      let queue = simulation.makeQueue()
+      let number = Counter()
+      queue.add(
+        RepeatProcedure(max: 5, wait: .constant(.seconds(60))) {
+          BlockProcedure {}.named("poll \(number.increment())")
+        })
+      let relay = GroupProcedure(BlockProcedure {}.named("late 1"))
+      relay.keepsFinishedChildren = false
+      let late = Counter()
+      late.increment()
+      relay.addDidAddProcedureBlockObserver { relay, added in
+        guard late.value < 5 else { return }
+        let next = BlockProcedure {}.named("late \(late.increment())")
+        next.add(dependency: added)
+        relay.add(child: next)
+      }
+      queue.add(relay)
+      try simulation.run()
+      for name in (1...5).flatMap({ ["poll \($0)", "late \($0)"] }) {
+        let finishes = simulation.log.split(separator: "\n").filter {
+          $0.contains("\(name) did finish")
+        }
+        #expect(finishes.count == 1, "\(name) with seed \(seed):\n\(simulation.log)")
+      }
+    }
+  }
+
   private func log(seed: UInt64) throws -> String {
     let simulation = ProcedureSimulation(seed: seed)
     try simulation.run(scenario)
