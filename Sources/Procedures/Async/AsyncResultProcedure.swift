@@ -128,7 +128,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
   public final func callAsFunction(_ result: Any? = nil) {}
 
   deinit {
-    start?.begin(nil)
+    end(start, of: task)
   }
 
   /// Makes the task there, if that is a task too: so it has its task-local values and its priority.
@@ -238,7 +238,13 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
     let (released, start): (ProcedureTask?, TaskStart?) = read { _ in
       (task.take(), self.start.take())
     }
-    _ = released
-    start?.begin(nil)
+    end(start, of: released)
+  }
+
+  /// Without having executed, if there is a start: the task ends.
+  private func end(_ start: TaskStart?, of task: ProcedureTask?) {
+    guard let start else { return }
+    start.begin(nil)
+    task?.submitFirstStep(on: .detached)
   }
 }

@@ -30,7 +30,12 @@ final class TaskStart: Sendable {
       // It waits when this returns: no worker is needed to bring it so far.
       return Task.immediate(executorPreference: executor) { await self.work()?() }
     }
-    return Task(executorPreference: executor) { await self.work()?() }
+    return makeTaskThatComesLater(on: executor)
+  }
+
+  /// The executor keeps it until it is known where its work is to run.
+  func makeTaskThatComesLater(on executor: ProcedureTask) -> Task<Void, Never> {
+    Task(executorPreference: executor) { await self.work()?() }
   }
 
   /// Has the task do `work`, or end if that is nil. The first call counts.

@@ -20,7 +20,10 @@ public protocol OutputProcedure<Output>: Procedure {
   /// The type of the output.
   associatedtype Output: Sendable
 
-  /// The output; nil until it is set, and of a cancelled procedure.
+  /// The output; nil until it is set, which one that is cancelled before does not do.
+  ///
+  /// One that is cancelled and makes a value all the same keeps it here; what asks for it by `value`, or by
+  /// injection, gets the cancel.
   ///
   /// The property that comes with the protocol is behind the procedure's lock: it may be read from
   /// any thread. It no longer changes once `finish(withResult:)` was accepted, or the procedure has

@@ -15,8 +15,8 @@ final class ProcedureTask: TaskExecutor, @unchecked Sendable {
 
   // What is below is guarded by this lock.
   private let lock = LockByte(0)
-  /// Where the steps run. Nil until the procedure executes: till then the task waits for that, or to be
-  /// told to end.
+  /// Where the steps run. Nil until the procedure executes, or ends without that: a step that comes before
+  /// is kept.
   private var context: SchedulingContext?
   /// Whether the next step is kept for the worker that executes the procedure.
   private var keepsNextStep: Bool
@@ -38,12 +38,12 @@ final class ProcedureTask: TaskExecutor, @unchecked Sendable {
   /// Has the step run when it comes.
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    let (isKept, context) = locked { () -> (Bool, SchedulingContext?) in
-      guard keepsNextStep else { return (false, self.context) }
+    let context = locked { () -> SchedulingContext? in
+      guard keepsNextStep || self.context == nil else { return self.context }
       (keepsNextStep, firstStep) = (false, job)
-      return (true, nil)
+      return nil
     }
-    if !isKept { submit(job, on: context ?? .detached) }
+    if let context { submit(job, on: context) }
   }
 
   private func submit(_ job: UnownedJob, on context: SchedulingContext) {
@@ -63,7 +63,7 @@ final class ProcedureTask: TaskExecutor, @unchecked Sendable {
     return run(job) != nil
   }
 
-  /// Has the first step run later, by a thread that may be another one.
+  /// Has the first step run later, by a thread that may be another one; and one that comes later, too.
   @inline(never)
   func submitFirstStep(on context: SchedulingContext) {
     if let job = takeFirstStep(on: context, runsIt: false) { submit(job, on: context) }
