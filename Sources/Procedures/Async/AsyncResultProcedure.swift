@@ -138,7 +138,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
     case .handle, nil: return
     }
     guard TaskStart.isWorthwhile else { return }
-    let (start, task) = (TaskStart(), ProcedureTask(keepsNextStep: false))
+    let (start, task) = (TaskStart(), ProcedureTask())
     let waiting = start.makeTask(on: task)
     read { _ in
       task.task = waiting
@@ -156,7 +156,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
         do { bodyEnded([], try await body(self)) } catch { bodyEnded(with: error) }
       }
     } else {
-      let task = ProcedureTask(keepsNextStep: true)
+      let task = ProcedureTask()
       let running = Task(executorPreference: task) { [self] in
         do { bodyEnded([], try await body(self)) } catch { bodyEnded(with: error) }
       }
@@ -172,7 +172,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
         do { bodyEnded(try await action()) } catch { bodyEnded(with: error) }
       }
     } else {
-      let task = ProcedureTask(keepsNextStep: true)
+      let task = ProcedureTask()
       let running = Task(executorPreference: task) { [self] in
         do { bodyEnded(try await action()) } catch { bodyEnded(with: error) }
       }
@@ -182,9 +182,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
 
   /// What lets the task begin, if it was made where the procedure was added.
   private func takeStart() -> TaskStart? {
-    guard let start = read({ _ in start.take() }) else { return nil }
-    task?.keepNextStep()
-    return start
+    read { _ in start.take() }
   }
 
   /// A cancel that is being delivered finds the task, or is found here.

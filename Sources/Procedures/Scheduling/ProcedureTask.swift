@@ -15,33 +15,21 @@ final class ProcedureTask: TaskExecutor, @unchecked Sendable {
 
   // What is below is guarded by this lock.
   private let lock = LockByte(0)
-  /// Where the steps run. Nil until the procedure executes, or ends without that: a step that comes before
-  /// is kept.
+  /// Where the steps run. Nil until the procedure has executed, or ends without that.
   private var context: SchedulingContext?
-  /// Whether the next step is kept for the worker that executes the procedure.
-  private var keepsNextStep: Bool
+  /// The step that came before that: for the worker that executes the procedure.
   private var firstStep: UnownedJob?
   /// Whether a thread runs a step, and will look whether the procedure's turn was left to it.
   private var isInStep = false
   /// The procedure, if its turn was. It is a member of its list, so that this need not own it.
   private unowned(unsafe) var turnOwner: Procedure?
 
-  init(keepsNextStep: Bool) {
-    self.keepsNextStep = keepsNextStep
-  }
-
-  /// The procedure executes: the worker that calls this will run the step that comes next, or submit it.
-  func keepNextStep() {
-    locked { keepsNextStep = true }
-  }
-
-  /// Has the step run when it comes.
+  /// Has the step run, once it is known where.
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     let context = locked { () -> SchedulingContext? in
-      guard keepsNextStep || self.context == nil else { return self.context }
-      (keepsNextStep, firstStep) = (false, job)
-      return nil
+      if self.context == nil { firstStep = job }
+      return self.context
     }
     if let context { submit(job, on: context) }
   }
@@ -72,7 +60,6 @@ final class ProcedureTask: TaskExecutor, @unchecked Sendable {
   /// - Returns: nil if the task has not come so far. Then it submits the step itself.
   private func takeFirstStep(on context: SchedulingContext, runsIt: Bool) -> UnownedJob? {
     locked {
-      keepsNextStep = false
       self.context = context
       isInStep = runsIt && firstStep != nil
       return firstStep.take()

@@ -64,6 +64,14 @@ import Testing
     #expect(machine.isPending)
   }
 
+  @Test("K6: beginning the calls settles what is marked, with the outcome that it was marked with")
+  func beginCalls() {
+    var machine = machine(.marked)
+    let outcome = machine.beginCalls()
+    #expect(outcome.isCancelled)
+    #expect(name(machine) == .cancelled)
+  }
+
   @Test(
     "K3: a handler is kept, waits for the walk, or is called now", arguments: PhaseName.allCases)
   func register(phase: PhaseName) {

@@ -15,7 +15,7 @@ import Testing
     let context = SchedulingContext(
       scheduler: DispatchScheduler(underlyingQueue: queue), clock: TestClock().clock)
     let isThere = Recorder<Bool?>()
-    let (start, executor) = (TaskStart(), ProcedureTask(keepsNextStep: false))
+    let (start, executor) = (TaskStart(), ProcedureTask())
     let task = start.makeTaskThatComesLater(on: executor)
     if !isKnownFirst { executor.submitFirstStep(on: context) }
     start.begin { isThere.note(DispatchQueue.getSpecific(key: key)) }
@@ -26,7 +26,7 @@ import Testing
 
   @Test("T3: a task whose procedure never executes ends")
   func neverExecuted() async {
-    let (start, executor) = (TaskStart(), ProcedureTask(keepsNextStep: false))
+    let (start, executor) = (TaskStart(), ProcedureTask())
     let task = start.makeTaskThatComesLater(on: executor)
     start.begin(nil)
     executor.submitFirstStep(on: .detached)
