@@ -88,7 +88,7 @@ extension ProcedureTimeline {
       }
     }
 
-    func type(_ type: Procedure.Type) -> String { types[ObjectIdentifier(type)] ?? "" }
+    func type(_ type: AnyClass) -> String { types[ObjectIdentifier(type)] ?? "" }
     func name(_ id: UInt64) -> String? { names[id] }
 
     /// Of those, the one that ended last; of several the one that was noted last.
@@ -171,7 +171,7 @@ extension ProcedureTimeline.Entry {
       wait(.suspension, rest.suspension),
       wait(
         .exclusion, record.exclusion?.times.total ?? 0, holder.flatMap(names.name), holder,
-        record.exclusion?.category?.description),
+        record.exclusion?.category),
       wait(.slot, rest.slot),
       wait(.worker, rest.worker),
       wait(.heldEvent, record.heldExecuteWait, "willExecute"),

@@ -64,14 +64,14 @@ private struct UnansweredError: Error, CustomStringConvertible {
 
 /// Hands the first answer to the task that waits for it.
 private final class AnswerReceiver: Sendable {
-  private enum State: Sendable {
+  private enum AnswerStage: Sendable {
     case initial
     case waiting(CheckedContinuation<ConditionResult, Never>)
     case answered(ConditionResult)
     case done
   }
 
-  private let state = Locked(State.initial)
+  private let state = Locked(AnswerStage.initial)
 
   func wait(_ continuation: CheckedContinuation<ConditionResult, Never>) {
     let early: ConditionResult? = state.withLock { state in

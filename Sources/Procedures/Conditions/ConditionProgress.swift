@@ -1,14 +1,5 @@
-internal import ProcedurePrimitives
-
 /// The conditions of one procedure, and how far their evaluation has come. Guarded by its lock.
-final class ConditionProgress: @unchecked Sendable {
-  struct Prerequisite: Sendable {
-    let procedure: Procedure
-    /// Whether it was put on a queue for the sake of the condition.
-    var isOurs = false
-    var key: DependentList.Key?
-  }
-
+final class ConditionProgress: PendingConditions, @unchecked Sendable {
   /// A condition, with its properties as they were when it was added: its getters are the user's
   /// code, which may call back, and must not run under a lock.
   struct Entry: Sendable {
@@ -32,55 +23,16 @@ final class ConditionProgress: @unchecked Sendable {
   /// For how many of them prerequisites were asked.
   private var prepared = 0
   /// Which evaluation an answer must be from in order to count.
-  private(set) var serial: UInt64 = 0
+  private var serial: UInt64 = 0
   private var task: Task<Void, Never>?
   private var answer: ConditionResult?
-  private(set) var isAwaited = false
-  var prerequisites: [Prerequisite] = []
-  private(set) var limits: [ExclusionLimit] = []
-  /// Where each category is in `limits`, if there are many.
-  private var limitIndices: [ExclusionCategory: Int]?
-  private(set) var request: ExclusionRequest?
+  private var isAwaited = false
 
-  func append(_ entry: Entry) {
-    entries.append(entry)
-    for limit in entry.limits {
-      if let known = index(of: limit.category) {
-        // Of two counts that one procedure names, the lower is kept.
-        if limit.count < limits[known].count { limits[known] = limit }
-      } else {
-        limitIndices?[limit.category] = limits.count
-        limits.append(limit)
-      }
-    }
-  }
-
-  private func index(of category: ExclusionCategory) -> Int? {
-    if limits.count <= 8 { return limits.firstIndex { $0.category == category } }
-    if limitIndices == nil {
-      limitIndices = Dictionary(uniqueKeysWithValues: zip(limits.map(\.category), 0...))
-    }
-    return limitIndices?[category]
-  }
+  func append(_ entry: Entry) { entries.append(entry) }
 
   var current: Entry? { index < entries.count ? entries[index] : nil }
 
-  /// What the procedure asks for, now that nothing else is missing; nil if it excludes no others.
-  func makeRequest(for procedure: Procedure, in list: ReadyList) -> ExclusionRequest? {
-    if limits.isEmpty { return nil }
-    if let request { return request }
-    let request = ExclusionRequest(limits, for: procedure, in: list)
-    self.request = request
-    return request
-  }
-
-  /// What it had asked for, and has given up, is not all any more. Released by the caller, without a
-  /// lock.
-  func takeRequest() -> ExclusionRequest? {
-    // A second reference would make each limit that is added a copy of all.
-    request?.forgetLimits()
-    return request.take()
-  }
+  var currentName: String? { current?.name }
 
   /// True once for each condition: its prerequisites are to be asked for.
   func prepare() -> Bool {
@@ -120,26 +72,20 @@ final class ConditionProgress: @unchecked Sendable {
     return answer
   }
 
-  /// No longer waits for an answer.
-  ///
-  /// - Returns: the task that is to be cancelled, when the lock has been released.
+  var awaitedSerial: UInt64? { isAwaited ? serial : nil }
+
   func abandon() -> Task<Void, Never>? {
     serial += 1
     isAwaited = false
     return task.take()
   }
 
-  /// What was there before a restart. Released, as what may hold the user's values, without a lock.
-  struct Abandoned: Sendable {
-    let task: Task<Void, Never>?
-    let answer: ConditionResult?
-    let request: ExclusionRequest?
+  func restart() -> AbandonedEvaluation {
+    index = 0
+    return AbandonedEvaluation(task: abandon(), answer: answer.take())
   }
 
-  /// A dependency was added: everything is evaluated again when that has finished.
-  func restart() -> Abandoned {
-    index = 0
-    let (answer, request) = (answer.take(), request.take())
-    return Abandoned(task: abandon(), answer: answer, request: request)
+  func evaluate(for procedure: Procedure, onWorkerOf list: ReadyList?) {
+    procedure.evaluate(self, onWorkerOf: list)
   }
 }

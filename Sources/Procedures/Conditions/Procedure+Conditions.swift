@@ -29,10 +29,14 @@ extension Procedure {
         ? core.machine.exclusionAdded() : core.machine.conditionAdded()
       var aftermath = mustWait ? core.home?.makeWaiting(self) : nil
       let request = core.withRarities { rarities in
-        let progress = rarities.conditions ?? ConditionProgress()
+        let progress = rarities.progress ?? ConditionProgress()
         rarities.conditions = progress
-        let request = progress.takeRequest()
         progress.append(entry)
+        if entry.limits.isEmpty { return rarities.exclusion?.takeIncompleteRequest() }
+        let claim = rarities.exclusion ?? ExclusionClaim()
+        rarities.exclusion = claim
+        let request = claim.takeIncompleteRequest()
+        claim.add(entry.limits)
         return request
       }
       guard core.machine.state == .pending else { return .added(nil, released: request) }
@@ -56,7 +60,7 @@ extension Procedure {
 
   /// The conditions added so far, in order; empty once it has finished.
   public final var conditions: [any Condition] {
-    read { $0.rarities?.conditions?.entries ?? [] }.map(\.condition)
+    read { $0.rarities?.progress?.entries ?? [] }.map(\.condition)
   }
 
   /// The name of the condition that said `.ignored`, and so ended this procedure before it ran.
@@ -90,18 +94,15 @@ extension Procedure {
     case unsatisfied(ConditionResult, of: String)
   }
 
-  /// Goes through the conditions until one must be waited for, or one is not satisfied.
-  ///
-  /// - Parameter list: the list whose worker this is, which will look for more there; nil if it will
-  ///   look elsewhere.
-  final func evaluateConditions(onWorkerOf list: ReadyList?) {
+  final func evaluate(_ progress: ConditionProgress, onWorkerOf list: ReadyList?) {
     let attempt = read { $0.machine.beginEvaluating() }
     var answer: ConditionResult?
     var isPrepared = false
     while true {
       let next = read { [answer, isPrepared] core in
         core.nextCondition(
-          of: self, in: attempt, after: answer, isPrepared: isPrepared, onWorkerOf: list)
+          progress, of: self, in: attempt, after: answer, isPrepared: isPrepared,
+          onWorkerOf: list)
       }
       (answer, isPrepared) = (nil, false)
       switch next {
@@ -138,18 +139,18 @@ extension Procedure {
   ) {
     let start: (serial: UInt64, context: SchedulingContext)? = read { core in
       guard core.machine.isEvaluating(attempt), let home = core.home,
-        let serial = core.rarities?.conditions?.expectAnswer()
+        let serial = core.rarities?.progress?.expectAnswer()
       else { return nil }
       core.record.open?.noteCondition(condition)
       return (serial, home.context)
     }
     guard let (serial, context) = start else { return }
-    watchAnswer(of: condition, serial, on: context)
+    context.supervisor.noteQuestion(condition, serial, of: self)
     let task = Task(executorPreference: context.executor) {
       let result = await ConditionEvaluation.asynchronous(body).result
       var released: Task<Void, Never>?
       self.note { core in
-        guard let task = core.rarities?.conditions?.receive(result, for: serial) else {
+        guard let task = core.rarities?.progress?.receive(result, for: serial) else {
           return .none
         }
         released = task
@@ -157,20 +158,8 @@ extension Procedure {
       }
       _ = released
     }
-    let isWanted = read { $0.rarities?.conditions?.keep(task, for: serial) ?? false }
+    let isWanted = read { $0.rarities?.progress?.keep(task, for: serial) ?? false }
     if !isWanted { task.cancel() }
-  }
-
-  /// The procedure was cancelled: it no longer waits for its conditions.
-  final func abandonConditions() {
-    let (task, prerequisites) = read { core in
-      guard let progress = core.rarities?.conditions else {
-        return (Task<Void, Never>?.none, [ConditionProgress.Prerequisite]())
-      }
-      return (progress.abandon(), progress.prerequisites)
-    }
-    task?.cancel()
-    for prerequisite in prerequisites where prerequisite.isOurs { prerequisite.procedure.cancel() }
   }
 
   // MARK: What conditions bring
@@ -184,10 +173,12 @@ extension Procedure {
         "A condition of procedure '\(name)' brings that procedure itself: it would wait for ever.")
     }
     let start: (home: ReadyList, first: Int, ReadyList.Aftermath?)? = read { core in
-      guard core.machine.mayStart, let home = core.home, let progress = core.rarities?.conditions
+      guard core.machine.mayStart, let home = core.home, let rarities = core.rarities
       else { return nil }
-      let first = progress.prerequisites.count
-      progress.prerequisites += procedures.map { .init(procedure: $0) }
+      let first = rarities.prerequisites.count
+      rarities.prerequisites += procedures.map {
+        Prerequisite(edge: .init(procedure: $0, demand: .requirement(.any)))
+      }
       let mustWait = core.machine.conditionBrings(procedures.count)
       let aftermath = mustWait ? home.makeWaiting(self) : nil
       core.record.open?.note(core.machine)
@@ -199,14 +190,11 @@ extension Procedure {
       // Several conditions may bring the same one: the first procedure to claim it adds it.
       let isOurs = procedure.claimAsPrerequisite()
       if isOurs { home.add(procedure, as: .need) }
-      let demand = DependencyDemand.requirement(.any)
-      let key = procedure.addDependent(self, demanding: demand)
+      let key = procedure.addDependent(self, demanding: .requirement(.any))
       let isKept = read { core in
-        guard !core.machine.isRetired, let progress = core.rarities?.conditions else {
-          return false
-        }
-        progress.prerequisites[first + offset].isOurs = isOurs
-        progress.prerequisites[first + offset].key = key
+        guard !core.machine.isRetired, let rarities = core.rarities else { return false }
+        rarities.prerequisites[first + offset].isOurs = isOurs
+        rarities.prerequisites[first + offset].edge.key = key
         return true
       }
       // It has finished, or this one has: otherwise it notifies this one.
@@ -235,12 +223,10 @@ extension Procedure {
 extension ProcedureCore {
   /// One step of the evaluation, after the answer of the step before.
   fileprivate mutating func nextCondition(
-    of procedure: Procedure, in attempt: UInt32, after answer: ConditionResult?, isPrepared: Bool,
-    onWorkerOf list: ReadyList?
+    _ progress: ConditionProgress, of procedure: Procedure, in attempt: UInt32,
+    after answer: ConditionResult?, isPrepared: Bool, onWorkerOf list: ReadyList?
   ) -> Procedure.NextCondition {
-    guard machine.isEvaluating(attempt), let progress = rarities?.conditions else {
-      return .abandoned
-    }
+    guard machine.isEvaluating(attempt) else { return .abandoned }
     switch answer ?? progress.takeAnswer() {
     case .satisfied: progress.advance()
     case .some(let result): return .unsatisfied(result, of: progress.current?.name ?? "")
@@ -253,4 +239,9 @@ extension ProcedureCore {
     record.open?.note(machine)
     return .satisfied(advance(procedure, to: readiness, onWorkerOf: list))
   }
+}
+
+extension ProcedureRarities {
+  /// Conditions are added here only.
+  fileprivate var progress: ConditionProgress? { conditions as? ConditionProgress }
 }

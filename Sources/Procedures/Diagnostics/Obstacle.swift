@@ -21,7 +21,7 @@ enum Obstacle: Sendable {
   /// Its queue, or its group, is suspended.
   case suspension
   /// Its group has not begun to execute.
-  case groupStart(GroupProcedure)
+  case groupStart(Procedure)
   /// All of its children have to finish.
   case children([Procedure])
   /// An observer holds the event back.
@@ -76,17 +76,18 @@ extension ProcedureCore {
     if machine.isWaitingForDependencies {
       let dependencies = extras?.dependencies.map(\.procedure).filter { !$0.isFinished } ?? []
       if !dependencies.isEmpty { return .dependencies(dependencies) }
-      let progress = rarities?.conditions
-      let prerequisites = progress?.prerequisites.map(\.procedure).filter { !$0.isFinished } ?? []
-      guard let name = progress?.current?.name, !prerequisites.isEmpty else {
+      let prerequisites =
+        rarities?.prerequisites.map(\.edge.procedure).filter { !$0.isFinished } ?? []
+      guard let name = rarities?.conditions?.currentName, !prerequisites.isEmpty else {
         return obstacleOfBarriers(seeing: &seen)
       }
       return .prerequisites(of: name, prerequisites)
     }
     if machine.isEvaluating {
-      guard let progress = rarities?.conditions, progress.isAwaited, let current = progress.current
+      guard let conditions = rarities?.conditions, conditions.awaitedSerial != nil,
+        let name = conditions.currentName
       else { return .nothing }
-      return .condition(current.name)
+      return .condition(name)
     }
     return home?.obstacle(of: procedure) ?? .nothing
   }
@@ -134,7 +135,7 @@ extension Obstacle {
     case .condition(let name): "condition '\(name)' has not answered"
     case .exclusion(let obstacles):
       "it waits for "
-        + obstacles.map { "'\($0.category)', held by \($0.holders.namesForPeople)" }
+        + obstacles.map { "'\($0.category)', held by \($0.procedures.namesForPeople)" }
         .joined(separator: ", ")
     case .slot(let limit, let running):
       "it waits for one of \(limit) slots, taken by \(running.namesForPeople)"

@@ -1,7 +1,7 @@
 internal import ProcedurePrimitives
 
-/// What a queue reports, to which handler, and after how long.
-final class QueueDiagnostics: Sendable {
+/// What a queue reports, to which handler, and after how long; and the search for waits that never end.
+final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
   typealias Handler = @Sendable (ProcedureDiagnostic) -> Void
 
   private struct Settings: Sendable {
@@ -14,28 +14,19 @@ final class QueueDiagnostics: Sendable {
 
   private let settings = Locked(Settings())
 
-  /// Whether any queue has ever had a grace period: without one a cancel need not ask its queue.
-  static let hasGracePeriods = AtomicByte(0)
+  let watch: WaitWatch
+  /// That of the queue.
+  let clock: TimerClock
 
-  /// Whether any queue has ever had a handler.
-  static let hasHandlers = AtomicByte(0)
-
-  /// What a finished procedure keeps of its queue, for a `finish` that comes too late.
-  final class LateFinishes: @unchecked Sendable {
-    /// Set once, before anything else sees it.
-    fileprivate(set) weak var diagnostics: QueueDiagnostics?
-  }
-
-  let lateFinishes = LateFinishes()
-
-  init() {
-    lateFinishes.diagnostics = self
+  init(scheduler: any Scheduler, clock: TimerClock) {
+    watch = WaitWatch(scheduler: scheduler)
+    self.clock = clock
   }
 
   var handler: Handler? {
     get { settings.withLock { $0.handler } }
     set {
-      if newValue != nil { Self.hasHandlers.store(1) }
+      if newValue != nil { Supervision.wantsReports.store(1) }
       // What is replaced is released after the lock.
       let replaced = settings.withLock { settings in
         defer { settings.handler = newValue }
@@ -57,8 +48,7 @@ final class QueueDiagnostics: Sendable {
     }
   }
 
-  /// What the queue is called.
-  var queueName: String {
+  override var queueName: String {
     get { settings.withLock { $0.queueName } }
     set { settings.withLock { $0.queueName = newValue } }
   }
@@ -66,7 +56,7 @@ final class QueueDiagnostics: Sendable {
   var gracePeriod: Duration? {
     get { settings.withLock { $0.gracePeriod } }
     set {
-      if newValue != nil { Self.hasGracePeriods.store(1) }
+      if newValue != nil { Supervision.wantsCancels.store(1) }
       settings.withLock { $0.gracePeriod = newValue }
     }
   }
@@ -81,8 +71,7 @@ final class QueueDiagnostics: Sendable {
     settings.withLock { $0.handler == nil ? nil : $0.waitReportDelay }
   }
 
-  /// Reports that a queue or group has refused a procedure.
-  func reportRefusal(_ diagnostic: @autoclosure () -> ProcedureDiagnostic) {
+  override func reportRefusal(_ diagnostic: @autoclosure () -> ProcedureDiagnostic) {
     let (handler, recorder) = settings.withLock { ($0.handler, $0.refusalRecorder) }
     guard handler != nil || recorder != nil else { return }
     let diagnostic = diagnostic()
@@ -90,8 +79,57 @@ final class QueueDiagnostics: Sendable {
     handler?(diagnostic)
   }
 
-  func report(_ diagnostic: @autoclosure () -> ProcedureDiagnostic) {
-    guard let handler else { return }
+  @discardableResult
+  override func report(_ diagnostic: @autoclosure () -> ProcedureDiagnostic) -> Bool {
+    guard let handler else { return false }
     handler(diagnostic())
+    return true
+  }
+
+  override var wantsStuckLists: Bool { watch.wantsNote }
+
+  override func noteStuck(_ list: ReadyList) { watch.noteStuck(in: list) }
+
+  // MARK: What goes on for too long
+
+  override func noteCancel(of procedure: Procedure) {
+    guard let period = gracePeriod else { return }
+    report(procedure, after: period) { procedure, age in
+      procedure.isFinished ? nil : .lingering(procedure, age: age)
+    }
+  }
+
+  override func noteHold(of procedure: Procedure) {
+    guard let delay = overdueDelay, let event = procedure.read({ $0.machine.awaitedHold })
+    else { return }
+    report(procedure, after: delay) { procedure, age in
+      let isHeld = procedure.read { $0.machine.awaitedHold == event }
+      return isHeld ? .eventHeld(event, of: procedure, age: age) : nil
+    }
+  }
+
+  override func noteCall(_ call: ObserverCall, of procedure: Procedure) {
+    guard let delay = overdueDelay else { return }
+    report(procedure, after: delay) { procedure, age in
+      let isAwaited = procedure.read { $0.rarities?.suspendedDelivery?.awaitedCall == call }
+      return isAwaited ? .observerAwaited(call.entry.place, by: procedure, age: age) : nil
+    }
+  }
+
+  override func noteQuestion(_ condition: String, _ serial: UInt64, of procedure: Procedure) {
+    guard let delay = overdueDelay else { return }
+    report(procedure, after: delay) { procedure, age in
+      let isAwaited = procedure.read { $0.rarities?.conditions?.awaitedSerial == serial }
+      return isAwaited ? .conditionUnanswered(condition, of: procedure, age: age) : nil
+    }
+  }
+
+  private func report(
+    _ procedure: Procedure, after delay: Duration, _ look: @escaping OverdueTimer.Look
+  ) {
+    let now = clock.now
+    procedure.schedule(
+      OverdueTimer(procedure, since: now, for: self, look), at: now.saturatingAdvanced(by: delay),
+      on: clock)
   }
 }

@@ -6,11 +6,11 @@ struct WaitCycle: Equatable, Sendable {
   static func == (left: Self, right: Self) -> Bool { Set(left.members) == Set(right.members) }
 
   /// Nothing else will: cancels them all, each with the names of all, in order, before any goes on.
-  func end(on context: SchedulingContext) {
+  func end(reportingTo supervisor: QueueSupervisor) {
     let names = members.map(\.name)
     let error = ProcedureError.dependencyCycle(names)
     // Reported first, before the wait of any caller for a member is over.
-    context.diagnostics.report(.waitCycle(names))
+    supervisor.report(.waitCycle(names))
     Procedure.cancel(members, errors: [error], reason: .failure(error))
   }
 }

@@ -53,7 +53,7 @@ struct WaitGraph {
       addWait(of: index, for: others, count: 1)
     case .exclusion(let obstacles):
       for obstacle in obstacles {
-        addWait(of: index, for: obstacle.holders, count: obstacle.count)
+        addWait(of: index, for: obstacle.procedures, count: obstacle.count)
       }
     case let obstacle:
       addWait(of: index, for: obstacle.awaited)

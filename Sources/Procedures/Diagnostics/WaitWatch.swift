@@ -16,7 +16,7 @@ final class WaitWatch: Sendable {
     static let again: UInt8 = 2
   }
 
-  private struct State: Sendable {
+  private struct SearchState: Sendable {
     /// How many procedures the last look went through.
     var size = 0
     var timesPutOff = 0
@@ -28,12 +28,11 @@ final class WaitWatch: Sendable {
   private static let patience = Duration.seconds(1)
 
   private let scheduler: any Scheduler
-  private let note: AtomicByte
-  private let state = Locked(State())
+  private let note = AtomicByte(Note.none)
+  private let state = Locked(SearchState())
 
-  init(scheduler: any Scheduler, isEnabled: Bool) {
+  init(scheduler: any Scheduler) {
     self.scheduler = scheduler
-    note = AtomicByte(isEnabled ? Note.none : Note.again)
   }
 
   /// Never looks: for measuring what looking costs.
@@ -94,7 +93,7 @@ final class WaitWatch: Sendable {
     let found = graph.cycles
     let cycles = found.isEmpty ? [] : WaitGraph(from: root).cycles.filter(found.contains)
     let certain = graph.isBusy ? cycles.filter(suspects.contains) : cycles
-    for cycle in certain { cycle.end(on: root.context) }
+    for cycle in certain { cycle.end(reportingTo: root.context.supervisor) }
     suspect(cycles.filter { !certain.contains($0) }, in: root)
   }
 

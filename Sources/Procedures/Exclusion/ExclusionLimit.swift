@@ -1,3 +1,5 @@
+internal import ProcedurePrimitives
+
 /// A category, and how many procedures may be inside it at once.
 ///
 /// What a condition asks for: see `Condition.exclusionLimits`.

@@ -2,7 +2,7 @@
 struct ExclusionObstacle: Sendable {
   let category: ExclusionCategory
   /// In the order in which they asked.
-  let holders: [Procedure]
+  let holders: [ExclusionRequest]
   /// So many of them have to finish.
   let count: Int
 }

@@ -1,7 +1,7 @@
 /// The categories of one procedure, from when it asks for them until it has finished.
 ///
 /// Its mutable part is guarded by the lock of the table, except for `listPlace`.
-final class ExclusionRequest: @unchecked Sendable {
+final class ExclusionRequest: SchedulingRequest, @unchecked Sendable {
   enum Status: Sendable {
     case idle
     case waiting(ExclusionLine)
@@ -17,8 +17,9 @@ final class ExclusionRequest: @unchecked Sendable {
     var inside: ExclusionLevel?
   }
 
-  let procedure: Procedure
-  let list: ReadyList
+  /// The procedure that asks, and the list that it is in. The table need not know what they are.
+  let owner: any AnyObject & Sendable
+  let ownerList: any AnyObject & Sendable
   /// Each category once.
   private(set) var limits: [ExclusionLimit]
 
@@ -43,10 +44,13 @@ final class ExclusionRequest: @unchecked Sendable {
   /// Guarded by the lock of the list.
   var listPlace = 0
 
-  init(_ limits: [ExclusionLimit], for procedure: Procedure, in list: ReadyList) {
+  init(
+    _ limits: [ExclusionLimit], for owner: any AnyObject & Sendable,
+    in ownerList: any AnyObject & Sendable
+  ) {
     self.limits = limits
-    self.procedure = procedure
-    self.list = list
+    self.owner = owner
+    self.ownerList = ownerList
   }
 
   /// It is idle, and will not ask again.
@@ -60,6 +64,11 @@ final class ExclusionRequest: @unchecked Sendable {
     return indices[category]
   }
 
+  /// That of the line it stands in. Guarded by the lock of the table.
+  var categoryAwaited: ExclusionCategory? {
+    if case .waiting(let line) = status { line.level.category } else { nil }
+  }
+
   /// As one that stands in a line of the table.
   struct InLine: Ticketed, Sendable {
     let request: ExclusionRequest
@@ -67,16 +76,6 @@ final class ExclusionRequest: @unchecked Sendable {
     var heapPlace: Int {
       get { request.linePlace }
       nonmutating set { request.linePlace = newValue }
-    }
-  }
-
-  /// As one that has come back to the list of its procedure, and waits for a slot.
-  struct InList: Ticketed, Sendable {
-    let request: ExclusionRequest
-    var ticket: UInt64 { request.ticket }
-    var heapPlace: Int {
-      get { request.listPlace }
-      nonmutating set { request.listPlace = newValue }
     }
   }
 }

@@ -111,8 +111,7 @@ struct ExclusionTable: Sendable {
       let count = level.countInTheWay(of: request, index)
       guard count > 0 else { return nil }
       let holders = level.holders.map(\.request).sorted { $0.ticket < $1.ticket }
-      return ExclusionObstacle(
-        category: level.category, holders: holders.map(\.procedure), count: count)
+      return ExclusionObstacle(category: level.category, holders: holders, count: count)
     }
   }
 

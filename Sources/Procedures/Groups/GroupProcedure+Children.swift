@@ -21,54 +21,9 @@ enum ChildRelation: Sendable {
   case wholeSoFar
 }
 
-extension Procedure {
-  /// Has the group decide about this procedure's errors, if it can at once: on this worker.
-  final func askGroupAtOnce(on worker: Worker) -> Bool {
-    worker.list.withGroup(on: worker.context) { $0.hearAtOnce(self, on: worker.context) } ?? true
-  }
-
-  /// Has the group decide about this procedure's errors in its next turn, and then calls `wasHeard`.
-  final func askGroupLater(on worker: Worker) {
-    let isAsked: Void? = worker.list.withGroup(on: worker.context) { group in
-      group.note { core in
-        core.withRarities { $0.unheard.append(self) }
-        return core.machine.noteChild()
-      }
-    }
-    if isAsked == nil { wasHeard() }
-  }
-
-  final func wasHeard() {
-    note { $0.machine.wasHeard() }
-  }
-}
-
 extension GroupProcedure {
-  /// False if the group's turn is held, or must be taken elsewhere.
-  fileprivate final func hearAtOnce(_ child: Procedure, on context: SchedulingContext) -> Bool {
-    // What is decided without user code takes no turn, so that no child waits for another's; but it
-    // waits for the same as one that takes it.
-    let takesTurn = mayDecideOtherwise
-    let isInTime = read { core in
-      // Children run on the context of their group, once that is the context of a queue.
-      let runsHere = !context.isDetached || (core.home ?? .detached).context === context
-      return runsHere && (takesTurn ? core.machine.takeTurn() : core.machine.isTurnFree)
-    }
-    guard isInTime else { return false }
-    guard takesTurn else {
-      takeOver(child.errors, of: child)
-      return true
-    }
-    decide(about: child)
-    let list: ReadyList? = update { core in
-      core.machine.giveBackTurn() == .requestTurn ? core.home ?? .detached : nil
-    }
-    list?.requestTurn(of: self)
-    return true
-  }
-
   /// Whether anything but the errors themselves may come of asking it.
-  private var mayDecideOtherwise: Bool {
+  final var mayDecideOtherwise: Bool {
     type(of: self) != GroupProcedure.self || hasRecoveries.load() != 0
   }
 
@@ -80,7 +35,7 @@ extension GroupProcedure {
   }
 
   /// Takes over errors of a child, except those that follow from what else ended in the group.
-  private func takeOver(_ errors: [any Error], of child: Procedure) {
+  final func takeOver(_ errors: [any Error], of child: Procedure) {
     let relation = relation(to: child)
     if case .part = relation, errors.isEmpty { return }
     guard let reference = childList?.owner else { return }
@@ -127,19 +82,6 @@ extension GroupProcedure {
     Self.cancel(
       childList, errors: [ProcedureError.siblingFailed(child.name, error.fromChild)],
       reason: .failure(error))
-  }
-}
-
-extension ProcedureCore {
-  /// The next child that is to be heard; nil also if a cancel is to be delivered first: then they
-  /// are heard after that.
-  mutating func takeUnheardChild() -> Procedure? {
-    guard let rarities, rarities.unheard.first != nil else { return nil }
-    guard !machine.isCancelDue else {
-      _ = machine.noteChild()
-      return nil
-    }
-    return rarities.unheard.popFirst()
   }
 }
 

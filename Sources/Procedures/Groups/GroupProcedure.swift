@@ -157,6 +157,8 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
     }
   }
 
+  final override func takeIn(_ child: Procedure) { add(child: child) }
+
   final override func announceChildren() {
     // In this order: a caller that adds a child from now on announces it, and sees these observers.
     let children = list.announce()
@@ -241,10 +243,32 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
     if list.settle() { _ = childrenFinished() }
   }
 
-  /// The last child has finished. True if the turn is now held for the caller.
-  final func childrenFinished() -> Bool {
+  final override func childrenFinished() -> Bool {
     let errors = errorsAtTheEnd
     return update { $0.machine.childrenFinished(errors: errors) } == .requestTurn
+  }
+
+  /// False if the group's turn is held, or must be taken elsewhere.
+  final override func hearAtOnce(_ child: Procedure, on context: SchedulingContext) -> Bool {
+    // What is decided without user code takes no turn, so that no child waits for another's; but it
+    // waits for the same as one that takes it.
+    let takesTurn = mayDecideOtherwise
+    let isInTime = read { core in
+      // Children run on the context of their group, once that is the context of a queue.
+      let runsHere = !context.isDetached || (core.home ?? .detached).context === context
+      return runsHere && (takesTurn ? core.machine.takeTurn() : core.machine.isTurnFree)
+    }
+    guard isInTime else { return false }
+    guard takesTurn else {
+      takeOver(child.errors, of: child)
+      return true
+    }
+    decide(about: child)
+    let list: ReadyList? = update { core in
+      core.machine.giveBackTurn() == .requestTurn ? core.home ?? .detached : nil
+    }
+    list?.requestTurn(of: self)
+    return true
   }
 
   /// Children are about to finish, and wait for what the group says to their errors.
@@ -294,7 +318,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   }
 
   /// Children do not own the list: they leave it before the group goes.
-  private func abandonChildren() -> ReadyListStateMachine.Remains {
+  private func abandonChildren() -> ReadyListStateMachine<Procedure, ExclusionRequest>.Remains {
     let remains = list.abandon()
     for child in remains.unfinished { child.leaveHome() }
     return remains

@@ -1,10 +1,5 @@
 public import Dispatch
 
-/// What `Procedure` and every subclass of it is: lets extensions speak of the subclass as `Self`.
-public protocol ProcedureProtocol: Procedure {}
-
-extension Procedure: ProcedureProtocol {}
-
 // Each of these adds a closure that is called in the procedure's turns, in the order of adding.
 // `synchronizedWith` has it called on a Dispatch queue instead; the turn waits for it by message.
 // The closure gets the procedure as its own type and so need not capture it. It names as many of its

@@ -197,7 +197,7 @@ extension Procedure {
     }
     interrupt()
     if case .requestTurn(let list) = consume telling { list.requestTurn(of: self) }
-    watchLingering()
+    noteCancel()
   }
 }
 

@@ -15,12 +15,12 @@ extension Procedure {
   ///   cancelled, and finishes.
   @discardableResult
   final func enqueue(
-    in list: ReadyList, isHeldBack: Bool = false, as role: ReadyListStateMachine.Role = .member
-  ) -> ReadyListStateMachine.Insertion {
+    in list: ReadyList, isHeldBack: Bool = false, as role: MemberRole = .member
+  ) -> Insertion {
     prepareForQueue()
     let childList = childList
     var action: ProcedureStateMachine.TurnAction?
-    var insertion = ReadyListStateMachine.Insertion.refused
+    var insertion = Insertion.refused
     var groupCancel: TreeCancel?
     var dependencies: SmallList<ProcedureExtras.Dependency>?
     var isMarked = false
@@ -30,7 +30,7 @@ extension Procedure {
       let waits = (dependencies?.count ?? 0) + (isHeldBack ? 1 : 0) + (childList == nil ? 0 : 1)
       action = core.machine.enqueue(waitingFor: waits)
       guard action != nil else { return ReadyList.Aftermath.none }
-      let standing = ReadyListStateMachine.Standing(
+      let standing = MemberStanding(
         urgency: core.urgency, readiness: core.machine.becomeReady(),
         attempt: core.machine.attempt, role: role)
       let isRecorded = core.beginRecord(of: self, in: list)
@@ -65,12 +65,12 @@ extension Procedure {
     if action == .requestTurn {
       // It was cancelled before.
       listForTurns.requestTurn(of: self)
-      watchLingering()
+      noteCancel()
     }
     switch insertion {
     case .refused:
       let error = list.refusal
-      list.context.diagnostics.reportRefusal(.additionRefused(name, error))
+      list.context.supervisor.reportRefusal(.additionRefused(name, error))
       cancel(withErrors: [error])
       return .refused
     case .held:

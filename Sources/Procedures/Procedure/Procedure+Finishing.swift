@@ -52,21 +52,17 @@ extension Procedure {
       }
       return false
     case .refused:
-      read { $0.home }?.context.diagnostics.report(.finishRefused(self))
+      supervisor?.report(.finishRefused(self))
       return false
     }
   }
 
   private func reportLateFinish(_ errors: [any Error], instead form: String) {
-    let diagnostics = read { core in
-      core.home?.context.diagnostics ?? core.rarities?.lateFinishes?.diagnostics
+    let supervisor = read { core in
+      core.home?.context.supervisor ?? core.rarities?.lateFinishes?.supervisor
     }
     let diagnostic = ProcedureDiagnostic.finishTooLate(name, errors, instead: form)
-    if let handler = diagnostics?.handler {
-      handler(diagnostic)
-    } else {
-      StandardError.write("Procedures: \(diagnostic)\n")
-    }
+    if supervisor?.report(diagnostic) != true { StandardError.write("Procedures: \(diagnostic)\n") }
   }
 }
 
@@ -74,9 +70,9 @@ extension ProcedureCore {
   /// The procedure has ended when its closure returned: from here on it forgets its queue, but not
   /// where a later `finish` is reported.
   mutating func noteEnd(byItself finish: ProcedureStateMachine.Finish) {
-    guard QueueDiagnostics.hasHandlers.load() != 0, case .accepted = finish,
-      let diagnostics = home?.context.diagnostics
+    guard Supervision.wantsReports.load() != 0, case .accepted = finish,
+      let supervisor = home?.context.supervisor
     else { return }
-    withRarities { $0.lateFinishes = diagnostics.lateFinishes }
+    withRarities { $0.lateFinishes = supervisor.reference }
   }
 }

@@ -42,9 +42,9 @@ extension ReadyList {
   /// Adds a procedure the way its queue or group would.
   ///
   /// - Parameter role: as what it is added to a queue.
-  func add(_ procedure: Procedure, as role: ReadyListStateMachine.Role = .member) {
+  func add(_ procedure: Procedure, as role: MemberRole = .member) {
     if let group {
-      group.add(child: procedure)
+      group.takeIn(procedure)
     } else {
       admit(procedure, as: role)
     }
@@ -56,7 +56,7 @@ extension ReadyList {
   /// - Returns: whether it was accepted.
   @discardableResult
   func admit(
-    _ procedure: Procedure, as role: ReadyListStateMachine.Role = .member
+    _ procedure: Procedure, as role: MemberRole = .member
   ) -> Bool {
     guard hasDelegate else {
       return procedure.enqueue(in: self, as: role) != .refused

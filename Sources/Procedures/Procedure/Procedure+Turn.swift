@@ -18,14 +18,14 @@ extension Procedure {
   /// - Parameters:
   ///   - kind: whether the worker just took it from the ready list. Otherwise the turn is held for it.
   ///   - worker: the worker that this is.
-  final func runTurn(_ kind: ReadyListStateMachine.Job.Kind, on worker: Worker) -> TurnEnd {
+  final func runTurn(_ kind: JobKind, on worker: Worker) -> TurnEnd {
     var detail = NextStep.Detail.none
     guard var next = beginTurn(kind, on: worker, &detail) else { return .idle() }
     var task: ProcedureTask?
     while true {
       switch next.step {
       case .idle, .waitForPendingEvents, .waitForGroup:
-        if case .waitForPendingEvents = next.step { watchHold() }
+        if case .waitForPendingEvents = next.step { supervisor?.noteHold(of: self) }
         if case .movesTo(let home) = detail { home.requestTurn(of: self) }
         return .idle(begins: task)
       case .announceChildren:
@@ -62,7 +62,7 @@ extension Procedure {
         case .end(let extras, let record):
           return .retired(waiters: retire(on: worker, with: extras, record))
         case .record(let record):
-          record.publish(of: self)
+          record.publish(named: derivedName)
           return .retired(waiters: nil)
         case .none, .movesTo, .observers, .delivery:
           return .retired(waiters: nil)
@@ -93,7 +93,7 @@ extension Procedure {
   /// Nil if another holder has the turn and will see to the start.
   @inline(never)
   private func beginTurn(
-    _ kind: ReadyListStateMachine.Job.Kind, on worker: Worker, _ detail: inout NextStep.Detail
+    _ kind: JobKind, on worker: Worker, _ detail: inout NextStep.Detail
   ) -> NextStep? {
     update { core in
       switch kind {
@@ -144,12 +144,10 @@ extension Procedure {
   private func retire(
     on worker: Worker, with extras: consuming ProcedureExtras, _ record: ProcedureRecord?
   ) -> [FinishWaiter]? {
-    record?.publish(of: self)
+    record?.publish(named: derivedName)
     let waiters = extras.existingRarities.map { rarities in
       rarities.disconnect()
-      for prerequisite in rarities.conditions?.prerequisites ?? [] {
-        if let key = prerequisite.key { _ = prerequisite.procedure.removeDependent(key) }
-      }
+      for prerequisite in rarities.prerequisites { prerequisite.edge.leave() }
       return rarities.waiters.elements(of: rarities.waiterList)
     }
     extras.leaveDependencies()

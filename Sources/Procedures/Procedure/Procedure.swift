@@ -84,8 +84,17 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// It was cancelled: called once, on the thread that cancels, after the token has fired.
   func interrupt() {}
 
+  /// A group takes another child.
+  func takeIn(_ child: Procedure) {}
+
   /// A group hears of children that are about to finish.
   func hearChildren() {}
+
+  /// A group hears of one of them on the child's own worker, if it can. False if it cannot now.
+  func hearAtOnce(_ child: Procedure, on context: SchedulingContext) -> Bool { true }
+
+  /// The last child of a group has finished. True if the group's turn is now held for the caller.
+  func childrenFinished() -> Bool { false }
 
   /// It was cancelled: what the framework itself executes ends now.
   func endBecauseOfCancel() {}
@@ -331,6 +340,13 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// The list whose workers run its turns.
   final var listForTurns: ReadyList { read { $0.home } ?? .detached }
 }
+
+extension Procedure: Schedulable {}
+
+/// What `Procedure` and every subclass of it is: lets extensions speak of the subclass as `Self`.
+public protocol ProcedureProtocol: Procedure {}
+
+extension Procedure: ProcedureProtocol {}
 
 extension Procedure: Hashable {
   /// Whether they are the same object.

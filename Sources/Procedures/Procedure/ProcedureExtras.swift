@@ -11,7 +11,7 @@ final class ProcedureExtras: @unchecked Sendable {
     var key: DependentList.Key?
 
     /// The dependent has finished. If it has waited for this one, there is nothing to take back.
-    fileprivate func leave() {
+    func leave() {
       guard !procedure.isFinished, let key else { return }
       _ = procedure.removeDependent(key)
     }

@@ -14,7 +14,10 @@ final class ProcedureRarities: @unchecked Sendable {
   var source: CancellationTokenSource?
   var token: CancellationToken?
   var cancelReason: CancellationReason?
-  var conditions: ConditionProgress?
+  var conditions: (any PendingConditions)?
+  /// What conditions brought. No dependencies in the eyes of the user, and waited for like them.
+  var prerequisites: [Prerequisite] = []
+  var exclusion: ExclusionClaim?
   /// The name of the condition that was ignored, and so ended the procedure.
   var ignoredCondition: String?
   /// The dependencies, while they are many and some are taken back.
@@ -23,7 +26,7 @@ final class ProcedureRarities: @unchecked Sendable {
   var isClaimed = false
   var registrations: [CancellationRegistration] = []
   /// Where a `finish` is reported that comes after it has ended by itself.
-  var lateFinishes: QueueDiagnostics.LateFinishes?
+  var lateFinishes: SupervisorReference?
   var timers: [(clock: TimerClock, key: SlabKey)] = []
 
   /// Leaves tokens and timers, when the procedure has finished.

@@ -1,3 +1,5 @@
+internal import ProcedurePrimitives
+
 extension Procedure {
   /// How much of the work is done, from 0 to 1.
   ///

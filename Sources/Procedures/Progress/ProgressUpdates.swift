@@ -1,10 +1,9 @@
-/// How much of a procedure's work is done: the present fraction, and the latest after each change.
+/// How much of a procedure's work is done, from 0 to 1: the present fraction, and the latest after each
+/// change.
 ///
 /// A slow reader gets the latest, not all. It ends when the procedure has finished, after a 1;
 /// when the procedure goes; and when the reading task is cancelled.
 public struct ProgressUpdates: AsyncSequence, Sendable {
-  /// A fraction, from 0 to 1.
-  public typealias Element = Double
   /// It does not fail.
   public typealias Failure = Never
 
@@ -12,12 +11,12 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
   let changes: AsyncStream<Void>
 
   /// Starts to read. One iterator at a time; two share the changes.
-  public func makeAsyncIterator() -> Iterator {
-    Iterator(latest: latest, changes: changes.makeAsyncIterator())
+  public func makeAsyncIterator() -> AsyncIterator {
+    AsyncIterator(latest: latest, changes: changes.makeAsyncIterator())
   }
 
   /// Reads the latest fraction, when there is a new one.
-  public struct Iterator: AsyncIteratorProtocol {
+  public struct AsyncIterator: AsyncIteratorProtocol {
     let latest: LatestFraction
     var changes: AsyncStream<Void>.Iterator
     private var last: Double?

@@ -1,5 +1,9 @@
 extension ProcedureQueue: RecordedOwner {
-  var recordedList: ReadyList? { list }
+  var recordedLimit: Int? { list.recordedLimit }
+
+  func unfinishedRecords(in store: RecordStore) -> [RecordedProcedure] {
+    list.unfinishedRecords(in: store)
+  }
 }
 
 extension RecordStore {

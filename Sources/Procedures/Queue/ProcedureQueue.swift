@@ -24,12 +24,13 @@ internal import ProcedurePrimitives
 public final class ProcedureQueue: Sendable {
   let list: ReadyList
   private let delegateReference: QueueDelegateReference
+  private let diagnostics: QueueDiagnostics
   private let quality: DispatchQoS.QoSClass
 
   /// The name in logs and errors. May be set from any thread.
   public var name: String {
-    get { list.context.diagnostics.queueName }
-    set { list.context.diagnostics.queueName = newValue }
+    get { diagnostics.queueName }
+    set { diagnostics.queueName = newValue }
   }
 
   /// The Dispatch quality of its workers. Given to `init`; it does not change.
@@ -69,15 +70,16 @@ public final class ProcedureQueue: Sendable {
   ) {
     quality = qualityOfService
     delegateReference = QueueDelegateReference()
-    list = ReadyList(
-      context: SchedulingContext(scheduler: scheduler, clock: clock), delegate: delegateReference)
+    diagnostics = QueueDiagnostics(scheduler: scheduler, clock: clock)
+    let context = SchedulingContext(scheduler: scheduler, clock: clock, supervisor: diagnostics)
+    list = ReadyList(context: context, delegate: delegateReference)
     if let name { self.name = name }
     self.maxConcurrentProcedureCount = maxConcurrentProcedureCount
   }
 
   /// Ends the search for procedures that wait for each other: for measuring what that costs.
   package func disableWaitWatch() {
-    list.context.watch.disable()
+    diagnostics.watch.disable()
   }
 
   /// Passes on each procedure that is about to be added, also after the owner released the queue.
@@ -95,7 +97,7 @@ public final class ProcedureQueue: Sendable {
 
   /// Has `recorder` called for each procedure that the queue, or a group on it, refuses.
   package func recordRefusals(_ recorder: @escaping @Sendable (ProcedureDiagnostic) -> Void) {
-    list.context.diagnostics.refusalRecorder = recorder
+    diagnostics.refusalRecorder = recorder
   }
 
   deinit {
@@ -294,8 +296,8 @@ public final class ProcedureQueue: Sendable {
   ///
   /// Called on the thread on which it is noticed, with no lock held. It must not block.
   public var diagnosticsHandler: (@Sendable (ProcedureDiagnostic) -> Void)? {
-    get { list.context.diagnostics.handler }
-    set { list.context.diagnostics.handler = newValue }
+    get { diagnostics.handler }
+    set { diagnostics.handler = newValue }
   }
 
   /// The time after which a cancelled procedure that has not finished is reported; nil, the
@@ -304,8 +306,8 @@ public final class ProcedureQueue: Sendable {
   /// Reported once for each procedure to `diagnosticsHandler`, with how long it has lingered, by
   /// the queue's clock. Nothing is killed. Counts for cancels from here on, in groups too.
   public var cancellationGracePeriod: Duration? {
-    get { list.context.diagnostics.gracePeriod }
-    set { list.context.diagnostics.gracePeriod = newValue }
+    get { diagnostics.gracePeriod }
+    set { diagnostics.gracePeriod = newValue }
   }
 
   /// The time after which a wait is reported to `diagnosticsHandler`; nil for never, default ten
@@ -314,8 +316,8 @@ public final class ProcedureQueue: Sendable {
   ///
   /// Reported once for each such wait that begins while there is a handler, by the queue's clock.
   public var waitReportDelay: Duration? {
-    get { list.context.diagnostics.waitReportDelay }
-    set { list.context.diagnostics.waitReportDelay = newValue }
+    get { diagnostics.waitReportDelay }
+    set { diagnostics.waitReportDelay = newValue }
   }
 }
 

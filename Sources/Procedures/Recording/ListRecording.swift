@@ -123,9 +123,9 @@ struct RecordSample: Sendable {
   /// The list's state may have changed. Called under its lock, at the end of each change: without counting
   /// a reference, and without a copy of the machine, which is not changed.
   @inline(__always)
-  func note(_ machine: inout ReadyListStateMachine) {
+  func note(_ hindrance: @autoclosure () -> Hindrance) {
     guard let current = unsafe reference.load(ordering: .relaxed) else { return }
-    let hindrance = machine.hindrance
+    let hindrance = hindrance()
     unsafe current._withUnsafeGuaranteedRef { $0.note(hindrance) }
   }
 

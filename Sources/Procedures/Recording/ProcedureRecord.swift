@@ -8,30 +8,30 @@ internal import ProcedurePrimitives
   /// Whether there ever was a timeline: without one a dependent need not ask for the record.
   static let isUsed = AtomicByte(0)
 
-  @safe struct Storage: Sendable {
+  @safe struct Content: Sendable {
     // That of the procedure's list, which keeps it as long as the procedure is its member.
     fileprivate let recording: Unmanaged<ListRecording>
     fileprivate var exclusion: ExclusionWait?
     var content: RecordedProcedure
   }
 
-  private let place: UnsafeMutablePointer<Storage>
+  private let place: UnsafeMutablePointer<Content>
 
   /// - Parameter bits: of a record that the caller owns.
   @inline(__always)
   init?(bits: UInt) {
-    guard let place = unsafe UnsafeMutablePointer<Storage>(bitPattern: bits) else { return nil }
+    guard let place = unsafe UnsafeMutablePointer<Content>(bitPattern: bits) else { return nil }
     unsafe self.place = place
   }
 
   /// Begins one, in memory that the store has given for it.
   @inline(__always)
   init(
-    at place: UnsafeMutablePointer<Storage>, in recording: ListRecording,
+    at place: UnsafeMutablePointer<Content>, in recording: ListRecording,
     _ content: RecordedProcedure
   ) {
     unsafe place.initialize(
-      to: Storage(recording: .passUnretained(recording), content: content))
+      to: Content(recording: .passUnretained(recording), content: content))
     unsafe self.place = place
   }
 
@@ -116,11 +116,13 @@ internal import ProcedurePrimitives
     }
   }
 
-  /// It excludes others, and waits in line with this request.
-  func note(_ request: ExclusionRequest) {
+  /// It excludes others, and may have to wait in line for that.
+  ///
+  /// - Returns: where its request notes that.
+  func expectExclusion() -> ExclusionWait {
     let wait = withRecording { ExclusionWait(of: id, in: $0) }
     unsafe place.pointee.exclusion = wait
-    request.wait = wait
+    return wait
   }
 
   /// It is about to leave its list.
@@ -139,16 +141,16 @@ internal import ProcedurePrimitives
   }
 
   /// What is known so far, of one that has not finished. Called under the list's lock as well.
-  func current(of core: borrowing ProcedureCore) -> RecordedProcedure {
+  func current(
+    name: String?, errors: [any Error], reason: CancellationReason?
+  ) -> RecordedProcedure {
     var current = content
     let sample = sample()
     current.pass(to: .passed, at: sample)
     current.endHold(at: sample.now)
     current.change { values in
       values.exclusion = unsafe place.pointee.exclusion?.soFar
-      values.name = core.extras?.name
-      values.errors = core.machine.errors
-      values.reason = core.cancelReason
+      (values.name, values.errors, values.reason) = (name, errors, reason)
     }
     return current
   }
@@ -157,8 +159,10 @@ internal import ProcedurePrimitives
 
   /// Puts it where the timeline finds it. Called by its owner in the procedure's last turn, before its
   /// dependents and waiters hear of its end.
-  func publish(of procedure: Procedure) {
-    if content.name == nil, let name = procedure.derivedName { content.change { $0.name = name } }
+  ///
+  /// - Parameter derivedName: its name if the user has given it none; nil for that of its type.
+  func publish(named derivedName: @autoclosure () -> String?) {
+    if content.name == nil, let name = derivedName() { content.change { $0.name = name } }
     withRecording { recording in
       unsafe Unmanaged.passUnretained(recording.store)._withUnsafeGuaranteedRef { $0.append(self) }
     }

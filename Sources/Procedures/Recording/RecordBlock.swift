@@ -5,7 +5,7 @@ internal import Synchronization
 /// A block is given up when the last of its places is released. Until then each place that is not in use
 /// counts as one that is: so a block lives at least until all of its places have been taken.
 @safe struct RecordBlock {
-  typealias Place = UnsafeMutablePointer<ProcedureRecord.Storage>
+  typealias Place = UnsafeMutablePointer<ProcedureRecord.Content>
 
   private struct Header: ~Copyable {
     /// The number of the record in the first place.
@@ -22,10 +22,10 @@ internal import Synchronization
   private let header: UnsafeMutablePointer<Header>
 
   init() {
-    let stride = MemoryLayout<ProcedureRecord.Storage>.stride
+    let stride = MemoryLayout<ProcedureRecord.Content>.stride
     precondition(
       Self.headerSize + Self.count * stride <= Self.alignment
-        && MemoryLayout<ProcedureRecord.Storage>.alignment <= Self.headerSize
+        && MemoryLayout<ProcedureRecord.Content>.alignment <= Self.headerSize
         && MemoryLayout<Header>.size <= Self.headerSize,
       "Internal inconsistency: a block is too small for its records")
     let memory = UnsafeMutableRawPointer.allocate(
@@ -49,7 +49,7 @@ internal import Synchronization
   @inline(__always)
   func place(_ index: UInt) -> (Place, id: UInt64) {
     let memory = unsafe UnsafeMutableRawPointer(header) + Self.headerSize
-    let places = unsafe memory.assumingMemoryBound(to: ProcedureRecord.Storage.self)
+    let places = unsafe memory.assumingMemoryBound(to: ProcedureRecord.Content.self)
     return unsafe (places + Int(index), header.pointee.firstID + UInt64(index))
   }
 

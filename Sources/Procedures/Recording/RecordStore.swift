@@ -3,7 +3,11 @@ internal import Synchronization
 
 /// A queue, or a group, whose members are recorded.
 protocol RecordedOwner: AnyObject, Sendable {
-  var recordedList: ReadyList? { get }
+  /// How many of its members run at once; nil for no limit.
+  var recordedLimit: Int? { get }
+
+  /// What is recorded so far of those that have not finished, however deep.
+  func unfinishedRecords(in store: RecordStore) -> [RecordedProcedure]
 }
 
 /// The records of a timeline: the newest that have finished, and where to find the others.
@@ -17,8 +21,6 @@ protocol RecordedOwner: AnyObject, Sendable {
     weak var owner: (any RecordedOwner)?
     let name: String
     let clock: RecordClock
-
-    var list: ReadyList? { owner?.recordedList }
   }
 
   private struct Roots: Sendable {
@@ -121,15 +123,7 @@ protocol RecordedOwner: AnyObject, Sendable {
   private var unfinished: [RecordedProcedure] {
     // What this makes strong is released without the lock.
     let roots = self.roots.withLock { $0.roots }
-    var lists = roots.compactMap(\.list)
-    var records: [RecordedProcedure] = []
-    while let list = lists.popLast() {
-      for procedure in list.procedures {
-        if let record = procedure.currentRecord(in: self) { records.append(record) }
-        if let childList = procedure.childList { lists.append(childList) }
-      }
-    }
-    return records
+    return roots.compactMap(\.owner).flatMap { $0.unfinishedRecords(in: self) }
   }
 
   // MARK: What is recorded
@@ -139,10 +133,7 @@ protocol RecordedOwner: AnyObject, Sendable {
 
   /// How many procedures each of them lets run at once; nil for any number, or one that has gone.
   package var rootLimits: [Int?] {
-    roots.withLock { $0.roots }.map { root in
-      guard let limit = root.list?.limit, limit != .max else { return nil }
-      return limit
-    }
+    roots.withLock { $0.roots }.map { $0.owner?.recordedLimit }
   }
 
   /// The clock of each of them.

@@ -4,7 +4,7 @@ internal import ProcedurePrimitives
 package struct RecordedExclusion: Sendable {
   /// How long each hindrance was there meanwhile: together, how long it was in line.
   package internal(set) var times = HindranceTimes()
-  package internal(set) var category: ExclusionCategory?
+  package internal(set) var category: String?
   /// Whose finish made room for it; 0 if that is not recorded.
   package internal(set) var holder: UInt64 = 0
 }
@@ -26,11 +26,13 @@ final class ExclusionWait: @unchecked Sendable {
   }
 
   /// It had a slot at hand, and waits in line.
-  func enterLine(of request: ExclusionRequest) {
+  ///
+  /// - Parameter category: that it stands in line for.
+  func enterLine(for category: @autoclosure () -> String?) {
     guard !isInLine else { return }
     isInLine = true
     var exclusion = known ?? RecordedExclusion()
-    exclusion.category = ExclusionTable.shared.withLock { _ in request.categoryAwaited }
+    exclusion.category = category()
     exclusion.times -= recording.sample().times
     known = exclusion
   }
@@ -57,12 +59,5 @@ final class ExclusionWait: @unchecked Sendable {
   func end() -> RecordedExclusion? {
     leaveLine(after: 0)
     return known
-  }
-}
-
-extension ExclusionRequest {
-  /// That of the line it stands in. Guarded by the lock of the table.
-  fileprivate var categoryAwaited: ExclusionCategory? {
-    if case .waiting(let line) = status { line.level.category } else { nil }
   }
 }

@@ -21,7 +21,7 @@ package struct RecordedProcedure: Sendable {
 
   package let id: UInt64
   package let parent: UInt64
-  package let type: Procedure.Type
+  package let type: AnyClass
   private let rootIndex: Int32
   package let isGroup: Bool
   var gate: Gate
@@ -47,7 +47,7 @@ package struct RecordedProcedure: Sendable {
   package var root: Int { Int(rootIndex) }
 
   init(
-    id: UInt64, in recording: ListRecording, type: Procedure.Type, isGroup: Bool, gate: Gate,
+    id: UInt64, in recording: ListRecording, type: AnyClass, isGroup: Bool, gate: Gate,
     at sample: RecordSample
   ) {
     self.id = id
@@ -188,4 +188,13 @@ package struct ConditionWait: Sendable {
   package let name: String?
   /// Nil while it is waited for.
   package internal(set) var nanoseconds: Int64?
+}
+
+extension ProcedureStateMachine {
+  /// What it waits for.
+  var recordedGate: RecordedProcedure.Gate {
+    if state != .pending || isCancelled { return .passed }
+    if isWaitingForDependencies { return .dependencies }
+    return gate.isReady ? .ready : .conditions
+  }
 }

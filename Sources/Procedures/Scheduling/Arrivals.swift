@@ -1,12 +1,11 @@
 internal import ProcedurePrimitives
 
-/// Procedures that were added to a queue, until a worker looks at its list the next time.
+/// Items that were added to a list, until a worker looks at it the next time.
 ///
 /// Adding is one compare-exchange, waits for no worker and needs no memory: those that arrive are linked
 /// through themselves, the latest first. A worker takes all that came meanwhile at once.
 ///
-/// Closed, it accepts no procedure: that of a group, which may refuse a child, and that of a queue
-/// since it was cancelled as a whole, and cancels each procedure that is added.
+/// Closed, it accepts none: that of a list that may refuse some, or has to do something with each.
 ///
 /// | bits     | meaning                                                                     |
 /// |----------|-----------------------------------------------------------------------------|
@@ -16,17 +15,10 @@ internal import ProcedurePrimitives
 ///
 /// Each change of the word acquires and releases, so that adding and taking are ordered as by a lock: a
 /// caller whose change came after a worker's sees what that worker had written before.
-struct Arrivals: ~Copyable, Sendable {
-  enum Answer: Sendable {
-    case accepted
-    /// It is the first that needs a worker, and none is expected: the caller must look.
-    case acceptedUnexpected
-    case closed
-  }
-
-  private static let closed: UInt = 1
-  private static let due: UInt = 2
-  private static let flags: UInt = closed | due
+struct Arrivals<Item: Schedulable>: ~Copyable, Sendable {
+  private static var closed: UInt { 1 }
+  private static var due: UInt { 2 }
+  private static var flags: UInt { closed | due }
 
   private let word: AtomicWord
 
@@ -34,19 +26,19 @@ struct Arrivals: ~Copyable, Sendable {
     word = AtomicWord(isOpen ? 0 : Self.closed)
   }
 
-  /// Whether no procedure is there. One atomic load.
+  /// Whether none is there. One atomic load.
   var isEmpty: Bool { word.load() & ~Self.flags == 0 }
 
   /// - Parameters:
-  ///   - procedure: whose `membership` says how it stands.
+  ///   - item: whose `membership` says how it stands.
   ///   - isExpected: not zero if a worker that was asked for will look.
   /// - Returns: the answer, and whether it is the only one, so that the arrivals keep the list now.
   @inline(__always)
   func append(
-    _ procedure: Procedure, isExpected: borrowing AtomicByte
-  ) -> (Answer, isFirst: Bool) {
-    let isReady = procedure.membership.isReady
-    let member = Member.retaining(procedure)
+    _ item: Item, isExpected: borrowing AtomicByte
+  ) -> (ArrivalAnswer, isFirst: Bool) {
+    let isReady = item.membership.isReady
+    let member = Member.retaining(item)
     var found = word.load()
     while true {
       guard found & Self.closed == 0 else {
@@ -54,7 +46,7 @@ struct Arrivals: ~Copyable, Sendable {
         member.release()
         return (.closed, false)
       }
-      member.next = Member(bits: found & ~Self.flags)
+      member.next = Member<Item>(bits: found & ~Self.flags)
       let new = member.bits | found & Self.flags | (isReady ? Self.due : 0)
       let (isDone, now) = word.replace(found, with: new)
       if isDone { break }
@@ -65,21 +57,21 @@ struct Arrivals: ~Copyable, Sendable {
     return (isExpected.load() != 0 ? .accepted : .acceptedUnexpected, isFirst)
   }
 
-  /// Accepts no procedure from here on. Those that are there remain.
+  /// Accepts none from here on. Those that are there remain.
   func close() {
     word.insert(Self.closed)
   }
 
   /// From here on the arrivals of callers that found a worker expected can be seen, and a caller whose
-  /// procedure cannot be seen yet will see what the calling thread has written.
+  /// item cannot be seen yet will see what the calling thread has written.
   func order() {
     word.insert(0)
   }
 
   /// Takes all, in the order in which they arrived.
-  func takeAll() -> ArrivalLine {
-    var next = Member(bits: word.keep(Self.closed) & ~Self.flags)
-    var line = ArrivalLine()
+  func takeAll() -> ArrivalLine<Item> {
+    var next = Member<Item>(bits: word.keep(Self.closed) & ~Self.flags)
+    var line = ArrivalLine<Item>()
     while let member = next {
       next = member.next
       line.prepend(member)
@@ -88,9 +80,17 @@ struct Arrivals: ~Copyable, Sendable {
   }
 }
 
-/// Procedures in the order in which they arrived.
-struct ArrivalLine: Sendable {
-  private var first: Member?
+/// What becomes of an item that was added.
+enum ArrivalAnswer: Sendable {
+  case accepted
+  /// It is the first that needs a worker, and none is expected: the caller must look.
+  case acceptedUnexpected
+  case closed
+}
+
+/// Items in the order in which they arrived.
+struct ArrivalLine<Item: Schedulable>: Sendable {
+  private var first: Member<Item>?
   private(set) var count = 0
   /// How many of those that are left could start.
   private(set) var readyCount = 0
@@ -98,7 +98,7 @@ struct ArrivalLine: Sendable {
   var isEmpty: Bool { first == nil }
 
   @inline(__always)
-  fileprivate mutating func prepend(_ member: Member) {
+  fileprivate mutating func prepend(_ member: Member<Item>) {
     member.next = first
     first = member
     count += 1
@@ -106,7 +106,7 @@ struct ArrivalLine: Sendable {
   }
 
   @inline(__always)
-  mutating func popFirst() -> Member? {
+  mutating func popFirst() -> Member<Item>? {
     guard let member = first else { return nil }
     first = member.next
     count -= 1

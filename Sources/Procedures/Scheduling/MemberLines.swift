@@ -1,65 +1,44 @@
 internal import ProcedurePrimitives
 
-/// In which line each member of a list stands, who has a slot, and what members ask to exclude others from.
+/// In which line each member of a list stands, which have a slot, and what members ask for beside it.
 ///
 /// Those that are ready stand in a bucket for each priority: first those that have stepped aside and may go
 /// on, in the order in which they were first taken, then those that became ready later.
 ///
 /// Invariant: `slotsInUse` is the number of granted and running members.
-struct MemberLines: Sendable {
-  /// What a member stands in.
-  struct Line: Equatable, Sendable {
-    let index: UInt8
-
-    static let waiting = Line(index: 0)
-    static let evaluable = Line(index: 1)
-    static let excluded = Line(index: 2)
-    static let granted = Line(index: 3)
-    static let running = Line(index: 4)
-    static let none = Line(index: 15)
-
-    static func ready(_ priority: ProcedurePriority) -> Line {
-      Line(index: 5 + 2 * priority.rawValue)
+struct MemberLines<Item: Schedulable, Request: SchedulingRequest>: Sendable {
+  /// One that has come back, and waits for a slot again.
+  private struct Returned: Ticketed, Sendable {
+    let member: Member<Item>
+    let request: Request
+    var ticket: UInt64 { request.ticket }
+    var heapPlace: Int {
+      get { request.listPlace }
+      nonmutating set { request.listPlace = newValue }
     }
-
-    /// Of those that are ready for the second time. They are taken in the order of `returned`.
-    static func returned(_ priority: ProcedurePriority) -> Line {
-      Line(index: 6 + 2 * priority.rawValue)
-    }
-
-    static let buckets = 2 * ProcedurePriority.allCases.count
-
-    var hasSlot: Bool { self == .granted || self == .running }
-
-    /// The place in `returned`, if it is such a line.
-    fileprivate var returnedIndex: Int? {
-      index > 5 && index & 1 == 0 ? Int(index - 6) / 2 : nil
-    }
-
-    fileprivate var readyBit: UInt16 { index < 5 ? 0 : 1 << UInt16(index - 5) }
   }
 
-  private(set) var evaluable = MemberLine()
-  private(set) var granted = MemberLine()
-  private var waiting = MemberLine()
-  private var excluded = MemberLine()
-  private var running = MemberLine()
+  private(set) var evaluable = MemberLine<Item>()
+  private(set) var granted = MemberLine<Item>()
+  private var waiting = MemberLine<Item>()
+  private var excluded = MemberLine<Item>()
+  private var running = MemberLine<Item>()
   /// Those that are ready, by priority; for each first those that are for the first time.
-  private var buckets = ContiguousArray(repeating: MemberLine(), count: Line.buckets)
+  private var buckets = ContiguousArray(repeating: MemberLine<Item>(), count: StandingLine.buckets)
   /// A bit for each bucket that is not empty.
   private var readyBuckets: UInt16 = 0
   /// Those that have returned, by priority, in the order in which they were first taken. That is before
   /// all that are ready for the first time: the others were behind them.
-  private var returned: ContiguousArray<TicketHeap<ExclusionRequest.InList>> = []
-  /// What exclusive members ask for.
-  private var requests: [ObjectIdentifier: ExclusionRequest] = [:]
+  private var returned: ContiguousArray<TicketHeap<Returned>> = []
+  /// What those that are `isExclusive` ask for.
+  private var requests: [ObjectIdentifier: Request] = [:]
   private(set) var slotsInUse = 0
 
   // MARK: Joining and leaving
 
   /// A member joins that stands nowhere.
   @inline(__always)
-  mutating func put(_ member: Member, _ line: Line) {
+  mutating func put(_ member: Member<Item>, _ line: StandingLine) {
     if line.hasSlot { slotsInUse += 1 }
     member.membership.line = line
     switch line {
@@ -76,18 +55,18 @@ struct MemberLines: Sendable {
 
   /// A member leaves for good. What it asks for is to be taken afterwards.
   @inline(__always)
-  mutating func remove(_ member: Member) {
+  mutating func remove(_ member: Member<Item>) {
     take(member, outOf: member.membership.line)
     member.membership.line = .none
   }
 
-  mutating func move(_ member: Member, to target: Line) {
+  mutating func move(_ member: Member<Item>, to target: StandingLine) {
     take(member, outOf: member.membership.line)
     put(member, target)
   }
 
   @inline(__always)
-  private mutating func take(_ member: Member, outOf line: Line) {
+  private mutating func take(_ member: Member<Item>, outOf line: StandingLine) {
     if line.hasSlot { slotsInUse -= 1 }
     switch line {
     case .running: running.remove(member)
@@ -99,7 +78,7 @@ struct MemberLines: Sendable {
     }
   }
 
-  private mutating func takeReady(_ member: Member, outOf line: Line) {
+  private mutating func takeReady(_ member: Member<Item>, outOf line: StandingLine) {
     if line.returnedIndex != nil { leaveReturned(member, line) }
     let index = Int(line.index) - 5
     buckets[index].remove(member)
@@ -108,40 +87,40 @@ struct MemberLines: Sendable {
 
   // MARK: What they ask for
 
-  mutating func note(_ request: ExclusionRequest, of member: Member) {
+  mutating func note(_ request: Request, of member: Member<Item>) {
     member.membership.isExclusive = true
     requests[member.id] = request
   }
 
   @inline(__always)
-  mutating func takeRequest(of member: Member) -> ExclusionRequest? {
+  mutating func takeRequest(of member: Member<Item>) -> Request? {
     guard member.membership.isExclusive else { return nil }
     member.membership.isExclusive = false
     return requests.removeValue(forKey: member.id)
   }
 
   @inline(__always)
-  func request(of member: Member) -> ExclusionRequest? {
+  func request(of member: Member<Item>) -> Request? {
     member.membership.isExclusive ? requests[member.id] : nil
   }
 
   /// An excluded, or granted, member goes back to where it stood among the ready ones.
-  mutating func returnToPlace(_ member: Member, _ request: ExclusionRequest) {
-    let line = Line.returned(member.membership.urgency.priority)
+  mutating func returnToPlace(_ member: Member<Item>, _ request: Request) {
+    let line = StandingLine.returned(member.membership.urgency.priority)
     move(member, to: line)
     guard let index = line.returnedIndex else { return }
     if returned.isEmpty {
       returned = ContiguousArray(repeating: TicketHeap(), count: ProcedurePriority.allCases.count)
     }
-    returned[index].insert(.init(request: request))
+    returned[index].insert(Returned(member: member, request: request))
   }
 
   @inline(never)
-  private mutating func leaveReturned(_ member: Member, _ line: Line) {
+  private mutating func leaveReturned(_ member: Member<Item>, _ line: StandingLine) {
     guard let request = request(of: member), let index = line.returnedIndex else {
       preconditionFailure("Internal inconsistency: returned, but without a request")
     }
-    returned[index].remove(.init(request: request))
+    returned[index].remove(Returned(member: member, request: request))
   }
 
   // MARK: Looking
@@ -152,22 +131,22 @@ struct MemberLines: Sendable {
   /// Whether a member is ready that is at least so urgent.
   @inline(__always)
   func hasReady(atLeast priority: ProcedurePriority) -> Bool {
-    readyBuckets >= Line.ready(priority).readyBit
+    readyBuckets >= StandingLine.ready(priority).readyBit
   }
 
   /// The one that is to be given the next slot.
-  var firstReady: Member? {
+  var firstReady: Member<Item>? {
     @inline(__always) get {
       guard readyBuckets != 0 else { return nil }
       let index = 15 - readyBuckets.leadingZeroBitCount
-      if index & 1 == 1 { return returned[index / 2].first.map { .unowned($0.request.procedure) } }
+      if index & 1 == 1 { return returned[index / 2].first?.member }
       return buckets[index].first
     }
   }
 
   /// Whether a ready member is to be given a free slot before an excluded one.
-  func isPreceded(_ member: Member, _ request: ExclusionRequest) -> Bool {
-    let line = Line.returned(member.membership.urgency.priority)
+  func isPreceded(_ member: Member<Item>, _ request: Request) -> Bool {
+    let line = StandingLine.returned(member.membership.urgency.priority)
     if readyBuckets >= line.readyBit << 1 { return true }
     guard readyBuckets & line.readyBit != 0, let index = line.returnedIndex,
       let first = returned[index].first
@@ -175,12 +154,44 @@ struct MemberLines: Sendable {
     return first.ticket < request.ticket
   }
 
-  func forEachWithSlot(_ body: (Member) -> Void) {
+  func forEachWithSlot(_ body: (Member<Item>) -> Void) {
     for line in [granted, running] { line.forEach(body) }
   }
 
-  func forEach(_ body: (Member) -> Void) {
+  func forEach(_ body: (Member<Item>) -> Void) {
     for line in [running, granted, excluded, evaluable, waiting] { line.forEach(body) }
     for line in buckets { line.forEach(body) }
   }
+}
+
+/// What a member stands in.
+struct StandingLine: Equatable, Sendable {
+  let index: UInt8
+
+  static let waiting = StandingLine(index: 0)
+  static let evaluable = StandingLine(index: 1)
+  static let excluded = StandingLine(index: 2)
+  static let granted = StandingLine(index: 3)
+  static let running = StandingLine(index: 4)
+  static let none = StandingLine(index: 15)
+
+  static func ready(_ priority: ProcedurePriority) -> StandingLine {
+    StandingLine(index: 5 + 2 * priority.rawValue)
+  }
+
+  /// Of those that are ready for the second time. They are taken in the order of `returned`.
+  static func returned(_ priority: ProcedurePriority) -> StandingLine {
+    StandingLine(index: 6 + 2 * priority.rawValue)
+  }
+
+  static let buckets = 2 * ProcedurePriority.allCases.count
+
+  var hasSlot: Bool { self == .granted || self == .running }
+
+  /// The place in `returned`, if it is such a line.
+  fileprivate var returnedIndex: Int? {
+    index > 5 && index & 1 == 0 ? Int(index - 6) / 2 : nil
+  }
+
+  fileprivate var readyBit: UInt16 { index < 5 ? 0 : 1 << UInt16(index - 5) }
 }

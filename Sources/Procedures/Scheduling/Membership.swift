@@ -1,5 +1,4 @@
-/// How a procedure stands in its list. Kept in the procedure, so that a member needs no memory of its
-/// own, and guarded by the lock of that list; before the procedure is added, by the thread that adds it.
+/// How a member stands in its list.
 struct Membership: Sendable {
   /// The attempt in which it has come as far as it is.
   var attempt: UInt32 = 0
@@ -12,8 +11,8 @@ struct Membership: Sendable {
   private static let kept: UInt8 = 1 << 6
 
   /// The line that it stands in; `none` of a procedure that is no member.
-  var line: MemberLines.Line {
-    get { MemberLines.Line(index: bits & Self.listBits) }
+  var line: StandingLine {
+    get { StandingLine(index: bits & Self.listBits) }
     set { bits = bits & ~Self.listBits | newValue.index }
   }
 
@@ -36,29 +35,29 @@ struct Membership: Sendable {
   }
 }
 
-/// The neighbours of a member in the line that it stands in. Guarded as `Membership` is.
+/// The neighbours of a member in the line that it stands in: the bits of each, 0 if there is none.
 struct MemberLinks: Sendable {
-  var next: Member?
-  var previous: Member?
+  fileprivate var next: UInt = 0
+  fileprivate var previous: UInt = 0
 }
 
-/// A reference to a procedure that is counted by hand, so that handing it on costs nothing.
+/// A reference to an item that is counted by hand, so that handing it on costs nothing.
 ///
 /// One reference is owned at a time on behalf of a member: by the arrivals, then by its list, and by the
 /// worker that starts it, until that has finished it or gives it back.
-@safe struct Member: Sendable, Equatable {
-  private let reference: Unmanaged<Procedure>
+@safe struct Member<Item: Schedulable>: Sendable, Equatable {
+  private let reference: Unmanaged<Item>
 
   /// A reference that is owned by the caller.
   @inline(__always)
-  static func retaining(_ procedure: Procedure) -> Member {
-    unsafe Member(reference: .passRetained(procedure))
+  static func retaining(_ item: Item) -> Member {
+    unsafe Member(reference: .passRetained(item))
   }
 
   /// A reference to a member that is owned elsewhere.
   @inline(__always)
-  static func unowned(_ procedure: Procedure) -> Member {
-    unsafe Member(reference: .passUnretained(procedure))
+  static func unowned(_ item: Item) -> Member {
+    unsafe Member(reference: .passUnretained(item))
   }
 
   /// From what `bits` was.
@@ -69,7 +68,7 @@ struct MemberLinks: Sendable {
   }
 
   @inline(__always)
-  private init(reference: Unmanaged<Procedure>) {
+  private init(reference: Unmanaged<Item>) {
     unsafe self.reference = reference
   }
 
@@ -79,17 +78,20 @@ struct MemberLinks: Sendable {
   var id: ObjectIdentifier { with { ObjectIdentifier($0) } }
 
   /// A counted reference like any other.
-  var procedure: Procedure { unsafe reference.takeUnretainedValue() }
+  var item: Item { unsafe reference.takeUnretainedValue() }
 
   /// Runs `body` without counting a reference: the caller owns one, or holds the lock of the list.
   @inline(__always)
-  func with<Result>(_ body: (Procedure) -> Result) -> Result {
+  func with<Result>(_ body: (Item) -> Result) -> Result {
     unsafe reference._withUnsafeGuaranteedRef(body)
   }
 
   func retain() { _ = unsafe reference.retain() }
 
   /// Gives the reference up that is owned. Not under a lock, if it may be the last.
+  ///
+  /// Not inlined: beside other releases the optimizer would count it once more.
+  @inline(never)
   func release() { unsafe reference.release() }
 
   static func == (left: Member, right: Member) -> Bool { left.bits == right.bits }
@@ -100,13 +102,13 @@ struct MemberLinks: Sendable {
   }
 
   var next: Member? {
-    @inline(__always) get { with { $0.links.next } }
-    @inline(__always) nonmutating set { with { $0.links.next = newValue } }
+    @inline(__always) get { Member(bits: with { $0.links.next }) }
+    @inline(__always) nonmutating set { with { $0.links.next = newValue?.bits ?? 0 } }
   }
 
   var previous: Member? {
-    @inline(__always) get { with { $0.links.previous } }
-    @inline(__always) nonmutating set { with { $0.links.previous = newValue } }
+    @inline(__always) get { Member(bits: with { $0.links.previous }) }
+    @inline(__always) nonmutating set { with { $0.links.previous = newValue?.bits ?? 0 } }
   }
 
   var age: UInt32 {
@@ -119,15 +121,15 @@ struct MemberLinks: Sendable {
 }
 
 /// Members in a row, linked through themselves: joining and leaving anywhere is O(1).
-struct MemberLine: Sendable {
-  private(set) var first: Member?
-  private var last: Member?
+struct MemberLine<Item: Schedulable>: Sendable {
+  private(set) var first: Member<Item>?
+  private var last: Member<Item>?
 
   var isEmpty: Bool { first == nil }
 
   @inline(__always)
-  mutating func append(_ member: Member) {
-    member.with { $0.links.previous = last }
+  mutating func append(_ member: Member<Item>) {
+    member.previous = last
     member.next = nil
     if let last { last.next = member } else { first = member }
     last = member
@@ -135,13 +137,13 @@ struct MemberLine: Sendable {
 
   /// Takes out a member, which must be in this line.
   @inline(__always)
-  mutating func remove(_ member: Member) {
-    let links = member.with { $0.links }
-    if let previous = links.previous { previous.next = links.next } else { first = links.next }
-    if let next = links.next { next.previous = links.previous } else { last = links.previous }
+  mutating func remove(_ member: Member<Item>) {
+    let (previous, next) = (member.previous, member.next)
+    if let previous { previous.next = next } else { first = next }
+    if let next { next.previous = previous } else { last = previous }
   }
 
-  func forEach(_ body: (Member) -> Void) {
+  func forEach(_ body: (Member<Item>) -> Void) {
     var current = first
     while let member = current {
       body(member)

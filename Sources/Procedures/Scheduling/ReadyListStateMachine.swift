@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import ProcedurePrimitives
 
-/// The procedures of one queue, or the children of one group, and which may run next.
+/// The members of one queue, or the children of one group, and which may run next.
 ///
 /// It acquires no lock and calls no user code. It is not pure: a member's line and neighbours are
 /// written into the member, and the references that the list owns are counted here.
@@ -15,7 +15,7 @@ internal import ProcedurePrimitives
 /// - *granted*: has a slot, and what it asked for, and is to be taken
 /// - *running*: taken with a slot
 ///
-/// Beside them is a line of *turns*: procedures that have something to do that needs no slot, such
+/// Beside them is a line of *turns*: items that have something to do that needs no slot, such
 /// as delivering a cancel, or finishing.
 ///
 /// | event             | what it does                                                             |
@@ -36,7 +36,7 @@ internal import ProcedurePrimitives
 ///    more work, or not, as it likes.
 /// 2. A group closes exactly once: settled and without members. Closed, it accepts no child.
 /// 3. In a cancelled group no child starts.
-struct ReadyListStateMachine: Sendable {
+struct ReadyListStateMachine<Item: Schedulable, Request: SchedulingRequest>: Sendable {
   enum Phase: UInt8, Sendable {
     /// A group that has not executed: no child starts.
     case held
@@ -47,104 +47,33 @@ struct ReadyListStateMachine: Sendable {
     case closed
   }
 
-  /// As what a procedure is added.
-  enum Role: UInt8, Sendable {
-    case member
-    /// Another member needs it: a closed queue accepts it too, and no barrier holds it back.
-    case need
-    case barrier
-  }
-
-  /// What a procedure brings along: fixed when it is enqueued.
-  struct Standing: Sendable {
-    let urgency: Urgency
-    let readiness: Readiness
-    /// The attempt in which it has come that far.
-    var attempt: UInt32 = 0
-    /// As what it is added.
-    var role = Role.member
-
-    /// Whether nothing changes if it joins a line of its own, and that one's members all join later.
-    var mayArriveLate: Bool {
-      switch readiness {
-      case .waiting: true
-      case .start: urgency.isNormal
-      case .evaluate: false
-      }
-    }
-
-    /// Notes it in the procedure, which is in no list yet.
-    @inline(__always)
-    func note(in procedure: Procedure) {
-      var membership = Membership()
-      membership.attempt = attempt
-      membership.urgency = urgency
-      membership.isReady = readiness == .start
-      procedure.membership = membership
-    }
-  }
-
-  struct Job: Sendable {
-    enum Kind: Sendable, Equatable {
-      /// It has something to do.
-      case turn
-      /// Its conditions are to be evaluated, if it is still at that attempt.
-      case evaluate(UInt32)
-      /// It has a slot now, if it is still at that attempt.
-      case start(UInt32)
-    }
-
-    /// The reference is the worker's, until it gives it back, or releases it.
-    let member: Member
-    let kind: Kind
-    let quality: DispatchQoS.QoSClass?
-
-    var procedure: Procedure { member.procedure }
-
-    /// A turn that is held for the caller.
-    static func turn(of procedure: Procedure) -> Job {
-      Job(member: .retaining(procedure), kind: .turn, quality: nil)
-    }
-  }
-
   enum Taken: Sendable {
-    case job(Job)
+    case job(Job<Item>)
     /// The first of the ready ones must be granted this before it is taken, or step aside.
-    case mustAsk(ExclusionRequest)
+    case mustAsk(Request)
   }
 
-  enum Insertion: Sendable, Equatable {
-    /// By itself, or later together with all other children of the group: when it executes.
-    case accepted(isAnnounced: Bool)
-    /// Accepted by a queue with barriers: it waits until they let it go on.
-    case held
-    /// The group has closed, or the queue.
-    case refused
-  }
-
-  typealias Line = MemberLines.Line
-
-  private var lines = MemberLines()
+  private var lines = MemberLines<Item, Request>()
   private var memberCount = 0
   private var lastAge: UInt32 = 0
   /// Those that were added, and are no members yet: as if they stood at the end of the waiting ones
   /// and of the ready ones of normal priority. Every event but `take` and `retire` needs
   /// `admitArrivals` before it.
-  private var arrivals = ArrivalLine()
+  private var arrivals = ArrivalLine<Item>()
   /// Each is owned.
-  private var turns = Fifo<Member>()
+  private var turns = Fifo<Member<Item>>()
   private var isWorkerRequested = false
   private(set) var phase: Phase
-  private(set) var treeCancel: TreeCancel?
+  private(set) var isCancelled = false
   /// All members there ever were, if these are the children of a group.
-  private var allChildren: [Procedure] = []
+  private var allChildren: [Item] = []
   /// Whether the group has told its observers of the children that it began with.
   private var isAnnounced = false
   /// Whether `children` keeps those that have finished.
   private(set) var keepsFinishedChildren = true
-  /// Whether the queue refuses procedures that are added.
+  /// Whether the queue refuses items that are added.
   private(set) var isClosed = false
-  /// Whether the queue has barriers, which decide when an added procedure may go on.
+  /// Whether the queue has barriers, which decide when an added item may go on.
   private(set) var holdsAdditions = false
   private let isGroup: Bool
   var limit = Int.max
@@ -160,50 +89,44 @@ struct ReadyListStateMachine: Sendable {
   var count: Int { memberCount + arrivals.count }
 
   /// In the order in which they were added. O(n log n) at most.
-  var procedures: [Procedure] {
-    var members: [Member] = []
+  var items: [Item] {
+    var members: [Member<Item>] = []
     members.reserveCapacity(memberCount)
     lines.forEach { members.append($0) }
     if zip(members, members.dropFirst()).contains(where: { $1.isOlder(than: $0) }) {
       members.sort { $0.isOlder(than: $1) }
     }
-    return members.map(\.procedure)
+    return members.map(\.item)
   }
 
-  /// The lists of those members that are groups.
-  var childLists: [ReadyList] {
-    var lists: [ReadyList] = []
-    lines.forEach { member in
-      if let list = member.with({ $0.childList }) { lists.append(list) }
-    }
-    return lists
-  }
+  /// In no order.
+  func forEach(_ body: (Item) -> Void) { lines.forEach { $0.with(body) } }
 
   // MARK: Members
 
   mutating func insert(
-    _ procedure: Procedure, _ standing: Standing, asking request: ExclusionRequest? = nil
+    _ item: Item, _ standing: MemberStanding, asking request: Request? = nil
   ) -> Insertion {
     if phase == .closed || (isClosed && standing.role != .need) { return .refused }
-    let isHeld = holdsAdditions && standing.role != .need && treeCancel == nil
-    let line: Line =
+    let isHeld = holdsAdditions && standing.role != .need && !isCancelled
+    let line: StandingLine =
       switch standing.readiness {
       case _ where isHeld: .waiting
       case .waiting: .waiting
       case .evaluate: .evaluable
       case .start: .ready(standing.urgency.priority)
       }
-    standing.note(in: procedure)
-    let member = Member.retaining(procedure)
+    standing.note(in: item)
+    let member = Member.retaining(item)
     join(member, line, isKept: true)
     if !isHeld, let request { lines.note(request, of: member) }
-    if isGroup, keepsFinishedChildren { allChildren.append(procedure) }
+    if isGroup, keepsFinishedChildren { allChildren.append(item) }
     return isHeld ? .held : .accepted(isAnnounced: isAnnounced)
   }
 
   /// Makes it a member, whose reference is owned by the list, or else by the caller.
   @inline(__always)
-  private mutating func join(_ member: Member, _ line: Line, isKept: Bool) {
+  private mutating func join(_ member: Member<Item>, _ line: StandingLine, isKept: Bool) {
     lastAge &+= 1
     member.age = lastAge
     member.membership.isKept = isKept
@@ -211,34 +134,34 @@ struct ReadyListStateMachine: Sendable {
     lines.put(member, line)
   }
 
-  /// Takes over the procedures that have arrived, once none is left of those before.
+  /// Takes over the items that have arrived, once none is left of those before.
   ///
   /// - Returns: whether there were any.
-  mutating func receive(from newArrivals: borrowing Arrivals) -> Bool {
+  mutating func receive(from newArrivals: borrowing Arrivals<Item>) -> Bool {
     precondition(arrivals.isEmpty, "Internal inconsistency: received before the others had left")
     arrivals = newArrivals.takeAll()
     return !arrivals.isEmpty
   }
 
-  /// Whether a procedure has arrived that is no member yet.
+  /// Whether an item has arrived that is no member yet.
   var hasArrivals: Bool { !arrivals.isEmpty }
 
   /// Whether one of them waits for nothing but a slot.
   var hasReadyArrivals: Bool { arrivals.readyCount > 0 }
 
-  /// Makes each procedure that has arrived a member.
+  /// Makes each item that has arrived a member.
   mutating func admitArrivals() {
     while let member = arrivals.popFirst() { admit(member) }
   }
 
-  private mutating func admit(_ member: Member) {
+  private mutating func admit(_ member: Member<Item>) {
     let membership = member.membership
     join(member, membership.isReady ? .ready(membership.urgency.priority) : .waiting, isKept: true)
   }
 
   /// Starts the first that has arrived ready, without a detour over the line of the ready ones.
   @inline(__always)
-  private mutating func takeReadyArrival() -> Job? {
+  private mutating func takeReadyArrival() -> Job<Item>? {
     guard lines.slotsInUse < limit, hasReadyArrivals else { return nil }
     while let member = arrivals.popFirst() {
       guard member.membership.isReady else {
@@ -253,12 +176,12 @@ struct ReadyListStateMachine: Sendable {
 
   /// A waiting member has come further. One that has left already is ignored.
   mutating func advance(
-    _ procedure: Procedure, to readiness: Readiness, in attempt: UInt32,
-    asking request: ExclusionRequest?
+    _ item: Item, to readiness: Readiness, in attempt: UInt32,
+    asking request: Request?
   ) {
-    guard procedure.membership.line == .waiting else { return }
-    let member = Member.unowned(procedure)
-    procedure.membership.attempt = attempt
+    guard item.membership.line == .waiting else { return }
+    let member = Member.unowned(item)
+    item.membership.attempt = attempt
     switch readiness {
     case .waiting:
       break
@@ -266,31 +189,30 @@ struct ReadyListStateMachine: Sendable {
       lines.move(member, to: .evaluable)
     case .start:
       if let request { lines.note(request, of: member) }
-      lines.move(member, to: .ready(procedure.membership.urgency.priority))
+      lines.move(member, to: .ready(item.membership.urgency.priority))
     }
   }
 
   /// A member that had come further, but has not started, must wait after all.
   ///
   /// - Returns: what it asked for, or was granted, and must give up.
-  mutating func makeWaiting(_ procedure: Procedure) -> ExclusionRequest? {
-    let line = procedure.membership.line
+  mutating func makeWaiting(_ item: Item) -> Request? {
+    let line = item.membership.line
     guard line != .none else { return nil }
-    let member = Member.unowned(procedure)
+    let member = Member.unowned(item)
     if line != .waiting { lines.move(member, to: .waiting) }
     return lines.takeRequest(of: member)
   }
 
-  /// A finished procedure leaves. The caller owns a reference to it.
+  /// One that has finished leaves. The caller owns a reference to it.
   ///
-  /// - Returns: whether that closed the group, and what the procedure has to give up.
-  mutating func retire(_ procedure: Procedure) -> (closes: Bool, request: ExclusionRequest?) {
-    guard procedure.membership.line != .none else { return (false, nil) }
-    let member = Member.unowned(procedure)
+  /// - Returns: whether that closed the group, and what it has to give up.
+  mutating func retire(_ member: Member<Item>) -> (closes: Bool, request: Request?) {
+    guard member.membership.line != .none else { return (false, nil) }
     lines.remove(member)
     memberCount -= 1
     let request = lines.takeRequest(of: member)
-    if procedure.membership.isKept { member.release() }
+    if member.membership.isKept { member.release() }
     return (closeIfSettled(), request)
   }
 
@@ -298,7 +220,7 @@ struct ReadyListStateMachine: Sendable {
   /// list owns the reference from here on.
   ///
   /// - Returns: whether it does. Otherwise the worker releases it.
-  mutating func giveBack(_ member: Member) -> Bool {
+  mutating func giveBack(_ member: Member<Item>) -> Bool {
     guard member.membership.line != .none, !member.membership.isKept else { return false }
     member.membership.isKept = true
     return true
@@ -307,7 +229,7 @@ struct ReadyListStateMachine: Sendable {
   // MARK: Groups
 
   /// Those that there were, and are kept.
-  var children: [Procedure] { keepsFinishedChildren ? allChildren : procedures }
+  var children: [Item] { keepsFinishedChildren ? allChildren : items }
 
   /// The group announces the children that there are; a caller that adds one later announces it.
   mutating func announce() { isAnnounced = true }
@@ -323,11 +245,11 @@ struct ReadyListStateMachine: Sendable {
   }
 
   /// - Returns: what is forgotten, to be released when nothing is locked.
-  mutating func keepFinishedChildren(_ keeps: Bool) -> [Procedure] {
+  mutating func keepFinishedChildren(_ keeps: Bool) -> [Item] {
     guard keeps != keepsFinishedChildren else { return [] }
     keepsFinishedChildren = keeps
     let forgotten = allChildren
-    allChildren = keeps ? procedures : []
+    allChildren = keeps ? items : []
     return forgotten
   }
 
@@ -352,25 +274,23 @@ struct ReadyListStateMachine: Sendable {
   }
 
   /// The group was cancelled: each child that is added from here on is cancelled too.
-  mutating func cancel(_ cancel: TreeCancel) {
-    if treeCancel == nil { treeCancel = cancel }
-  }
+  mutating func cancel() { isCancelled = true }
 
   /// What is left in the list of a group that goes away: members, and those whose turns are due.
-  typealias Remains = (unfinished: [Procedure], finished: [Procedure], awaitingTurn: [Procedure])
+  typealias Remains = (unfinished: [Item], finished: [Item], awaitingTurn: [Item])
 
   /// The group goes away: its members, if it never ran, belong to no list now, and turns that have
   /// not run must run elsewhere.
   mutating func abandon() -> Remains {
-    let unfinished = procedures
+    let unfinished = items
     let finished = allChildren.filter { $0.membership.line == .none }
-    for procedure in unfinished {
-      if procedure.membership.isKept { Member.unowned(procedure).release() }
-      procedure.membership = Membership()
+    for item in unfinished {
+      if item.membership.isKept { Member.unowned(item).release() }
+      item.membership = Membership()
     }
-    var awaitingTurn: [Procedure] = []
+    var awaitingTurn: [Item] = []
     while let member = turns.popFirst() {
-      awaitingTurn.append(member.procedure)
+      awaitingTurn.append(member.item)
       member.release()
     }
     self = ReadyListStateMachine(isGroup: true)
@@ -380,8 +300,8 @@ struct ReadyListStateMachine: Sendable {
 
   // MARK: Work
 
-  mutating func requestTurn(of procedure: Procedure) {
-    turns.append(.retaining(procedure))
+  mutating func requestTurn(of item: Item) {
+    turns.append(.retaining(item))
   }
 
   /// The next thing to run.
@@ -408,21 +328,21 @@ struct ReadyListStateMachine: Sendable {
   }
 
   /// The member that had to ask has been granted what it asked for, and is taken.
-  mutating func takeGranted(_ procedure: Procedure) -> Job {
-    precondition(procedure.membership.line != .none, "Internal inconsistency: taken, but no member")
-    return start(.unowned(procedure))
+  mutating func takeGranted(_ item: Item) -> Job<Item> {
+    precondition(item.membership.line != .none, "Internal inconsistency: taken, but no member")
+    return start(.unowned(item))
   }
 
   /// The member that had to ask waits in line.
-  mutating func exclude(_ procedure: Procedure) {
+  mutating func exclude(_ item: Item) {
     precondition(
-      procedure.membership.line != .none, "Internal inconsistency: excluded, but no member")
-    lines.move(.unowned(procedure), to: .excluded)
+      item.membership.line != .none, "Internal inconsistency: excluded, but no member")
+    lines.move(.unowned(item), to: .excluded)
   }
 
   /// An excluded member is offered what it waited for. False if it has no use for it now.
-  mutating func grant(_ request: ExclusionRequest) -> Bool {
-    let member = Member.unowned(request.procedure)
+  mutating func grant(_ request: Request, to item: Item) -> Bool {
+    let member = Member.unowned(item)
     guard member.membership.line == .excluded, lines.request(of: member) === request
     else { return false }
     guard isOpen, slotsInUse < limit, !isPreceded(member, request) else {
@@ -434,15 +354,15 @@ struct ReadyListStateMachine: Sendable {
   }
 
   /// Whether a ready member is to be given a free slot before an excluded one.
-  private func isPreceded(_ member: Member, _ request: ExclusionRequest) -> Bool {
+  private func isPreceded(_ member: Member<Item>, _ request: Request) -> Bool {
     if limit == .max { return false }
     if arrivals.readyCount > 0, member.membership.urgency.priority < .normal { return true }
     return lines.isPreceded(member, request)
   }
 
   /// The list is suspended: those that were granted a slot go back to wait for one.
-  mutating func revokeGrants() -> [ExclusionRequest] {
-    var revoked: [ExclusionRequest] = []
+  mutating func revokeGrants() -> [Request] {
+    var revoked: [Request] = []
     while let member = lines.granted.first {
       guard let request = lines.request(of: member) else {
         preconditionFailure("Internal inconsistency: granted, but without a request")
@@ -454,9 +374,9 @@ struct ReadyListStateMachine: Sendable {
   }
 
   /// A cancelled member leaves the line. It still has to finish, and gives the request up then.
-  mutating func withdraw(_ procedure: Procedure) -> ExclusionRequest? {
-    guard procedure.membership.line == .excluded else { return nil }
-    let member = Member.unowned(procedure)
+  mutating func withdraw(_ item: Item) -> Request? {
+    guard item.membership.line == .excluded else { return nil }
+    let member = Member.unowned(item)
     lines.move(member, to: .waiting)
     return lines.request(of: member)
   }
@@ -470,21 +390,21 @@ struct ReadyListStateMachine: Sendable {
     /// The group has not begun.
     case held
     case suspended
-    case excluded(ExclusionRequest)
-    case noSlot(limit: Int, running: [Procedure])
+    case excluded(Request)
+    case noSlot(limit: Int, running: [Item])
   }
 
-  func position(of procedure: Procedure) -> Position {
-    let line = procedure.membership.line
-    if line == .none || line == .waiting || line.hasSlot || treeCancel != nil { return .free }
+  func position(of item: Item) -> Position {
+    let line = item.membership.line
+    if line == .none || line == .waiting || line.hasSlot || isCancelled { return .free }
     if phase == .held { return .held }
     if isSuspended { return .suspended }
-    if line == .excluded, let request = lines.request(of: .unowned(procedure)) {
+    if line == .excluded, let request = lines.request(of: .unowned(item)) {
       return .excluded(request)
     }
     guard line != .evaluable, slotsInUse >= limit else { return .free }
-    var holders: [Procedure] = []
-    lines.forEachWithSlot { holders.append($0.procedure) }
+    var holders: [Item] = []
+    lines.forEachWithSlot { holders.append($0.item) }
     return .noSlot(limit: limit, running: holders)
   }
 
@@ -496,7 +416,7 @@ struct ReadyListStateMachine: Sendable {
 
   /// The list's reference goes to the worker; if that has gone to another one already, it gets its own.
   @inline(__always)
-  private mutating func start(_ member: Member) -> Job {
+  private mutating func start(_ member: Member<Item>) -> Job<Item> {
     lines.move(member, to: .running)
     if !member.membership.isKept { member.retain() }
     member.membership.isKept = false
@@ -504,7 +424,7 @@ struct ReadyListStateMachine: Sendable {
   }
 
   @inline(__always)
-  private func job(starting member: Member) -> Job {
+  private func job(starting member: Member<Item>) -> Job<Item> {
     let membership = member.membership
     return Job(
       member: member, kind: .start(membership.attempt), quality: membership.urgency.ownQuality)
@@ -516,7 +436,7 @@ struct ReadyListStateMachine: Sendable {
   /// Whether members may start, and be evaluated, at all.
   @inline(__always)
   private var isOpen: Bool {
-    !isSuspended && treeCancel == nil && (phase == .running || phase == .settling)
+    !isSuspended && !isCancelled && (phase == .running || phase == .settling)
   }
 
   @inline(__always)

@@ -13,7 +13,8 @@ import Testing
     let queue = DispatchQueue(label: "serial")
     queue.setSpecific(key: key, value: true)
     let context = SchedulingContext(
-      scheduler: DispatchScheduler(underlyingQueue: queue), clock: TestClock().clock)
+      scheduler: DispatchScheduler(underlyingQueue: queue), clock: TestClock().clock,
+      supervisor: QueueSupervisor())
     let isThere = Recorder<Bool?>()
     let (start, executor) = (TaskStart(), ProcedureTask())
     let task = start.makeTaskThatComesLater(on: executor)

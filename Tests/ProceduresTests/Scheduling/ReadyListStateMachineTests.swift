@@ -3,7 +3,7 @@ import ProcedureTestSupport
 import Testing
 
 @Suite struct ReadyListStateMachineTests {
-  private typealias Standing = ReadyListStateMachine.Standing
+  private typealias Standing = MemberStanding
 
   private func ready(_ priority: ProcedurePriority = .normal) -> Standing {
     Standing(urgency: Urgency(priority), readiness: .start)
@@ -22,31 +22,31 @@ import Testing
 
   @Test("Q1: members are taken by priority, then in the order in which they became ready")
   func order() {
-    var machine = ReadyListStateMachine()
-    let procedures = (0..<6).map { TracedProcedure("\($0)") }
+    var machine = ReadyListStateMachine<ListedItem, ListedItem.Request>()
+    let items = (0..<6).map { ListedItem("\($0)") }
     let standings = [ready(.low), ready(), waiting, ready(.veryHigh), ready(), ready(.veryLow)]
-    for (procedure, standing) in zip(procedures, standings) {
-      _ = machine.insert(procedure, standing)
+    for (item, standing) in zip(items, standings) {
+      _ = machine.insert(item, standing)
     }
-    machine.makeReady(procedures[2])
-    let taken = (0..<6).compactMap { _ in machine.takeJob()?.procedure.name }
+    machine.makeReady(items[2])
+    let taken = (0..<6).compactMap { _ in machine.takeJob()?.member.item.name }
     #expect(taken == ["3", "1", "4", "2", "0", "5"])
     #expect(machine.slotsInUse == 6 && machine.count == 6)
   }
 
   @Test("Q2, Q3: no slot or suspended: nothing starts, but turns run")
   func slotsAndSuspension() {
-    var machine = ReadyListStateMachine()
+    var machine = ReadyListStateMachine<ListedItem, ListedItem.Request>()
     machine.limit = 1
-    let (first, second) = (TracedProcedure("first"), TracedProcedure("second"))
+    let (first, second) = (ListedItem("first"), ListedItem("second"))
     _ = machine.insert(first, ready())
     _ = machine.insert(second, ready())
-    #expect(machine.takeJob()?.procedure === first)
+    #expect(machine.takeJob()?.member.item === first)
     #expect(machine.takeJob() == nil)
     machine.requestTurn(of: second)
     let turn = machine.takeJob()
-    #expect(turn?.procedure === second && turn?.kind == .turn)
-    expectNot(machine.retire(first).closes)
+    #expect(turn?.member.item === second && turn?.kind == .turn)
+    expectNot(machine.retire(.unowned(first)).closes)
     machine.isSuspended = true
     #expect(machine.takeJob() == nil)
     machine.isSuspended = false
@@ -55,10 +55,10 @@ import Testing
 
   @Test("a worker is requested when something can be taken, and only one at a time")
   func workers() {
-    var machine = ReadyListStateMachine()
+    var machine = ReadyListStateMachine<ListedItem, ListedItem.Request>()
     expectNot(machine.requestWorker())
-    _ = machine.insert(TracedProcedure(), ready())
-    _ = machine.insert(TracedProcedure(), ready())
+    _ = machine.insert(ListedItem(), ready())
+    _ = machine.insert(ListedItem(), ready())
     expect(machine.requestWorker())
     expectNot(machine.requestWorker())
     machine.workerArrived()
@@ -71,78 +71,77 @@ import Testing
 
   @Test("G1, G2: a held group starts none; settled and empty, it closes once and accepts none")
   func groupPhases() {
-    var machine = ReadyListStateMachine(isGroup: true)
-    let child = TracedProcedure()
+    var machine = ReadyListStateMachine<ListedItem, ListedItem.Request>(isGroup: true)
+    let child = ListedItem()
     _ = machine.insert(child, ready())
     #expect(machine.takeJob() == nil)
     machine.begin()
-    #expect(machine.takeJob()?.procedure === child)
+    #expect(machine.takeJob()?.member.item === child)
     expectNot(machine.settle())
-    expect(machine.retire(child).closes)
-    let insertion = machine.insert(TracedProcedure(), ready())
+    expect(machine.retire(.unowned(child)).closes)
+    let insertion = machine.insert(ListedItem(), ready())
     #expect(insertion == .refused, "a closed group accepted a child")
   }
 
   @Test("G5: once cancelled, a group accepts children to be cancelled")
   func cancelledGroup() {
-    var machine = ReadyListStateMachine(isGroup: true)
-    machine.cancel(TreeCancel(errors: [TestError("first")], reason: .requested))
-    machine.cancel(TreeCancel(errors: [], reason: .requested))
-    let insertion = machine.insert(TracedProcedure(), ready())
+    var machine = ReadyListStateMachine<ListedItem, ListedItem.Request>(isGroup: true)
+    machine.cancel()
+    let insertion = machine.insert(ListedItem(), ready())
     #expect(insertion == .accepted(isAnnounced: false))
-    #expect(machine.treeCancel?.errors.count == 1)
+    #expect(machine.isCancelled)
   }
 
   @Test("one that is no member is left alone")
   func strangers() {
-    var machine = ReadyListStateMachine()
-    let procedure = TracedProcedure()
-    expectNot(machine.retire(procedure).closes)
-    machine.makeReady(procedure)
-    _ = machine.makeWaiting(procedure)
+    var machine = ReadyListStateMachine<ListedItem, ListedItem.Request>()
+    let item = ListedItem()
+    expectNot(machine.retire(.unowned(item)).closes)
+    machine.makeReady(item)
+    _ = machine.makeWaiting(item)
     #expect(machine.count == 0 && machine.slotsInUse == 0)
   }
 
   @Test("Q2: a member that was taken and must wait after all gives its slot back")
   func takenButWaiting() {
-    var machine = ReadyListStateMachine()
+    var machine = ReadyListStateMachine<ListedItem, ListedItem.Request>()
     machine.limit = 1
-    let (first, second) = (TracedProcedure("first"), TracedProcedure("second"))
+    let (first, second) = (ListedItem("first"), ListedItem("second"))
     _ = machine.insert(first, ready())
     _ = machine.insert(second, ready())
-    #expect(machine.takeJob()?.procedure === first)
+    #expect(machine.takeJob()?.member.item === first)
     _ = machine.makeWaiting(first)
     #expect(machine.slotsInUse == 0)
-    #expect(machine.takeJob()?.procedure === second)
+    #expect(machine.takeJob()?.member.item === second)
   }
 
   @Test("G5: in a cancelled group none starts")
   func noneStarts() {
-    var machine = ReadyListStateMachine(isGroup: true)
+    var machine = ReadyListStateMachine<ListedItem, ListedItem.Request>(isGroup: true)
     machine.begin()
-    machine.cancel(TreeCancel(errors: [], reason: .requested))
-    _ = machine.insert(TracedProcedure(), ready())
+    machine.cancel()
+    _ = machine.insert(ListedItem(), ready())
     #expect(machine.takeJob() == nil)
   }
 
   @Test("a ready member that gains a dependency waits again, and frees its place in the line")
   func backToWaiting() {
-    var machine = ReadyListStateMachine()
-    let procedure = TracedProcedure()
-    _ = machine.insert(procedure, ready())
-    _ = machine.makeWaiting(procedure)
+    var machine = ReadyListStateMachine<ListedItem, ListedItem.Request>()
+    let item = ListedItem()
+    _ = machine.insert(item, ready())
+    _ = machine.makeWaiting(item)
     #expect(machine.takeJob() == nil)
-    machine.makeReady(procedure)
-    #expect(machine.takeJob()?.procedure === procedure)
+    machine.makeReady(item)
+    #expect(machine.takeJob()?.member.item === item)
   }
 }
 
 extension ReadyListStateMachine {
-  fileprivate mutating func makeReady(_ procedure: Procedure) {
-    advance(procedure, to: .start, in: 0, asking: nil)
+  fileprivate mutating func makeReady(_ item: Item) {
+    advance(item, to: .start, in: 0, asking: nil)
   }
 
-  fileprivate mutating func takeJob() -> Job? {
+  fileprivate mutating func takeJob() -> Job<Item>? {
     guard case .job(let job) = take() else { return nil }
     return job
   }

@@ -6,7 +6,7 @@ import Testing
 
 /// The lists of `ReadyListStateMachine` for conditions and exclusion.
 @Suite struct ReadyListWaitingTests {
-  private typealias Machine = ReadyListStateMachine
+  private typealias Machine = ReadyListStateMachine<ListedItem, ListedItem.Request>
 
   private static let tickets = Locked<UInt64>(0)
 
@@ -15,31 +15,26 @@ import Testing
     #expect(value, sourceLocation: location)
   }
 
-  private func standing(_ readiness: Readiness) -> Machine.Standing {
+  private func standing(_ readiness: Readiness) -> MemberStanding {
     .init(urgency: Urgency(), readiness: readiness, attempt: 3)
   }
 
-  private func request(_ procedure: Procedure) -> ExclusionRequest {
-    ExclusionRequest(
-      [ExclusionLimit("a")], for: procedure, in: ReadyList(context: .detached))
-  }
-
   /// A member that is ready, and asks for something.
-  private func exclusive(_ name: String, in machine: inout Machine) -> ExclusionRequest {
-    let procedure = TracedProcedure(name)
-    let request = request(procedure)
-    _ = machine.insert(procedure, standing(.waiting))
-    machine.advance(procedure, to: .start, in: 5, asking: request)
+  private func exclusive(_ name: String, in machine: inout Machine) -> ListedItem.Request {
+    let item = ListedItem(name)
+    let request = ListedItem.Request(of: item)
+    _ = machine.insert(item, standing(.waiting))
+    machine.advance(item, to: .start, in: 5, asking: request)
     return request
   }
 
   private func takenName(_ machine: inout Machine) -> String? {
     guard case .job(let job)? = machine.take() else { return nil }
-    return "\(job.procedure.name) \(job.kind)"
+    return "\(job.member.item.name) \(job.kind)"
   }
 
   /// The first of the ready ones steps aside, because it is not granted what it asks for.
-  private func exclude(_ machine: inout Machine) -> ExclusionRequest? {
+  private func exclude(_ machine: inout Machine) -> ListedItem.Request? {
     guard case .mustAsk(let request)? = machine.take() else { return nil }
     // Tickets are drawn by the table, which is asked now.
     if request.ticket == 0 {
@@ -47,19 +42,19 @@ import Testing
         $0 += 1; return $0
       }
     }
-    machine.exclude(request.procedure)
+    machine.exclude(request.item)
     return request
   }
 
-  private func grants(_ request: ExclusionRequest, _ machine: inout Machine) -> Bool {
-    machine.grant(request)
+  private func grants(_ request: ListedItem.Request, _ machine: inout Machine) -> Bool {
+    machine.grant(request, to: request.item)
   }
 
   @Test("D1, Q2: evaluable: taken before ready ones, without a slot, and then waiting")
   func evaluable() {
     var machine = Machine()
     machine.limit = 1
-    let (ready, evaluable) = (TracedProcedure("ready"), TracedProcedure("evaluable"))
+    let (ready, evaluable) = (ListedItem("ready"), ListedItem("evaluable"))
     _ = machine.insert(ready, standing(.start))
     _ = machine.insert(evaluable, standing(.evaluate))
     expect(takenName(&machine) == "evaluable evaluate(3)")
@@ -76,12 +71,12 @@ import Testing
     var held = Machine(isGroup: true)
     var cancelled = Machine(isGroup: true)
     cancelled.begin()
-    cancelled.cancel(TreeCancel(errors: [], reason: .requested))
+    cancelled.cancel()
     for var machine in [suspended, held, cancelled] {
-      _ = machine.insert(TracedProcedure(), standing(.evaluate))
+      _ = machine.insert(ListedItem(), standing(.evaluate))
       expect(takenName(&machine) == nil)
     }
-    _ = held.insert(TracedProcedure("p"), standing(.evaluate))
+    _ = held.insert(ListedItem("p"), standing(.evaluate))
     held.begin()
     expect(takenName(&held) == "p evaluate(3)")
   }
@@ -98,7 +93,7 @@ import Testing
       Issue.record("the second does not ask")
       return
     }
-    expect(machine.takeGranted(request.procedure).kind == .start(5) && machine.slotsInUse == 1)
+    expect(machine.takeGranted(request.item).kind == .start(5) && machine.slotsInUse == 1)
     expect(takenName(&machine) == nil)
   }
 
@@ -109,7 +104,7 @@ import Testing
     let request = exclusive("a", in: &machine)
     _ = exclude(&machine)
     expect(!machine.requestsWorker())
-    _ = machine.insert(TracedProcedure("b"), standing(.evaluate))
+    _ = machine.insert(ListedItem("b"), standing(.evaluate))
     let isGranted = grants(request, &machine)
     expect(isGranted && machine.slotsInUse == 1 && machine.requestsWorker())
     expect(takenName(&machine) == "a start(5)")
@@ -122,12 +117,12 @@ import Testing
     _ = (exclude(&machine), exclude(&machine))
     machine.limit = 1
     for name in ["running", "ready"] {
-      _ = machine.insert(TracedProcedure(name), standing(.start))
+      _ = machine.insert(ListedItem(name), standing(.start))
     }
     expect(takenName(&machine) == "running start(3)")
     for request in requests { expect(!grants(request, &machine)) }
     _ = machine.insert(
-      TracedProcedure("urgent"), .init(urgency: Urgency(.high), readiness: .start))
+      ListedItem("urgent"), .init(urgency: Urgency(.high), readiness: .start))
     expect(machine.slotsInUse == 1)
     machine.limit = 5
     expect(takenName(&machine) == "urgent start(0)")
@@ -140,11 +135,11 @@ import Testing
     var machine = Machine()
     let stale = exclusive("a", in: &machine)
     _ = exclude(&machine)
-    let procedure = stale.procedure
-    expect(machine.makeWaiting(procedure) === stale)
+    let item = stale.item
+    expect(machine.makeWaiting(item) === stale)
     expect(!grants(stale, &machine))
-    let new = request(procedure)
-    machine.advance(procedure, to: .start, in: 6, asking: new)
+    let new = ListedItem.Request(of: item)
+    machine.advance(item, to: .start, in: 6, asking: new)
     _ = exclude(&machine)
     expect(!grants(stale, &machine) && machine.slotsInUse == 0)
     expect(grants(new, &machine))
@@ -156,9 +151,9 @@ import Testing
     let request = exclusive("a", in: &machine)
     _ = exclude(&machine)
     expect(grants(request, &machine))
-    expect(machine.makeWaiting(request.procedure) === request)
+    expect(machine.makeWaiting(request.item) === request)
     expect(machine.slotsInUse == 0 && takenName(&machine) == nil)
-    expect(machine.retire(request.procedure).request == nil)
+    expect(machine.retire(.unowned(request.item)).request == nil)
   }
 
   @Test("L2, Q3: suspended: those that were granted give it up, and go first when it goes on")
@@ -166,11 +161,11 @@ import Testing
     var machine = Machine()
     let requests = ["a", "b"].map { exclusive($0, in: &machine) }
     _ = (exclude(&machine), exclude(&machine))
-    _ = machine.insert(TracedProcedure("ready"), standing(.start))
+    _ = machine.insert(ListedItem("ready"), standing(.start))
     for request in requests { expect(grants(request, &machine)) }
     machine.isSuspended = true
     let revoked = machine.revokeGrants()
-    expect(revoked.map(\.procedure.name) == ["a", "b"] && machine.slotsInUse == 0)
+    expect(revoked.map(\.item.name) == ["a", "b"] && machine.slotsInUse == 0)
     expect(takenName(&machine) == nil)
     machine.isSuspended = false
     expect(exclude(&machine) === requests[0] && exclude(&machine) === requests[1])
@@ -182,12 +177,12 @@ import Testing
     var machine = Machine()
     let (waiter, ready) = (exclusive("waiter", in: &machine), exclusive("ready", in: &machine))
     _ = exclude(&machine)
-    expect(machine.withdraw(ready.procedure) == nil)
-    expect(machine.withdraw(TracedProcedure()) == nil)
-    expect(machine.withdraw(waiter.procedure) === waiter)
-    expect(machine.withdraw(waiter.procedure) == nil)
+    expect(machine.withdraw(ready.item) == nil)
+    expect(machine.withdraw(ListedItem()) == nil)
+    expect(machine.withdraw(waiter.item) === waiter)
+    expect(machine.withdraw(waiter.item) == nil)
     expect(!grants(waiter, &machine) && machine.count == 2)
-    expect(machine.retire(waiter.procedure).request === waiter && machine.count == 1)
+    expect(machine.retire(.unowned(waiter.item)).request === waiter && machine.count == 1)
   }
 
   @Test("L1: one that retires gives up what it asked for, or holds, wherever it is")
@@ -198,7 +193,7 @@ import Testing
       if steps > 0 { _ = exclude(&machine) }
       if steps > 1 { expect(grants(request, &machine)) }
       if steps > 2 { expect(takenName(&machine) == "a start(5)") }
-      expect(machine.retire(request.procedure).request === request)
+      expect(machine.retire(.unowned(request.item)).request === request)
       expect(machine.count == 0 && machine.slotsInUse == 0)
     }
   }

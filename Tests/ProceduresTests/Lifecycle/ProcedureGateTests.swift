@@ -5,7 +5,7 @@ import Testing
 
 /// The table at the head of the gate: every event in every stage.
 @Suite struct ProcedureGateTests {
-  private static let path = "Sources/Procedures/Procedure/ProcedureGate.swift"
+  private static let path = "Sources/Procedures/Lifecycle/ProcedureGate.swift"
 
   @Test("D1: each event does in each stage what the table says")
   func table() throws {

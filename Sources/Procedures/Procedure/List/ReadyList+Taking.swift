@@ -5,7 +5,7 @@ extension ReadyList {
   /// A worker has arrived on a thread.
   ///
   /// - Returns: the first thing to run.
-  func takeFirst(on context: SchedulingContext) -> ReadyListStateMachine.Job? {
+  func takeFirst(on context: SchedulingContext) -> Job<Procedure>? {
     take(on: context) { storage in
       storage.machine.workerArrived()
       isWorkerComing.store(0)
@@ -22,8 +22,8 @@ extension ReadyList {
   /// What a worker of that context is to run next; nil if there is nothing, or it runs elsewhere now.
   func take(
     on context: SchedulingContext, after event: (inout Storage) -> Void = { _ in }
-  ) -> ReadyListStateMachine.Job? {
-    let (job, aftermath) = storage.withLock { storage -> (ReadyListStateMachine.Job?, Aftermath) in
+  ) -> Job<Procedure>? {
+    let (job, aftermath) = storage.withLock { storage -> (Job<Procedure>?, Aftermath) in
       guard storage.context === context else { return (nil, self.aftermath(of: &storage)) }
       event(&storage)
       let job = takeJob(&storage)
@@ -37,10 +37,10 @@ extension ReadyList {
   ///
   /// - Parameter isLast: whether this worker goes then. Another is asked for if there is work.
   func take(
-    on context: SchedulingContext, after last: ReadyListStateMachine.Job, isLast: Bool
-  ) -> ReadyListStateMachine.Job? {
+    on context: SchedulingContext, after last: Job<Procedure>, isLast: Bool
+  ) -> Job<Procedure>? {
     let (isGivenBack, job, aftermath) = storage.withLock {
-      storage -> (Bool, ReadyListStateMachine.Job?, Aftermath) in
+      storage -> (Bool, Job<Procedure>?, Aftermath) in
       var isGivenBack = false
       if case .start = last.kind { isGivenBack = storage.machine.giveBack(last.member) }
       if isLast { receiveArrivals(&storage) }
@@ -55,7 +55,7 @@ extension ReadyList {
   /// What a ready member excludes others from is granted in the same step as its slot. One that is
   /// not granted it steps aside.
   @inline(__always)
-  private func takeJob(_ storage: inout Storage) -> ReadyListStateMachine.Job? {
+  private func takeJob(_ storage: inout Storage) -> Job<Procedure>? {
     receiveArrivals(&storage)
     // Again, so that a worker is asked for on behalf of those behind the last one of a batch.
     defer { receiveArrivals(&storage) }
@@ -71,11 +71,12 @@ extension ReadyList {
   @inline(never)
   private func ask(
     _ request: ExclusionRequest, _ storage: inout Storage
-  ) -> ReadyListStateMachine.Job? {
+  ) -> Job<Procedure>? {
     let around = storage.exclusionAround
     guard ExclusionTable.shared.withLock({ $0.ask(request, inside: around) }) else {
       storage.machine.exclude(request.procedure)
-      request.wait?.enterLine(of: request)
+      request.wait?.enterLine(
+        for: ExclusionTable.shared.withLock { _ in request.categoryAwaited?.description })
       return nil
     }
     return storage.machine.takeGranted(request.procedure)
@@ -85,13 +86,13 @@ extension ReadyList {
   /// may be a dependent that has just become ready. A chain therefore runs on one worker, in
   /// first-in-first-out order.
   func retire(
-    _ procedure: Procedure, _ waiters: [FinishWaiter]?, on context: SchedulingContext,
+    _ member: Member<Procedure>, _ waiters: [FinishWaiter]?, on context: SchedulingContext,
     takesNext: Bool
-  ) -> (next: ReadyListStateMachine.Job?, finishedGroup: GroupProcedure?) {
+  ) -> (next: Job<Procedure>?, finishedGroup: Procedure?) {
     var isReleased = false
     let (job, aftermath, end) = storage.withLock {
-      storage -> (ReadyListStateMachine.Job?, Aftermath, RareEnd?) in
-      let (closes, request) = storage.machine.retire(procedure)
+      storage -> (Job<Procedure>?, Aftermath, RareEnd?) in
+      let (closes, request) = storage.machine.retire(member)
       receiveArrivals(&storage)
       let takes = takesNext && !closes && storage.context === context
       if storage.machine.count == 0, storage.isKept { (storage.isKept, isReleased) = (false, true) }

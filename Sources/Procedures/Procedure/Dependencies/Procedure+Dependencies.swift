@@ -43,7 +43,8 @@ extension Procedure {
       case pointless
       case tooLate(ProcedureState)
       case recorded
-      case wait(index: Int, ReadyList.Aftermath?, ConditionProgress.Abandoned?)
+      case wait(
+        index: Int, ReadyList.Aftermath?, AbandonedEvaluation?, released: ExclusionRequest?)
     }
     let next: Next = read { core in
       switch core.machine.prerequisiteAnswer {
@@ -56,9 +57,10 @@ extension Procedure {
       // Ready or taken, it goes back to waiting, and a slot that it had becomes free.
       let mustWait = core.machine.dependencyAdded()
       let evaluation = core.rarities?.conditions?.restart()
+      let request = core.rarities?.exclusion?.takeRequest()
       let aftermath = mustWait ? core.home?.makeWaiting(self) : nil
       core.record.open?.note(core.machine)
-      return .wait(index: index, aftermath, evaluation)
+      return .wait(index: index, aftermath, evaluation, released: request)
     }
     switch next {
     case .pointless:
@@ -68,11 +70,11 @@ extension Procedure {
         "Procedure '\(name)' is already \(state): add dependencies before it starts.")
     case .recorded:
       break
-    case .wait(let index, let aftermath, let evaluation):
+    case .wait(let index, let aftermath, let evaluation, _):
       aftermath?.carryOut()
       evaluation?.task?.cancel()
       let list = listForTurns
-      list.context.watch.noteStuck(in: list)
+      list.context.supervisor.noteStuck(list)
       wait(for: dependency, demand, at: index)
     }
     return true

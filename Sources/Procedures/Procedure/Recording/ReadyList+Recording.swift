@@ -32,9 +32,29 @@ extension ReadyList {
   }
 }
 
+extension ReadyList {
+  var recordedLimit: Int? {
+    let limit = limit
+    return limit == .max ? nil : limit
+  }
+
+  /// What is recorded so far of members that have not finished, and below.
+  func unfinishedRecords(in store: RecordStore) -> [RecordedProcedure] {
+    var lists = [self]
+    var records: [RecordedProcedure] = []
+    while let list = lists.popLast() {
+      for procedure in list.procedures {
+        if let record = procedure.currentRecord(in: store) { records.append(record) }
+        if let childList = procedure.childList { lists.append(childList) }
+      }
+    }
+    return records
+  }
+}
+
 extension RecordStore {
-  /// Records the children of the group, from here on, or from when it is on a queue.
-  package func record(_ group: GroupProcedure) {
+  /// Records the children of a group, from here on, or from when it is on a queue.
+  package func record(_ group: Procedure) {
     guard let list = group.childList else { return }
     list.recording.await(self)
     if list.isOnQueue { list.recording.takeAwaited()?.beginRecording(of: list) }
@@ -47,6 +67,10 @@ extension RecordStore {
   }
 }
 
-extension GroupProcedure: RecordedOwner {
-  final var recordedList: ReadyList? { childList }
+extension Procedure: RecordedOwner {
+  final var recordedLimit: Int? { childList?.recordedLimit }
+
+  final func unfinishedRecords(in store: RecordStore) -> [RecordedProcedure] {
+    childList?.unfinishedRecords(in: store) ?? []
+  }
 }

@@ -12,7 +12,8 @@ package final class DetachedSurroundings: Sendable {
   let list: ReadyList
 
   package init(scheduler: any Scheduler, clock: TimerClock) {
-    context = SchedulingContext(scheduler: scheduler, clock: clock, isDetached: true)
+    context = SchedulingContext(
+      scheduler: scheduler, clock: clock, supervisor: QueueSupervisor(), isDetached: true)
     list = ReadyList(context: context)
   }
 

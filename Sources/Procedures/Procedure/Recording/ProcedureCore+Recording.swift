@@ -1,14 +1,5 @@
 internal import ProcedurePrimitives
 
-extension ProcedureStateMachine {
-  /// What it waits for.
-  var recordedGate: RecordedProcedure.Gate {
-    if state != .pending || isCancelled { return .passed }
-    if isWaitingForDependencies { return .dependencies }
-    return gate.isReady ? .ready : .conditions
-  }
-}
-
 extension ProcedureCore {
   /// The procedure is about to become a member of a list, or was one before that was recorded.
   ///
@@ -52,7 +43,7 @@ extension ProcedureCore {
 
   /// The list has taken it, or not.
   mutating func noteInsertion(
-    of procedure: Procedure, in list: ReadyList, _ insertion: ReadyListStateMachine.Insertion
+    of procedure: Procedure, in list: ReadyList, _ insertion: Insertion
   ) {
     if insertion == .refused {
       record.abandon()?.release()
@@ -76,7 +67,8 @@ extension Procedure {
     read { core in
       guard let home = core.home, let record = core.record.open, record.isIn(store)
       else { return nil }
-      return home.holdingLock { record.current(of: core) }
+      let (name, errors, reason) = (core.extras?.name, core.machine.errors, core.cancelReason)
+      return home.holdingLock { record.current(name: name, errors: errors, reason: reason) }
     }
   }
 
@@ -86,9 +78,9 @@ extension Procedure {
       guard core.machine.state < .finishing, core.home === list, core.isMember,
         core.beginRecord(of: self, in: list)
       else { return }
-      guard let request = core.rarities?.conditions?.request, let record = core.record.open
+      guard let request = core.rarities?.exclusion?.request, let record = core.record.open
       else { return }
-      list.holdingLock { record.note(request) }
+      list.holdingLock { request.wait = record.expectExclusion() }
     }
   }
 }

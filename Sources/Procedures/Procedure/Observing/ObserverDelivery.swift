@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import ProcedurePrimitives
 
 /// One or more events on their way to the observers of a procedure, in order.
@@ -57,7 +56,7 @@ struct ObserverDelivery: Sendable {
       awaited = event
       let rest = self
       procedure.read { core in core.withRarities { $0.suspendedDelivery = rest } }
-      procedure.watchCall(ObserverCall(entry: entry, event: event, added: added))
+      procedure.noteCall(ObserverCall(entry: entry, event: event, added: added))
       entry.place.perform {
         entry.deliver(event, of: procedure, adding: added)
         procedure.listForTurns.requestTurn(of: procedure)
@@ -84,25 +83,5 @@ struct ObserverCall: Sendable, Equatable {
 
   static func == (left: Self, right: Self) -> Bool {
     left.entry === right.entry && left.event == right.event && left.added === right.added
-  }
-}
-
-extension ObserverPlace {
-  /// For people: "on the main actor".
-  var words: String {
-    switch self {
-    case .worker: "on a worker"
-    case .queue(let queue): "on queue '\(queue.label)'"
-    case .mainActor: "on the main actor"
-    }
-  }
-
-  /// Runs `work` there, later.
-  fileprivate func perform(_ work: @escaping @Sendable () -> Void) {
-    switch self {
-    case .worker: work()
-    case .queue(let queue): queue.async(execute: work)
-    case .mainActor: Task { @MainActor in work() }
-    }
   }
 }

@@ -9,19 +9,27 @@ package final class SchedulingContext: Sendable {
   let stretch: WorkerStretch
   /// Where tasks of its procedures run.
   let executor: ContextExecutor
-  let watch: WaitWatch
-  let diagnostics = QueueDiagnostics()
+  let supervisor: QueueSupervisor
 
   /// Whether it is that of procedures on no queue.
   let isDetached: Bool
 
-  package init(scheduler: any Scheduler, clock: TimerClock, isDetached: Bool = false) {
+  init(
+    scheduler: any Scheduler, clock: TimerClock, supervisor: QueueSupervisor,
+    isDetached: Bool = false
+  ) {
     self.isDetached = isDetached
+    self.supervisor = supervisor
     self.scheduler = scheduler
     self.clock = clock
     stretch = scheduler.stretch
     executor = ContextExecutor(scheduler: scheduler)
-    watch = WaitWatch(scheduler: scheduler, isEnabled: !isDetached)
+  }
+
+  /// Whether the supervisor is to be told of lists in which members wait. Counts no reference.
+  @inline(__always)
+  var wantsStuckLists: Bool {
+    unsafe Unmanaged.passUnretained(supervisor)._withUnsafeGuaranteedRef { $0.wantsStuckLists }
   }
 
   /// Where turns of procedures run that are on no queue.

@@ -37,8 +37,10 @@ package struct HindranceTimes: Sendable, Equatable {
 extension ReadyListStateMachine {
   /// What keeps members that are ready from being started, now.
   var hindrance: Hindrance {
-    if phase == .held { return .group }
-    if isSuspended { return .suspension }
-    return slotsInUse >= limit ? .slot : .worker
+    @inline(__always) get {
+      if phase == .held { return .group }
+      if isSuspended { return .suspension }
+      return slotsInUse >= limit ? .slot : .worker
+    }
   }
 }

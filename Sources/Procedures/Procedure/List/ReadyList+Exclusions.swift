@@ -18,7 +18,7 @@ extension ReadyList {
         continue
       }
       offer.wait?.leaveLine(after: offer.admittedBy)
-      if !storage.machine.grant(offer) {
+      if !storage.machine.grant(offer, to: offer.procedure) {
         open += ExclusionTable.shared.withLock { $0.decline(offer) }
       }
     }

@@ -11,17 +11,18 @@ extension ReadyList {
       /// The context on which the list needs a worker.
       let workerContext: SchedulingContext?
       /// What is notified that members wait that no worker can help.
-      let watch: WaitWatch?
+      let supervisor: QueueSupervisor?
       /// What was freed, for procedures of other lists.
       let offers: [ExclusionRequest]
 
       init(
-        on list: ReadyList, workerContext: SchedulingContext?, watch: WaitWatch?,
+        on list: ReadyList, workerContext: SchedulingContext?,
+        supervisor: QueueSupervisor?,
         offers: [ExclusionRequest]
       ) {
         self.list = list
         self.workerContext = workerContext
-        self.watch = watch
+        self.supervisor = supervisor
         self.offers = offers
       }
     }
@@ -33,14 +34,14 @@ extension ReadyList {
       return .work(
         Work(
           on: work.list, workerContext: earlier.workerContext ?? work.workerContext,
-          watch: work.watch, offers: earlier.offers + work.offers))
+          supervisor: work.supervisor, offers: earlier.offers + work.offers))
     }
 
     private var work: Work? {
       switch self {
       case .none: nil
       case .worker(let list):
-        Work(on: list, workerContext: list.fixedContext, watch: nil, offers: [])
+        Work(on: list, workerContext: list.fixedContext, supervisor: nil, offers: [])
       case .work(let work): work
       }
     }
@@ -61,7 +62,7 @@ extension ReadyList {
       case .work(let work):
         let list = work.list
         if let context = work.workerContext { Worker.submit(for: list, on: context) }
-        work.watch?.noteStuck(in: list)
+        work.supervisor?.noteStuck(list)
         if !work.offers.isEmpty { ReadyList.pass(on: work.offers) }
       }
     }

@@ -2,11 +2,11 @@ internal import ProcedurePrimitives
 
 /// How children's list refers to the group: set once, before it is shared.
 @safe final class GroupReference: @unchecked Sendable {
-  weak var group: GroupProcedure?
-  private var keptGroup: Unmanaged<GroupProcedure>?
+  weak var group: Procedure?
+  private var keptGroup: Unmanaged<Procedure>?
   private let storedParent = Locked<GroupReference?>(nil)
 
-  func refer(to group: GroupProcedure) {
+  func refer(to group: Procedure) {
     self.group = group
     unsafe keptGroup = .passUnretained(group)
   }
@@ -16,7 +16,7 @@ internal import ProcedurePrimitives
   /// - Parameter isKept: whether the group is on a queue, and a child of it has not finished: then the
   ///   list that it is in owns a reference to it, or the worker that runs its turn does.
   @inline(__always)
-  func withGroup<Result>(isKept: Bool, _ body: (GroupProcedure) -> Result) -> Result? {
+  func withGroup<Result>(isKept: Bool, _ body: (Procedure) -> Result) -> Result? {
     guard isKept, let keptGroup = unsafe keptGroup else { return group.map(body) }
     return unsafe keptGroup._withUnsafeGuaranteedRef(body)
   }

@@ -18,7 +18,9 @@ internal import ProcedurePrimitives
 ///    procedure as the reason for it; only a start may be under way.
 final class ReadyList: Sendable {
   struct Storage: Sendable {
-    var machine: ReadyListStateMachine
+    var machine: ReadyListStateMachine<Procedure, ExclusionRequest>
+    /// The cancel of the group, or of the queue as a whole: each member that is added from here on is cancelled.
+    var treeCancel: TreeCancel?
     var context: SchedulingContext
     var emptyWaiters = EmptyWaiters()
     /// Whether the list of a queue owns a reference to itself, on behalf of its members.
@@ -38,7 +40,7 @@ final class ReadyList: Sendable {
 
   /// Of this list and its extensions only, as are `arrivals` and `isWorkerComing`.
   let storage: Contended<Storage>
-  let arrivals: Arrivals
+  let arrivals: Arrivals<Procedure>
   /// That of the queue, if this is its list. A group's is known when the group is on a queue.
   let fixedContext: SchedulingContext?
 
@@ -67,8 +69,9 @@ final class ReadyList: Sendable {
 
   init(context: SchedulingContext, delegate: ListDelegate? = nil) {
     queueStatus = AtomicByte(context.isDetached ? 0 : 1)
-    storage = Contended(Storage(machine: ReadyListStateMachine(), context: context))
-    arrivals = Arrivals(isOpen: true)
+    storage = Contended(
+      Storage(machine: ReadyListStateMachine<Procedure, ExclusionRequest>(), context: context))
+    arrivals = Arrivals<Procedure>(isOpen: true)
     fixedContext = context
     self.delegate = delegate
     barriers = delegate == nil ? nil : QueueBarriers()
@@ -77,8 +80,11 @@ final class ReadyList: Sendable {
 
   init(childrenOf group: GroupReference) {
     queueStatus = AtomicByte(0)
-    storage = Contended(Storage(machine: ReadyListStateMachine(isGroup: true), context: .detached))
-    arrivals = Arrivals(isOpen: false)
+    storage = Contended(
+      Storage(
+        machine: ReadyListStateMachine<Procedure, ExclusionRequest>(isGroup: true),
+        context: .detached))
+    arrivals = Arrivals<Procedure>(isOpen: false)
     fixedContext = nil
     delegate = nil
     barriers = nil
@@ -88,11 +94,11 @@ final class ReadyList: Sendable {
   /// Where turns of procedures run that are on no queue.
   static var detached: ReadyList { DetachedSurroundings.current.list }
 
-  var group: GroupProcedure? { owner?.group }
+  var group: Procedure? { owner?.group }
 
   /// Calls `body` with the group, for a child that has not finished; nil if the group has gone.
   func withGroup<Result>(
-    on context: SchedulingContext, _ body: (GroupProcedure) -> Result
+    on context: SchedulingContext, _ body: (Procedure) -> Result
   ) -> Result? {
     owner?.withGroup(isKept: !context.isDetached, body)
   }
@@ -114,7 +120,7 @@ final class ReadyList: Sendable {
   /// Whether these are the children of a group.
   var isGroup: Bool { owner != nil }
   var context: SchedulingContext { fixedContext ?? locked { $0.context } }
-  var procedures: [Procedure] { locked { $0.machine.procedures } }
+  var procedures: [Procedure] { locked { $0.machine.items } }
   var children: [Procedure] {
     locked { $0.machine.children }
   }
@@ -163,7 +169,9 @@ final class ReadyList: Sendable {
   /// Runs `body` under the lock. Called under the lock of a member.
   func holdingLock<Result: Sendable>(_ body: () -> Result) -> Result { locked { _ in body() } }
 
-  func position(of procedure: Procedure) -> ReadyListStateMachine.Position {
+  func position(of procedure: Procedure)
+    -> ReadyListStateMachine<Procedure, ExclusionRequest>.Position
+  {
     locked { $0.machine.position(of: procedure) }
   }
 
@@ -173,9 +181,9 @@ final class ReadyList: Sendable {
   ///
   /// - Parameter mark: marks it as cancelled, if the group is: before others can find it here.
   func insert(
-    _ procedure: Procedure, _ standing: ReadyListStateMachine.Standing,
+    _ procedure: Procedure, _ standing: MemberStanding,
     asking request: ExclusionRequest?, marking mark: (TreeCancel) -> Void
-  ) -> (ReadyListStateMachine.Insertion, Aftermath) {
+  ) -> (Insertion, Aftermath) {
     if owner == nil, request == nil, standing.mayArriveLate {
       standing.note(in: procedure)
       let (answer, isFirst) = arrivals.append(procedure, isExpected: isWorkerComing)
@@ -202,7 +210,7 @@ final class ReadyList: Sendable {
         storage.isKept = true
         retain()
       }
-      if insertion != .refused, let cancel = storage.machine.treeCancel {
+      if insertion != .refused, let cancel = storage.treeCancel {
         if procedure.childList != nil { cancel.expectFollower() }
         mark(cancel)
       }
@@ -314,7 +322,7 @@ final class ReadyList: Sendable {
     of storage: inout Storage, offering offers: [ExclusionRequest]? = nil
   ) -> Aftermath {
     let foreign = offers.map { accept($0, &storage) }
-    recording.note(&storage.machine)
+    recording.note(storage.machine.hindrance)
     let needsWorker = storage.machine.requestWorker()
     let isStuck = storage.machine.isStuck(hasMoreArrivals: !arrivals.isEmpty)
     if !needsWorker, !isStuck, foreign == nil { return .none }
@@ -326,22 +334,26 @@ final class ReadyList: Sendable {
     of storage: inout Storage, needsWorker: Bool, isStuck: Bool, foreign: [ExclusionRequest]?
   ) -> Aftermath {
     if needsWorker { isWorkerComing.store(1) }
-    let watch = isStuck && storage.context.watch.wantsNote ? storage.context.watch : nil
-    if watch == nil, foreign == nil {
+    let isNoted = isStuck && storage.context.wantsStuckLists
+    if !isNoted, foreign == nil {
       guard needsWorker else { return .none }
       if fixedContext != nil { return .worker(self) }
     }
     return .work(
       Aftermath.Work(
-        on: self, workerContext: needsWorker ? storage.context : nil, watch: watch,
+        on: self, workerContext: needsWorker ? storage.context : nil,
+        supervisor: isNoted ? storage.context.supervisor : nil,
         offers: foreign ?? []))
   }
 
   /// One that waits has been added, outside of any critical section.
   private func aftermathOfWaiting() -> Aftermath {
-    guard isWorkerComing.load() == 0, fixedContext?.watch.wantsNote == true else { return .none }
+    guard isWorkerComing.load() == 0 else { return .none }
+    var supervisor: QueueSupervisor?
+    withFixedContext { if $0.wantsStuckLists { supervisor = $0.supervisor } }
+    guard let supervisor else { return .none }
     return .work(
-      Aftermath.Work(on: self, workerContext: nil, watch: fixedContext?.watch, offers: []))
+      Aftermath.Work(on: self, workerContext: nil, supervisor: supervisor, offers: []))
   }
 
   /// A critical section after which a worker is asked for if there is work.

@@ -14,7 +14,7 @@ extension ReadyList {
   /// The error of a procedure that this list refuses.
   var refusal: ProcedureError {
     owner == nil
-      ? .queueClosed(context.diagnostics.queueName) : .groupFinished(group?.name ?? "")
+      ? .queueClosed(context.supervisor.queueName) : .groupFinished(group?.name ?? "")
   }
 
   /// What is added from here on waits for the barriers of the queue.
@@ -24,7 +24,7 @@ extension ReadyList {
     arrivals.close()
     return locked { storage in
       storage.machine.holdAdditions()
-      return storage.machine.procedures
+      return storage.machine.items
     }
   }
 
@@ -55,7 +55,9 @@ extension ReadyList {
       // A worker that is on its way belongs to the old context, and will do nothing.
       storage.machine.workerArrived()
       isWorkerComing.store(0)
-      return (storage.machine.childLists, self.aftermath(of: &storage))
+      var lists: [ReadyList] = []
+      storage.machine.forEach { if let list = $0.childList { lists.append(list) } }
+      return (lists, self.aftermath(of: &storage))
     }
     aftermath.carryOut()
     return lists
@@ -74,7 +76,7 @@ extension ReadyList {
   func begin() {
     // The group has started, so that it holds what it asked for, as do those around it.
     let around = group.flatMap { group in
-      let (request, home) = group.read { ($0.rarities?.conditions?.request, $0.home) }
+      let (request, home) = group.read { ($0.rarities?.exclusion?.request, $0.home) }
       return request ?? home?.exclusionAround
     }
     update { storage, _ in
@@ -103,14 +105,15 @@ extension ReadyList {
   func cancel(_ cancel: TreeCancel) -> [Procedure] {
     arrivals.close()
     // Below a cancel that has been everywhere, and with what was added since, all are marked.
-    if let earlier = locked({ $0.machine.treeCancel }), earlier.isEverywhere { return [] }
+    if let earlier = locked({ $0.treeCancel }), earlier.isEverywhere { return [] }
     return locked { storage in
-      storage.machine.cancel(cancel)
-      return storage.machine.procedures
+      storage.machine.cancel()
+      if storage.treeCancel == nil { storage.treeCancel = cancel }
+      return storage.machine.items
     }
   }
 
-  func abandon() -> ReadyListStateMachine.Remains {
+  func abandon() -> ReadyListStateMachine<Procedure, ExclusionRequest>.Remains {
     locked { $0.machine.abandon() }
   }
 }

@@ -46,7 +46,7 @@ import Testing
 
   @Test("S1, C5, F1: each event does in each state what the table says")
   func table() throws {
-    let table = try MachineTable(at: "Sources/Procedures/Procedure/ProcedureStateMachine.swift")
+    let table = try MachineTable(at: "Sources/Procedures/Lifecycle/ProcedureStateMachine.swift")
     #expect(table.rows.map(\.event) == LifeEvent.allCases.map(\.rawValue))
     for row in table.rows {
       let event = try #require(LifeEvent(rawValue: row.event))

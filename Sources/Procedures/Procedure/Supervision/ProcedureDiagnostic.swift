@@ -39,7 +39,7 @@ public struct ProcedureDiagnostic: Sendable, CustomStringConvertible {
   /// What happened, and what to do about it.
   public let description: String
 
-  private init(_ code: Code, _ name: String, age: Duration? = nil, _ description: String) {
+  init(_ code: Code, _ name: String, age: Duration? = nil, _ description: String) {
     self.code = code
     procedureName = name
     self.age = age
@@ -49,7 +49,7 @@ public struct ProcedureDiagnostic: Sendable, CustomStringConvertible {
   static func finishRefused(_ procedure: Procedure) -> ProcedureDiagnostic {
     let name = procedure.name
     let advice =
-      procedure is GroupProcedure
+      procedure.childList != nil
       ? "a group finishes when its children have; cancel it to end it early."
       : "it has not started; cancel it instead."
     return ProcedureDiagnostic(
@@ -68,53 +68,5 @@ public struct ProcedureDiagnostic: Sendable, CustomStringConvertible {
       .finishTooLate, name,
       "finish() on '\(name)' came after it had ended by itself, when its closure returned\(loss). "
         + "For work that calls back later write \(form).")
-  }
-
-  static func lingering(_ procedure: Procedure, age: Duration) -> ProcedureDiagnostic {
-    let name = procedure.name
-    let obstacle = procedure.obstacle.summary ?? "it executes; finish when it reads cancelled"
-    return ProcedureDiagnostic(
-      .lingering, name, age: age,
-      "'\(name)' was cancelled \(age) ago and has not finished: \(obstacle).")
-  }
-
-  static func eventHeld(
-    _ event: ProcedureStateMachine.Holdable, of procedure: Procedure, age: Duration
-  ) -> ProcedureDiagnostic {
-    let name = procedure.name
-    return ProcedureDiagnostic(
-      .eventHeld, name, age: age,
-      "An observer of '\(name)' has held back its \(event) event for \(age): "
-        + "release the pending event.")
-  }
-
-  static func observerAwaited(
-    _ place: ObserverPlace, by procedure: Procedure, age: Duration
-  ) -> ProcedureDiagnostic {
-    let name = procedure.name
-    let advice =
-      switch place {
-      case .mainActor:
-        "nothing may block the main thread meanwhile, as blockUntilAllFinished() does."
-      case .queue, .worker: "nothing may block that queue meanwhile."
-      }
-    return ProcedureDiagnostic(
-      .observerAwaited, name, age: age,
-      "'\(name)' is \(procedure.state) and has waited for an observer \(place.words) for \(age): "
-        + advice)
-  }
-
-  static func conditionUnanswered(
-    _ condition: String, of procedure: Procedure, age: Duration
-  ) -> ProcedureDiagnostic {
-    let name = procedure.name
-    return ProcedureDiagnostic(
-      .conditionUnanswered, name, age: age,
-      "Condition '\(condition)' of '\(name)' has not answered for \(age).")
-  }
-
-  static func waitCycle(_ names: [String]) -> ProcedureDiagnostic {
-    ProcedureDiagnostic(
-      .waitCycle, names.first ?? "", "\(ProcedureError.dependencyCycle(names))")
   }
 }

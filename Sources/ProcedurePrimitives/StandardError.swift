@@ -1,7 +1,7 @@
 /// Where a mistake is written that would otherwise be lost: when there is no handler.
-enum StandardError {
+package enum StandardError {
   /// Writes a line in one call, so that lines of several threads do not mix.
-  static func write(_ line: String) {
+  package static func write(_ line: String) {
     var line = line
     line.withUTF8 { bytes in
       _ = unsafe writeToDescriptor(2, bytes.baseAddress, bytes.count)

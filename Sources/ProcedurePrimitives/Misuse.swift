@@ -3,6 +3,6 @@
 /// The message is printed in release builds too, which `preconditionFailure` does not do there.
 ///
 /// - Parameter message: names the procedure or queue, and says what to do.
-func stopBecauseOfMisuse(_ message: String) -> Never {
+package func stopBecauseOfMisuse(_ message: String) -> Never {
   fatalError(message)
 }

@@ -40,7 +40,7 @@ struct Worker {
   }
 
   /// A procedure with a quality of its own gets a worker of that quality.
-  private func handOver(_ job: ReadyListStateMachine.Job, to quality: DispatchQoS.QoSClass) {
+  private func handOver(_ job: Job<Procedure>, to quality: DispatchQoS.QoSClass) {
     context.scheduler.submit(quality: quality) {
       run(job, for: WorkerStretch(procedures: 1), isHandedOver: true)
     }
@@ -48,7 +48,7 @@ struct Worker {
 
   /// Runs `first` and then whatever else there is, on this thread.
   private func run(
-    _ first: ReadyListStateMachine.Job, for stretch: WorkerStretch, isHandedOver: Bool = false
+    _ first: Job<Procedure>, for stretch: WorkerStretch, isHandedOver: Bool = false
   ) {
     var stretch = stretch
     var finishedGroup = drain(from: first, &stretch, isHandedOver: isHandedOver)
@@ -64,10 +64,10 @@ struct Worker {
   ///
   /// - Returns: the group whose last child this was, if its turn is held for the caller.
   private func drain(
-    from first: ReadyListStateMachine.Job, _ stretch: inout WorkerStretch,
+    from first: Job<Procedure>, _ stretch: inout WorkerStretch,
     isHandedOver: Bool = false
-  ) -> GroupProcedure? {
-    var next: ReadyListStateMachine.Job? = first
+  ) -> Procedure? {
+    var next: Job<Procedure>? = first
     var isHandedOver = isHandedOver
     while let job = next {
       if let quality = job.quality, !isHandedOver {
@@ -85,10 +85,9 @@ struct Worker {
         next = list.take(on: context, after: job, isLast: stretch.isOver)
       case .retired(let waiters):
         stretch.advance()
-        let finishedGroup: GroupProcedure?
-        (next, finishedGroup) = job.member.with {
-          list.retire($0, waiters, on: context, takesNext: !stretch.isOver)
-        }
+        let finishedGroup: Procedure?
+        (next, finishedGroup) = list.retire(
+          job.member, waiters, on: context, takesNext: !stretch.isOver)
         job.member.release()
         if let finishedGroup { return finishedGroup }
       }
@@ -99,7 +98,7 @@ struct Worker {
   /// the procedure finishes, if that step was all of it.
   @inline(never)
   private func begin(
-    _ task: ProcedureTask, of member: Member, _ stretch: inout WorkerStretch
+    _ task: ProcedureTask, of member: Member<Procedure>, _ stretch: inout WorkerStretch
   ) -> TurnEnd {
     stretch.advance()
     if stretch.isOver {

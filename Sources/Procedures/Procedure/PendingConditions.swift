@@ -1,0 +1,53 @@
+/// The conditions of one procedure, as its turn sees them. Guarded by the procedure's lock.
+protocol PendingConditions: AnyObject, Sendable {
+  /// The condition that is evaluated, or is to be next; nil if none is left.
+  var currentName: String? { get }
+
+  /// Which evaluation is waited for; nil if none is.
+  var awaitedSerial: UInt64? { get }
+
+  /// Evaluates them, in the procedure's turn and without its lock, until one must be waited for or is not
+  /// satisfied.
+  ///
+  /// - Parameter list: the list whose worker this is, which will look for more there; nil if it will
+  ///   look elsewhere.
+  func evaluate(for procedure: Procedure, onWorkerOf list: ReadyList?)
+
+  /// No longer waits for an answer.
+  ///
+  /// - Returns: the task that is to be cancelled, when the lock has been released.
+  func abandon() -> Task<Void, Never>?
+
+  /// A dependency was added: everything is evaluated again when that has finished.
+  func restart() -> AbandonedEvaluation
+}
+
+/// What there was before a restart. Released, as what may hold the user's values, without a lock.
+struct AbandonedEvaluation: Sendable {
+  let task: Task<Void, Never>?
+  let answer: (any Sendable)?
+}
+
+/// A procedure that a condition brought, and that must finish before it is evaluated.
+struct Prerequisite: Sendable {
+  var edge: ProcedureExtras.Dependency
+  /// Whether it was put on a queue for the sake of the condition.
+  var isOurs = false
+}
+
+extension Procedure {
+  final func evaluateConditions(onWorkerOf list: ReadyList?) {
+    read { $0.rarities?.conditions }?.evaluate(for: self, onWorkerOf: list)
+  }
+
+  /// The procedure was cancelled: it no longer waits for its conditions.
+  final func abandonConditions() {
+    let (task, prerequisites) = read { core in
+      (core.rarities?.conditions?.abandon(), core.rarities?.prerequisites ?? [])
+    }
+    task?.cancel()
+    for prerequisite in prerequisites where prerequisite.isOurs {
+      prerequisite.edge.procedure.cancel()
+    }
+  }
+}
