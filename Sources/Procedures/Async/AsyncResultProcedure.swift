@@ -206,10 +206,10 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
   }
 
   private func bodyEnded(_ errors: [any Error], _ output: StoredValue?) {
-    let finish = noteFinish(errors: errors, output: output, isByItself: true)
+    let effect = noteFinish(errors: errors, output: output, isByItself: true)
     // Having got the turn, the caller is the only one that looks at the task.
-    if case .accepted(.requestTurn) = finish, task?.keepTurn(of: self) == true { return }
-    _ = answer(to: finish, with: errors, isByItself: true)
+    if effect == .turn, task?.keepTurn(of: self) == true { return }
+    _ = answer(to: effect, with: errors, isByItself: true)
   }
 
   private func call(

@@ -24,10 +24,10 @@ extension Procedure {
       case .pointless: return .pointless
       case .tooLate: return .tooLate(core.machine.state)
       }
-      let mustWait =
+      let effect =
         entry.asksForCategoriesOnly
-        ? core.machine.exclusionAdded() : core.machine.conditionAdded()
-      var aftermath = mustWait ? core.home?.makeWaiting(self) : nil
+        ? core.machine.post(.exclusionAdded) : core.machine.post(.conditionAdded)
+      var aftermath = effect == .wait ? core.home?.makeWaiting(self) : nil
       let request = core.withRarities { rarities in
         let progress = rarities.progress ?? ConditionProgress()
         rarities.conditions = progress
@@ -40,7 +40,7 @@ extension Procedure {
         return request
       }
       guard core.machine.state == .pending else { return .added(nil, released: request) }
-      if let more = core.advance(self, to: core.machine.becomeReady()) {
+      if let more = core.advance(self, after: core.machine.post(.goOn)) {
         aftermath = more.following(aftermath)
       }
       core.record.open?.note(core.machine)
@@ -95,7 +95,10 @@ extension Procedure {
   }
 
   final func evaluate(_ progress: ConditionProgress, onWorkerOf list: ReadyList?) {
-    let attempt = read { $0.machine.beginEvaluating() }
+    let attempt = read { core in
+      _ = core.machine.post(.beginEvaluating)
+      return core.machine.attempt
+    }
     var answer: ConditionResult?
     var isPrepared = false
     while true {
@@ -154,7 +157,7 @@ extension Procedure {
           return .none
         }
         released = task
-        return core.machine.conditionAnswered()
+        return core.machine.post(.conditionAnswered)
       }
       _ = released
     }
@@ -179,8 +182,8 @@ extension Procedure {
       rarities.prerequisites += procedures.map {
         Prerequisite(edge: .init(procedure: $0, demand: .requirement(.any)))
       }
-      let mustWait = core.machine.conditionBrings(procedures.count)
-      let aftermath = mustWait ? home.makeWaiting(self) : nil
+      let effect = core.machine.post(.conditionBrings(procedures.count))
+      let aftermath = effect == .wait ? home.makeWaiting(self) : nil
       core.record.open?.note(core.machine)
       return (home, first, aftermath)
     }
@@ -235,9 +238,9 @@ extension ProcedureCore {
     if let entry = progress.current {
       return !isPrepared && progress.prepare() ? .prepare(entry.condition) : .evaluate(entry)
     }
-    let readiness = machine.conditionsSatisfied()
+    let effect = machine.post(.conditionsSatisfied)
     record.open?.note(machine)
-    return .satisfied(advance(procedure, to: readiness, onWorkerOf: list))
+    return .satisfied(advance(procedure, after: effect, onWorkerOf: list))
   }
 }
 

@@ -173,7 +173,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
           rarities.produced.append(Production(procedure: child, target: target))
         }
       }
-      return core.machine.noteProduced()
+      return core.machine.post(.produced)
     }
   }
 
@@ -245,7 +245,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
 
   final override func childrenFinished() -> Bool {
     let errors = errorsAtTheEnd
-    return update { $0.machine.childrenFinished(errors: errors) } == .requestTurn
+    return update { $0.machine.post(.childrenFinished(errors: errors)) } == .turn
   }
 
   /// False if the group's turn is held, or must be taken elsewhere.
@@ -256,7 +256,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
     let isInTime = read { core in
       // Children run on the context of their group, once that is the context of a queue.
       let runsHere = !context.isDetached || (core.home ?? .detached).context === context
-      return runsHere && (takesTurn ? core.machine.takeTurn() : core.machine.isTurnFree)
+      return runsHere && (takesTurn ? core.machine.post(.takeTurn) == .turn : core.machine.isTurnFree)
     }
     guard isInTime else { return false }
     guard takesTurn else {
@@ -265,7 +265,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
     }
     decide(about: child)
     let list: ReadyList? = update { core in
-      core.machine.giveBackTurn() == .requestTurn ? core.home ?? .detached : nil
+      core.machine.post(.giveBackTurn) == .turn ? core.home ?? .detached : nil
     }
     list?.requestTurn(of: self)
     return true

@@ -73,11 +73,76 @@ struct ProcedureStateMachine: Sendable {
     case retire
   }
 
-  /// What the caller that noted an event has to do about it.
-  enum TurnAction: Sendable, Equatable {
+  /// What happens to a procedure, on whatever thread.
+  enum Event: Sendable {
+    case enqueue(waits: Int)
+    case dependencyAdded
+    /// A dependency has finished, or was removed.
+    case dependencyDone
+    case conditionAdded
+    /// A condition was added that needs no evaluating, and changes what it asks for with its slot.
+    case exclusionAdded
+    /// What was added is known to it: it goes on if nothing else is missing.
+    case goOn
+    /// A worker has time to evaluate its conditions.
+    case evaluate(attempt: UInt32)
+    /// The holder of the turn evaluates whatever is to be evaluated now.
+    case beginEvaluating
+    /// A condition has answered that was asked asynchronously.
+    case conditionAnswered
+    /// The next condition brings so many procedures that must finish before it is evaluated.
+    case conditionBrings(Int)
+    case conditionsSatisfied
+    /// A worker has taken it, with a slot. It may have to wait again since.
+    case start(attempt: UInt32)
+    /// First part of a cancel: the flag and the errors.
+    case mark(errors: [any Error])
+    /// Second part: from here on the turn may deliver it.
+    case deliver
+    case finish(errors: [any Error])
+    /// A group's last child has finished.
+    case childrenFinished(errors: [any Error])
+    /// An observer wants didAttach, or an event that it missed.
+    case observerAdded
+    /// There is something to add. A group that is not on a queue yet announces it when it executes.
+    case produced
+    /// A dependency has finished that has something to hand over.
+    case handOver
+    /// A child asks to be heard.
+    case childAsks
+    /// It is in a group, which decides about its errors before it has finished.
+    case joinGroup
+    /// The group has decided.
+    case heard
+    /// An observer keeps an event back.
+    case hold(Holdable)
+    /// The observer releases it.
+    case release(Holdable)
+    /// The turn is wanted for one piece of user code: not if it is held, or a cancel is due first.
+    case takeTurn
+    case giveBackTurn
+  }
+
+  /// What the caller that posted an event has to do about it.
+  enum Effect: Sendable, Equatable {
+    /// Nothing: it is noted, or it changes nothing.
     case none
     /// The turn is now held for the caller, who must have it run.
-    case requestTurn
+    case turn
+    /// It has come so far, of which its list must be told.
+    case ready(Readiness)
+    /// It had come further, and must wait again, of which its list must be told.
+    case wait
+    /// It is too late for that.
+    case late
+    /// The wrong moment for that.
+    case refused
+
+    /// Whether the event counts.
+    var isAccepted: Bool { self != .late && self != .refused }
+
+    /// How far it has come.
+    var readiness: Readiness { if case .ready(let readiness) = self { readiness } else { .waiting } }
   }
 
   enum Cancellation: UInt8, Sendable, Comparable {
@@ -87,13 +152,6 @@ struct ProcedureStateMachine: Sendable {
     case delivered
 
     static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
-  }
-
-  enum Finish: Sendable, Equatable {
-    case accepted(TurnAction)
-    case late
-    /// The wrong moment: reported to the queue.
-    case refused
   }
 
   /// An event that an observer may hold back.
@@ -239,14 +297,53 @@ struct ProcedureStateMachine: Sendable {
     }
   }
 
+  // MARK: The door
+
+  /// Whatever happens to the procedure happens here, under its lock. Beside it only the holder of the turn
+  /// changes anything, when it asks what to do next.
+  ///
+  /// Inlined, so that of the `switch` the one case remains.
+  @inline(__always)
+  mutating func post(_ event: Event) -> Effect {
+    switch event {
+    case .enqueue(let waits): enqueue(waitingFor: waits)
+    case .dependencyAdded: addDependency()
+    case .dependencyDone: endDependency()
+    case .conditionAdded: addCondition()
+    case .exclusionAdded: addExclusion()
+    case .goOn: goOn()
+    case .evaluate(let attempt): evaluate(attempt)
+    case .beginEvaluating: beginEvaluating()
+    case .conditionAnswered: takeAnswer()
+    case .conditionBrings(let count): bring(count)
+    case .conditionsSatisfied: satisfyConditions()
+    case .start(let attempt): start(attempt)
+    case .mark(let errors): mark(errors)
+    case .deliver: deliver()
+    case .finish(let errors): finish(errors)
+    case .childrenFinished(let errors): endChildren(errors)
+    case .observerAdded: noteObserver()
+    case .produced: noteProduced()
+    case .handOver: note(.handOver)
+    case .childAsks: note(.children)
+    case .joinGroup: joinGroup()
+    case .heard: hear()
+    case .hold(let event): hold(event)
+    case .release(let event): release(event)
+    case .takeTurn: takeTurn()
+    case .giveBackTurn: giveBackTurn()
+    }
+  }
+
   // MARK: Before the start
 
-  /// The only way from `initialized` to `pending`; nil if it was enqueued before.
-  mutating func enqueue(waitingFor dependencies: Int) -> TurnAction? {
-    guard state == .initialized else { return nil }
+  /// The only way from `initialized` to `pending`.
+  @inline(__always)
+  private mutating func enqueue(waitingFor dependencies: Int) -> Effect {
+    guard state == .initialized else { return .refused }
     state = .pending
     gate.wait(for: dependencies)
-    return isCancelled ? requestTurn() : TurnAction.none
+    return isCancelled ? requestTurn() : goOn()
   }
 
   /// What becomes of a dependency or condition that is added now.
@@ -270,27 +367,27 @@ struct ProcedureStateMachine: Sendable {
   /// Which attempt to start it is in.
   var attempt: UInt32 { gate.attempt }
 
-  /// A dependency was added while pending. True if it had come further, and must wait again.
-  mutating func dependencyAdded() -> Bool {
+  private mutating func addDependency() -> Effect {
     forgetWorker()
-    return gate.dependencyAdded()
+    return gate.dependencyAdded() ? .wait : .none
   }
 
   /// Whether no other dependency than the one that is about to be counted is missing.
   var isLastDependency: Bool { gate.isLastDependency }
 
-  /// A dependency is done, or was removed.
-  mutating func dependencyFinished() -> Readiness {
+  private mutating func endDependency() -> Effect {
     // One that was cancelled goes on without them.
-    guard state <= .pending else { return .waiting }
+    guard state <= .pending else { return .none }
     gate.dependencyFinished()
-    return becomeReady()
+    return goOn()
   }
 
   /// Says, once, when it can go on to the next thing it waits for.
   @inline(__always)
-  mutating func becomeReady() -> Readiness {
-    mayStart ? gate.pass() : .waiting
+  private mutating func goOn() -> Effect {
+    guard mayStart else { return .none }
+    let readiness = gate.pass()
+    return readiness == .waiting ? .none : .ready(readiness)
   }
 
   /// What a worker has noted belongs to an earlier attempt.
@@ -298,8 +395,7 @@ struct ProcedureStateMachine: Sendable {
     inbox.subtract([.start, .conditions])
   }
 
-  /// A worker has taken it from the ready list, with a slot. It may have to wait again since.
-  mutating func start(_ attempt: UInt32) -> TurnAction {
+  private mutating func start(_ attempt: UInt32) -> Effect {
     precondition(state != .initialized, "Internal inconsistency: started before it was enqueued")
     guard state == .pending, gate.isReady, attempt == gate.attempt else { return .none }
     inbox.insert(.start)
@@ -308,23 +404,19 @@ struct ProcedureStateMachine: Sendable {
 
   // MARK: Conditions
 
-  /// A condition was added. True if it was ready, and must wait again.
-  mutating func conditionAdded() -> Bool {
-    let mustWait = gate.conditionAdded()
-    if mustWait { forgetWorker() }
-    return mustWait
+  private mutating func addCondition() -> Effect {
+    guard gate.conditionAdded() else { return .none }
+    forgetWorker()
+    return .wait
   }
 
-  /// A condition was added that needs no evaluating, and changes what it asks for with its slot. True if
-  /// it was ready, and must be so anew.
-  mutating func exclusionAdded() -> Bool {
-    let mustWait = gate.exclusionAdded()
-    if mustWait { forgetWorker() }
-    return mustWait
+  private mutating func addExclusion() -> Effect {
+    guard gate.exclusionAdded() else { return .none }
+    forgetWorker()
+    return .wait
   }
 
-  /// A worker has time to evaluate its conditions.
-  mutating func evaluate(_ attempt: UInt32) -> TurnAction {
+  private mutating func evaluate(_ attempt: UInt32) -> Effect {
     guard mayStart, gate.evaluate(attempt) else { return .none }
     inbox.insert(.conditions)
     return requestTurn()
@@ -336,72 +428,65 @@ struct ProcedureStateMachine: Sendable {
   /// Whether the answer of a condition that was asked in that attempt still counts.
   func isEvaluating(_ attempt: UInt32) -> Bool { isEvaluating && attempt == gate.attempt }
 
-  /// The holder of the turn evaluates from here on whatever it was to evaluate.
-  mutating func beginEvaluating() -> UInt32 {
+  private mutating func beginEvaluating() -> Effect {
     inbox.remove(.conditions)
-    return gate.attempt
+    return .none
   }
 
-  /// A condition has answered that was asked asynchronously.
-  mutating func conditionAnswered() -> TurnAction {
+  private mutating func takeAnswer() -> Effect {
     guard isEvaluating else { return .none }
     inbox.insert(.conditions)
     return requestTurn()
   }
 
-  /// The next condition brings procedures that must finish before it is evaluated. True if it had come
-  /// further, and must wait again.
-  mutating func conditionBrings(_ count: Int) -> Bool {
+  private mutating func bring(_ count: Int) -> Effect {
     forgetWorker()
-    return gate.conditionBrings(count)
+    return gate.conditionBrings(count) ? .wait : .none
   }
 
-  mutating func conditionsSatisfied() -> Readiness {
+  private mutating func satisfyConditions() -> Effect {
     gate.conditionsSatisfied()
-    return becomeReady()
+    return goOn()
   }
 
   // MARK: Cancel and finish
 
-  /// First part of a cancel: the flag and the errors. True if this is the cancel that counts.
-  mutating func mark(errors newErrors: [any Error]) -> Bool {
-    guard !isEnding else { return false }
+  private mutating func mark(_ newErrors: [any Error]) -> Effect {
+    guard !isEnding else { return .late }
     cancellation = .marked
     if !newErrors.isEmpty { failure = Failure(newErrors, cancelErrorCount: newErrors.count) }
-    return true
+    return .none
   }
 
-  /// Second part: from here on the turn may deliver it. What an observer holds back of the
-  /// execute event is moot now.
-  mutating func post() -> TurnAction {
-    precondition(cancellation == .marked, "Internal inconsistency: a cancel posted twice")
+  /// What an observer holds back of the execute event is moot now.
+  private mutating func deliver() -> Effect {
+    precondition(cancellation == .marked, "Internal inconsistency: a cancel delivered twice")
     cancellation = .posted
     if held == .execute {
       held = nil
       holds = 0
       if flags[.waitingForHolds] {
         flags[.waitingForHolds] = false
-        return .requestTurn
+        return .turn
       }
     }
     return requestTurn()
   }
 
-  mutating func finish(errors newErrors: [any Error]) -> Finish {
+  private mutating func finish(_ newErrors: [any Error]) -> Effect {
     if flags[.finishRequested] || state >= .finishing { return .late }
     if isGroup || (state < .started && !isCancelled) { return .refused }
-    return .accepted(acceptFinish(newErrors))
+    return acceptFinish(newErrors)
   }
 
-  /// A group's last child has finished.
-  mutating func childrenFinished(errors newErrors: [any Error]) -> TurnAction {
+  private mutating func endChildren(_ newErrors: [any Error]) -> Effect {
     precondition(children == .settling, "Internal inconsistency: a group's children ended early")
     children = .finished
     return acceptFinish(newErrors)
   }
 
   @inline(__always)
-  private mutating func acceptFinish(_ newErrors: [any Error]) -> TurnAction {
+  private mutating func acceptFinish(_ newErrors: [any Error]) -> Effect {
     flags[.finishRequested] = true
     if !newErrors.isEmpty {
       failure = Failure(errors + newErrors, cancelErrorCount: failure?.cancelErrorCount ?? 0)
@@ -415,74 +500,61 @@ struct ProcedureStateMachine: Sendable {
   /// True if the observer missed an event, which it gets in a step of its own.
   var mustReplay: Bool { cancellation == .delivered || state == .finished }
 
-  /// An observer wants didAttach, or an event that it missed.
-  mutating func noteObserver() -> TurnAction {
+  private mutating func noteObserver() -> Effect {
     inbox.insert(.observers)
     // Before the enqueue there is no hurry: the first turn begins with it.
     return state == .initialized && cancellation != .delivered ? .none : requestTurn()
   }
 
-  /// There is something to add. A group that is not on a queue yet announces it when it executes.
-  mutating func noteProduced() -> TurnAction {
+  private mutating func noteProduced() -> Effect {
     inbox.insert(.produced)
     return state == .initialized ? .none : requestTurn()
   }
 
-  // MARK: Hand-overs
-
-  /// A dependency has finished that has something to hand over.
-  mutating func noteHandOver() -> TurnAction {
-    inbox.insert(.handOver)
+  private mutating func note(_ due: Inbox) -> Effect {
+    inbox.insert(due)
     return requestTurn()
   }
 
   // MARK: Groups
 
-  /// Its group decides about its errors before it has finished.
-  mutating func mustBeHeard() { hearing = .due }
+  private mutating func joinGroup() -> Effect {
+    hearing = .due
+    return .none
+  }
 
   /// Whether the group must be asked, and has not been.
   var mustAskGroup: Bool { hearing == .due }
 
-  /// The group has decided while it was asked.
-  mutating func wasHeardAtOnce() { hearing = .heard }
-
-  /// The group has decided, since it was asked.
-  mutating func wasHeard() -> TurnAction {
+  private mutating func hear() -> Effect {
     defer { hearing = .heard }
     switch hearing {
-    case .awaited: return .requestTurn
-    case .asked: return .none
-    case .none, .due, .heard:
+    case .awaited: return .turn
+    // While it was asked, or before it waited for that.
+    case .due, .asked: return .none
+    case .none, .heard:
       preconditionFailure("Internal inconsistency: heard without having asked")
     }
   }
 
-  /// A child asks to be heard.
-  mutating func noteChild() -> TurnAction {
-    inbox.insert(.children)
-    return requestTurn()
-  }
-
   // MARK: Pending events
 
-  /// An observer keeps an event back.
-  mutating func hold(_ event: Holdable) {
+  private mutating func hold(_ event: Holdable) -> Effect {
     // Once the cancel is on its way, there is no execute to hold back.
-    if event == .execute, cancellation >= .posted { return }
+    if event == .execute, cancellation >= .posted { return .none }
     held = event
     holds += 1
+    return .none
   }
 
-  /// An observer releases the event.
-  mutating func release(_ event: Holdable) -> TurnAction {
+  private mutating func release(_ event: Holdable) -> Effect {
     guard held == event, holds > 0 else { return .none }
     holds -= 1
     guard holds == 0 else { return .none }
     held = nil
     guard flags[.waitingForHolds] else { return .none }
     flags[.waitingForHolds] = false
-    return .requestTurn
+    return .turn
   }
 
   // MARK: Looking
@@ -502,30 +574,29 @@ struct ProcedureStateMachine: Sendable {
 
   /// Takes the turn if it is free.
   @inline(__always)
-  private mutating func requestTurn() -> TurnAction {
+  private mutating func requestTurn() -> Effect {
     if isTurnHeld {
       flags.insert(.turnWanted)
       return .none
     }
     flags.insert(.turnHeld)
-    return .requestTurn
+    return .turn
   }
 
-  /// Takes the turn for one piece of user code, unless it is held, or a cancel is due first.
-  mutating func takeTurn() -> Bool {
-    guard isTurnFree else { return false }
+  private mutating func takeTurn() -> Effect {
+    guard isTurnFree else { return .none }
     flags[.turnHeld] = true
     flags[.turnWanted] = false
-    return true
+    return .turn
   }
 
   /// Whether `takeTurn` would take it.
   var isTurnFree: Bool { !isTurnHeld && !isCancelDue }
 
   /// Gives back a turn that was taken for one thing; it is kept, to go on, if there is more to do.
-  mutating func giveBackTurn() -> TurnAction {
+  private mutating func giveBackTurn() -> Effect {
     precondition(isTurnHeld, "Internal inconsistency: a turn given back that no thread holds")
-    if flags[.turnWanted] { return .requestTurn }
+    if flags[.turnWanted] { return .turn }
     flags[.turnHeld] = false
     return .none
   }

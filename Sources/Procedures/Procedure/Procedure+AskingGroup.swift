@@ -11,15 +11,13 @@ extension Procedure {
     let isAsked: Void? = worker.list.withGroup(on: worker.context) { group in
       group.note { core in
         core.withRarities { $0.unheard.append(self) }
-        return core.machine.noteChild()
+        return core.machine.post(.childAsks)
       }
     }
     if isAsked == nil { wasHeard() }
   }
 
-  final func wasHeard() {
-    note { $0.machine.wasHeard() }
-  }
+  final func wasHeard() { post(.heard) }
 }
 
 extension ProcedureCore {
@@ -28,7 +26,7 @@ extension ProcedureCore {
   mutating func takeUnheardChild() -> Procedure? {
     guard let rarities, rarities.unheard.first != nil else { return nil }
     guard !machine.isCancelDue else {
-      _ = machine.noteChild()
+      _ = machine.post(.childAsks)
       return nil
     }
     return rarities.unheard.popFirst()

@@ -212,14 +212,14 @@ extension ProcedureCore {
   /// The token comes first; then the turn may deliver.
   fileprivate mutating func tell() -> Telling {
     if let source = rarities?.source, !source.isCancelled { return .fire(source) }
-    return machine.post() == .requestTurn ? .requestTurn(home ?? .detached) : .done
+    return machine.post(.deliver) == .turn ? .requestTurn(home ?? .detached) : .done
   }
 
   /// First part of a cancel. True if this is the one that counts.
   mutating func mark(
     _ procedure: Procedure, errors: [any Error], reason: CancellationReason
   ) -> Bool {
-    guard machine.mark(errors: errors) else { return false }
+    guard machine.post(.mark(errors: errors)) == .none else { return false }
     if isExclusive { home?.withdraw(procedure) }
     record.open?.noteCancel()
     switch reason {

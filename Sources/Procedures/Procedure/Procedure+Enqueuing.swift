@@ -19,7 +19,7 @@ extension Procedure {
   ) -> Insertion {
     prepareForQueue()
     let childList = childList
-    var action: ProcedureStateMachine.TurnAction?
+    var effect = ProcedureStateMachine.Effect.refused
     var insertion = Insertion.refused
     var groupCancel: TreeCancel?
     var dependencies: SmallList<ProcedureExtras.Dependency>?
@@ -28,10 +28,10 @@ extension Procedure {
       dependencies = core.extras?.dependencies
       // A group must not start before its children know where they run.
       let waits = (dependencies?.count ?? 0) + (isHeldBack ? 1 : 0) + (childList == nil ? 0 : 1)
-      action = core.machine.enqueue(waitingFor: waits)
-      guard action != nil else { return ReadyList.Aftermath.none }
+      effect = core.machine.post(.enqueue(waits: waits))
+      guard effect != .refused else { return ReadyList.Aftermath.none }
       let standing = MemberStanding(
-        urgency: core.urgency, readiness: core.machine.becomeReady(),
+        urgency: core.urgency, readiness: effect.readiness,
         attempt: core.machine.attempt, role: role)
       let isRecorded = core.beginRecord(of: self, in: list)
       let aftermath: ReadyList.Aftermath
@@ -47,22 +47,22 @@ extension Procedure {
       // A refused one is no member, but its turns run where they would have.
       core.setHome(list, isMember: insertion != .refused)
       if core.isMember, list.isGroup {
-        core.machine.mustBeHeard()
+        _ = core.machine.post(.joinGroup)
         // Before anything below can end, and its group wonders where the cause is.
         childList?.owner?.parent = list.owner
       }
-      if insertion == .held { _ = core.machine.dependencyAdded() }
+      if insertion == .held { _ = core.machine.post(.dependencyAdded) }
       if isRecorded ? insertion == .held || insertion == .refused : list.recording.isUsed {
         core.noteInsertion(of: self, in: list, insertion)
       }
       return aftermath
     }
-    guard let action else {
+    if effect == .refused {
       stopBecauseOfMisuse(
         "Procedure '\(name)' was added to a queue or group twice; make a new one for each run.")
     }
     aftermath.carryOut()
-    if action == .requestTurn {
+    if effect == .turn {
       // It was cancelled before.
       listForTurns.requestTurn(of: self)
       noteCancel()

@@ -14,10 +14,10 @@ extension Procedure {
   /// - Returns: true if this was the finish that counts.
   @discardableResult
   public final func finish(withErrors errors: [any Error] = []) -> Bool {
-    let finish = update { $0.machine.finish(errors: errors) }
+    let effect = update { $0.machine.post(.finish(errors: errors)) }
     // Mostly the turn is held, and goes on when `execute()` has returned.
-    if case .accepted(.none) = finish { return true }
-    return answer(to: finish, with: errors)
+    if effect == .none { return true }
+    return answer(to: effect, with: errors)
   }
 
   /// Ends the procedure with one error, or with none.
@@ -28,22 +28,22 @@ extension Procedure {
 
   /// Ends a ready-made procedure whose closure has returned.
   final func finishByItself(withErrors errors: [any Error]) {
-    let finish = update { core in
-      let finish = core.machine.finish(errors: errors)
-      core.noteEnd(byItself: finish)
-      return finish
+    let effect = update { core in
+      let effect = core.machine.post(.finish(errors: errors))
+      core.noteEnd(byItself: effect)
+      return effect
     }
-    _ = answer(to: finish, with: errors, isByItself: true)
+    _ = answer(to: effect, with: errors, isByItself: true)
   }
 
   /// Does what the machine has decided, and reports a finish that it did not accept.
   final func answer(
-    to finish: ProcedureStateMachine.Finish, with errors: [any Error], isByItself: Bool = false
+    to effect: ProcedureStateMachine.Effect, with errors: [any Error], isByItself: Bool = false
   ) -> Bool {
-    switch finish {
-    case .accepted(.none):
+    switch effect {
+    case .none, .ready, .wait:
       return true
-    case .accepted(.requestTurn):
+    case .turn:
       listForTurns.requestTurn(of: self)
       return true
     case .late:
@@ -69,8 +69,8 @@ extension Procedure {
 extension ProcedureCore {
   /// The procedure has ended when its closure returned: from here on it forgets its queue, but not
   /// where a later `finish` is reported.
-  mutating func noteEnd(byItself finish: ProcedureStateMachine.Finish) {
-    guard Supervision.wantsReports.load() != 0, case .accepted = finish,
+  mutating func noteEnd(byItself effect: ProcedureStateMachine.Effect) {
+    guard Supervision.wantsReports.load() != 0, effect.isAccepted,
       let supervisor = home?.context.supervisor
     else { return }
     withRarities { $0.lateFinishes = supervisor.reference }

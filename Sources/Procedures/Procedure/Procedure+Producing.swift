@@ -15,7 +15,7 @@ extension Procedure {
       guard let home = core.home, core.machine.state < .finished else { return .refused }
       guard core.observers.wantsAdditions else { return .add(home) }
       core.withRarities { $0.produced.append(Production(procedure: procedure, target: .home)) }
-      return .requestTurn(core.machine.noteProduced() == .requestTurn ? home : nil)
+      return .requestTurn(core.machine.post(.produced) == .turn ? home : nil)
     }
     switch next {
     case .refused:

@@ -75,7 +75,7 @@ extension Procedure {
       }
       let isHeard = next.asksGroup && askGroupAtOnce(on: worker)
       next = update { core in
-        if isHeard { core.machine.wasHeardAtOnce() }
+        if isHeard { _ = core.machine.post(.heard) }
         return core.nextStep(on: worker, &detail)
       }
     }
@@ -98,8 +98,10 @@ extension Procedure {
     update { core in
       switch kind {
       case .turn: break
-      case .evaluate(let attempt): if core.machine.evaluate(attempt) == .none { return nil }
-      case .start(let attempt): if core.machine.start(attempt) == .none { return nil }
+      case .evaluate(let attempt):
+        if core.machine.post(.evaluate(attempt: attempt)) == .none { return nil }
+      case .start(let attempt):
+        if core.machine.post(.start(attempt: attempt)) == .none { return nil }
       }
       // Go on with an event whose delivery had to wait for another queue, unless the turn moves.
       if core.extras != nil, core.homeElsewhere(than: worker) == nil,

@@ -329,10 +329,13 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
     status.publish(core.machine.status.byte)
   }
 
-  /// Notes an event, and has the turn run if it is not held.
-  final func note(_ event: (inout ProcedureCore) -> ProcedureStateMachine.TurnAction) {
+  /// Has an event happen, and the turn run if that is for the caller to do.
+  final func post(_ event: ProcedureStateMachine.Event) { note { $0.machine.post(event) } }
+
+  /// The same for an event that comes with more than the machine keeps.
+  final func note(_ event: (inout ProcedureCore) -> ProcedureStateMachine.Effect) {
     let list: ReadyList? = update { core in
-      event(&core) == .requestTurn ? core.home ?? .detached : nil
+      event(&core) == .turn ? core.home ?? .detached : nil
     }
     list?.requestTurn(of: self)
   }

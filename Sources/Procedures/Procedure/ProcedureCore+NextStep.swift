@@ -166,7 +166,7 @@ extension ProcedureCore {
 
   private mutating func deliveryOfProduced() -> ObserverDelivery? {
     guard let rarities, let production = rarities.produced.popFirst() else { return nil }
-    if !rarities.produced.isEmpty { _ = machine.noteProduced() }
+    if !rarities.produced.isEmpty { _ = machine.post(.produced) }
     return ObserverDelivery(.willAdd, to: observers.entries, of: production)
   }
 }

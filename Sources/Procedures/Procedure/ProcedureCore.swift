@@ -71,10 +71,10 @@ internal import ProcedurePrimitives
   ///
   /// - Parameter list: the list whose worker this is, which will look for more there.
   mutating func advance(
-    _ procedure: Procedure, to readiness: Readiness,
+    _ procedure: Procedure, after effect: ProcedureStateMachine.Effect,
     onWorkerOf list: ReadyList? = nil
   ) -> ReadyList.Aftermath? {
-    guard readiness != .waiting, let home = unsafe storedHome else { return nil }
+    guard case .ready(let readiness) = effect, let home = unsafe storedHome else { return nil }
     return unsafe home._withUnsafeGuaranteedRef { home in
       home.advance(
         procedure, to: readiness, in: machine.attempt,

@@ -99,9 +99,9 @@ extension Procedure {
   final func finish(
     errors: [any Error], output: StoredValue, isByItself: Bool, publish: () -> Void
   ) -> Bool {
-    let finish = noteFinish(errors: errors, output: output, isByItself: isByItself)
-    if case .accepted = finish { publish() }
-    return answer(to: finish, with: errors, isByItself: isByItself)
+    let effect = noteFinish(errors: errors, output: output, isByItself: isByItself)
+    if effect.isAccepted { publish() }
+    return answer(to: effect, with: errors, isByItself: isByItself)
   }
 
   /// The end of a ready-made procedure whose closure has returned that output. What keeps it is the
@@ -123,23 +123,23 @@ extension Procedure {
   /// The first half of it: what the caller has to do then is in what is returned.
   final func noteFinish(
     errors: [any Error], output: StoredValue?, isByItself: Bool
-  ) -> ProcedureStateMachine.Finish {
+  ) -> ProcedureStateMachine.Effect {
     // What is replaced is released after the lock.
     var replaced: StoredValue?
-    let finish = update { core in
-      let finish = core.machine.finish(errors: errors)
-      guard case .accepted = finish else { return finish }
-      if isByItself { core.noteEnd(byItself: finish) }
-      guard let output else { return finish }
+    let effect = update { core in
+      let effect = core.machine.post(.finish(errors: errors))
+      guard effect.isAccepted else { return effect }
+      if isByItself { core.noteEnd(byItself: effect) }
+      guard let output else { return effect }
       core.withValues { values in
         replaced = values.output
         values.output = output
         values.isOutputFinal = true
       }
-      return finish
+      return effect
     }
     _ = replaced
-    return finish
+    return effect
   }
 }
 

@@ -18,18 +18,17 @@ import Testing
   /// A machine in that state, with the turn free unless a step is under way.
   private func machine(in state: ProcedureState, withCondition: Bool = false) -> Machine {
     var machine = Machine()
-    if withCondition { _ = machine.conditionAdded() }
+    if withCondition { _ = machine.post(.conditionAdded) }
     if state == .initialized { return machine }
-    #expect(machine.enqueue(waitingFor: 0) == Machine.TurnAction.none)
-    #expect(machine.becomeReady() == (withCondition ? .evaluate : .start))
+    #expect(machine.post(.enqueue(waits: 0)) == .ready(withCondition ? .evaluate : .start))
     if state == .pending { return machine }
     if withCondition {
-      #expect(machine.evaluate(machine.attempt) == .requestTurn)
+      #expect(machine.post(.evaluate(attempt: machine.attempt)) == .turn)
       #expect(machine.next(wants: []) == .evaluateConditions)
-      #expect(machine.conditionsSatisfied() == .start)
+      #expect(machine.post(.conditionsSatisfied) == .ready(.start))
       #expect(machine.start() == .none)
     } else {
-      #expect(machine.start() == .requestTurn)
+      #expect(machine.start() == .turn)
     }
     if state == .started {
       #expect(machine.next(wants: .all) == .willExecute)
@@ -37,7 +36,7 @@ import Testing
     }
     #expect(machine.next(wants: []) == .execute)
     if state == .executing { return machine }
-    #expect(machine.finish(errors: []) == .accepted(.none))
+    #expect(machine.post(.finish(errors: [])) == .none)
     #expect(machine.next(wants: []) == .willFinish)
     if state == .finishing { return machine }
     #expect(machine.next(wants: []) == .didFinish)
@@ -64,7 +63,7 @@ import Testing
   func startedEarly() async {
     await #expect(processExitsWith: .failure) {
       var machine = Machine()
-      _ = machine.start(0)
+      _ = machine.post(.start(attempt: 0))
     }
   }
 
@@ -72,18 +71,17 @@ import Testing
   func enqueue(in state: ProcedureState) {
     var machine = machine(in: state)
     #expect(machine.state == state)
-    #expect((machine.enqueue(waitingFor: 0) != nil) == (state == .initialized))
+    #expect((machine.post(.enqueue(waits: 0)) != .refused) == (state == .initialized))
   }
 
   @Test("C5: a cancel is accepted until finishing, once", arguments: ProcedureState.allCases)
   func mark(in state: ProcedureState) {
     var machine = machine(in: state)
-    let isAccepted = machine.mark(errors: [TestError()])
+    let isAccepted = machine.post(.mark(errors: [TestError()])) == .none
     #expect(isAccepted == (state < .finishing))
     #expect(machine.isCancelled == isAccepted && machine.errors.isEmpty != isAccepted)
     #expect(machine.state == state)
-    let isAcceptedAgain = machine.mark(errors: [])
-    #expect(!isAcceptedAgain)
+    #expect(machine.post(.mark(errors: [])) == .late)
   }
 
   @Test(
@@ -91,14 +89,14 @@ import Testing
     arguments: ProcedureState.allCases)
   func finish(in state: ProcedureState) {
     var machine = machine(in: state)
-    let first = machine.finish(errors: [TestError()])
+    let first = machine.post(.finish(errors: [TestError()]))
     switch state {
     case .initialized, .pending: #expect(first == .refused)
-    case .started, .executing: #expect(first == .accepted(.none))
+    case .started, .executing: #expect(first == .none)
     case .finishing, .finished: #expect(first == .late)
     }
-    #expect(machine.finish(errors: []) == (first == .refused ? .refused : .late))
-    #expect(machine.errors.count == (first == .accepted(.none) ? 1 : 0))
+    #expect(machine.post(.finish(errors: [])) == (first == .refused ? .refused : .late))
+    #expect(machine.errors.count == (first == .none ? 1 : 0))
   }
 
   @Test(
@@ -106,44 +104,43 @@ import Testing
     arguments: [ProcedureState.initialized, .pending])
   func finishCancelled(in state: ProcedureState) {
     var machine = machine(in: state)
-    _ = machine.mark(errors: [TestError("c")])
-    let result = machine.finish(errors: [TestError("f")])
-    #expect(result == .accepted(state == .initialized ? .none : .requestTurn))
+    _ = machine.post(.mark(errors: [TestError("c")]))
+    let result = machine.post(.finish(errors: [TestError("f")]))
+    #expect(result == (state == .initialized ? .none : .turn))
     #expect(machine.errors.count == 2 && machine.cancelErrors.count == 1)
-    #expect(machine.finish(errors: [TestError("g")]) == .late)
+    #expect(machine.post(.finish(errors: [TestError("g")])) == .late)
   }
 
   @Test("F1, G11: finish on a group is refused, in every state", arguments: [false, true])
   func finishOnAGroup(isCancelled: Bool) {
     var machine = Machine(isGroup: true)
-    if isCancelled { _ = machine.mark(errors: []) }
-    #expect(machine.finish(errors: []) == .refused)
+    if isCancelled { _ = machine.post(.mark(errors: [])) }
+    #expect(machine.post(.finish(errors: [])) == .refused)
   }
 
   @Test("C5: after finish was accepted, a cancel is late although finishing has not begun")
   func cancelAfterFinish() {
     var machine = machine(in: .executing)
-    _ = machine.finish(errors: [])
-    let isAccepted = machine.mark(errors: [])
-    #expect(!isAccepted)
+    _ = machine.post(.finish(errors: []))
+    #expect(machine.post(.mark(errors: [])) == .late)
   }
 
   @Test("G3: between mark and post a turn neither executes nor finishes")
   func betweenMarkAndPost() {
     for state in [ProcedureState.started, .executing] {
       var machine = machine(in: state)
-      _ = machine.mark(errors: [])
-      _ = machine.finish(errors: [])
+      _ = machine.post(.mark(errors: []))
+      _ = machine.post(.finish(errors: []))
       #expect(machine.next(wants: []) == .idle)
-      #expect(machine.post() == .requestTurn)
+      #expect(machine.post(.deliver) == .turn)
       #expect(machine.next(wants: []) == .didCancel)
       #expect(machine.next(wants: []) == .willFinish)
     }
     var machine = machine(in: .pending)
-    _ = machine.mark(errors: [])
-    #expect(machine.start() == .requestTurn)
+    _ = machine.post(.mark(errors: []))
+    #expect(machine.start() == .turn)
     #expect(machine.next(wants: []) == .idle)
-    #expect(machine.post() == .requestTurn)
+    #expect(machine.post(.deliver) == .turn)
     #expect(machine.next(wants: []) == .didCancel)
     #expect(machine.next(wants: []) == .willFinish)
   }
@@ -152,104 +149,103 @@ import Testing
   func oneHolder() {
     var machine = machine(in: .executing)
     #expect(machine.isTurnHeld)
-    #expect(machine.noteObserver() == .none)
-    #expect(machine.noteProduced() == .none)
-    _ = machine.mark(errors: [])
-    #expect(machine.post() == .none)
+    #expect(machine.post(.observerAdded) == .none)
+    #expect(machine.post(.produced) == .none)
+    _ = machine.post(.mark(errors: []))
+    #expect(machine.post(.deliver) == .none)
     let steps = (0..<5).map { _ in machine.next(wants: .all) }
     #expect(steps == [.didCancel, .attachObservers, .didExecute, .addProduced, .idle])
     #expect(!machine.isTurnHeld)
-    #expect(machine.finish(errors: []) == .accepted(.requestTurn))
+    #expect(machine.post(.finish(errors: [])) == .turn)
   }
 
   @Test("C1: once it is marked, no user code begins before didCancel", arguments: [false, true])
   func nothingBeforeDidCancel(isPosted: Bool) {
     for state in [ProcedureState.started, .executing] {
       var machine = machine(in: state)
-      _ = machine.noteObserver()
-      _ = machine.noteProduced()
-      _ = machine.noteChild()
-      _ = machine.mark(errors: [])
-      if isPosted { _ = machine.post() }
+      _ = machine.post(.observerAdded)
+      _ = machine.post(.produced)
+      _ = machine.post(.childAsks)
+      _ = machine.post(.mark(errors: []))
+      if isPosted { _ = machine.post(.deliver) }
       #expect(machine.next(wants: .all) == (isPosted ? .didCancel : .idle))
-      #expect(machine.takeTurn() == false)
+      #expect(machine.post(.takeTurn) == .none)
     }
   }
 
   @Test("a turn that was taken for one thing is kept if something was noted meanwhile")
   func turnForOneThing() {
     var machine = Machine(isGroup: true)
-    expect(machine.takeTurn())
-    expectNot(machine.takeTurn())
-    #expect(machine.giveBackTurn() == .none)
-    expect(machine.takeTurn())
-    #expect(machine.noteChild() == .none)
-    #expect(machine.giveBackTurn() == .requestTurn)
+    expect(machine.post(.takeTurn) == .turn)
+    expect(machine.post(.takeTurn) == .none)
+    #expect(machine.post(.giveBackTurn) == .none)
+    expect(machine.post(.takeTurn) == .turn)
+    #expect(machine.post(.childAsks) == .none)
+    #expect(machine.post(.giveBackTurn) == .turn)
     #expect(machine.isTurnHeld && machine.next(wants: []) == .hearChildren)
   }
 
   @Test("O3: a held event keeps the turn; the last release gives it back")
   func holds() {
     var machine = machine(in: .started)
-    machine.hold(.execute)
-    machine.hold(.execute)
+    _ = machine.post(.hold(.execute))
+    _ = machine.post(.hold(.execute))
     #expect(machine.next(wants: []) == .waitForPendingEvents)
-    #expect(machine.release(.finish) == .none)
-    #expect(machine.release(.execute) == .none)
-    #expect(machine.release(.execute) == .requestTurn)
-    #expect(machine.release(.execute) == .none)
+    #expect(machine.post(.release(.finish)) == .none)
+    #expect(machine.post(.release(.execute)) == .none)
+    #expect(machine.post(.release(.execute)) == .turn)
+    #expect(machine.post(.release(.execute)) == .none)
     #expect(machine.next(wants: []) == .execute)
   }
 
   @Test("O3: a cancel makes a held execute event moot")
   func cancelWhileHeld() {
     var machine = machine(in: .started)
-    machine.hold(.execute)
+    _ = machine.post(.hold(.execute))
     #expect(machine.next(wants: []) == .waitForPendingEvents)
-    _ = machine.mark(errors: [])
-    #expect(machine.post() == .requestTurn)
+    _ = machine.post(.mark(errors: []))
+    #expect(machine.post(.deliver) == .turn)
     #expect(machine.next(wants: []) == .didCancel)
-    #expect(machine.release(.execute) == .none)
+    #expect(machine.post(.release(.execute)) == .none)
     #expect(machine.next(wants: []) == .willFinish)
   }
 
   @Test("dependencies: ready once, when the last is done; a new one takes readiness back")
   func readiness() {
     var machine = Machine()
-    #expect(machine.enqueue(waitingFor: 2) == Machine.TurnAction.none)
-    expect(machine.becomeReady() == .waiting)
-    expect(machine.dependencyFinished() == .waiting)
-    expect(machine.dependencyFinished() == .start)
-    expect(machine.becomeReady() == .waiting)
-    expect(machine.dependencyAdded())
+    #expect(machine.post(.enqueue(waits: 2)) == .none)
+    #expect(machine.post(.dependencyDone) == .none)
+    #expect(machine.post(.dependencyDone) == .ready(.start))
+    #expect(machine.post(.goOn) == .none)
+    #expect(machine.post(.dependencyAdded) == .wait)
     // The start was under way, and comes too late.
     #expect(machine.start() == .none)
-    expect(machine.dependencyFinished() == .start)
-    #expect(machine.start() == .requestTurn)
+    #expect(machine.post(.dependencyDone) == .ready(.start))
+    #expect(machine.start() == .turn)
     // Noted, but not yet carried out when a dependency comes in between.
-    expect(machine.dependencyAdded())
+    #expect(machine.post(.dependencyAdded) == .wait)
     #expect(machine.next(wants: []) == .idle)
-    expect(machine.dependencyFinished() == .start)
-    #expect(machine.start() == .requestTurn)
+    #expect(machine.post(.dependencyDone) == .ready(.start))
+    #expect(machine.start() == .turn)
     #expect(machine.next(wants: []) == .execute)
   }
 
   @Test("G2, G4: a group settles its children once and ends after them", arguments: [false, true])
   func groupEnd(isCancelledBeforeStart: Bool) {
     var machine = Machine(isGroup: true)
-    #expect(machine.enqueue(waitingFor: 0) == Machine.TurnAction.none)
+    #expect(machine.post(.enqueue(waits: 0)) == .ready(.start))
     if isCancelledBeforeStart {
-      _ = machine.mark(errors: [])
-      #expect(machine.post() == .requestTurn)
+      _ = machine.post(.mark(errors: []))
+      #expect(machine.post(.deliver) == .turn)
       #expect(machine.next(wants: []) == .didCancel)
     } else {
-      #expect(machine.becomeReady() == .start && machine.start() == .requestTurn)
+      #expect(machine.start() == .turn)
       #expect(machine.next(wants: []) == .announceChildren)
       #expect(machine.next(wants: []) == .execute)
     }
     #expect(machine.next(wants: []) == .settleChildren)
     #expect(machine.next(wants: []) == .idle)
-    #expect(machine.childrenFinished(errors: [TestError()]) == .requestTurn)
+    #expect(machine.post(.childrenFinished(errors: [TestError()])) == .turn)
     #expect(machine.next(wants: []) == .willFinish)
     #expect(machine.next(wants: []) == .didFinish)
     #expect(machine.next(wants: []) == .retire)
@@ -260,7 +256,7 @@ import Testing
   func observerAfterTheEnd() {
     var machine = machine(in: .finished)
     #expect(machine.next(wants: []) == .retire)
-    #expect(machine.noteObserver() == .requestTurn)
+    #expect(machine.post(.observerAdded) == .turn)
     #expect(machine.next(wants: []) == .attachObservers)
     #expect(machine.next(wants: []) == .idle)
   }
@@ -279,12 +275,12 @@ private enum LifeEvent: String, CaseIterable {
   func happen(to machine: inout ProcedureStateMachine) -> String {
     switch self {
     case .enqueue:
-      return machine.enqueue(waitingFor: 0) == nil ? "misuse" : "→ \(machine.state)"
+      return machine.post(.enqueue(waits: 0)) == .refused ? "misuse" : "→ \(machine.state)"
     case .mark:
-      return machine.mark(errors: []) ? "accepted" : "–"
+      return machine.post(.mark(errors: [])) == .none ? "accepted" : "–"
     case .finish:
-      switch machine.finish(errors: []) {
-      case .accepted: return "accepted"
+      switch machine.post(.finish(errors: [])) {
+      case .none, .turn, .ready, .wait: return "accepted"
       case .late: return "–"
       case .refused: return "refused"
       }
@@ -292,9 +288,9 @@ private enum LifeEvent: String, CaseIterable {
       let stepsWithout = machine.remainingSteps
       switch self {
       // A condition that is added begins a new attempt.
-      case .evaluate: _ = machine.evaluate(1)
-      case .start: _ = machine.start(0)
-      default: _ = machine.noteObserver()
+      case .evaluate: _ = machine.post(.evaluate(attempt: 1))
+      case .start: _ = machine.post(.start(attempt: 0))
+      default: _ = machine.post(.observerAdded)
       }
       return machine.remainingSteps == stepsWithout ? "–" : "noted"
     }
@@ -306,13 +302,12 @@ extension ProcedureStateMachine {
   fileprivate var remainingSteps: [Step] {
     var machine = self
     if machine.state == .initialized {
-      _ = machine.enqueue(waitingFor: 0)
-      if machine.becomeReady() == .start { _ = machine.start() }
+      if machine.post(.enqueue(waits: 0)) == .ready(.start) { _ = machine.start() }
     }
     var steps: [Step] = []
     while machine.isTurnHeld { steps.append(machine.next(wants: [])) }
     return steps
   }
 
-  fileprivate mutating func start() -> TurnAction { start(attempt) }
+  fileprivate mutating func start() -> Effect { post(.start(attempt: attempt)) }
 }

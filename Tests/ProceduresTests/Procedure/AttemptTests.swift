@@ -13,14 +13,13 @@ import Testing
   private func pending(withCondition: Bool) -> ProcedureStateMachine {
     var machine = ProcedureStateMachine()
     if withCondition { expect(!machine.adds()) }
-    _ = machine.enqueue(waitingFor: 0)
+    #expect(machine.post(.enqueue(waits: 0)) == .ready(withCondition ? .evaluate : .start))
     return machine
   }
 
   @Test("Q2, L1: a start that is on its way while a dependency comes and goes does not count")
   func staleStart() {
     var machine = pending(withCondition: false)
-    expect(machine.becomesReady(.start))
     let stale = machine.attempt
     expect(machine.dependencyIsAdded())
     expect(machine.starts(machine.attempt) == false)
@@ -31,7 +30,6 @@ import Testing
   @Test("D1, F3: an evaluation that is on its way while a dependency comes and goes does not count")
   func staleEvaluation() {
     var machine = pending(withCondition: true)
-    expect(machine.becomesReady(.evaluate))
     let stale = machine.attempt
     expect(machine.dependencyIsAdded() && machine.dependencyIsDone(.evaluate))
     expect(!machine.evaluates(stale) && machine.evaluates(machine.attempt))
@@ -42,8 +40,9 @@ import Testing
   func brings() {
     for addsDependency in [false, true] {
       var machine = pending(withCondition: true)
-      expect(machine.becomesReady(.evaluate) && machine.evaluates(machine.attempt))
-      let attempt = machine.beginEvaluating()
+      expect(machine.evaluates(machine.attempt))
+      _ = machine.post(.beginEvaluating)
+      let attempt = machine.attempt
       if addsDependency {
         expect(!machine.dependencyIsAdded() && machine.dependencyIsDone(.evaluate))
       }
@@ -56,11 +55,9 @@ import Testing
   @Test("D1: a condition added to a ready one begins a new attempt, to one that waits it does not")
   func conditionAdded() {
     var ready = pending(withCondition: false)
-    expect(ready.becomesReady(.start))
     let attempt = ready.attempt
     expect(ready.adds() && ready.attempt != attempt && ready.becomesReady(.evaluate))
     var queued = pending(withCondition: true)
-    expect(queued.becomesReady(.evaluate))
     let same = queued.attempt
     expect(!queued.adds() && queued.attempt == same && queued.evaluates(same))
   }
@@ -68,15 +65,19 @@ import Testing
 
 // Mutating calls cannot stand inside the macro.
 extension ProcedureStateMachine {
-  fileprivate mutating func adds() -> Bool { conditionAdded() }
-  fileprivate mutating func dependencyIsAdded() -> Bool { dependencyAdded() }
-  fileprivate mutating func brings(_ count: Int) -> Bool { conditionBrings(count) }
+  fileprivate mutating func adds() -> Bool { post(.conditionAdded) == .wait }
+  fileprivate mutating func dependencyIsAdded() -> Bool { post(.dependencyAdded) == .wait }
+  fileprivate mutating func brings(_ count: Int) -> Bool { post(.conditionBrings(count)) == .wait }
   fileprivate mutating func becomesReady(_ readiness: Readiness) -> Bool {
-    becomeReady() == readiness
+    post(.goOn).readiness == readiness
   }
   fileprivate mutating func dependencyIsDone(_ readiness: Readiness) -> Bool {
-    dependencyFinished() == readiness
+    post(.dependencyDone).readiness == readiness
   }
-  fileprivate mutating func starts(_ attempt: UInt32) -> Bool { start(attempt) != .none }
-  fileprivate mutating func evaluates(_ attempt: UInt32) -> Bool { evaluate(attempt) != .none }
+  fileprivate mutating func starts(_ attempt: UInt32) -> Bool {
+    post(.start(attempt: attempt)) == .turn
+  }
+  fileprivate mutating func evaluates(_ attempt: UInt32) -> Bool {
+    post(.evaluate(attempt: attempt)) == .turn
+  }
 }

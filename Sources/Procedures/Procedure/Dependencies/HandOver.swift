@@ -30,9 +30,9 @@ extension Procedure {
     }
     let moment: Moment = update { core in
       guard !core.machine.isCancelled else { return .later(turnOn: nil) }
-      if let worker, core.runs(on: worker), core.machine.takeTurn() { return .now }
+      if let worker, core.runs(on: worker), core.machine.post(.takeTurn) == .turn { return .now }
       core.withRarities { $0.handOvers.append(pending) }
-      let takesTurn = core.machine.noteHandOver() == .requestTurn
+      let takesTurn = core.machine.post(.handOver) == .turn
       return .later(turnOn: takesTurn ? core.home ?? .detached : nil)
     }
     switch moment {
@@ -40,10 +40,10 @@ extension Procedure {
       carryOut(pending)
       let record = pending.dependency.recordID
       let (aftermath, list): (ReadyList.Aftermath?, ReadyList?) = update { core in
-        let readiness = core.machine.dependencyFinished()
+        let effect = core.machine.post(.dependencyDone)
         core.record.open?.note(core.machine, after: record)
-        let aftermath = core.advance(self, to: readiness, onWorkerOf: worker?.list)
-        let goesOn = core.machine.giveBackTurn() == .requestTurn
+        let aftermath = core.advance(self, after: effect, onWorkerOf: worker?.list)
+        let goesOn = core.machine.post(.giveBackTurn) == .turn
         return (aftermath, goesOn ? core.home ?? .detached : nil)
       }
       aftermath?.carryOut()

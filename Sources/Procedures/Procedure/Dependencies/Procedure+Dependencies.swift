@@ -55,10 +55,10 @@ extension Procedure {
       let index = core.withExtras { $0.addDependency(on: dependency, demanding: demand) }
       guard core.machine.state == .pending else { return .recorded }
       // Ready or taken, it goes back to waiting, and a slot that it had becomes free.
-      let mustWait = core.machine.dependencyAdded()
+      let effect = core.machine.post(.dependencyAdded)
       let evaluation = core.rarities?.conditions?.restart()
       let request = core.rarities?.exclusion?.takeRequest()
-      let aftermath = mustWait ? core.home?.makeWaiting(self) : nil
+      let aftermath = effect == .wait ? core.home?.makeWaiting(self) : nil
       core.record.open?.note(core.machine)
       return .wait(index: index, aftermath, evaluation, released: request)
     }
@@ -174,9 +174,9 @@ extension Procedure {
   ) {
     let aftermath: ReadyList.Aftermath? = read { core in
       guard !core.machine.isRetired else { return nil }
-      let readiness = core.machine.dependencyFinished()
+      let effect = core.machine.post(.dependencyDone)
       core.record.open?.note(core.machine, after: record)
-      return core.advance(self, to: readiness, onWorkerOf: list)
+      return core.advance(self, after: effect, onWorkerOf: list)
     }
     aftermath?.carryOut()
   }

@@ -36,15 +36,15 @@ public final class PendingEvent: Sendable {
   /// Lets the event go on. Later calls do nothing. From any thread.
   public func release() {
     guard status.exchange(Status.released) == Status.held else { return }
-    procedure.note { [event] in $0.machine.release(event) }
+    procedure.post(.release(event))
   }
 
   /// The observer has returned and may have kept a reference to the event. Holds the procedure
   /// unless the event was released already.
   func hold() {
-    procedure.update { [event] in $0.machine.hold(event) }
+    procedure.post(.hold(event))
     if !status.compareExchange(Status.offered, Status.held) {
-      procedure.note { [event] in $0.machine.release(event) }
+      procedure.post(.release(event))
     }
   }
 }

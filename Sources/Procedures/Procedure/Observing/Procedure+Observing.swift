@@ -22,7 +22,7 @@ extension Procedure {
         entry.isAttached = true
         return .none
       }
-      return core.machine.noteObserver()
+      return core.machine.post(.observerAdded)
     }
     return ObserverRegistration(entry: entry)
   }
