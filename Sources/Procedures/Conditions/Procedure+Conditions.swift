@@ -180,7 +180,7 @@ extension Procedure {
       else { return nil }
       let first = rarities.prerequisites.count
       rarities.prerequisites += procedures.map {
-        Prerequisite(edge: .init(procedure: $0, demand: .requirement(.any)))
+        Prerequisite(edge: Edge(other: $0, rule: .requirement(.any)))
       }
       let effect = core.machine.post(.conditionBrings(procedures.count))
       let aftermath = effect == .wait ? home.makeWaiting(self) : nil
@@ -193,7 +193,7 @@ extension Procedure {
       // Several conditions may bring the same one: the first procedure to claim it adds it.
       let isOurs = procedure.claimAsPrerequisite()
       if isOurs { home.add(procedure, as: .need) }
-      let key = procedure.addDependent(self, demanding: .requirement(.any))
+      let key = procedure.addDependent(self, by: .requirement(.any))
       let isKept = read { core in
         guard !core.machine.isRetired, let rarities = core.rarities else { return false }
         rarities.prerequisites[first + offset].isOurs = isOurs

@@ -74,10 +74,10 @@ extension ProcedureCore {
     }
     guard !machine.isCancelled else { return .nothing }
     if machine.isWaitingForDependencies {
-      let dependencies = extras?.dependencies.map(\.procedure).filter { !$0.isFinished } ?? []
+      let dependencies = extras?.dependencies.map(\.other).filter { !$0.isFinished } ?? []
       if !dependencies.isEmpty { return .dependencies(dependencies) }
       let prerequisites =
-        rarities?.prerequisites.map(\.edge.procedure).filter { !$0.isFinished } ?? []
+        rarities?.prerequisites.map(\.edge.other).filter { !$0.isFinished } ?? []
       guard let name = rarities?.conditions?.currentName, !prerequisites.isEmpty else {
         return obstacleOfBarriers(seeing: &seen)
       }

@@ -30,7 +30,7 @@ struct AbandonedEvaluation: Sendable {
 
 /// A procedure that a condition brought, and that must finish before it is evaluated.
 struct Prerequisite: Sendable {
-  var edge: ProcedureExtras.Dependency
+  var edge: Edge
   /// Whether it was put on a queue for the sake of the condition.
   var isOurs = false
 }
@@ -47,7 +47,7 @@ extension Procedure {
     }
     task?.cancel()
     for prerequisite in prerequisites where prerequisite.isOurs {
-      prerequisite.edge.procedure.cancel()
+      prerequisite.edge.other.cancel()
     }
   }
 }

@@ -22,7 +22,7 @@ extension Procedure {
     var effect = ProcedureStateMachine.Effect.refused
     var insertion = Insertion.refused
     var groupCancel: TreeCancel?
-    var dependencies: SmallList<ProcedureExtras.Dependency>?
+    var dependencies: SmallList<Edge>?
     var isMarked = false
     let aftermath = update { core in
       dependencies = core.extras?.dependencies

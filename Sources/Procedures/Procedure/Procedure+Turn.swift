@@ -153,8 +153,8 @@ extension Procedure {
       return rarities.waiters.elements(of: rarities.waiterList)
     }
     extras.leaveDependencies()
-    while let dependent = extras.dependents.popFirst() {
-      dependent.procedure.dependencyFinished(self, dependent.demand, on: worker)
+    while let edge = extras.dependents.popFirst() {
+      edge.other.dependencyFinished(self, edge.rule, on: worker)
     }
     return waiters
   }

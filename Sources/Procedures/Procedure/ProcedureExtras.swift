@@ -4,21 +4,8 @@ internal import ProcedurePrimitives
 ///
 /// What one procedure in a chain has is here; what is rarer still is in `rarities`.
 final class ProcedureExtras: @unchecked Sendable {
-  struct Dependency: Sendable {
-    let procedure: Procedure
-    let demand: DependencyDemand
-    /// Its place among the dependents of the dependency, once it waits for it.
-    var key: DependentList.Key?
-
-    /// The dependent has finished. If it has waited for this one, there is nothing to take back.
-    func leave() {
-      guard !procedure.isFinished, let key else { return }
-      _ = procedure.removeDependent(key)
-    }
-  }
-
   @safe @exclusivity(unchecked) var name: String?
-  @safe @exclusivity(unchecked) private var storedDependencies = SmallList<Dependency>()
+  @safe @exclusivity(unchecked) private var storedDependencies = SmallList<Edge>()
   @safe @exclusivity(unchecked) var dependents = DependentList()
   /// Input, output and progress.
   @safe @exclusivity(unchecked) var values: ProcedureValues?
@@ -29,7 +16,7 @@ final class ProcedureExtras: @unchecked Sendable {
   /// In the order in which they were added, accessed where they are.
   ///
   /// Those that are indexed, since some were taken back, are put in a row again.
-  var dependencies: SmallList<Dependency> {
+  var dependencies: SmallList<Edge> {
     _read {
       putInRow()
       yield storedDependencies
@@ -61,12 +48,12 @@ final class ProcedureExtras: @unchecked Sendable {
 
   /// The procedure has finished, perhaps without having waited for all of them.
   func leaveDependencies() {
-    var left = SmallList<Dependency>()
+    var left = SmallList<Edge>()
     swap(&left, &dependencies)
     switch consume left {
     case .none: break
-    case .one(let dependency): dependency.leave()
-    case .many(let dependencies): for dependency in dependencies { dependency.leave() }
+    case .one(let edge): edge.leave()
+    case .many(let edges): for edge in edges { edge.leave() }
     }
   }
 
@@ -110,7 +97,7 @@ final class ProcedureExtras: @unchecked Sendable {
 
   /// Releases the dependencies without recursion: a chain may be 200,000 long.
   private func releaseDependencies() {
-    var released = dependencies.map(\.procedure)
+    var released = dependencies.map(\.other)
     dependencies = SmallList()
     while var procedure = released.popLast() {
       guard isKnownUniquelyReferenced(&procedure) else { continue }

@@ -6,7 +6,7 @@ final class ProcedureRarities: @unchecked Sendable {
   var suspendedDelivery: ObserverDelivery?
   var produced = Fifo<Production>()
   /// Of dependencies that have finished.
-  var handOvers = Fifo<PendingHandOver>()
+  var handOvers = Fifo<Edge>()
   /// Children that wait to be heard.
   var unheard = Fifo<Procedure>()
   var waiters = Slab<FinishWaiter>()

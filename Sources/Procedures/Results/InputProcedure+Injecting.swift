@@ -20,7 +20,7 @@ extension InputProcedure {
   @discardableResult
   public func injectResult(from source: some OutputProcedure<Input>) -> Self {
     if keepsInput, source.keepsOutput {
-      add(dependency: source, demanding: .handOver(.storedValue))
+      add(dependency: source, by: .handOver(.storedValue))
     } else {
       receive(from: source) { target, _, output in target.input = output }
     }
@@ -90,7 +90,7 @@ extension InputProcedure {
         return error
       }
     }
-    add(dependency: source, demanding: .handOver(handOver))
+    add(dependency: source, by: .handOver(handOver))
   }
 }
 

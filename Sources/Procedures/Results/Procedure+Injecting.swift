@@ -39,7 +39,7 @@ extension ProcedureProtocol {
         return error
       }
     }
-    add(dependency: dependency, demanding: .handOver(handOver))
+    add(dependency: dependency, by: .handOver(handOver))
     return self
   }
 }

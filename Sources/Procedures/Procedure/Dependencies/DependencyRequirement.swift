@@ -12,12 +12,6 @@ public enum DependencyRequirement: Sendable {
   case successOrIgnored
 }
 
-/// What stands between a dependency that has finished and the procedure that waits for it.
-enum DependencyDemand: Sendable {
-  case requirement(DependencyRequirement)
-  case handOver(HandOver)
-}
-
 extension DependencyRequirement {
   /// Why the dependent cannot run after a dependency that ended like this; nil if it can.
   func objection(to dependency: Procedure) -> (any Error)? {

@@ -1,11 +1,5 @@
 internal import ProcedurePrimitives
 
-/// One procedure that waits for another.
-struct Dependent: Sendable {
-  let procedure: Procedure
-  let demand: DependencyDemand
-}
-
 /// The procedures that wait for one, in order; no allocation for the first.
 ///
 /// A key is good for one removal: its holder forgets it then. No dependent is added any more once
@@ -18,29 +12,29 @@ struct DependentList: Sendable {
 
   /// Those after the first. Guarded by the lock of the procedure that they wait for.
   private final class Others: @unchecked Sendable {
-    @safe @exclusivity(unchecked) var dependents = Slab<Dependent>()
+    @safe @exclusivity(unchecked) var dependents = Slab<Edge>()
     @safe @exclusivity(unchecked) var order = SlabList()
   }
 
-  private var first: Dependent?
+  private var first: Edge?
   private var others: Others?
 
   /// Whether there are none, and never were two.
   var isUnused: Bool { first == nil && others == nil }
 
-  mutating func append(_ procedure: Procedure, demanding demand: DependencyDemand) -> Key {
+  mutating func append(_ dependent: Procedure, by rule: EdgeRule) -> Key {
     if first == nil, others == nil {
-      first = Dependent(procedure: procedure, demand: demand)
+      first = Edge(other: dependent, rule: rule)
       return .first
     }
     let others = self.others ?? Others()
     self.others = others
-    let dependent = Dependent(procedure: procedure, demand: demand)
-    return .other(place: others.dependents.append(dependent, to: &others.order).place)
+    let edge = Edge(other: dependent, rule: rule)
+    return .other(place: others.dependents.append(edge, to: &others.order).place)
   }
 
   /// The one that left; nil if it had been notified.
-  mutating func remove(_ key: Key) -> Dependent? {
+  mutating func remove(_ key: Key) -> Edge? {
     switch key {
     case .first:
       return first.take()
@@ -50,7 +44,7 @@ struct DependentList: Sendable {
     }
   }
 
-  mutating func popFirst() -> Dependent? {
+  mutating func popFirst() -> Edge? {
     if let dependent = first.take() { return dependent }
     guard let others else { return nil }
     return others.dependents.popFirst(from: &others.order)

@@ -14,16 +14,10 @@ final class HandOver: Sendable {
   }
 }
 
-/// A hand-over whose dependency has finished.
-struct PendingHandOver: Sendable {
-  let dependency: Procedure
-  let handOver: HandOver
-}
-
 extension Procedure {
   /// A dependency has finished that hands something over: on this worker if that is where this
   /// procedure's turns run and its turn is free, in its next turn otherwise.
-  final func take(_ pending: PendingHandOver, on worker: Worker?) {
+  final func take(_ handOver: HandOver, from dependency: Procedure, on worker: Worker?) {
     enum Moment: Sendable {
       case now
       case later(turnOn: ReadyList?)
@@ -31,14 +25,16 @@ extension Procedure {
     let moment: Moment = update { core in
       guard !core.machine.isCancelled else { return .later(turnOn: nil) }
       if let worker, core.runs(on: worker), core.machine.post(.takeTurn) == .turn { return .now }
-      core.withRarities { $0.handOvers.append(pending) }
+      core.withRarities {
+        $0.handOvers.append(Edge(other: dependency, rule: .handOver(handOver)))
+      }
       let takesTurn = core.machine.post(.handOver) == .turn
       return .later(turnOn: takesTurn ? core.home ?? .detached : nil)
     }
     switch moment {
     case .now:
-      carryOut(pending)
-      let record = pending.dependency.recordID
+      carryOut(handOver, from: dependency)
+      let record = dependency.recordID
       let (aftermath, list): (ReadyList.Aftermath?, ReadyList?) = update { core in
         let effect = core.machine.post(.dependencyDone)
         core.record.open?.note(core.machine, after: record)
@@ -57,47 +53,48 @@ extension Procedure {
   ///
   /// - Parameter list: the list whose worker this is, which will look for more there.
   final func carryOutHandOvers(onWorkerOf list: ReadyList?) {
-    while let pending = read({ core in
+    while let edge = read({ core in
       core.machine.isCancelled ? nil : core.rarities?.handOvers.popFirst()
-    }) {
-      carryOut(pending)
-      dependencyFinished(onWorkerOf: list, after: pending.dependency.recordID)
+    }), case .handOver(let handOver) = edge.rule {
+      carryOut(handOver, from: edge.other)
+      dependencyFinished(onWorkerOf: list, after: edge.other.recordID)
     }
   }
 
-  private func carryOut(_ pending: PendingHandOver) {
-    let dependency = pending.dependency
-    if let objection = pending.handOver.body(dependency, self) { cancel(withError: objection) }
-    if DependencyDemand.handOver(pending.handOver).isDone(with: dependency) { forget(dependency) }
+  private func carryOut(_ handOver: HandOver, from dependency: Procedure) {
+    if let objection = handOver.body(dependency, self) { cancel(withError: objection) }
+    if dependency.isDoneOnceHandedOver { forget(dependency) }
   }
 
   /// A dependency has handed over what it had to, and is not needed any more.
   ///
   /// Of many dependencies, so as not to search a long list for each, all leave with the last.
   private func forget(_ dependency: Procedure) {
-    let released: [ProcedureExtras.Dependency] = read { core in
+    let released: [Edge] = read { core in
       guard let extras = core.extras else { return [] }
       if extras.dependencies.count <= 64 {
         let index = extras.dependencies.firstIndex {
-          $0.procedure === dependency && $0.demand.isDone(with: dependency)
+          $0.other === dependency && $0.isDone
         }
         return index.map { [extras.dependencies.remove(at: $0)] } ?? []
       }
       guard core.machine.isLastDependency else { return [] }
       let all = extras.dependencies
-      extras.dependencies = all.keeping { !$0.demand.isDone(with: $0.procedure) }
+      extras.dependencies = all.keeping { !$0.isDone }
       return Array(all)
     }
     _ = released
   }
 }
 
-extension DependencyDemand {
+extension Edge {
   /// Whether something was to be handed over, and nothing is left to know of the dependency.
-  ///
-  /// One that failed or was cancelled stays: a condition may ask for it.
-  fileprivate func isDone(with dependency: Procedure) -> Bool {
-    guard case .handOver = self, dependency.isFinished else { return false }
-    return !dependency.isCancelled && !dependency.failed
+  fileprivate var isDone: Bool {
+    if case .handOver = rule { other.isDoneOnceHandedOver } else { false }
   }
+}
+
+extension Procedure {
+  /// One that failed or was cancelled is still needed: a condition may ask for it.
+  fileprivate final var isDoneOnceHandedOver: Bool { isFinished && !isCancelled && !failed }
 }

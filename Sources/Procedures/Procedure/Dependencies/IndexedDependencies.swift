@@ -4,35 +4,33 @@ internal import ProcedurePrimitives
 ///
 /// Made when the first of many is removed; most procedures have few, and keep them all.
 final class IndexedDependencies: @unchecked Sendable {
-  typealias Dependency = ProcedureExtras.Dependency
-
   /// In order, with gaps where there were others.
-  private var entries: ContiguousArray<Dependency?>
+  private var entries: ContiguousArray<Edge?>
   private var places: [ObjectIdentifier: SmallList<Int>] = [:]
   private var count: Int
 
-  init(_ dependencies: SmallList<Dependency>) {
+  init(_ dependencies: SmallList<Edge>) {
     entries = ContiguousArray(dependencies.map(Optional.some))
     count = entries.count
     indexAll()
   }
 
-  var dependencies: SmallList<Dependency> {
-    var dependencies = SmallList<Dependency>()
+  var dependencies: SmallList<Edge> {
+    var dependencies = SmallList<Edge>()
     for case let entry? in entries { dependencies.append(entry) }
     return dependencies
   }
 
   /// - Returns: its place, until others are removed.
-  func append(_ dependency: Dependency) -> Int {
-    entries.append(dependency)
+  func append(_ edge: Edge) -> Int {
+    entries.append(edge)
     count += 1
-    places[ObjectIdentifier(dependency.procedure), default: SmallList()].append(entries.count - 1)
+    places[ObjectIdentifier(edge.other), default: SmallList()].append(entries.count - 1)
     return entries.count - 1
   }
 
   /// All that there are on one procedure.
-  func remove(_ procedure: Procedure) -> [Dependency] {
+  func remove(_ procedure: Procedure) -> [Edge] {
     let removed = (places.removeValue(forKey: ObjectIdentifier(procedure)) ?? SmallList())
       .compactMap { entries[$0].take() }
     count -= removed.count
@@ -56,7 +54,7 @@ final class IndexedDependencies: @unchecked Sendable {
 
   private func indexAll() {
     for place in entries.indices {
-      guard let procedure = entries[place]?.procedure else { continue }
+      guard let procedure = entries[place]?.other else { continue }
       places[ObjectIdentifier(procedure), default: SmallList()].append(place)
     }
   }
@@ -67,16 +65,16 @@ extension ProcedureExtras {
   private static let fewest = 32
 
   /// - Returns: where it is, unless others are removed.
-  func addDependency(on procedure: Procedure, demanding demand: DependencyDemand) -> Int {
+  func addDependency(on procedure: Procedure, by rule: EdgeRule) -> Int {
     if let indexed = existingRarities?.indexedDependencies {
-      return indexed.append(Dependency(procedure: procedure, demand: demand))
+      return indexed.append(Edge(other: procedure, rule: rule))
     }
-    dependencies.append(Dependency(procedure: procedure, demand: demand))
+    dependencies.append(Edge(other: procedure, rule: rule))
     return dependencies.count - 1
   }
 
   /// Takes back all dependencies on one procedure.
-  func removeDependencies(on procedure: Procedure) -> [Dependency] {
+  func removeDependencies(on procedure: Procedure) -> [Edge] {
     if let indexed = existingRarities?.indexedDependencies { return indexed.remove(procedure) }
     if dependencies.count > Self.fewest {
       let indexed = IndexedDependencies(dependencies)
@@ -84,8 +82,8 @@ extension ProcedureExtras {
       rarities.indexedDependencies = indexed
       return indexed.remove(procedure)
     }
-    var removed: [Dependency] = []
-    while let index = dependencies.firstIndex(where: { $0.procedure === procedure }) {
+    var removed: [Edge] = []
+    while let index = dependencies.firstIndex(where: { $0.other === procedure }) {
       removed.append(dependencies.remove(at: index))
     }
     return removed
@@ -96,8 +94,8 @@ extension ProcedureExtras {
     if let indexed = existingRarities?.indexedDependencies {
       return indexed.setKey(key, of: procedure)
     }
-    func matches(_ dependency: Dependency) -> Bool {
-      dependency.procedure === procedure && dependency.key == nil
+    func matches(_ edge: Edge) -> Bool {
+      edge.other === procedure && edge.key == nil
     }
     let isThere = dependencies.indices.contains(index) && matches(dependencies[index])
     guard let index = isThere ? index : dependencies.firstIndex(where: matches) else {

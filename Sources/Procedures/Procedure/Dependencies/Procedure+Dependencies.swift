@@ -12,7 +12,7 @@ extension Procedure {
   /// - Returns: false if it was cancelled before.
   @discardableResult
   public final func add(dependency: Procedure) -> Bool {
-    add(dependency: dependency, demanding: .requirement(.any))
+    add(dependency: dependency, by: .requirement(.any))
   }
 
   /// Waits for another procedure, and asks of it how it must have ended.
@@ -29,11 +29,11 @@ extension Procedure {
   public final func add(
     dependency: Procedure, requiring requirement: DependencyRequirement
   ) -> Bool {
-    add(dependency: dependency, demanding: .requirement(requirement))
+    add(dependency: dependency, by: .requirement(requirement))
   }
 
   @discardableResult
-  final func add(dependency: Procedure, demanding demand: DependencyDemand) -> Bool {
+  final func add(dependency: Procedure, by rule: EdgeRule) -> Bool {
     if dependency === self {
       stopBecauseOfMisuse(
         "Procedure '\(name)' cannot depend on itself: it would wait for ever. Remove the dependency."
@@ -52,7 +52,7 @@ extension Procedure {
       case .pointless: return .pointless
       case .tooLate: return .tooLate(core.machine.state)
       }
-      let index = core.withExtras { $0.addDependency(on: dependency, demanding: demand) }
+      let index = core.withExtras { $0.addDependency(on: dependency, by: rule) }
       guard core.machine.state == .pending else { return .recorded }
       // Ready or taken, it goes back to waiting, and a slot that it had becomes free.
       let effect = core.machine.post(.dependencyAdded)
@@ -75,7 +75,7 @@ extension Procedure {
       evaluation?.task?.cancel()
       let list = listForTurns
       list.context.supervisor.noteStuck(list)
-      wait(for: dependency, demand, at: index)
+      wait(for: dependency, rule, at: index)
     }
     return true
   }
@@ -103,34 +103,34 @@ extension Procedure {
   ///
   /// Amortised O(1), however many there are.
   public final func remove(dependency: Procedure) {
-    let removed: [ProcedureExtras.Dependency] = read { core in
+    let removed: [Edge] = read { core in
       guard core.machine.prerequisiteAnswer == .accepted, let extras = core.extras else {
         return []
       }
       return extras.removeDependencies(on: dependency)
     }
-    for entry in removed {
-      if let key = entry.key, dependency.removeDependent(key) { dependencyFinished() }
+    for edge in removed {
+      if let key = edge.key, dependency.removeDependent(key) { dependencyFinished() }
     }
   }
 
   /// The procedures that this one waits for, or waited for until it finished.
   public final var dependencies: [Procedure] {
-    read { $0.extras?.dependencies.map(\.procedure) ?? [] }
+    read { $0.extras?.dependencies.map(\.other) ?? [] }
   }
 
   // MARK: Waiting
 
   /// Waits for all that it depended on when it was enqueued, which have been counted.
-  final func wait(for dependencies: consuming SmallList<ProcedureExtras.Dependency>) {
+  final func wait(for dependencies: consuming SmallList<Edge>) {
     switch consume dependencies {
     case .none:
       break
-    case .one(let dependency):
-      wait(for: dependency.procedure, dependency.demand, at: 0)
-    case .many(let dependencies):
-      for (index, dependency) in dependencies.enumerated() {
-        wait(for: dependency.procedure, dependency.demand, at: index)
+    case .one(let edge):
+      wait(for: edge.other, edge.rule, at: 0)
+    case .many(let edges):
+      for (index, edge) in edges.enumerated() {
+        wait(for: edge.other, edge.rule, at: index)
       }
     }
   }
@@ -138,9 +138,9 @@ extension Procedure {
   /// Waits for `dependency`, which has been counted.
   ///
   /// - Parameter index: where it is in the list of dependencies, unless others were removed.
-  final func wait(for dependency: Procedure, _ demand: DependencyDemand, at index: Int) {
-    guard let key = dependency.addDependent(self, demanding: demand) else {
-      return dependencyFinished(dependency, demand)
+  final func wait(for dependency: Procedure, _ rule: EdgeRule, at index: Int) {
+    guard let key = dependency.addDependent(self, by: rule) else {
+      return dependencyFinished(dependency, rule)
     }
     let isKept = read { core in
       core.withExistingExtras { $0.setKey(key, of: dependency, near: index) } ?? false
@@ -153,14 +153,14 @@ extension Procedure {
   ///
   /// - Parameter worker: the worker that finished it; nil on the stack of a caller.
   final func dependencyFinished(
-    _ dependency: Procedure, _ demand: DependencyDemand, on worker: Worker? = nil
+    _ dependency: Procedure, _ rule: EdgeRule, on worker: Worker? = nil
   ) {
-    switch demand {
+    switch rule {
     case .requirement(let requirement):
       if let objection = requirement.objection(to: dependency) { cancel(withError: objection) }
       dependencyFinished(onWorkerOf: worker?.list, after: dependency.recordID)
     case .handOver(let handOver):
-      take(PendingHandOver(dependency: dependency, handOver: handOver), on: worker)
+      take(handOver, from: dependency, on: worker)
     }
   }
 
@@ -183,11 +183,11 @@ extension Procedure {
 
   /// Its place among the dependents to notify; nil if it has finished.
   final func addDependent(
-    _ dependent: Procedure, demanding demand: DependencyDemand
+    _ dependent: Procedure, by rule: EdgeRule
   ) -> DependentList.Key? {
     read { core in
       guard !core.machine.isRetired else { return nil }
-      return core.withExtras { $0.dependents.append(dependent, demanding: demand) }
+      return core.withExtras { $0.dependents.append(dependent, by: rule) }
     }
   }
 
@@ -202,7 +202,7 @@ extension Procedure {
     read { core in
       guard let extras = core.extras else { return [] }
       defer { extras.dependencies = SmallList() }
-      return extras.dependencies.map(\.procedure)
+      return extras.dependencies.map(\.other)
     }
   }
 }

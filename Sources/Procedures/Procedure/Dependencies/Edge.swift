@@ -1,0 +1,21 @@
+/// That one procedure waits for another, as either of the two has it. Guarded by the lock of the one that
+/// has it.
+struct Edge: Sendable {
+  /// The procedure at the other end.
+  let other: Procedure
+  let rule: EdgeRule
+  /// In the one that waits: where it is among the dependents of the other, once it is known there.
+  var key: DependentList.Key?
+
+  /// The one that waits needs the other no more.
+  func leave() {
+    guard !other.isFinished, let key else { return }
+    _ = other.removeDependent(key)
+  }
+}
+
+/// What stands between a dependency that has finished and the procedure that waits for it.
+enum EdgeRule: Sendable {
+  case requirement(DependencyRequirement)
+  case handOver(HandOver)
+}
