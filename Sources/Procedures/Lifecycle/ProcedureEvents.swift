@@ -37,4 +37,7 @@ public struct ProcedureEvents: OptionSet, Sendable {
     subtract(first)
     return first
   }
+
+  /// Whether it is one event.
+  var isSingle: Bool { rawValue != 0 && rawValue & (rawValue &- 1) == 0 }
 }

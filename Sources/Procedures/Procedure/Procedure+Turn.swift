@@ -124,7 +124,9 @@ extension Procedure {
     _ next: NextStep, _ detail: inout NextStep.Detail, on list: ReadyList
   ) -> Bool {
     var event = next.events
-    if next.isObserved, var delivery = detail.delivery(of: event) {
+    if next.isObserved, let entry = detail.takeOnlyEntry(for: event) {
+      entry.deliverOnWorker(event, of: self)
+    } else if next.isObserved, var delivery = detail.delivery(of: event) {
       detail = .none
       event = delivery.events
       while true {

@@ -35,6 +35,16 @@ struct NextStep: Sendable {
 }
 
 extension NextStep.Detail {
+  /// Takes the entry out that is the only one, and can be called at once with that event: as mostly.
+  @inline(__always)
+  mutating func takeOnlyEntry(for event: ProcedureEvents) -> ObserverEntry? {
+    guard case .observers(.one(let entry)) = self, entry.isCalledOnWorker, event.isSingle,
+      event != .didAttach
+    else { return nil }
+    self = .none
+    return entry
+  }
+
   /// What observers of these events receive, if there are any.
   func delivery(of events: ProcedureEvents) -> ObserverDelivery? {
     switch self {

@@ -79,6 +79,19 @@ class ObserverEntry: @unchecked Sendable {
     letGo()
   }
 
+  /// What `ObserverDelivery` does for several entries: for one that is called on the worker.
+  final func deliverOnWorker(_ event: ProcedureEvents, of procedure: Procedure) {
+    if event != .didFinish {
+      if events.contains(event) { deliver(event, of: procedure, adding: nil) }
+    } else if events.contains(event) {
+      deliverLast(event, of: procedure)
+    } else {
+      remove()
+    }
+  }
+
+  final var isCalledOnWorker: Bool { if case .worker = place { true } else { false } }
+
   /// Makes the procedure wait if the observer kept the event.
   final func offer(
     _ event: ProcedureStateMachine.Holdable, of procedure: Procedure,

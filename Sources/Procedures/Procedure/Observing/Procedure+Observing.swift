@@ -14,7 +14,7 @@ extension Procedure {
 
   /// What all observers come down to. The entry of a closure is one for what this procedure is.
   @usableFromInline
-  final func add(_ entry: ObserverEntry) -> ObserverRegistration {
+  final func add(_ entry: consuming ObserverEntry) -> ObserverRegistration {
     note { core in
       let wasMissed = core.machine.mustReplay
       core.observers.append(entry)
