@@ -190,7 +190,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
     let isCancelled = read { core in
       task.task = running
       self.task = task
-      return core.machine.cancellation >= .posted
+      return core.machine.cancellation >= .deliverable
     }
     if isCancelled { interrupt() }
   }

@@ -318,7 +318,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   }
 
   /// Children do not own the list: they leave it before the group goes.
-  private func abandonChildren() -> ReadyListStateMachine<Procedure, ExclusionRequest>.Remains {
+  private func abandonChildren() -> ReadyList.Remains {
     let remains = list.abandon()
     for child in remains.unfinished { child.leaveHome() }
     return remains

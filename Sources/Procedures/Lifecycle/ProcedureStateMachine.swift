@@ -1,21 +1,30 @@
 /// The life of one procedure. Pure: no lock, no user code called, nothing allocated on the way.
 ///
-/// A procedure is a small actor. Events are noted here, by any thread; a *turn* carries them out,
-/// one step at a time, on the thread that holds it. `next(wants:)` says what the holder does next.
+/// A procedure is a small actor. Any thread posts an event, `post(_:)`, and is told what it has to do about it; a
+/// *turn* carries events out, one step at a time, on the thread that holds it. `next(wants:)` says what the
+/// holder does next.
 ///
-/// Events and states (– means: late, changes nothing):
+/// Events and states (–: changes nothing; noted: the turn will do something about it):
 ///
 /// | event           | initialized   | pending             | started     | executing   | finishing | finished |
 /// |-----------------|---------------|---------------------|-------------|-------------|-----------|----------|
-/// | enqueue         | → pending     | misuse              | misuse      | misuse      | misuse    | misuse   |
+/// | enqueue         | → pending     | refused             | refused     | refused     | refused   | refused  |
 /// | evaluate        | –             | noted⁴              | –           | –           | –         | –        |
 /// | start           | inconsistency | noted               | –           | –           | –         | –        |
-/// | mark (cancel)   | accepted      | accepted            | accepted¹   | accepted¹   | –         | –        |
-/// | finish          | refused²      | refused²            | accepted³   | accepted³   | –         | –        |
-/// | observer added  | noted         | noted               | noted       | noted       | noted     | noted    |
+/// | mark            | accepted      | accepted            | accepted¹   | accepted¹   | late      | late     |
+/// | finish          | refused²      | refused²            | accepted³   | accepted³   | late      | late     |
+/// | observerAdded   | noted         | noted               | noted       | noted       | noted     | noted    |
+/// | produced        | noted         | noted               | noted       | noted       | noted     | –        |
+/// | handOver        | noted         | noted               | –           | –           | –         | –        |
+/// | childAsks       | noted         | noted               | noted       | noted       | noted     | noted    |
+/// | hold            | noted         | noted               | noted       | noted       | noted     | noted    |
 ///
 /// ¹ unless `finish` was accepted before. ² unless cancelled: then its errors are added, once.
 /// ³ once; refused on a group, whose end is `childrenFinished`. ⁴ if it has conditions.
+///
+/// Events of what it waits for (`dependencyAdded` to `conditionsSatisfied`) count until it has started: the
+/// table of the gate says what they do. The others have a state of their own that they answer to: `deliver` a
+/// mark, `heard` the question to the group, `release` a hold, `giveBackTurn` a turn.
 ///
 /// What it waits for before it starts is a machine of its own, the *gate*: the life asks it as long as
 /// the procedure is pending and was not cancelled.
@@ -35,7 +44,7 @@
 /// ```
 ///
 /// A cancel comes in two parts, so that a whole tree can be marked before any cancel is delivered:
-/// `mark` sets the flag, `post` lets the turn deliver it. Between the two a turn goes no further
+/// `mark` sets the flag, `deliver` lets the turn deliver it. Between the two a turn goes no further
 /// than where it is: it neither executes nor finishes.
 ///
 /// Invariants:
@@ -148,7 +157,7 @@ struct ProcedureStateMachine: Sendable {
   enum Cancellation: UInt8, Sendable, Comparable {
     case none
     case marked
-    case posted
+    case deliverable
     case delivered
 
     static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
@@ -461,7 +470,7 @@ struct ProcedureStateMachine: Sendable {
   /// What an observer holds back of the execute event is moot now.
   private mutating func deliver() -> Effect {
     precondition(cancellation == .marked, "Internal inconsistency: a cancel delivered twice")
-    cancellation = .posted
+    cancellation = .deliverable
     if held == .execute {
       held = nil
       holds = 0
@@ -541,7 +550,7 @@ struct ProcedureStateMachine: Sendable {
 
   private mutating func hold(_ event: Holdable) -> Effect {
     // Once the cancel is on its way, there is no execute to hold back.
-    if event == .execute, cancellation >= .posted { return .none }
+    if event == .execute, cancellation >= .deliverable { return .none }
     held = event
     holds += 1
     return .none
@@ -602,7 +611,7 @@ struct ProcedureStateMachine: Sendable {
   }
 
   /// Whether it was cancelled and that is not delivered yet: no other user code begins before.
-  var isCancelDue: Bool { cancellation == .marked || cancellation == .posted }
+  var isCancelDue: Bool { cancellation == .marked || cancellation == .deliverable }
 
   /// What the holder of the turn does next, now that the step before is done.
   ///
@@ -623,7 +632,7 @@ struct ProcedureStateMachine: Sendable {
       return .waitForPendingEvents
     }
     switch state {
-    case .initialized: return cancellation == .posted ? deliverCancel() : giveUpTurn()
+    case .initialized: return cancellation == .deliverable ? deliverCancel() : giveUpTurn()
     case .pending: return nextWhilePending(wants)
     case .started: return nextWhileStarted()
     case .executing: return nextWhileExecuting()
@@ -641,7 +650,7 @@ struct ProcedureStateMachine: Sendable {
   @inline(__always)
   private mutating func nextWhilePending(_ wants: ProcedureEvents) -> Step {
     switch cancellation {
-    case .posted: return deliverCancel()
+    case .deliverable: return deliverCancel()
     case .marked: return giveUpTurn()
     case .delivered: return beginFinishing()
     case .none:
@@ -657,7 +666,7 @@ struct ProcedureStateMachine: Sendable {
   @inline(__always)
   private mutating func nextWhileStarted() -> Step {
     switch cancellation {
-    case .posted: return deliverCancel()
+    case .deliverable: return deliverCancel()
     case .marked: return giveUpTurn()
     case .delivered, .none: break
     }
@@ -675,7 +684,7 @@ struct ProcedureStateMachine: Sendable {
   @inline(__always)
   private mutating func nextWhileExecuting() -> Step {
     switch cancellation {
-    case .posted: return deliverCancel()
+    case .deliverable: return deliverCancel()
     case .marked: return giveUpTurn()
     case .delivered, .none: break
     }

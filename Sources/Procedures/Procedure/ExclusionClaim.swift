@@ -44,3 +44,15 @@ final class ExclusionClaim: @unchecked Sendable {
     return request.take()
   }
 }
+
+extension ExclusionRequest {
+  /// The one that asks: all requests are made above, each for a procedure in its list.
+  var procedure: Procedure { unsafe unsafeDowncast(owner, to: Procedure.self) }
+
+  var list: ReadyList { unsafe unsafeDowncast(ownerList, to: ReadyList.self) }
+}
+
+extension ExclusionObstacle {
+  /// In the order in which they asked.
+  var procedures: [Procedure] { holders.map(\.procedure) }
+}

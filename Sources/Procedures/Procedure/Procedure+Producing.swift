@@ -37,33 +37,3 @@ extension Procedure {
     }
   }
 }
-
-extension ReadyList {
-  /// Adds a procedure the way its queue or group would.
-  ///
-  /// - Parameter role: as what it is added to a queue.
-  func add(_ procedure: Procedure, as role: MemberRole = .member) {
-    if let group {
-      group.takeIn(procedure)
-    } else {
-      admit(procedure, as: role)
-    }
-  }
-
-  /// Adds a procedure to the list of a queue, with word to the delegate.
-  ///
-  /// - Parameter role: as what it is added.
-  /// - Returns: whether it was accepted.
-  @discardableResult
-  func admit(
-    _ procedure: Procedure, as role: MemberRole = .member
-  ) -> Bool {
-    guard hasDelegate else {
-      return procedure.enqueue(in: self, as: role) != .refused
-    }
-    delegate?.tell(.willAdd, of: procedure, errors: [])
-    guard procedure.enqueue(in: self, as: role) != .refused else { return false }
-    delegate?.tell(.didAdd, of: procedure, errors: [])
-    return true
-  }
-}

@@ -26,7 +26,7 @@ import Testing
   /// ```
   /// worker 1              worker 2              thread
   /// child 1 will finish   child 2 will finish   group.cancel
-  ///   ask the group         ask the group         mark, post
+  ///   ask the group         ask the group         mark, deliver
   ///     hear child 1          wait                  the group's turn is held
   ///     hear child 2
   /// ```

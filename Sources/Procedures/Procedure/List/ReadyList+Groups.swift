@@ -113,7 +113,7 @@ extension ReadyList {
     }
   }
 
-  func abandon() -> ReadyListStateMachine<Procedure, ExclusionRequest>.Remains {
-    locked { $0.machine.abandon() }
-  }
+  typealias Remains = ReadyListStateMachine<Procedure, ExclusionRequest>.Remains
+
+  func abandon() -> Remains { locked { $0.machine.abandon() } }
 }

@@ -175,102 +175,6 @@ final class ReadyList: Sendable {
     locked { $0.machine.position(of: procedure) }
   }
 
-  // MARK: Members
-
-  /// Adds a member. Called under the procedure's lock; what is returned is for afterwards.
-  ///
-  /// - Parameter mark: marks it as cancelled, if the group is: before others can find it here.
-  func insert(
-    _ procedure: Procedure, _ standing: MemberStanding,
-    asking request: ExclusionRequest?, marking mark: (TreeCancel) -> Void
-  ) -> (Insertion, Aftermath) {
-    if owner == nil, request == nil, standing.mayArriveLate {
-      standing.note(in: procedure)
-      let (answer, isFirst) = arrivals.append(procedure, isExpected: isWorkerComing)
-      if isFirst { retain() }
-      if answer == .accepted {
-        return (
-          .accepted(isAnnounced: true),
-          standing.readiness == .waiting ? aftermathOfWaiting() : .none
-        )
-      }
-      if answer == .acceptedUnexpected {
-        // If it cannot be taken now, it stays there until what keeps it has changed.
-        return storage.withLock { storage in
-          if storage.machine.isSuspended { return (.accepted(isAnnounced: true), .none) }
-          if storage.machine.hasRoom { receiveArrivals(&storage) }
-          return (.accepted(isAnnounced: true), aftermath(of: &storage))
-        }
-      }
-    }
-    return storage.withLock { storage in
-      admitAll(&storage)
-      let insertion = storage.machine.insert(procedure, standing, asking: request)
-      if owner == nil, insertion != .refused, !storage.isKept {
-        storage.isKept = true
-        retain()
-      }
-      if insertion != .refused, let cancel = storage.treeCancel {
-        if procedure.childList != nil { cancel.expectFollower() }
-        mark(cancel)
-      }
-      return (insertion, aftermath(of: &storage))
-    }
-  }
-
-  /// Called under the procedure's lock, when it has nothing left to wait for but a slot, or a worker
-  /// that evaluates its conditions.
-  ///
-  /// - Parameter asks: false if the caller is a worker that will look for more in this list.
-  func advance(
-    _ procedure: Procedure, to readiness: Readiness, in attempt: UInt32,
-    asking request: ExclusionRequest?, asks: Bool
-  ) -> Aftermath {
-    storage.withLock { storage in
-      admitAll(&storage)
-      storage.machine.advance(procedure, to: readiness, in: attempt, asking: request)
-      return asks ? aftermath(of: &storage) : .none
-    }
-  }
-
-  /// Called under the procedure's lock.
-  func makeWaiting(_ procedure: Procedure) -> Aftermath {
-    locked { storage in
-      let offers = storage.machine.makeWaiting(procedure).map { request in
-        request.wait?.leaveLine(after: 0)
-        return ExclusionTable.shared.withLock { $0.leave(request) }
-      }
-      return aftermath(of: &storage, offering: offers)
-    }
-  }
-
-  /// Called under the lock of a procedure that was cancelled: it leaves the line it waits in.
-  ///
-  /// If it has been offered what it waits for, the offer is on its way here, and is declined.
-  ///
-  /// Those behind it are notified when it has finished, at the latest: this holds a procedure's
-  /// lock.
-  func withdraw(_ procedure: Procedure) {
-    locked { storage in
-      guard let request = storage.machine.withdraw(procedure) else { return }
-      request.wait?.leaveLine(after: 0)
-      ExclusionTable.shared.withLock { $0.withdraw(request) }
-    }
-  }
-
-  /// Has the turn run that the caller took for `procedure`.
-  ///
-  /// Not of one that is on no queue and is being released: its turn would come after it.
-  func requestTurn(of procedure: Procedure) {
-    if owner == nil, !isOnQueue, isBeingReleased(procedure) { return }
-    let aftermath = storage.withLock { storage in
-      admitAll(&storage)
-      storage.machine.requestTurn(of: procedure)
-      return self.aftermath(of: &storage)
-    }
-    aftermath.carryOut()
-  }
-
   // MARK: Critical sections
 
   /// Runs `body` under the lock, with all that were added in the machine.
@@ -284,7 +188,7 @@ final class ReadyList: Sendable {
   /// The beginning of each critical section that is not a worker's own. Those that are frequent call it
   /// themselves: what a closure inside a closure captures is counted twice.
   @inline(__always)
-  private func admitAll(_ storage: inout Storage) {
+  func admitAll(_ storage: inout Storage) {
     while true {
       storage.machine.admitArrivals()
       if arrivals.isEmpty { break }
@@ -346,16 +250,6 @@ final class ReadyList: Sendable {
         offers: foreign ?? []))
   }
 
-  /// One that waits has been added, outside of any critical section.
-  private func aftermathOfWaiting() -> Aftermath {
-    guard isWorkerComing.load() == 0 else { return .none }
-    var supervisor: QueueSupervisor?
-    withFixedContext { if $0.wantsStuckLists { supervisor = $0.supervisor } }
-    guard let supervisor else { return .none }
-    return .work(
-      Aftermath.Work(on: self, workerContext: nil, supervisor: supervisor, offers: []))
-  }
-
   /// A critical section after which a worker is asked for if there is work.
   func update<Result: Sendable>(
     _ body: (inout Storage, _ offers: inout [ExclusionRequest]?) -> Result
@@ -367,5 +261,76 @@ final class ReadyList: Sendable {
     }
     aftermath.carryOut()
     return result
+  }
+}
+
+extension ReadyList {
+  /// What a critical section leaves to be done when all locks have been released. Mostly nothing.
+  enum Aftermath: Sendable {
+    case none
+    /// That list, whose context never changes, needs a worker.
+    case worker(ReadyList)
+    case work(Work)
+
+    final class Work: Sendable {
+      let list: ReadyList
+      /// The context on which the list needs a worker.
+      let workerContext: SchedulingContext?
+      /// What is notified that members wait that no worker can help.
+      let supervisor: QueueSupervisor?
+      /// What was freed, for procedures of other lists.
+      let offers: [ExclusionRequest]
+
+      init(
+        on list: ReadyList, workerContext: SchedulingContext?,
+        supervisor: QueueSupervisor?,
+        offers: [ExclusionRequest]
+      ) {
+        self.list = list
+        self.workerContext = workerContext
+        self.supervisor = supervisor
+        self.offers = offers
+      }
+    }
+
+    /// Joins what an earlier step in the same critical section of a procedure left to be done.
+    func following(_ earlier: Aftermath?) -> Aftermath {
+      guard let earlier = earlier?.work else { return self }
+      guard let work else { return .work(earlier) }
+      return .work(
+        Work(
+          on: work.list, workerContext: earlier.workerContext ?? work.workerContext,
+          supervisor: work.supervisor, offers: earlier.offers + work.offers))
+    }
+
+    private var work: Work? {
+      switch self {
+      case .none: nil
+      case .worker(let list):
+        Work(on: list, workerContext: list.fixedContext, supervisor: nil, offers: [])
+      case .work(let work): work
+      }
+    }
+
+    @inline(__always)
+    func carryOut() {
+      if case .none = self { return }
+      carryOutWork()
+    }
+
+    @inline(never)
+    private func carryOutWork() {
+      switch self {
+      case .none:
+        break
+      case .worker(let list):
+        list.withFixedContext { Worker.submit(for: list, on: $0) }
+      case .work(let work):
+        let list = work.list
+        if let context = work.workerContext { Worker.submit(for: list, on: context) }
+        work.supervisor?.noteStuck(list)
+        if !work.offers.isEmpty { ReadyList.pass(on: work.offers) }
+      }
+    }
   }
 }

@@ -1,0 +1,82 @@
+internal import ProcedurePrimitives
+
+extension ReadyList {
+  /// Adds a procedure the way its queue or group would.
+  ///
+  /// - Parameter role: as what it is added to a queue.
+  func add(_ procedure: Procedure, as role: MemberRole = .member) {
+    if let group {
+      group.takeIn(procedure)
+    } else {
+      admit(procedure, as: role)
+    }
+  }
+
+  /// Adds a procedure to the list of a queue, with word to the delegate.
+  ///
+  /// - Parameter role: as what it is added.
+  /// - Returns: whether it was accepted.
+  @discardableResult
+  func admit(
+    _ procedure: Procedure, as role: MemberRole = .member
+  ) -> Bool {
+    guard hasDelegate else {
+      return procedure.enqueue(in: self, as: role) != .refused
+    }
+    delegate?.tell(.willAdd, of: procedure, errors: [])
+    guard procedure.enqueue(in: self, as: role) != .refused else { return false }
+    delegate?.tell(.didAdd, of: procedure, errors: [])
+    return true
+  }
+
+  /// Adds a member. Called under the procedure's lock; what is returned is for afterwards.
+  ///
+  /// - Parameter mark: marks it as cancelled, if the group is: before others can find it here.
+  func insert(
+    _ procedure: Procedure, _ standing: MemberStanding,
+    asking request: ExclusionRequest?, marking mark: (TreeCancel) -> Void
+  ) -> (Insertion, Aftermath) {
+    if owner == nil, request == nil, standing.mayArriveLate {
+      standing.note(in: procedure)
+      let (answer, isFirst) = arrivals.append(procedure, isExpected: isWorkerComing)
+      if isFirst { retain() }
+      if answer == .accepted {
+        return (
+          .accepted(isAnnounced: true),
+          standing.readiness == .waiting ? aftermathOfWaiting() : .none
+        )
+      }
+      if answer == .acceptedUnexpected {
+        // If it cannot be taken now, it stays there until what keeps it has changed.
+        return storage.withLock { storage in
+          if storage.machine.isSuspended { return (.accepted(isAnnounced: true), .none) }
+          if storage.machine.hasRoom { receiveArrivals(&storage) }
+          return (.accepted(isAnnounced: true), aftermath(of: &storage))
+        }
+      }
+    }
+    return storage.withLock { storage in
+      admitAll(&storage)
+      let insertion = storage.machine.insert(procedure, standing, asking: request)
+      if owner == nil, insertion != .refused, !storage.isKept {
+        storage.isKept = true
+        retain()
+      }
+      if insertion != .refused, let cancel = storage.treeCancel {
+        if procedure.childList != nil { cancel.expectFollower() }
+        mark(cancel)
+      }
+      return (insertion, aftermath(of: &storage))
+    }
+  }
+
+  /// One that waits has been added, outside of any critical section.
+  private func aftermathOfWaiting() -> Aftermath {
+    guard isWorkerComing.load() == 0 else { return .none }
+    var supervisor: QueueSupervisor?
+    withFixedContext { if $0.wantsStuckLists { supervisor = $0.supervisor } }
+    guard let supervisor else { return .none }
+    return .work(
+      Aftermath.Work(on: self, workerContext: nil, supervisor: supervisor, offers: []))
+  }
+}

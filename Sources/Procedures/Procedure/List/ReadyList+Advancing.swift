@@ -1,0 +1,57 @@
+internal import ProcedurePrimitives
+
+/// What members that have not finished ask of their list.
+extension ReadyList {
+  /// Called under the procedure's lock, when it has nothing left to wait for but a slot, or a worker
+  /// that evaluates its conditions.
+  ///
+  /// - Parameter asks: false if the caller is a worker that will look for more in this list.
+  func advance(
+    _ procedure: Procedure, to readiness: Readiness, in attempt: UInt32,
+    asking request: ExclusionRequest?, asks: Bool
+  ) -> Aftermath {
+    storage.withLock { storage in
+      admitAll(&storage)
+      storage.machine.advance(procedure, to: readiness, in: attempt, asking: request)
+      return asks ? aftermath(of: &storage) : .none
+    }
+  }
+
+  /// Called under the procedure's lock.
+  func makeWaiting(_ procedure: Procedure) -> Aftermath {
+    locked { storage in
+      let offers = storage.machine.makeWaiting(procedure).map { request in
+        request.wait?.leaveLine(after: 0)
+        return ExclusionTable.shared.withLock { $0.leave(request) }
+      }
+      return aftermath(of: &storage, offering: offers)
+    }
+  }
+
+  /// Called under the lock of a procedure that was cancelled: it leaves the line it waits in.
+  ///
+  /// If it has been offered what it waits for, the offer is on its way here, and is declined.
+  ///
+  /// Those behind it are notified when it has finished, at the latest: this holds a procedure's
+  /// lock.
+  func withdraw(_ procedure: Procedure) {
+    locked { storage in
+      guard let request = storage.machine.withdraw(procedure) else { return }
+      request.wait?.leaveLine(after: 0)
+      ExclusionTable.shared.withLock { $0.withdraw(request) }
+    }
+  }
+
+  /// Has the turn run that the caller took for `procedure`.
+  ///
+  /// Not of one that is on no queue and is being released: its turn would come after it.
+  func requestTurn(of procedure: Procedure) {
+    if owner == nil, !isOnQueue, isBeingReleased(procedure) { return }
+    let aftermath = storage.withLock { storage in
+      admitAll(&storage)
+      storage.machine.requestTurn(of: procedure)
+      return self.aftermath(of: &storage)
+    }
+    aftermath.carryOut()
+  }
+}

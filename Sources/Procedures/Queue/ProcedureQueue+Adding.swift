@@ -1,0 +1,81 @@
+extension ProcedureQueue {
+  /// Adds a procedure. It can be added once, ever, to a queue or a group.
+  ///
+  /// Returns at once; adding one again is a programmer error, and traps. A queue that was closed
+  /// refuses it: it is cancelled with `ProcedureError.Code.queueClosed`, and finishes.
+  ///
+  /// - Returns: whether it was accepted.
+  @discardableResult
+  public func add(_ procedure: Procedure) -> Bool {
+    list.admit(procedure)
+  }
+
+  /// Adds procedures, in order. Each can be added once, ever, to a queue or a group.
+  public func add(_ procedures: Procedure...) {
+    for procedure in procedures { list.admit(procedure) }
+  }
+
+  /// Adds the procedures of a sequence, in order: an array of some subclass, a set, a lazy map.
+  public func add<Procedures: Sequence>(_ procedures: Procedures)
+  where Procedures.Element: Procedure {
+    // An array, whose elements are read without a coroutine each.
+    for procedure in Array(procedures) { list.admit(procedure) }
+  }
+
+  /// Adds a procedure that is cancelled when `token` is; the token is left when it finishes.
+  ///
+  /// - Returns: whether it was accepted; see `add(_:)`.
+  @discardableResult
+  public func add(_ procedure: Procedure, cancelledBy token: CancellationToken) -> Bool {
+    procedure.cancel(when: token)
+    return list.admit(procedure)
+  }
+
+  /// Adds a procedure that runs a closure.
+  ///
+  /// ```swift
+  /// queue.add { try compress(file) }
+  /// ```
+  ///
+  /// - Parameter block: run once, on a worker; the procedure fails with what it throws.
+  /// - Returns: the procedure: to wait for it, or to cancel it.
+  @discardableResult
+  public func add(_ block: @escaping @Sendable () throws -> Void) -> BlockProcedure {
+    let procedure = BlockProcedure(block)
+    list.admit(procedure)
+    return procedure
+  }
+
+  /// Adds a procedure that runs a closure on the main actor.
+  ///
+  /// ```swift
+  /// queue.add { @MainActor in label.text = "done" }
+  /// ```
+  ///
+  /// For closures that are `@MainActor`: written so, or a method of a type on the main actor. One that
+  /// is also `async` is given to a `MainActorProcedure`.
+  ///
+  /// - Parameter block: run once; the procedure fails with what it throws.
+  /// - Returns: the procedure: to wait for it, or to cancel it.
+  @discardableResult
+  public func add(
+    _ block: @escaping @MainActor @Sendable () throws -> Void
+  ) -> MainActorProcedure {
+    let procedure = MainActorProcedure(block)
+    list.admit(procedure)
+    return procedure
+  }
+
+  /// Adds a procedure and waits until it has finished. Cancelling the task cancels the procedure.
+  ///
+  /// It waits for the finish also then: nothing of the procedure runs after this has returned.
+  public func run(_ procedure: Procedure) async -> ProcedureOutcome {
+    list.admit(procedure)
+    return await withTaskCancellationHandler {
+      // A task of its own, since the wait must outlast the cancel of this one.
+      await Task { await procedure.waitUntilFinished() }.value
+    } onCancel: {
+      procedure.cancel(because: .taskCancelled)
+    }
+  }
+}
