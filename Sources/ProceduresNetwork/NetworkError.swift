@@ -9,15 +9,16 @@ internal import Procedures
 /// A struct with a code, so that a new kind of error does not break an exhaustive `switch` of yours.
 public struct NetworkError: Error, Sendable {
   /// The kinds of error.
-  public struct Code: Sendable, Hashable {
-    private let name: String
+  public struct Code: Sendable, Hashable, CustomStringConvertible {
+    /// Its name.
+    public let description: String
 
     /// The status is none of those that count as success. See `statusCode` and `body`.
-    public static let unacceptableStatus = Code(name: "unacceptableStatus")
+    public static let unacceptableStatus = Code(description: "unacceptableStatus")
     /// The server did not answer by HTTP.
-    public static let notHTTP = Code(name: "notHTTP")
+    public static let notHTTP = Code(description: "notHTTP")
     /// An upload cannot be a GET: set `httpMethod` to `POST` or `PUT`.
-    public static let bodyNotAllowed = Code(name: "bodyNotAllowed")
+    public static let bodyNotAllowed = Code(description: "bodyNotAllowed")
   }
 
   /// How much of the body of a response with an unacceptable status is kept, in bytes.

@@ -3,21 +3,22 @@
 /// A struct with a code, so that a new kind of error does not break an exhaustive `switch` of yours.
 public struct ProcessError: Error, Sendable, CustomStringConvertible {
   /// The kinds of error.
-  public struct Code: Sendable, Hashable {
-    private let name: String
+  public struct Code: Sendable, Hashable, CustomStringConvertible {
+    /// Its name.
+    public let description: String
 
     /// There is no such program: neither at that path, nor in the directories of `PATH`.
-    public static let programNotFound = Code(name: "programNotFound")
+    public static let programNotFound = Code(description: "programNotFound")
     /// The file is there, but it may not be, or cannot be, executed.
-    public static let notExecutable = Code(name: "notExecutable")
+    public static let notExecutable = Code(description: "notExecutable")
     /// The working directory does not exist, is not a directory, or may not be entered.
-    public static let directoryNotFound = Code(name: "directoryNotFound")
+    public static let directoryNotFound = Code(description: "directoryNotFound")
     /// A file that it was to read from, or to write to, could not be opened.
-    public static let fileNotOpened = Code(name: "fileNotOpened")
+    public static let fileNotOpened = Code(description: "fileNotOpened")
     /// The system refused for another reason, which `description` gives.
-    public static let notStarted = Code(name: "notStarted")
+    public static let notStarted = Code(description: "notStarted")
     /// The program ran and ended with a status that does not count as success, or by a signal.
-    public static let unsuccessful = Code(name: "unsuccessful")
+    public static let unsuccessful = Code(description: "unsuccessful")
   }
 
   /// The kind of error.

@@ -34,3 +34,12 @@ public struct ProcessResult: Sendable {
   /// The captured standard error as text; bytes that are not UTF-8 become U+FFFD.
   public var errorText: String { String(decoding: errorOutput, as: UTF8.self) }
 }
+
+extension ProcessResult: CustomStringConvertible {
+  /// For example `exited with status 0 after 0.25 seconds, with 12 bytes of output`.
+  public var description: String {
+    let bytes = [(output, "output"), (errorOutput, "error output")].filter { !$0.0.isEmpty }
+      .map { "\($0.0.count) bytes of \($0.1)" }.joined(separator: " and ")
+    return "\(exit) after \(duration)" + (bytes.isEmpty ? "" : ", with \(bytes)")
+  }
+}

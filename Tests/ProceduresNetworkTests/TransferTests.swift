@@ -110,6 +110,7 @@ struct TransferTests {
     queue.add(fetch)
     let error = await #expect(throws: NetworkError.self) { try await fetch.value }
     #expect(error?.code == .unacceptableStatus && error?.statusCode == 404)
+    #expect(error.map { "\($0.code)" } == "unacceptableStatus")
     #expect(error.map { String(decoding: $0.body, as: UTF8.self) } == "no /a/b?token=secret")
     #expect("\(error!)" == "GET 127.0.0.1:\(server.port)/a/b was answered with status 404")
     #expect(fetch.name == "GET 127.0.0.1/a/b")

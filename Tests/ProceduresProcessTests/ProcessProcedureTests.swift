@@ -19,6 +19,9 @@
       guard case .succeeded = outcome else { return #expect(Bool(false), "\(outcome)") }
       #expect(echo.result?.exit == .status(0))
       #expect(echo.result?.outputText == "hello\n")
+      let text = echo.result.map { "\($0)" } ?? ""
+      #expect(text.hasPrefix("exited with status 0 after "))
+      #expect(text.hasSuffix(", with 6 bytes of output"))
       #expect(echo.processIdentifier == nil)
       // Arguments may be secret, and names go into logs.
       #expect(echo.name == "echo" && !"\(echo)".contains("hello"))
@@ -28,7 +31,7 @@
     func failure() async throws {
       let procedure = shell("echo partial; exit 4")
       let error = try await #require(processError(procedure))
-      #expect(error.code == .unsuccessful)
+      #expect(error.code == .unsuccessful && "\(error.code)" == "unsuccessful")
       #expect(error.description == "'/bin/sh' exited with status 4")
       #expect(error.result?.outputText == "partial\n")
       #expect(procedure.result?.exit == .status(4))

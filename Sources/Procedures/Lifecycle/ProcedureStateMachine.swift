@@ -17,7 +17,7 @@
 /// | produced        | noted         | noted               | noted       | noted       | noted     | –        |
 /// | handOver        | noted         | noted               | –           | –           | –         | –        |
 /// | childAsks       | noted         | noted               | noted       | noted       | noted     | noted    |
-/// | hold            | noted         | noted               | noted       | noted       | noted     | noted    |
+/// | hold            | inconsistency | inconsistency       | noted       | noted       | noted     | noted    |
 ///
 /// ¹ unless `finish` was accepted before. ² unless cancelled: then its errors are added, once.
 /// ³ once; refused on a group, whose end is `childrenFinished`. ⁴ if it has conditions.

@@ -6,6 +6,7 @@ extension Procedure {
   /// Cancelling the waiting task ends only the wait, not the procedure: then this returns
   /// `.cancelled([CancellationError()])` while `outcome` is still nil. A procedure that is never
   /// added to a queue is waited for until it is.
+  @discardableResult
   public final func waitUntilFinished() async -> ProcedureOutcome {
     await wait()
     return outcome ?? .cancelled([CancellationError()])
