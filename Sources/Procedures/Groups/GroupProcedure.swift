@@ -256,7 +256,8 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
     let isInTime = read { core in
       // Children run on the context of their group, once that is the context of a queue.
       let runsHere = !context.isDetached || (core.home ?? .detached).context === context
-      return runsHere && (takesTurn ? core.machine.post(.takeTurn) == .turn : core.machine.isTurnFree)
+      return runsHere
+        && (takesTurn ? core.machine.post(.takeTurn) == .turn : core.machine.isTurnFree)
     }
     guard isInTime else { return false }
     guard takesTurn else {

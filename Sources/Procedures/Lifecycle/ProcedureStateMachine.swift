@@ -151,7 +151,9 @@ struct ProcedureStateMachine: Sendable {
     var isAccepted: Bool { self != .late && self != .refused }
 
     /// How far it has come.
-    var readiness: Readiness { if case .ready(let readiness) = self { readiness } else { .waiting } }
+    var readiness: Readiness {
+      if case .ready(let readiness) = self { readiness } else { .waiting }
+    }
   }
 
   enum Cancellation: UInt8, Sendable, Comparable {
