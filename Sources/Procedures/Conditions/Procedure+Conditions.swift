@@ -30,11 +30,11 @@ extension Procedure {
       var aftermath = effect == .wait ? core.home?.makeWaiting(self) : nil
       let request = core.withRarities { rarities in
         let progress = rarities.progress ?? ConditionProgress()
-        rarities.conditions = progress
+        rarities.requirements.conditions = progress
         progress.append(entry)
-        if entry.limits.isEmpty { return rarities.exclusion?.takeIncompleteRequest() }
-        let claim = rarities.exclusion ?? ExclusionClaim()
-        rarities.exclusion = claim
+        if entry.limits.isEmpty { return rarities.requirements.exclusion?.takeIncompleteRequest() }
+        let claim = rarities.requirements.exclusion ?? ExclusionClaim()
+        rarities.requirements.exclusion = claim
         let request = claim.takeIncompleteRequest()
         claim.add(entry.limits)
         return request
@@ -74,7 +74,7 @@ extension Procedure {
   ///
   /// May be read from any thread. Known in DidCancel observers, and in all that is called later; the
   /// handlers of the procedure's own cancellation token are called before.
-  public final var ignoredCondition: String? { read { $0.rarities?.ignoredCondition } }
+  public final var ignoredCondition: String? { read { $0.rarities?.requirements.ignoredCondition } }
 
   // MARK: Evaluating, in the procedure's turn
 
@@ -129,7 +129,7 @@ extension Procedure {
       case .unsatisfied(_, let condition):
         // In the procedure's turn: what the cancel has called in turns comes after this.
         if cancel(withErrors: []) {
-          read { core in core.withRarities { $0.ignoredCondition = condition } }
+          read { core in core.withRarities { $0.requirements.ignoredCondition = condition } }
         }
         return
       }
@@ -178,8 +178,8 @@ extension Procedure {
     let start: (home: ReadyList, first: Int, ReadyList.Aftermath?)? = read { core in
       guard core.machine.mayStart, let home = core.home, let rarities = core.rarities
       else { return nil }
-      let first = rarities.prerequisites.count
-      rarities.prerequisites += procedures.map {
+      let first = rarities.requirements.prerequisites.count
+      rarities.requirements.prerequisites += procedures.map {
         Prerequisite(edge: Edge(other: $0, rule: .requirement(.any)))
       }
       let effect = core.machine.post(.conditionBrings(procedures.count))
@@ -196,8 +196,8 @@ extension Procedure {
       let key = procedure.addDependent(self, by: .requirement(.any))
       let isKept = read { core in
         guard !core.machine.isRetired, let rarities = core.rarities else { return false }
-        rarities.prerequisites[first + offset].isOurs = isOurs
-        rarities.prerequisites[first + offset].edge.key = key
+        rarities.requirements.prerequisites[first + offset].isOurs = isOurs
+        rarities.requirements.prerequisites[first + offset].edge.key = key
         return true
       }
       // It has finished, or this one has: otherwise it notifies this one.
@@ -215,8 +215,8 @@ extension Procedure {
     read { core in
       guard core.machine.state == .initialized else { return false }
       return core.withRarities { rarities in
-        defer { rarities.isClaimed = true }
-        return !rarities.isClaimed
+        defer { rarities.requirements.isClaimed = true }
+        return !rarities.requirements.isClaimed
       }
     }
   }
@@ -246,5 +246,5 @@ extension ProcedureCore {
 
 extension ProcedureRarities {
   /// Conditions are added here only.
-  fileprivate var progress: ConditionProgress? { conditions as? ConditionProgress }
+  fileprivate var progress: ConditionProgress? { requirements.conditions as? ConditionProgress }
 }

@@ -44,7 +44,7 @@ extension Procedure {
 
   /// Where an observer is called whose return its turn waits for.
   private final var awaitedObserver: ObserverPlace? {
-    read { $0.rarities?.suspendedDelivery?.awaitedCall.entry.place }
+    read { $0.rarities?.pending.suspendedDelivery?.awaitedCall.entry.place }
   }
 
   private final var obstacleBesideObservers: Obstacle {
@@ -77,14 +77,14 @@ extension ProcedureCore {
       let dependencies = extras?.dependencies.map(\.other).filter { !$0.isFinished } ?? []
       if !dependencies.isEmpty { return .dependencies(dependencies) }
       let prerequisites =
-        rarities?.prerequisites.map(\.edge.other).filter { !$0.isFinished } ?? []
-      guard let name = rarities?.conditions?.currentName, !prerequisites.isEmpty else {
+        rarities?.requirements.prerequisites.map(\.edge.other).filter { !$0.isFinished } ?? []
+      guard let name = rarities?.requirements.conditions?.currentName, !prerequisites.isEmpty else {
         return obstacleOfBarriers(seeing: &seen)
       }
       return .prerequisites(of: name, prerequisites)
     }
     if machine.isEvaluating {
-      guard let conditions = rarities?.conditions, conditions.awaitedSerial != nil,
+      guard let conditions = rarities?.requirements.conditions, conditions.awaitedSerial != nil,
         let name = conditions.currentName
       else { return .nothing }
       return .condition(name)
@@ -95,7 +95,7 @@ extension ProcedureCore {
   /// What it waits for if it is held back because of a barrier.
   private func obstacleOfBarriers(seeing seen: inout [Procedure]) -> Obstacle {
     guard let home, let barriers = home.barriers, let rarities else { return .nothing }
-    for case .barrier(let ticket) in rarities.waiters.elements(of: rarities.waiterList) {
+    for case .barrier(let ticket) in rarities.waiters.all {
       let awaited = barriers.awaited(with: ticket, in: home, seeing: &seen)
       return awaited.isEmpty ? .nothing : .barrier(awaited)
     }

@@ -111,7 +111,7 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
   override func noteCall(_ call: ObserverCall, of procedure: Procedure) {
     guard let delay = overdueDelay else { return }
     report(procedure, after: delay) { procedure, age in
-      let isAwaited = procedure.read { $0.rarities?.suspendedDelivery?.awaitedCall == call }
+      let isAwaited = procedure.read { $0.rarities?.pending.suspendedDelivery?.awaitedCall == call }
       return isAwaited ? .observerAwaited(call.entry.place, by: procedure, age: age) : nil
     }
   }
@@ -119,7 +119,9 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
   override func noteQuestion(_ condition: String, _ serial: UInt64, of procedure: Procedure) {
     guard let delay = overdueDelay else { return }
     report(procedure, after: delay) { procedure, age in
-      let isAwaited = procedure.read { $0.rarities?.conditions?.awaitedSerial == serial }
+      let isAwaited = procedure.read {
+        $0.rarities?.requirements.conditions?.awaitedSerial == serial
+      }
       return isAwaited ? .conditionUnanswered(condition, of: procedure, age: age) : nil
     }
   }

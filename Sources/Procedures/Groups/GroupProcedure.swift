@@ -170,7 +170,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
     note { core in
       core.withRarities { rarities in
         for child in children {
-          rarities.produced.append(Production(procedure: child, target: target))
+          rarities.pending.produced.append(Production(procedure: child, target: target))
         }
       }
       return core.machine.post(.produced)

@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import ProcedurePrimitives
 
 /// What waits for a procedure to finish, and is notified when it has left its list.
 enum FinishWaiter: Sendable {
@@ -13,4 +14,17 @@ enum FinishWaiter: Sendable {
     case .barrier(let ticket): ticket.finished()
     }
   }
+}
+
+/// Those that wait for one procedure, in order.
+struct FinishWaiters: Sendable {
+  private var waiters = Slab<FinishWaiter>()
+  private var order = SlabList()
+
+  /// - Returns: what takes it out again.
+  mutating func append(_ waiter: FinishWaiter) -> SlabKey { waiters.append(waiter, to: &order) }
+
+  mutating func remove(_ key: SlabKey) -> FinishWaiter? { waiters.remove(key, from: &order) }
+
+  var all: [FinishWaiter] { waiters.elements(of: order) }
 }

@@ -37,13 +37,16 @@ struct Prerequisite: Sendable {
 
 extension Procedure {
   final func evaluateConditions(onWorkerOf list: ReadyList?) {
-    read { $0.rarities?.conditions }?.evaluate(for: self, onWorkerOf: list)
+    read { $0.rarities?.requirements.conditions }?.evaluate(for: self, onWorkerOf: list)
   }
 
   /// The procedure was cancelled: it no longer waits for its conditions.
   final func abandonConditions() {
     let (task, prerequisites) = read { core in
-      (core.rarities?.conditions?.abandon(), core.rarities?.prerequisites ?? [])
+      (
+        core.rarities?.requirements.conditions?.abandon(),
+        core.rarities?.requirements.prerequisites ?? []
+      )
     }
     task?.cancel()
     for prerequisite in prerequisites where prerequisite.isOurs {

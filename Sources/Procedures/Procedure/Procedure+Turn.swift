@@ -105,7 +105,7 @@ extension Procedure {
       }
       // Go on with an event whose delivery had to wait for another queue, unless the turn moves.
       if core.extras != nil, core.homeElsewhere(than: worker) == nil,
-        let delivery = core.rarities?.suspendedDelivery.take()
+        let delivery = core.rarities?.pending.suspendedDelivery.take()
       {
         detail = .delivery(delivery)
         return NextStep(.attachObservers, isObserved: true)
@@ -150,9 +150,9 @@ extension Procedure {
   ) -> [FinishWaiter]? {
     record?.publish(named: derivedName)
     let waiters = extras.existingRarities.map { rarities in
-      rarities.disconnect()
-      for prerequisite in rarities.prerequisites { prerequisite.edge.leave() }
-      return rarities.waiters.elements(of: rarities.waiterList)
+      rarities.links.leave()
+      for prerequisite in rarities.requirements.prerequisites { prerequisite.edge.leave() }
+      return rarities.waiters.all
     }
     extras.leaveDependencies()
     while let edge = extras.dependents.popFirst() {

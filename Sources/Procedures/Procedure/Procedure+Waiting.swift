@@ -16,7 +16,7 @@ extension Procedure {
   final func addFinishWaiter(_ waiter: FinishWaiter) -> Bool {
     read { core in
       guard !core.machine.isRetired else { return false }
-      core.withRarities { _ = $0.waiters.append(waiter, to: &$0.waiterList) }
+      core.withRarities { _ = $0.waiters.append(waiter) }
       return true
     }
   }
@@ -29,8 +29,7 @@ extension Procedure {
         let mustWait = read { core in
           guard !core.machine.isRetired, !Task.isCancelled else { return false }
           core.withRarities { rarities in
-            waiter.key = rarities.waiters.append(
-              .task(continuation), to: &rarities.waiterList)
+            waiter.key = rarities.waiters.append(.task(continuation))
           }
           return true
         }
@@ -39,7 +38,7 @@ extension Procedure {
     } onCancel: {
       let found = read { core -> FinishWaiter? in
         guard let rarities = core.rarities, let key = waiter.key else { return nil }
-        return rarities.waiters.remove(key, from: &rarities.waiterList)
+        return rarities.waiters.remove(key)
       }
       found?.resume()
     }

@@ -175,8 +175,8 @@ extension ProcedureCore {
   }
 
   private mutating func deliveryOfProduced() -> ObserverDelivery? {
-    guard let rarities, let production = rarities.produced.popFirst() else { return nil }
-    if !rarities.produced.isEmpty { _ = machine.post(.produced) }
+    guard let rarities, let production = rarities.pending.produced.popFirst() else { return nil }
+    if !rarities.pending.produced.isEmpty { _ = machine.post(.produced) }
     return ObserverDelivery(.willAdd, to: observers.entries, of: production)
   }
 }

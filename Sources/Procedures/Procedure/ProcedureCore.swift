@@ -64,7 +64,7 @@ internal import ProcedurePrimitives
 
   /// Whether it asked, or asks, for what it excludes others from.
   var isExclusive: Bool {
-    @inline(__always) get { rarities?.exclusion?.request != nil }
+    @inline(__always) get { rarities?.requirements.exclusion?.request != nil }
   }
 
   /// The procedure has come further than it was in its list.
@@ -92,7 +92,7 @@ internal import ProcedurePrimitives
   /// What it asks for with its slot, once nothing else is missing; nil for most.
   mutating func exclusionRequest(for procedure: Procedure, in list: ReadyList) -> ExclusionRequest?
   {
-    let request = rarities?.exclusion?.makeRequest(for: procedure, in: list)
+    let request = rarities?.requirements.exclusion?.makeRequest(for: procedure, in: list)
     if let request, request.wait == nil { request.wait = record.open?.expectExclusion() }
     return request
   }

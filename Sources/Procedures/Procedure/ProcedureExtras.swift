@@ -34,15 +34,15 @@ final class ProcedureExtras: @unchecked Sendable {
 
   @inline(never)
   private func putIndexedInRow() {
-    if let storedRarities, let indexed = storedRarities.indexedDependencies {
-      storedRarities.indexedDependencies = nil
+    if let storedRarities, let indexed = storedRarities.requirements.indexedDependencies {
+      storedRarities.requirements.indexedDependencies = nil
       storedDependencies = indexed.dependencies
     }
   }
 
   /// The procedure has gone, or finished.
   deinit {
-    storedRarities?.disconnect()
+    storedRarities?.links.leave()
     if !dependencies.isEmpty { releaseDependencies() }
   }
 
@@ -75,9 +75,9 @@ final class ProcedureExtras: @unchecked Sendable {
 
   /// What is left of it when the procedure has finished; nil if none of that was used.
   func remainder() -> ProcedureExtras? {
-    let (token, cancelReason) = (storedRarities?.token, storedRarities?.cancelReason)
+    let (token, cancelReason) = (storedRarities?.links.token, storedRarities?.links.cancelReason)
     let lateFinishes = storedRarities?.lateFinishes
-    let ignoredCondition = storedRarities?.ignoredCondition
+    let ignoredCondition = storedRarities?.requirements.ignoredCondition
     guard
       name != nil || lateFinishes != nil || token != nil || cancelReason != nil || values != nil
         || origin != nil || ignoredCondition != nil
@@ -86,11 +86,13 @@ final class ProcedureExtras: @unchecked Sendable {
     remainder.name = name
     remainder.origin = origin
     remainder.values = values
-    if ignoredCondition != nil { remainder.rarities.ignoredCondition = ignoredCondition }
+    if ignoredCondition != nil {
+      remainder.rarities.requirements.ignoredCondition = ignoredCondition
+    }
     if lateFinishes != nil { remainder.rarities.lateFinishes = lateFinishes }
     if token != nil || cancelReason != nil {
-      remainder.rarities.token = token
-      remainder.rarities.cancelReason = cancelReason
+      remainder.rarities.links.token = token
+      remainder.rarities.links.cancelReason = cancelReason
     }
     return remainder
   }

@@ -26,7 +26,7 @@ extension Procedure {
       guard !core.machine.isCancelled else { return .later(turnOn: nil) }
       if let worker, core.runs(on: worker), core.machine.post(.takeTurn) == .turn { return .now }
       core.withRarities {
-        $0.handOvers.append(Edge(other: dependency, rule: .handOver(handOver)))
+        $0.requirements.handOvers.append(Edge(other: dependency, rule: .handOver(handOver)))
       }
       let takesTurn = core.machine.post(.handOver) == .turn
       return .later(turnOn: takesTurn ? core.home ?? .detached : nil)
@@ -54,7 +54,7 @@ extension Procedure {
   /// - Parameter list: the list whose worker this is, which will look for more there.
   final func carryOutHandOvers(onWorkerOf list: ReadyList?) {
     while let edge = read({ core in
-      core.machine.isCancelled ? nil : core.rarities?.handOvers.popFirst()
+      core.machine.isCancelled ? nil : core.rarities?.requirements.handOvers.popFirst()
     }), case .handOver(let handOver) = edge.rule {
       carryOut(handOver, from: edge.other)
       dependencyFinished(onWorkerOf: list, after: edge.other.recordID)

@@ -66,7 +66,7 @@ extension ProcedureExtras {
 
   /// - Returns: where it is, unless others are removed.
   func addDependency(on procedure: Procedure, by rule: EdgeRule) -> Int {
-    if let indexed = existingRarities?.indexedDependencies {
+    if let indexed = existingRarities?.requirements.indexedDependencies {
       return indexed.append(Edge(other: procedure, rule: rule))
     }
     dependencies.append(Edge(other: procedure, rule: rule))
@@ -75,11 +75,13 @@ extension ProcedureExtras {
 
   /// Takes back all dependencies on one procedure.
   func removeDependencies(on procedure: Procedure) -> [Edge] {
-    if let indexed = existingRarities?.indexedDependencies { return indexed.remove(procedure) }
+    if let indexed = existingRarities?.requirements.indexedDependencies {
+      return indexed.remove(procedure)
+    }
     if dependencies.count > Self.fewest {
       let indexed = IndexedDependencies(dependencies)
       dependencies = SmallList()
-      rarities.indexedDependencies = indexed
+      rarities.requirements.indexedDependencies = indexed
       return indexed.remove(procedure)
     }
     var removed: [Edge] = []
@@ -91,7 +93,7 @@ extension ProcedureExtras {
 
   /// Notes where the procedure waits for a dependency. False if that was removed.
   func setKey(_ key: DependentList.Key, of procedure: Procedure, near index: Int) -> Bool {
-    if let indexed = existingRarities?.indexedDependencies {
+    if let indexed = existingRarities?.requirements.indexedDependencies {
       return indexed.setKey(key, of: procedure)
     }
     func matches(_ edge: Edge) -> Bool {

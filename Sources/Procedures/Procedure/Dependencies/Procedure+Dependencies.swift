@@ -56,8 +56,8 @@ extension Procedure {
       guard core.machine.state == .pending else { return .recorded }
       // Ready or taken, it goes back to waiting, and a slot that it had becomes free.
       let effect = core.machine.post(.dependencyAdded)
-      let evaluation = core.rarities?.conditions?.restart()
-      let request = core.rarities?.exclusion?.takeRequest()
+      let evaluation = core.rarities?.requirements.conditions?.restart()
+      let request = core.rarities?.requirements.exclusion?.takeRequest()
       let aftermath = effect == .wait ? core.home?.makeWaiting(self) : nil
       core.record.open?.note(core.machine)
       return .wait(index: index, aftermath, evaluation, released: request)

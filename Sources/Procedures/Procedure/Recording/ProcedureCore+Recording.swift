@@ -78,7 +78,8 @@ extension Procedure {
       guard core.machine.state < .finishing, core.home === list, core.isMember,
         core.beginRecord(of: self, in: list)
       else { return }
-      guard let request = core.rarities?.exclusion?.request, let record = core.record.open
+      guard let request = core.rarities?.requirements.exclusion?.request,
+        let record = core.record.open
       else { return }
       list.holdingLock { request.wait = record.expectExclusion() }
     }
