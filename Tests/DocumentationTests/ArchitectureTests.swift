@@ -104,9 +104,14 @@ import Testing
         ArchitecturePage.code(in: row[2]).map(\.code))
     }
     #expect(Set(said.keys) == Set(uses.keys))
+    let rows = drawing.split(separator: "\n").map { $0.split { !$0.isLetter } }
+    func row(_ folder: String) -> Int? { rows.firstIndex { $0.contains(folder[...]) } }
     for (folder, used) in uses {
-      let isDrawn = drawing.contains(folder)
-      #expect(isDrawn, "the drawing has no \(folder)")
+      let own = try #require(row(folder), "the drawing has no \(folder)")
+      for other in used {
+        let below = try #require(row(other))
+        #expect(below > own, "\(folder) uses \(other), which is not drawn below it")
+      }
       let row = used.sorted().map { "`\($0)`" }.joined(separator: ", ")
       #expect(said[folder] == used, "the row of \(folder) must be: \(row)")
     }

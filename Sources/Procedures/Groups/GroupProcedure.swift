@@ -319,7 +319,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   }
 
   /// Children do not own the list: they leave it before the group goes.
-  private func abandonChildren() -> ReadyList.Remains {
+  private func abandonChildren() -> ReadyList.Machine.Remains {
     let remains = list.abandon()
     for child in remains.unfinished { child.leaveHome() }
     return remains

@@ -23,8 +23,9 @@
 /// ³ once; refused on a group, whose end is `childrenFinished`. ⁴ if it has conditions.
 ///
 /// Events of what it waits for (`dependencyAdded` to `conditionsSatisfied`) count until it has started: the
-/// table of the gate says what they do. The others have a state of their own that they answer to: `deliver` a
-/// mark, `heard` the question to the group, `release` a hold, `giveBackTurn` a turn.
+/// table of the gate says what they do. The others answer to something else than the state: `deliver` to a mark,
+/// `childrenFinished` to a group that settles, `heard` to the question to the group, `release` to a hold,
+/// `takeTurn` and `giveBackTurn` to who has the turn; and `joinGroup` comes with the enqueue.
 ///
 /// What it waits for before it starts is a machine of its own, the *gate*: the life asks it as long as
 /// the procedure is pending and was not cancelled.
@@ -121,7 +122,9 @@ struct ProcedureStateMachine: Sendable {
     case childAsks
     /// It is in a group, which decides about its errors before it has finished.
     case joinGroup
-    /// The group has decided.
+    /// The group has decided while it was asked.
+    case heardAtOnce
+    /// The group has decided, since it was asked.
     case heard
     /// An observer keeps an event back.
     case hold(Holdable)
@@ -147,7 +150,7 @@ struct ProcedureStateMachine: Sendable {
     /// The wrong moment for that.
     case refused
 
-    /// Whether the event counts.
+    /// Of a mark, or a finish: whether it counts.
     var isAccepted: Bool { self != .late && self != .refused }
 
     /// How far it has come.
@@ -338,6 +341,7 @@ struct ProcedureStateMachine: Sendable {
     case .handOver: note(.handOver)
     case .childAsks: note(.children)
     case .joinGroup: joinGroup()
+    case .heardAtOnce: hearAtOnce()
     case .heard: hear()
     case .hold(let event): hold(event)
     case .release(let event): release(event)
@@ -537,13 +541,18 @@ struct ProcedureStateMachine: Sendable {
   /// Whether the group must be asked, and has not been.
   var mustAskGroup: Bool { hearing == .due }
 
+  private mutating func hearAtOnce() -> Effect {
+    precondition(hearing == .due, "Internal inconsistency: heard at once, and asked before")
+    hearing = .heard
+    return .none
+  }
+
   private mutating func hear() -> Effect {
     defer { hearing = .heard }
     switch hearing {
     case .awaited: return .turn
-    // While it was asked, or before it waited for that.
-    case .due, .asked: return .none
-    case .none, .heard:
+    case .asked: return .none
+    case .none, .due, .heard:
       preconditionFailure("Internal inconsistency: heard without having asked")
     }
   }
@@ -551,6 +560,7 @@ struct ProcedureStateMachine: Sendable {
   // MARK: Pending events
 
   private mutating func hold(_ event: Holdable) -> Effect {
+    precondition(state >= .started, "Internal inconsistency: an event is held that has not come")
     // Once the cancel is on its way, there is no execute to hold back.
     if event == .execute, cancellation >= .deliverable { return .none }
     held = event

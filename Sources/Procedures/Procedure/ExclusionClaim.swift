@@ -46,10 +46,21 @@ final class ExclusionClaim: @unchecked Sendable {
 }
 
 extension ExclusionRequest {
-  /// The one that asks: all requests are made above, each for a procedure in its list.
-  var procedure: Procedure { unsafe unsafeDowncast(owner, to: Procedure.self) }
+  /// The one that asks.
+  var procedure: Procedure {
+    guard let procedure = owner as? Procedure else { stopAsForeign() }
+    return procedure
+  }
 
-  var list: ReadyList { unsafe unsafeDowncast(ownerList, to: ReadyList.self) }
+  var list: ReadyList {
+    guard let list = ownerList as? ReadyList else { stopAsForeign() }
+    return list
+  }
+
+  private func stopAsForeign() -> Never {
+    preconditionFailure(
+      "Internal inconsistency: what asks for categories is no procedure in a list")
+  }
 }
 
 extension ExclusionObstacle {

@@ -75,7 +75,7 @@ extension Procedure {
       }
       let isHeard = next.asksGroup && askGroupAtOnce(on: worker)
       next = update { core in
-        if isHeard { _ = core.machine.post(.heard) }
+        if isHeard { _ = core.machine.post(.heardAtOnce) }
         return core.nextStep(on: worker, &detail)
       }
     }

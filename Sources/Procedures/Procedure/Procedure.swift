@@ -85,16 +85,20 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   func interrupt() {}
 
   /// A group takes another child.
-  func takeIn(_ child: Procedure) {}
+  func takeIn(_ child: Procedure) { stopAsNoGroup() }
 
   /// A group hears of children that are about to finish.
   func hearChildren() {}
 
   /// A group hears of one of them on the child's own worker, if it can. False if it cannot now.
-  func hearAtOnce(_ child: Procedure, on context: SchedulingContext) -> Bool { true }
+  func hearAtOnce(_ child: Procedure, on context: SchedulingContext) -> Bool { stopAsNoGroup() }
 
   /// The last child of a group has finished. True if the group's turn is now held for the caller.
-  func childrenFinished() -> Bool { false }
+  func childrenFinished() -> Bool { stopAsNoGroup() }
+
+  private func stopAsNoGroup() -> Never {
+    preconditionFailure("Internal inconsistency: '\(name)' is no group, and has children")
+  }
 
   /// It was cancelled: what the framework itself executes ends now.
   func endBecauseOfCancel() {}

@@ -121,7 +121,7 @@ struct RecordSample: Sendable {
   }
 
   /// The list's state may have changed. Called under its lock, at the end of each change: without counting
-  /// a reference, and without a copy of the machine, which is not changed.
+  /// a reference; what hinders is looked up only if it is recorded.
   @inline(__always)
   func note(_ hindrance: @autoclosure () -> Hindrance) {
     guard let current = unsafe reference.load(ordering: .relaxed) else { return }

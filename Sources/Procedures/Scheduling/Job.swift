@@ -1,52 +1,5 @@
 internal import Dispatch
 
-/// As what an item is added.
-enum MemberRole: UInt8, Sendable {
-  case member
-  /// Another member needs it: a closed list accepts it too, and it is not held back.
-  case need
-  /// Others may be held back because of it.
-  case barrier
-}
-
-/// What an item brings along: fixed when it is added.
-struct MemberStanding: Sendable {
-  let urgency: Urgency
-  let readiness: Readiness
-  /// The attempt in which it has come that far.
-  var attempt: UInt32 = 0
-  var role = MemberRole.member
-
-  /// Whether nothing changes if it joins a line of its own, and that one's members all join later.
-  var mayArriveLate: Bool {
-    switch readiness {
-    case .waiting: true
-    case .start: urgency.isNormal
-    case .evaluate: false
-    }
-  }
-
-  /// Notes it in the item, which is in no list yet.
-  @inline(__always)
-  func note(in item: some Schedulable) {
-    var membership = Membership()
-    membership.attempt = attempt
-    membership.urgency = urgency
-    membership.isReady = readiness == .start
-    item.membership = membership
-  }
-}
-
-/// What becomes of an item that is added.
-enum Insertion: Sendable, Equatable {
-  /// By itself, or later together with all others there are: when the list begins.
-  case accepted(isAnnounced: Bool)
-  /// It waits until it is allowed to go on.
-  case held
-  /// The list has closed.
-  case refused
-}
-
 /// What a worker is to run.
 struct Job<Item: Schedulable>: Sendable {
   /// The reference is the worker's, until it gives it back, or releases it.

@@ -10,7 +10,7 @@ struct Membership: Sendable {
   private static let exclusive: UInt8 = 1 << 5
   private static let kept: UInt8 = 1 << 6
 
-  /// The line that it stands in; `none` of a procedure that is no member.
+  /// The line that it stands in; `none` of an item that is no member.
   var line: StandingLine {
     get { StandingLine(index: bits & Self.listBits) }
     set { bits = bits & ~Self.listBits | newValue.index }

@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import ProcedurePrimitives
 
 /// The members of one queue, or the children of one group, and which may run next.
@@ -64,6 +63,7 @@ struct ReadyListStateMachine<Item: Schedulable, Request: SchedulingRequest>: Sen
   private var turns = Fifo<Member<Item>>()
   private var isWorkerRequested = false
   private(set) var phase: Phase
+  /// Whether none starts any more.
   private(set) var isCancelled = false
   /// All members there ever were, if these are the children of a group.
   private var allChildren: [Item] = []
@@ -273,7 +273,7 @@ struct ReadyListStateMachine<Item: Schedulable, Request: SchedulingRequest>: Sen
     return true
   }
 
-  /// The group was cancelled: each child that is added from here on is cancelled too.
+  /// The group was cancelled, or the queue as a whole: none starts from here on.
   mutating func cancel() { isCancelled = true }
 
   /// What is left in the list of a group that goes away: members, and those whose turns are due.

@@ -1,6 +1,6 @@
 internal import Dispatch
 
-/// Priority and quality of a procedure, in one byte: they are part of every procedure, twice.
+/// Priority and quality of an item, in one byte: they are part of every one, twice.
 struct Urgency: Sendable {
   private var bits = ProcedurePriority.normal.rawValue
 

@@ -67,6 +67,34 @@ import Testing
     }
   }
 
+  @Test("O3: an event that is held before it can come traps")
+  func heldEarly() async {
+    await #expect(processExitsWith: .failure) {
+      var machine = Machine()
+      _ = machine.post(.hold(.execute))
+    }
+    await #expect(processExitsWith: .failure) {
+      var machine = Machine()
+      _ = machine.post(.enqueue(waits: 0))
+      _ = machine.post(.hold(.finish))
+    }
+  }
+
+  @Test("heard without having asked, or once more, traps")
+  func heardEarly() async {
+    await #expect(processExitsWith: .failure) {
+      var machine = Machine()
+      _ = machine.post(.joinGroup)
+      _ = machine.post(.heard)
+    }
+    await #expect(processExitsWith: .failure) {
+      var machine = Machine()
+      _ = machine.post(.joinGroup)
+      _ = machine.post(.heardAtOnce)
+      _ = machine.post(.heardAtOnce)
+    }
+  }
+
   @Test("S1, S3: enqueue is accepted once", arguments: ProcedureState.allCases)
   func enqueue(in state: ProcedureState) {
     var machine = machine(in: state)
@@ -125,8 +153,8 @@ import Testing
     #expect(machine.post(.mark(errors: [])) == .late)
   }
 
-  @Test("G3: between mark and post a turn neither executes nor finishes")
-  func betweenMarkAndPost() {
+  @Test("G3: between mark and delivery a turn neither executes nor finishes")
+  func betweenMarkAndDelivery() {
     for state in [ProcedureState.started, .executing] {
       var machine = machine(in: state)
       _ = machine.post(.mark(errors: []))

@@ -88,6 +88,24 @@ import Testing
       procedure.trace.events == ["p didAttach", "p didExecute", "p willFinish", "p didFinish"])
   }
 
+  @Test("O1: the only observer is released after the finish, also if it does not want that")
+  func onlyObserverIsReleased() {
+    let procedure = TracedProcedure()
+    weak var kept: Recorder<String>?
+    let registration: ObserverRegistration
+    do {
+      let recorder = Recorder<String>()
+      kept = recorder
+      registration = procedure.addWillExecuteBlockObserver { _ in recorder.note("will execute") }
+    }
+    #expect(kept != nil)
+    makeQueue().add(procedure)
+    scheduler.run()
+    #expect(procedure.isFinished && kept == nil)
+    let isTakenOff = registration.remove()
+    #expect(!isTakenOff)
+  }
+
   @Test("O1: the registration takes it off, also when an earlier observer does so")
   func removal() {
     let procedure = TracedProcedure(end: .whenTold)

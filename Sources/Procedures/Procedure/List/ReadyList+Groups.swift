@@ -113,7 +113,5 @@ extension ReadyList {
     }
   }
 
-  typealias Remains = ReadyListStateMachine<Procedure, ExclusionRequest>.Remains
-
-  func abandon() -> Remains { locked { $0.machine.abandon() } }
+  func abandon() -> Machine.Remains { locked { $0.machine.abandon() } }
 }

@@ -17,8 +17,10 @@ internal import ProcedurePrimitives
 /// 3. Where a member is (waiting, ready, running) changes in the same critical section of the
 ///    procedure as the reason for it; only a start may be under way.
 final class ReadyList: Sendable {
+  typealias Machine = ReadyListStateMachine<Procedure, ExclusionRequest>
+
   struct Storage: Sendable {
-    var machine: ReadyListStateMachine<Procedure, ExclusionRequest>
+    var machine: Machine
     /// The cancel of the group, or of the queue as a whole: each member that is added from here on is cancelled.
     var treeCancel: TreeCancel?
     var context: SchedulingContext
@@ -70,7 +72,7 @@ final class ReadyList: Sendable {
   init(context: SchedulingContext, delegate: ListDelegate? = nil) {
     queueStatus = AtomicByte(context.isDetached ? 0 : 1)
     storage = Contended(
-      Storage(machine: ReadyListStateMachine<Procedure, ExclusionRequest>(), context: context))
+      Storage(machine: Machine(), context: context))
     arrivals = Arrivals<Procedure>(isOpen: true)
     fixedContext = context
     self.delegate = delegate
@@ -82,7 +84,7 @@ final class ReadyList: Sendable {
     queueStatus = AtomicByte(0)
     storage = Contended(
       Storage(
-        machine: ReadyListStateMachine<Procedure, ExclusionRequest>(isGroup: true),
+        machine: Machine(isGroup: true),
         context: .detached))
     arrivals = Arrivals<Procedure>(isOpen: false)
     fixedContext = nil
@@ -170,7 +172,7 @@ final class ReadyList: Sendable {
   func holdingLock<Result: Sendable>(_ body: () -> Result) -> Result { locked { _ in body() } }
 
   func position(of procedure: Procedure)
-    -> ReadyListStateMachine<Procedure, ExclusionRequest>.Position
+    -> Machine.Position
   {
     locked { $0.machine.position(of: procedure) }
   }

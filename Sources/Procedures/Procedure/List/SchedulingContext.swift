@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import ProcedurePrimitives
 
 /// What a queue shares with the groups on it, however deep.

@@ -13,10 +13,7 @@ class QueueSupervisor: @unchecked Sendable {
 
   // To override.
 
-  var queueName: String {
-    get { "" }
-    set {}
-  }
+  var queueName: String { "" }
 
   /// - Returns: whether there is a handler, which was called.
   @discardableResult
@@ -53,7 +50,7 @@ final class SupervisorReference: @unchecked Sendable {
 enum Supervision {
   /// Of cancelled procedures that have not finished.
   static let wantsCancels = AtomicByte(0)
-  /// Of anything.
+  /// Of anything else: whether any queue has ever had a handler.
   static let wantsReports = AtomicByte(0)
 }
 

@@ -4,8 +4,8 @@ import Testing
 
 @testable import Procedures
 
-/// The lists of `ReadyListStateMachine` for conditions and exclusion.
-@Suite struct ReadyListWaitingTests {
+/// Members of a `ReadyListStateMachine` that are evaluated, or ask for something beside a slot.
+@Suite struct ExcludedMembersTests {
   private typealias Machine = ReadyListStateMachine<ListedItem, ListedItem.Request>
 
   private static let tickets = Locked<UInt64>(0)
