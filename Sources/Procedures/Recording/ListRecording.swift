@@ -121,11 +121,10 @@ struct RecordSample: Sendable {
   }
 
   /// The list's state may have changed. Called under its lock, at the end of each change: without counting
-  /// a reference; what hinders is looked up only if it is recorded.
+  /// a reference.
   @inline(__always)
-  func note(_ hindrance: @autoclosure () -> Hindrance) {
+  func note(_ hindrance: Hindrance) {
     guard let current = unsafe reference.load(ordering: .relaxed) else { return }
-    let hindrance = hindrance()
     unsafe current._withUnsafeGuaranteedRef { $0.note(hindrance) }
   }
 

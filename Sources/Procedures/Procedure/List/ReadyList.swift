@@ -228,7 +228,7 @@ final class ReadyList: Sendable {
     of storage: inout Storage, offering offers: [ExclusionRequest]? = nil
   ) -> Aftermath {
     let foreign = offers.map { accept($0, &storage) }
-    recording.note(storage.machine.hindrance)
+    if recording.isUsed { recording.note(storage.machine.hindrance) }
     let needsWorker = storage.machine.requestWorker()
     let isStuck = storage.machine.isStuck(hasMoreArrivals: !arrivals.isEmpty)
     if !needsWorker, !isStuck, foreign == nil { return .none }
