@@ -16,7 +16,8 @@ struct DependentList: Sendable {
     @safe @exclusivity(unchecked) var order = SlabList()
   }
 
-  private var first: Edge?
+  /// Without the room for a key, which no dependent has.
+  private var first: (dependent: Procedure, rule: EdgeRule)?
   private var others: Others?
 
   /// Whether there are none, and never were two.
@@ -24,7 +25,7 @@ struct DependentList: Sendable {
 
   mutating func append(_ dependent: Procedure, by rule: EdgeRule) -> Key {
     if first == nil, others == nil {
-      first = Edge(other: dependent, rule: rule)
+      first = (dependent, rule)
       return .first
     }
     let others = self.others ?? Others()
@@ -37,7 +38,7 @@ struct DependentList: Sendable {
   mutating func remove(_ key: Key) -> Edge? {
     switch key {
     case .first:
-      return first.take()
+      return takeFirst()
     case .other(let place):
       guard let others, others.dependents.isOccupied(place) else { return nil }
       return others.dependents.remove(at: place, from: &others.order)
@@ -45,8 +46,18 @@ struct DependentList: Sendable {
   }
 
   mutating func popFirst() -> Edge? {
-    if let dependent = first.take() { return dependent }
+    if let edge = takeFirst() { return edge }
     guard let others else { return nil }
     return others.dependents.popFirst(from: &others.order)
+  }
+
+  @inline(__always)
+  private mutating func takeFirst() -> Edge? {
+    var taken: (dependent: Procedure, rule: EdgeRule)?
+    swap(&taken, &first)
+    switch consume taken {
+    case (let dependent, let rule)?: return Edge(other: dependent, rule: rule)
+    case nil: return nil
+    }
   }
 }
