@@ -4,6 +4,12 @@ import ProceduresTesting
 import ProceduresTimeline
 import Testing
 
+#if TSAN
+  import ProcedurePrimitives
+  /// ThreadSanitizer does not see into that of `Synchronization` when two threads want it: see `Locked`.
+  private typealias Mutex = Locked
+#endif
+
 // listing: tutorial-site
 import Procedures
 import Synchronization
