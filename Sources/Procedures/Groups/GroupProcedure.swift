@@ -265,10 +265,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
       return true
     }
     decide(about: child)
-    let list: ReadyList? = update { core in
-      core.machine.post(.giveBackTurn) == .turn ? core.home ?? .detached : nil
-    }
-    list?.requestTurn(of: self)
+    post(.giveBackTurn)
     return true
   }
 

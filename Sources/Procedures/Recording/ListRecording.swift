@@ -124,8 +124,7 @@ struct RecordSample: Sendable {
   /// a reference.
   @inline(__always)
   func note(_ hindrance: Hindrance) {
-    guard let current = unsafe reference.load(ordering: .relaxed) else { return }
-    unsafe current._withUnsafeGuaranteedRef { $0.note(hindrance) }
+    withCurrent { $0.note(hindrance) }
   }
 
   /// Called under the list's lock. What was there before must be kept by `new`.

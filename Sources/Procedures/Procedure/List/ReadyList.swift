@@ -71,9 +71,8 @@ final class ReadyList: Sendable {
 
   init(context: SchedulingContext, delegate: ListDelegate? = nil) {
     queueStatus = AtomicByte(context.isDetached ? 0 : 1)
-    storage = Contended(
-      Storage(machine: Machine(), context: context))
-    arrivals = Arrivals<Procedure>(isOpen: true)
+    storage = Contended(Storage(machine: Machine(), context: context))
+    arrivals = Arrivals(isOpen: true)
     fixedContext = context
     self.delegate = delegate
     barriers = delegate == nil ? nil : QueueBarriers()
@@ -82,11 +81,8 @@ final class ReadyList: Sendable {
 
   init(childrenOf group: GroupReference) {
     queueStatus = AtomicByte(0)
-    storage = Contended(
-      Storage(
-        machine: Machine(isGroup: true),
-        context: .detached))
-    arrivals = Arrivals<Procedure>(isOpen: false)
+    storage = Contended(Storage(machine: Machine(isGroup: true), context: .detached))
+    arrivals = Arrivals(isOpen: false)
     fixedContext = nil
     delegate = nil
     barriers = nil
@@ -171,9 +167,7 @@ final class ReadyList: Sendable {
   /// Runs `body` under the lock. Called under the lock of a member.
   func holdingLock<Result: Sendable>(_ body: () -> Result) -> Result { locked { _ in body() } }
 
-  func position(of procedure: Procedure)
-    -> Machine.Position
-  {
+  func position(of procedure: Procedure) -> Machine.Position {
     locked { $0.machine.position(of: procedure) }
   }
 
@@ -284,8 +278,7 @@ extension ReadyList {
       let offers: [ExclusionRequest]
 
       init(
-        on list: ReadyList, workerContext: SchedulingContext?,
-        supervisor: QueueSupervisor?,
+        on list: ReadyList, workerContext: SchedulingContext?, supervisor: QueueSupervisor?,
         offers: [ExclusionRequest]
       ) {
         self.list = list
