@@ -116,7 +116,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
 
   /// An output as it is stored.
   static func stored(_ output: Output) -> StoredValue {
-    TypedValue(output)
+    StoredValue(output)
   }
 
   /// Not callable: this closure was handed the procedure, not a finish handle.
@@ -196,13 +196,13 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
   }
 
   private func bodyEnded(_ nothing: Void) {
-    bodyEnded([], TypedValue(nothing))
+    bodyEnded([], StoredValue(nothing))
   }
 
   /// As `finishByItself(throwing:)`, in a step of the task.
   private func bodyEnded(with error: any Error) {
     if error is CancellationError, isCancelled { return bodyEnded([], nil) }
-    bodyEnded([error], StoredError(error))
+    bodyEnded([error], StoredValue(failure: error))
   }
 
   private func bodyEnded(_ errors: [any Error], _ output: StoredValue?) {

@@ -75,6 +75,6 @@ nonisolated open class AsyncTransformProcedure<Input: Sendable, Output: Sendable
     guard let procedure = procedure as? AsyncTransformProcedure<Input, Output> else {
       preconditionFailure("Internal inconsistency: a transform that is run by another procedure")
     }
-    return (procedure, try procedure.requireInput())
+    return (procedure, try procedure.requireInput(as: Input.self))
   }
 }

@@ -37,7 +37,7 @@ public final class FinishHandle<Output: Sendable>: Sendable {
   /// A `CancellationError` after a cancel is the cancel, not a failure.
   public func callAsFunction(_ result: Result<Output, any Error>) {
     switch result {
-    case .success(let output): procedure.finishByItself(with: TypedValue(output))
+    case .success(let output): procedure.finishByItself(with: StoredValue(output))
     case .failure(let error): procedure.finishByItself(throwing: error)
     }
   }

@@ -15,12 +15,11 @@
 /// `AsyncProcedure(.callback) { finish in … }`.
 nonisolated open class BlockProcedure: Procedure, @unchecked Sendable {
   /// Belongs to the turn, which releases it.
-  @safe @exclusivity(unchecked)
-  private final var block: (@Sendable (BlockProcedure) throws -> Void)?
+  @safe @exclusivity(unchecked) private final var block: (@Sendable () throws -> Void)?
 
   /// Makes a procedure that runs `block`.
   public init(name: String? = nil, _ block: @escaping @Sendable () throws -> Void) {
-    self.block = { _ in try block() }
+    self.block = block
     super.init()
     if let name { self.name = name }
   }
@@ -29,15 +28,16 @@ nonisolated open class BlockProcedure: Procedure, @unchecked Sendable {
   public init(
     name: String? = nil, _ block: @escaping @Sendable (BlockProcedure) throws -> Void
   ) {
-    self.block = block
     super.init()
+    // This one needs a closure around it, so that the other, which is more frequent, does not.
+    self.block = { [unowned self] in try block(self) }
     if let name { self.name = name }
   }
 
   /// Runs the closure.
   open override func execute() {
     do {
-      try block.take()?(self)
+      try block.take()?()
       finishByItself(withErrors: [])
     } catch is CancellationError where isCancelled {
       finishByItself(withErrors: [])

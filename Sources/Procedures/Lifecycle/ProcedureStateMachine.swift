@@ -245,7 +245,8 @@ struct ProcedureStateMachine: Sendable {
   /// Nil for none, so that nothing is counted for it.
   private var failure: Failure?
   private var waiting = Waiting.toStart(ProcedureGate())
-  private(set) var state = ProcedureState.initialized
+  /// What is published of it after each event: state, cancelled flag and failed flag.
+  private(set) var status = ProcedureStatus()
   private(set) var cancellation = Cancellation.none
   private var flags: Flags = []
   private var inbox: Inbox = []
@@ -288,9 +289,14 @@ struct ProcedureStateMachine: Sendable {
     }
   }
 
+  private(set) var state: ProcedureState {
+    @inline(__always) get { status.state }
+    @inline(__always) set { status.state = newValue }
+  }
+
+  var isCancelled: Bool { status.isCancelled }
+  var isFailed: Bool { status.isFailed }
   var errors: [any Error] { failure?.errors ?? [] }
-  var isFailed: Bool { failure != nil }
-  var isCancelled: Bool { cancellation != .none }
   var isGroup: Bool { children != .notAGroup }
   var cancelErrors: [any Error] {
     failure.map { Array($0.errors.prefix($0.cancelErrorCount)) } ?? []
@@ -300,16 +306,6 @@ struct ProcedureStateMachine: Sendable {
 
   /// Whether it was cancelled or told to finish, so that a further cancel would be late.
   var isEnding: Bool { isCancelled || flags[.finishRequested] || state >= .finishing }
-
-  /// What is published of it after each event: state, cancelled flag and failed flag.
-  ///
-  /// `mutating`, so that it is read in place: otherwise the whole machine would be copied for it, and the
-  /// references in it counted.
-  var status: ProcedureStatus {
-    @inline(__always) mutating get {
-      ProcedureStatus(state: state, isCancelled: isCancelled, isFailed: isFailed)
-    }
-  }
 
   // MARK: The door
 
@@ -469,7 +465,8 @@ struct ProcedureStateMachine: Sendable {
   private mutating func mark(_ newErrors: [any Error]) -> Effect {
     guard !isEnding else { return .late }
     cancellation = .marked
-    if !newErrors.isEmpty { failure = Failure(newErrors, cancelErrorCount: newErrors.count) }
+    status.noteCancel()
+    if !newErrors.isEmpty { fail(with: newErrors, cancelErrorCount: newErrors.count) }
     return .none
   }
 
@@ -504,10 +501,15 @@ struct ProcedureStateMachine: Sendable {
   private mutating func acceptFinish(_ newErrors: [any Error]) -> Effect {
     flags[.finishRequested] = true
     if !newErrors.isEmpty {
-      failure = Failure(errors + newErrors, cancelErrorCount: failure?.cancelErrorCount ?? 0)
+      fail(with: errors + newErrors, cancelErrorCount: failure?.cancelErrorCount ?? 0)
     }
     // An unstarted one may not be on any queue yet: enqueuing it asks for the turn.
     return state == .initialized ? .none : requestTurn()
+  }
+
+  private mutating func fail(with errors: [any Error], cancelErrorCount: Int) {
+    failure = Failure(errors, cancelErrorCount: cancelErrorCount)
+    status.noteFailure()
   }
 
   // MARK: Observers and produced procedures

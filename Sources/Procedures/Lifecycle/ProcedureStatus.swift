@@ -1,15 +1,14 @@
 /// What is read of a procedure without its lock: one byte, published at each change.
 @usableFromInline
-struct ProcedureStatus {
-  let byte: UInt8
+struct ProcedureStatus: Sendable {
+  private(set) var byte: UInt8
 
   @inlinable static var cancelled: UInt8 { 1 << 3 }
   private static let failed: UInt8 = 1 << 4
+  private static let states: UInt8 = 7
 
-  init(state: ProcedureState, isCancelled: Bool, isFailed: Bool) {
-    byte =
-      state.rawValue | (isCancelled ? Self.cancelled : 0) | (isFailed ? Self.failed : 0)
-  }
+  /// Of a procedure that was just made.
+  init() { byte = ProcedureState.initialized.rawValue }
 
   init(byte: UInt8) {
     self.byte = byte
@@ -23,9 +22,15 @@ struct ProcedureStatus {
   var isFailed: Bool { byte & Self.failed != 0 }
 
   var state: ProcedureState {
-    guard let state = ProcedureState(rawValue: byte & 7) else {
-      preconditionFailure("Internal inconsistency: a procedure's status is \(byte)")
+    get {
+      guard let state = ProcedureState(rawValue: byte & Self.states) else {
+        preconditionFailure("Internal inconsistency: a procedure's status is \(byte)")
+      }
+      return state
     }
-    return state
+    set { byte = byte & ~Self.states | newValue.rawValue }
   }
+
+  mutating func noteCancel() { byte |= Self.cancelled }
+  mutating func noteFailure() { byte |= Self.failed }
 }

@@ -22,12 +22,12 @@ extension Procedure {
     var effect = ProcedureStateMachine.Effect.refused
     var insertion = Insertion.refused
     var groupCancel: TreeCancel?
-    var dependencies: SmallList<Edge>?
+    var dependencies = SmallList<Edge>()
     var isMarked = false
     let aftermath = update { core in
-      dependencies = core.extras?.dependencies
+      if core.extras != nil { core.withExtras { dependencies = $0.dependencies } }
       // A group must not start before its children know where they run.
-      let waits = (dependencies?.count ?? 0) + (isHeldBack ? 1 : 0) + (childList == nil ? 0 : 1)
+      let waits = dependencies.count + (isHeldBack ? 1 : 0) + (childList == nil ? 0 : 1)
       effect = core.machine.post(.enqueue(waits: waits))
       guard effect != .refused else { return ReadyList.Aftermath.none }
       let standing = MemberStanding(
@@ -62,6 +62,12 @@ extension Procedure {
         "Procedure '\(name)' was added to a queue or group twice; make a new one for each run.")
     }
     aftermath.carryOut()
+    // As mostly: nothing follows.
+    if effect != .turn, case .accepted = insertion, role == .member, groupCancel == nil,
+      childList == nil, dependencies.isEmpty
+    {
+      return insertion
+    }
     if effect == .turn {
       // It was cancelled before.
       listForTurns.requestTurn(of: self)
@@ -86,7 +92,7 @@ extension Procedure {
       }
       dependencyFinished()
     }
-    if let dependencies = consume dependencies { wait(for: dependencies) }
+    wait(for: consume dependencies)
     return insertion
   }
 

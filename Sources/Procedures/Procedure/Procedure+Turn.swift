@@ -59,8 +59,9 @@ extension Procedure {
         releaseWork()
         task?.submitFirstStep(on: worker.context)
         switch consume detail {
-        case .end(let extras, let record):
-          return .retired(waiters: retire(on: worker, with: extras, record))
+        case .end(let departure, let record):
+          record?.publish(named: derivedName)
+          return .retired(waiters: depart(departure, on: worker))
         case .record(let record):
           record.publish(named: derivedName)
           return .retired(waiters: nil)
@@ -142,20 +143,20 @@ extension Procedure {
     return true
   }
 
-  /// The last step: releases everything, and notifies dependents.
+  /// The last step: leaves what it is tied to, and notifies dependents.
   ///
   /// - Returns: what waits for the procedure, to be notified when that has left its list.
-  private func retire(
-    on worker: Worker, with extras: consuming ProcedureExtras, _ record: ProcedureRecord?
+  @inline(never)
+  private func depart(
+    _ departure: consuming Departure, on worker: Worker
   ) -> [FinishWaiter]? {
-    record?.publish(named: derivedName)
-    let waiters = extras.existingRarities.map { rarities in
+    let waiters = departure.rarities.map { rarities in
       rarities.links.leave()
       for prerequisite in rarities.requirements.prerequisites { prerequisite.edge.leave() }
       return rarities.waiters.all
     }
-    extras.leaveDependencies()
-    while let edge = extras.dependents.popFirst() {
+    while let edge = departure.dependencies.popLast() { edge.leave() }
+    while let edge = departure.dependents.popFirst() {
       edge.other.dependencyFinished(self, edge.rule, on: worker)
     }
     return waiters

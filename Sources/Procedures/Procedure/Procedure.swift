@@ -60,8 +60,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
 
   /// Makes a procedure that is on no queue yet.
   public init() {
-    status = LockByte(
-      ProcedureStatus(state: .initialized, isCancelled: false, isFailed: false).byte)
+    status = LockByte(ProcedureStatus().byte)
     core = ProcedureCore(isGroup: Self.isGroup)
   }
 

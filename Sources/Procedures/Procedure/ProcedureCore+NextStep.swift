@@ -11,8 +11,8 @@ struct NextStep: Sendable {
     case observers(SmallList<ObserverEntry>)
     /// Of a procedure that is to be added, or one that had to wait.
     indirect case delivery(ObserverDelivery)
-    /// At the last step: all that the procedure releases, and its record, if it is recorded.
-    case end(ProcedureExtras, ProcedureRecord?)
+    /// At the last step: all that the procedure gives up, and its record, if it is recorded.
+    case end(Departure, ProcedureRecord?)
     /// At the last step of one that has nothing to release.
     case record(ProcedureRecord)
   }
@@ -139,9 +139,9 @@ extension ProcedureCore {
     let origin = isMember && (machine.isCancelled || machine.isFailed) ? home?.owner : nil
     let record = record.exists ? endRecord(extras) : nil
     _ = leaveHome()
-    if let contents = extras, !contents.remainsAsItIs {
-      extras = contents.remainder()
-      detail = .end(contents, record)
+    if let departure = withExistingExtras({ $0.remainsAsItIs ? nil : $0.depart() }) ?? nil {
+      if withExistingExtras(\.isEmpty) == true { extras = nil }
+      detail = .end(departure, record)
     } else if let record {
       detail = .record(record)
     }

@@ -83,6 +83,16 @@ internal import ProcedurePrimitives
     }
   }
 
+  /// A dependency is done, or was removed: the procedure goes on if it was the last.
+  mutating func countDependency(
+    of procedure: Procedure, onWorkerOf list: ReadyList?, after dependency: RecordID?
+  ) -> ReadyList.Aftermath? {
+    guard !machine.isRetired else { return nil }
+    let effect = machine.post(.dependencyDone)
+    record.open?.note(machine, after: dependency)
+    return advance(procedure, after: effect, onWorkerOf: list)
+  }
+
   /// Whether its turns run on such a worker.
   mutating func runs(on worker: Worker) -> Bool {
     guard let home else { return false }

@@ -2,13 +2,16 @@ internal import ProcedurePrimitives
 
 /// The belongings that most procedures do not have. Guarded by the procedure's lock.
 ///
-/// What one procedure in a chain has is here; what is rarer still is in `rarities`.
+/// What one procedure in a chain has is here; what is rarer still is in `rarities`. The order leaves no gap.
 final class ProcedureExtras: @unchecked Sendable {
   @safe @exclusivity(unchecked) var name: String?
   @safe @exclusivity(unchecked) private var storedDependencies = SmallList<Edge>()
+  /// The finish that counts brought the output.
+  @safe @exclusivity(unchecked) var isOutputFinal = false
   @safe @exclusivity(unchecked) var dependents = DependentList()
-  /// Input, output and progress.
-  @safe @exclusivity(unchecked) var values: ProcedureValues?
+  @safe @exclusivity(unchecked) var input: StoredValue?
+  /// A value of the procedure's `Output`, or an error.
+  @safe @exclusivity(unchecked) var output: StoredValue?
   @safe @exclusivity(unchecked) private var storedRarities: ProcedureRarities?
   /// The group that the procedure was a child of, once it has ended without success.
   @safe @exclusivity(unchecked) var origin: GroupReference?
@@ -40,21 +43,13 @@ final class ProcedureExtras: @unchecked Sendable {
     }
   }
 
-  /// The procedure has gone, or finished.
+  /// The procedure has gone.
   deinit {
-    storedRarities?.links.leave()
-    if !dependencies.isEmpty { releaseDependencies() }
-  }
-
-  /// The procedure has finished, perhaps without having waited for all of them.
-  func leaveDependencies() {
-    var left = SmallList<Edge>()
-    swap(&left, &dependencies)
-    switch consume left {
-    case .none: break
-    case .one(let edge): edge.leave()
-    case .many(let edges): for edge in edges { edge.leave() }
+    if let storedRarities {
+      putInRow()
+      storedRarities.links.leave()
     }
+    if !storedDependencies.isEmpty { releaseDependencies() }
   }
 
   /// Looks at the rarer belongings, if there are any.
@@ -73,37 +68,38 @@ final class ProcedureExtras: @unchecked Sendable {
     storedRarities == nil && storedDependencies.isEmpty && dependents.isUnused
   }
 
-  /// What is left of it when the procedure has finished; nil if none of that was used.
-  func remainder() -> ProcedureExtras? {
-    let (token, cancelReason) = (storedRarities?.links.token, storedRarities?.links.cancelReason)
-    let lateFinishes = storedRarities?.lateFinishes
-    let ignoredCondition = storedRarities?.requirements.ignoredCondition
-    guard
-      name != nil || lateFinishes != nil || token != nil || cancelReason != nil || values != nil
-        || origin != nil || ignoredCondition != nil
-    else { return nil }
-    let remainder = ProcedureExtras()
-    remainder.name = name
-    remainder.origin = origin
-    remainder.values = values
-    if ignoredCondition != nil {
-      remainder.rarities.requirements.ignoredCondition = ignoredCondition
+  /// Whether there is nothing here.
+  var isEmpty: Bool {
+    remainsAsItIs && name == nil && input == nil && output == nil && origin == nil
+  }
+
+  /// The procedure has finished. What is known of it later remains here.
+  func depart() -> Departure {
+    putInRow()
+    var departure = Departure()
+    swap(&departure.dependencies, &storedDependencies)
+    swap(&departure.dependents, &dependents)
+    if let rarities = storedRarities {
+      storedRarities = rarities.remainder()
+      departure.rarities = rarities
     }
-    if lateFinishes != nil { remainder.rarities.lateFinishes = lateFinishes }
-    if token != nil || cancelReason != nil {
-      remainder.rarities.links.token = token
-      remainder.rarities.links.cancelReason = cancelReason
-    }
-    return remainder
+    return departure
   }
 
   /// Releases the dependencies without recursion: a chain may be 200,000 long.
   private func releaseDependencies() {
-    var released = dependencies.map(\.other)
-    dependencies = SmallList()
+    var released = storedDependencies.map(\.other)
+    storedDependencies = SmallList()
     while var procedure = released.popLast() {
       guard isKnownUniquelyReferenced(&procedure) else { continue }
       released += procedure.takeDependencies()
     }
   }
+}
+
+/// What a procedure that has finished gives up: told and released when nothing is locked.
+struct Departure: Sendable {
+  var dependencies = SmallList<Edge>()
+  var dependents = DependentList()
+  var rarities: ProcedureRarities?
 }

@@ -6,8 +6,24 @@ final class ProcedureRarities: @unchecked Sendable {
   var pending = PendingWork()
   var links = OuterLinks()
   var waiters = FinishWaiters()
+  var ownProgress = OwnProgress()
   /// Where a `finish` is reported that comes after it has ended by itself.
   var lateFinishes: SupervisorReference?
+
+  /// What is known of the procedure when it has finished; nil if that is nothing.
+  func remainder() -> ProcedureRarities? {
+    guard
+      links.token != nil || links.cancelReason != nil || lateFinishes != nil || ownProgress.isUsed
+        || requirements.ignoredCondition != nil
+    else { return nil }
+    let remainder = ProcedureRarities()
+    remainder.requirements.ignoredCondition = requirements.ignoredCondition
+    remainder.links.token = links.token
+    remainder.links.cancelReason = links.cancelReason
+    remainder.lateFinishes = lateFinishes
+    remainder.ownProgress = ownProgress
+    return remainder
+  }
 }
 
 /// What a procedure needs before it starts, beside plain dependencies.
@@ -49,4 +65,15 @@ struct OuterLinks: Sendable {
     for registration in registrations { registration.unregister() }
     for timer in timers { timer.clock.service.cancel(timer.key) }
   }
+}
+
+/// How far a procedure is by its own word.
+struct OwnProgress: Sendable {
+  /// The fraction that it reported last.
+  var fraction: Double?
+  var weight: Double?
+  /// While a reader watches it.
+  var node: ProgressNode?
+
+  var isUsed: Bool { fraction != nil || weight != nil || node != nil }
 }

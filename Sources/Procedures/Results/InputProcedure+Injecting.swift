@@ -20,7 +20,7 @@ extension InputProcedure {
   @discardableResult
   public func injectResult(from source: some OutputProcedure<Input>) -> Self {
     if keepsInput, source.keepsOutput {
-      add(dependency: source, by: .handOver(.storedValue))
+      add(dependency: source, by: .output)
     } else {
       receive(from: source) { target, _, output in target.input = output }
     }
@@ -91,24 +91,6 @@ extension InputProcedure {
       }
     }
     add(dependency: source, by: .handOver(handOver))
-  }
-}
-
-extension HandOver {
-  /// The output as it is stored becomes the input as it is stored: between procedures whose types agree, and
-  /// that both keep them behind their locks.
-  fileprivate static let storedValue = HandOver { source, target in
-    guard !target.isCancelled else { return nil }
-    if let shortfall = source.shortfall { return shortfall }
-    switch source.storedOutput {
-    case let failure as StoredError:
-      return ProcedureError.dependencyFailed(source.name, [failure.error])
-    case let output?:
-      target.storedInput = output
-      return nil
-    case nil:
-      return ProcedureError.requirementNotSatisfied(source.name)
-    }
   }
 }
 

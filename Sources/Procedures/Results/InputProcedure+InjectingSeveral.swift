@@ -70,7 +70,7 @@ private final class GatheredOutputs: Sendable {
 
   /// True if that was the last.
   func set<Output: Sendable>(_ output: Output, at index: Int) -> Bool {
-    let stored = TypedValue(output)
+    let stored = StoredValue(output)
     return state.withLock { state in
       state.outputs[index] = stored
       state.missing -= 1

@@ -31,14 +31,6 @@ extension InputProcedure {
   /// The input, behind the procedure's lock.
   public var input: Input? {
     get { storedInput?.value(as: Input.self) }
-    set { storedInput = newValue.map { TypedValue($0) } }
-  }
-
-  /// The input, which must be there by now.
-  ///
-  /// - Throws: `ProcedureError.Code.requirementNotSatisfied`.
-  func requireInput() throws -> Input {
-    guard let input else { throw ProcedureError.requirementNotSatisfied(name) }
-    return input
+    set { storedInput = newValue.map { StoredValue($0) } }
   }
 }

@@ -12,12 +12,11 @@ nonisolated open class ResultProcedure<Output: Sendable>: Procedure, OutputProce
   @unchecked Sendable
 {
   /// Belongs to the turn, which releases it.
-  @safe @exclusivity(unchecked)
-  private final var block: (@Sendable (ResultProcedure<Output>) throws -> Output)?
+  @safe @exclusivity(unchecked) private final var block: (@Sendable () throws -> Output)?
 
   /// Makes a procedure of a closure.
   public init(name: String? = nil, _ block: @escaping @Sendable () throws -> Output) {
-    self.block = { _ in try block() }
+    self.block = block
     super.init()
     if let name { self.name = name }
   }
@@ -26,8 +25,9 @@ nonisolated open class ResultProcedure<Output: Sendable>: Procedure, OutputProce
   public init(
     name: String? = nil, _ block: @escaping @Sendable (ResultProcedure<Output>) throws -> Output
   ) {
-    self.block = block
     super.init()
+    // This one needs a closure around it, so that the other, which is more frequent, does not.
+    self.block = { [unowned self] in try block(self) }
     if let name { self.name = name }
   }
 
@@ -36,7 +36,7 @@ nonisolated open class ResultProcedure<Output: Sendable>: Procedure, OutputProce
     guard let block else { return }
     self.block = nil
     do {
-      finishByItself(with: TypedValue(try block(self)))
+      finishByItself(with: StoredValue(try block()))
     } catch {
       finishByItself(throwing: error)
     }

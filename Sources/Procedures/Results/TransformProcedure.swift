@@ -12,14 +12,13 @@ nonisolated open class TransformProcedure<Input: Sendable, Output: Sendable>: Pr
   InputProcedure, OutputProcedure, @unchecked Sendable
 {
   /// Belongs to the turn, which releases it.
-  @safe @exclusivity(unchecked) private final var transform:
-    (@Sendable (TransformProcedure<Input, Output>, Input) throws -> Output)?
+  @safe @exclusivity(unchecked) private final var transform: (@Sendable (Input) throws -> Output)?
 
   /// Makes a procedure of a closure.
   public init(
     name: String? = nil, _ transform: @escaping @Sendable (Input) throws -> Output
   ) {
-    self.transform = { _, input in try transform(input) }
+    self.transform = transform
     super.init()
     if let name { self.name = name }
   }
@@ -32,8 +31,9 @@ nonisolated open class TransformProcedure<Input: Sendable, Output: Sendable>: Pr
         _ procedure: TransformProcedure<Input, Output>, _ input: Input
       ) throws -> Output
   ) {
-    self.transform = transform
     super.init()
+    // This one needs a closure around it, so that the other, which is more frequent, does not.
+    self.transform = { [unowned self] input in try transform(self, input) }
     if let name { self.name = name }
   }
 
@@ -42,7 +42,7 @@ nonisolated open class TransformProcedure<Input: Sendable, Output: Sendable>: Pr
     guard let transform else { return }
     self.transform = nil
     do {
-      finishByItself(with: TypedValue(try transform(self, requireInput())))
+      finishByItself(with: StoredValue(try transform(requireInput(as: Input.self))))
     } catch {
       finishByItself(throwing: error)
     }

@@ -17,5 +17,8 @@ struct Edge: Sendable {
 /// What stands between a dependency that has finished and the procedure that waits for it.
 enum EdgeRule: Sendable {
   case requirement(DependencyRequirement)
+  /// The output, as it is stored, becomes the input: of two whose types agree, and that both keep them behind
+  /// their locks.
+  case output
   case handOver(HandOver)
 }

@@ -36,9 +36,7 @@ extension Procedure {
       carryOut(handOver, from: dependency)
       let record = dependency.recordID
       let (aftermath, list): (ReadyList.Aftermath?, ReadyList?) = update { core in
-        let effect = core.machine.post(.dependencyDone)
-        core.record.open?.note(core.machine, after: record)
-        let aftermath = core.advance(self, after: effect, onWorkerOf: worker?.list)
+        let aftermath = core.countDependency(of: self, onWorkerOf: worker?.list, after: record)
         let goesOn = core.machine.post(.giveBackTurn) == .turn
         return (aftermath, goesOn ? core.home ?? .detached : nil)
       }
@@ -63,34 +61,65 @@ extension Procedure {
 
   private func carryOut(_ handOver: HandOver, from dependency: Procedure) {
     if let objection = handOver.body(dependency, self) { cancel(withError: objection) }
-    if dependency.isDoneOnceHandedOver { forget(dependency) }
+    guard dependency.isDoneOnceHandedOver else { return }
+    let released = read { $0.forget(dependency) }
+    _ = consume released
   }
 
+  /// A dependency has finished whose output, as it is stored, is the input of this procedure.
+  ///
+  /// No code of the user's is called for that, so it needs no turn.
+  final func takeOutput(of dependency: Procedure, on worker: Worker?) {
+    let isGiven = dependency.isDoneOnceHandedOver
+    var value = isGiven ? dependency.storedOutput : nil
+    if let objection = dependency.objectionToHandOver(of: value) { cancel(withError: objection) }
+    // What is replaced, and the dependency, are released after the lock.
+    var released = SmallList<Edge>()
+    let record = dependency.recordID
+    let aftermath: ReadyList.Aftermath? = read { core in
+      guard !core.machine.isRetired else { return nil }
+      if !core.machine.isCancelled { core.withExtras { swap(&$0.input, &value) } }
+      if isGiven { released = core.forget(dependency) }
+      return core.countDependency(of: self, onWorkerOf: worker?.list, after: record)
+    }
+    aftermath?.carryOut()
+    _ = consume released
+  }
+
+  /// Why there is nothing to be handed over; nil if there is.
+  private func objectionToHandOver(of output: StoredValue?) -> (any Error)? {
+    if let shortfall { return shortfall }
+    guard let output else { return ProcedureError.requirementNotSatisfied(name) }
+    return output.failure.map { ProcedureError.dependencyFailed(name, [$0]) }
+  }
+}
+
+extension ProcedureCore {
   /// A dependency has handed over what it had to, and is not needed any more.
   ///
   /// Of many dependencies, so as not to search a long list for each, all leave with the last.
-  private func forget(_ dependency: Procedure) {
-    let released: [Edge] = read { core in
-      guard let extras = core.extras else { return [] }
+  ///
+  /// - Returns: what is to be released without the lock.
+  fileprivate mutating func forget(_ dependency: Procedure) -> SmallList<Edge> {
+    let isLast = machine.isLastDependency
+    return withExistingExtras { extras in
+      var released = SmallList<Edge>()
       if extras.dependencies.count <= 64 {
-        let index = extras.dependencies.firstIndex {
-          $0.other === dependency && $0.isDone
-        }
-        return index.map { [extras.dependencies.remove(at: $0)] } ?? []
+        let index = extras.dependencies.firstIndex { $0.other === dependency && $0.isDone }
+        if let index { released.append(extras.dependencies.remove(at: index)) }
+      } else if isLast {
+        released = extras.dependencies
+        extras.dependencies = released.keeping { !$0.isDone }
       }
-      guard core.machine.isLastDependency else { return [] }
-      let all = extras.dependencies
-      extras.dependencies = all.keeping { !$0.isDone }
-      return Array(all)
-    }
-    _ = released
+      return released
+    } ?? SmallList()
   }
 }
 
 extension Edge {
   /// Whether something was to be handed over, and nothing is left to know of the dependency.
   fileprivate var isDone: Bool {
-    if case .handOver = rule { other.isDoneOnceHandedOver } else { false }
+    if case .requirement = rule { false } else { other.isDoneOnceHandedOver }
   }
 }
 

@@ -39,6 +39,17 @@ extension Procedure {
         "Procedure '\(name)' cannot depend on itself: it would wait for ever. Remove the dependency."
       )
     }
+    // Mostly it is on no queue yet.
+    let isNoted = read { core in
+      guard core.machine.state == .initialized, !core.machine.isCancelled else { return false }
+      _ = core.withExtras { $0.addDependency(on: dependency, by: rule) }
+      return true
+    }
+    return isNoted || wait(forAdded: dependency, by: rule)
+  }
+
+  /// Adds a dependency to one that may be on a queue already.
+  private func wait(forAdded dependency: Procedure, by rule: EdgeRule) -> Bool {
     enum Next: Sendable {
       case pointless
       case tooLate(ProcedureState)
@@ -159,6 +170,8 @@ extension Procedure {
     case .requirement(let requirement):
       if let objection = requirement.objection(to: dependency) { cancel(withError: objection) }
       dependencyFinished(onWorkerOf: worker?.list, after: dependency.recordID)
+    case .output:
+      takeOutput(of: dependency, on: worker)
     case .handOver(let handOver):
       take(handOver, from: dependency, on: worker)
     }
@@ -172,12 +185,7 @@ extension Procedure {
   final func dependencyFinished(
     onWorkerOf list: ReadyList? = nil, after record: RecordID? = nil
   ) {
-    let aftermath: ReadyList.Aftermath? = read { core in
-      guard !core.machine.isRetired else { return nil }
-      let effect = core.machine.post(.dependencyDone)
-      core.record.open?.note(core.machine, after: record)
-      return core.advance(self, after: effect, onWorkerOf: list)
-    }
+    let aftermath = read { $0.countDependency(of: self, onWorkerOf: list, after: record) }
     aftermath?.carryOut()
   }
 

@@ -1,0 +1,92 @@
+internal import ProcedurePrimitives
+
+extension Procedure {
+  /// The stored input.
+  final var storedInput: StoredValue? {
+    get { read { $0.extras?.input } }
+    set {
+      // What is replaced is released after the lock.
+      var value = newValue
+      read { core in core.withExtras { swap(&$0.input, &value) } }
+    }
+  }
+
+  /// The stored input, which must be there by now.
+  ///
+  /// Not by `InputProcedure`, whose conformance a generic class would have to look up.
+  ///
+  /// - Throws: `ProcedureError.Code.requirementNotSatisfied`.
+  final func requireInput<Input: Sendable>(as type: Input.Type) throws -> Input {
+    guard let input = storedInput else { throw ProcedureError.requirementNotSatisfied(name) }
+    return try input.value(as: type, orThrow: ProcedureError.requirementNotSatisfied(name))
+  }
+
+  /// The stored output. Once that cannot change any more, a new value is ignored.
+  final var storedOutput: StoredValue? {
+    get { read { $0.extras?.output } }
+    set {
+      var value = newValue
+      read { core in
+        guard core.machine.state < .finished else { return }
+        core.withExtras { extras in
+          if !extras.isOutputFinal { swap(&extras.output, &value) }
+        }
+      }
+    }
+  }
+
+  /// What `finish(withResult:)` was given, if that was the finish that counts.
+  final var finalOutput: StoredValue? {
+    read { core in
+      guard let extras = core.extras, extras.isOutputFinal else { return nil }
+      return extras.output
+    }
+  }
+
+  /// Ends the procedure with an output: both in one critical section, or neither.
+  ///
+  /// - Parameter isByItself: whether it is the end of a ready-made procedure whose closure has returned.
+  /// - Parameter publish: called if it was accepted, before a turn can go on because of it.
+  final func finish(
+    errors: [any Error], output: StoredValue, isByItself: Bool, publish: () -> Void
+  ) -> Bool {
+    let effect = noteFinish(errors: errors, output: output, isByItself: isByItself)
+    if effect.isAccepted { publish() }
+    return answer(to: effect, with: errors, isByItself: isByItself)
+  }
+
+  /// The end of a ready-made procedure whose closure has returned that output. What keeps it is the
+  /// property that comes with the protocol.
+  final func finishByItself(with output: StoredValue) {
+    _ = finish(errors: [], output: output, isByItself: true) {}
+  }
+
+  /// The end of a ready-made procedure whose closure has thrown. A `CancellationError` after a cancel is
+  /// the cancel; anything else is a failure.
+  final func finishByItself(throwing error: any Error) {
+    if error is CancellationError, isCancelled {
+      finishByItself(withErrors: [])
+    } else {
+      _ = finish(errors: [error], output: StoredValue(failure: error), isByItself: true) {}
+    }
+  }
+
+  /// The first half of it: what the caller has to do then is in what is returned.
+  final func noteFinish(
+    errors: [any Error], output: StoredValue?, isByItself: Bool
+  ) -> ProcedureStateMachine.Effect {
+    // What is replaced is released after the lock.
+    var value = output
+    return update { core in
+      let effect = core.machine.post(.finish(errors: errors))
+      guard effect.isAccepted else { return effect }
+      if isByItself { core.noteEnd(byItself: effect) }
+      guard output != nil else { return effect }
+      core.withExtras { extras in
+        swap(&extras.output, &value)
+        extras.isOutputFinal = true
+      }
+      return effect
+    }
+  }
+}

@@ -1,0 +1,76 @@
+/// A value of a type that only its user knows, or the error of a procedure that made none.
+///
+/// An output becomes an input by its reference.
+final class StoredValue: Sendable {
+  /// Not generic itself: a generic class is looked up each time that one is made, which takes longer than all
+  /// else here.
+  private enum Content: Sendable {
+    case value(any Sendable)
+    case failure(any Error)
+  }
+
+  private let content: Content
+
+  init<Value: Sendable>(_ value: Value) {
+    content = .value(value)
+  }
+
+  init(failure: any Error) {
+    content = .failure(failure)
+  }
+
+  static func keeping<Value: Sendable>(_ result: Result<Value, any Error>) -> StoredValue {
+    switch result {
+    case .success(let value): StoredValue(value)
+    case .failure(let error): StoredValue(failure: error)
+    }
+  }
+
+  var failure: (any Error)? {
+    if case .failure(let error) = content { error } else { nil }
+  }
+
+  /// What was kept of a result of that type.
+  func result<Value: Sendable>(as type: Value.Type) -> Result<Value, any Error>? {
+    if let failure { return .failure(failure) }
+    return value(as: type).map { .success($0) }
+  }
+
+  /// The value, if it is of that type.
+  func value<Value: Sendable>(as type: Value.Type) -> Value? {
+    guard case .value(let value) = content else { return nil }
+    return isExactly(value, type) ? exactly(value, as: type) : cast(value, to: type)
+  }
+
+  /// The value, without the optional, whose type would have to be looked up where that of the value is not known.
+  func value<Value: Sendable>(
+    as type: Value.Type, orThrow error: @autoclosure () -> any Error
+  ) throws -> Value {
+    guard case .value(let value) = content else { throw error() }
+    if isExactly(value, type) { return exactly(value, as: type) }
+    return try cast(value, to: type, orThrow: error())
+  }
+
+  private func isExactly<Stored, Value>(_ stored: Stored, _ type: Value.Type) -> Bool {
+    Stored.self == type
+  }
+
+  /// Without a dynamic cast, which takes ten times as long.
+  private func exactly<Stored, Value>(_ stored: Stored, as type: Value.Type) -> Value {
+    unsafe unsafeBitCast(stored, to: type)
+  }
+
+  /// A value that was kept as a protocol's is of its own type here. A nil that was kept as `any Sendable` is no
+  /// less a value.
+  private func cast<Value: Sendable>(_ value: any Sendable, to type: Value.Type) -> Value? {
+    type == (any Sendable).self ? unsafe unsafeBitCast(value, to: type) : value as? Value
+  }
+
+  @inline(never)
+  private func cast<Value: Sendable>(
+    _ value: any Sendable, to type: Value.Type, orThrow error: @autoclosure () -> any Error
+  ) throws -> Value {
+    guard let value = cast(value, to: type) else { throw error() }
+    return value
+  }
+}
