@@ -301,9 +301,9 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
           child.cancel(withErrors: [ProcedureError.parentCancelled(nil, [])])
         }
       } else if var child = released.popLast() {
-        guard isKnownUniquelyReferenced(&child), let group = child as? GroupProcedure else {
-          continue
-        }
+        guard child.childList != nil, isKnownUniquelyReferenced(&child),
+          let group = child as? GroupProcedure
+        else { continue }
         let children = group.abandonChildren()
         unfinished += children.unfinished
         released += children.finished

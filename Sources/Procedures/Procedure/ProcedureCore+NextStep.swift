@@ -38,11 +38,16 @@ extension NextStep.Detail {
   /// Takes the entry out that is the only one, and can be called at once with that event: as mostly.
   @inline(__always)
   mutating func takeOnlyEntry(for event: ProcedureEvents) -> ObserverEntry? {
-    guard case .observers(.one(let entry)) = self, entry.isCalledOnWorker, event.isSingle,
-      event != .didAttach
-    else { return nil }
-    self = .none
-    return entry
+    guard event.isSingle, event != .didAttach else { return nil }
+    // Not by a pattern alone, which would count a reference to it.
+    switch consume self {
+    case .observers(.one(let entry)) where entry.isCalledOnWorker:
+      self = .none
+      return entry
+    case let other:
+      self = other
+      return nil
+    }
   }
 
   /// What observers of these events receive, if there are any.

@@ -283,7 +283,8 @@ struct ReadyListStateMachine<Item: Schedulable, Request: SchedulingRequest>: Sen
   /// not run must run elsewhere.
   mutating func abandon() -> Remains {
     let unfinished = items
-    let finished = allChildren.filter { $0.membership.line == .none }
+    let finished =
+      unfinished.isEmpty ? allChildren : allChildren.filter { $0.membership.line == .none }
     for item in unfinished {
       if item.membership.isKept { Member.unowned(item).release() }
       item.membership = Membership()
