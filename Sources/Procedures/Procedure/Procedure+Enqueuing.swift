@@ -61,13 +61,13 @@ extension Procedure {
       stopBecauseOfMisuse(
         "Procedure '\(name)' was added to a queue or group twice; make a new one for each run.")
     }
-    aftermath.carryOut()
     // As mostly: nothing follows.
-    if effect != .turn, case .accepted = insertion, role == .member, groupCancel == nil,
-      childList == nil, dependencies.isEmpty
+    if case .none = aftermath, effect != .turn, case .accepted = insertion, role == .member,
+      groupCancel == nil, childList == nil, dependencies.isEmpty
     {
       return insertion
     }
+    aftermath.carryOut()
     if effect == .turn {
       // It was cancelled before.
       listForTurns.requestTurn(of: self)

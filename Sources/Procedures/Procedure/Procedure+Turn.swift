@@ -32,7 +32,7 @@ extension Procedure {
         announceChildren()
       case .execute:
         execute()
-        task = startedTask
+        if let started = startedTask { task = started }
       case .handOver:
         carryOutHandOvers(onWorkerOf: worker.list)
       case .evaluateConditions:
@@ -57,7 +57,7 @@ extension Procedure {
         hearChildren()
       case .retire:
         releaseWork()
-        task?.submitFirstStep(on: worker.context)
+        if let task { task.submitFirstStep(on: worker.context) }
         switch consume detail {
         case .end(let departure, let record):
           record?.publish(named: derivedName)

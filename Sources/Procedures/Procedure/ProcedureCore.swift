@@ -100,8 +100,16 @@ internal import ProcedurePrimitives
   }
 
   /// What it asks for with its slot, once nothing else is missing; nil for most.
+  @inline(__always)
   mutating func exclusionRequest(for procedure: Procedure, in list: ReadyList) -> ExclusionRequest?
   {
+    rarities == nil ? nil : makeExclusionRequest(for: procedure, in: list)
+  }
+
+  @inline(never)
+  private mutating func makeExclusionRequest(
+    for procedure: Procedure, in list: ReadyList
+  ) -> ExclusionRequest? {
     let request = rarities?.requirements.exclusion?.makeRequest(for: procedure, in: list)
     if let request, request.wait == nil { request.wait = record.open?.expectExclusion() }
     return request

@@ -86,8 +86,7 @@ extension ReadyList {
   /// may be a dependent that has just become ready. A chain therefore runs on one worker, in
   /// first-in-first-out order.
   func retire(
-    _ member: Member<Procedure>, _ waiters: [FinishWaiter]?, on context: SchedulingContext,
-    takesNext: Bool
+    _ member: Member<Procedure>, on context: SchedulingContext, takesNext: Bool
   ) -> (next: Job<Procedure>?, finishedGroup: Procedure?) {
     var isReleased = false
     let (job, aftermath, end) = storage.withLock {
@@ -103,12 +102,14 @@ extension ReadyList {
       let job = takes ? takeJob(&storage) : nil
       return (job, self.aftermath(of: &storage, offering: offers), end)
     }
+    // As mostly: nothing follows.
+    if case .none = aftermath, end == nil, !isReleased { return (job, nil) }
     aftermath.carryOut()
     // The worker has a reference of its own.
     if isReleased { release() }
-    end?.emptyWaiters?.resume()
-    if let waiters { Self.resume(waiters) }
-    guard let end, end.hasClosed, let group = owner?.group, group.childrenFinished() else {
+    guard let end else { return (job, nil) }
+    end.emptyWaiters?.resume()
+    guard end.hasClosed, let group = owner?.group, group.childrenFinished() else {
       return (job, nil)
     }
     return (job, group)
@@ -141,10 +142,5 @@ extension ReadyList {
       isEmpty ? storage.emptyWaiters.takeAll() : nil, hasClosed: closes,
       request: closes ? storage.takeExclusionAround(with: request) : request)
     return (end, offers)
-  }
-
-  @inline(never)
-  private static func resume(_ waiters: [FinishWaiter]) {
-    for waiter in waiters { waiter.resume() }
   }
 }

@@ -78,7 +78,7 @@ struct Worker {
       isHandedOver = false
       var end = job.member.with { $0.runTurn(job.kind, on: self) }
       if case .idle(begins: let task?) = end { end = begin(task, of: job.member, &stretch) }
-      switch end {
+      switch consume end {
       case .idle:
         stretch.advance()
         // What was evaluated may be ready now, and no other worker was asked for on its behalf.
@@ -86,14 +86,20 @@ struct Worker {
       case .retired(let waiters):
         stretch.advance()
         let finishedGroup: Procedure?
-        (next, finishedGroup) = list.retire(
-          job.member, waiters, on: context, takesNext: !stretch.isOver)
+        (next, finishedGroup) = list.retire(job.member, on: context, takesNext: !stretch.isOver)
+        if let waiters { Self.resume(waiters) }
         job.member.release()
         if let finishedGroup { return finishedGroup }
       }
     }
     return nil
   }
+
+  @inline(never)
+  private static func resume(_ waiters: [FinishWaiter]) {
+    for waiter in waiters { waiter.resume() }
+  }
+
   /// The turn is over in which the procedure has made a task: runs its first step, and the turn in which
   /// the procedure finishes, if that step was all of it.
   @inline(never)
