@@ -29,8 +29,9 @@ nonisolated open class BlockProcedure: Procedure, @unchecked Sendable {
     name: String? = nil, _ block: @escaping @Sendable (BlockProcedure) throws -> Void
   ) {
     super.init()
-    // This one needs a closure around it, so that the other, which is more frequent, does not.
-    self.block = { [unowned self] in try block(self) }
+    // This one needs a closure around it, so that the other, which is more frequent, does not. It is called by
+    // `execute()` alone, perhaps by that of a deinit, where a checked reference would trap.
+    self.block = { [unowned(unsafe) self] in try block(unsafe self) }
     if let name { self.name = name }
   }
 

@@ -28,13 +28,13 @@ extension Procedure {
         entry.asksForCategoriesOnly
         ? core.machine.post(.exclusionAdded) : core.machine.post(.conditionAdded)
       var aftermath = effect == .wait ? core.home?.makeWaiting(self) : nil
-      let request = core.withRarities { rarities in
-        let progress = rarities.progress ?? ConditionProgress()
-        rarities.requirements.conditions = progress
+      let request = core.attachments.with(StartRequirements.self) { requirements in
+        let progress = requirements.progress ?? ConditionProgress()
+        requirements.conditions = progress
         progress.append(entry)
-        if entry.limits.isEmpty { return rarities.requirements.exclusion?.takeIncompleteRequest() }
-        let claim = rarities.requirements.exclusion ?? ExclusionClaim()
-        rarities.requirements.exclusion = claim
+        if entry.limits.isEmpty { return requirements.exclusion?.takeIncompleteRequest() }
+        let claim = requirements.exclusion ?? ExclusionClaim()
+        requirements.exclusion = claim
         let request = claim.takeIncompleteRequest()
         claim.add(entry.limits)
         return request
@@ -60,7 +60,7 @@ extension Procedure {
 
   /// The conditions added so far, in order; empty once it has finished.
   public final var conditions: [any Condition] {
-    read { $0.rarities?.progress?.entries ?? [] }.map(\.condition)
+    read { $0.requirements?.progress?.entries ?? [] }.map(\.condition)
   }
 
   /// The name of the condition that said `.ignored`, and so ended this procedure before it ran.
@@ -74,7 +74,7 @@ extension Procedure {
   ///
   /// May be read from any thread. Known in DidCancel observers, and in all that is called later; the
   /// handlers of the procedure's own cancellation token are called before.
-  public final var ignoredCondition: String? { read { $0.rarities?.requirements.ignoredCondition } }
+  public final var ignoredCondition: String? { read { $0.ending?.ignoredCondition } }
 
   // MARK: Evaluating, in the procedure's turn
 
@@ -129,7 +129,7 @@ extension Procedure {
       case .unsatisfied(_, let condition):
         // In the procedure's turn: what the cancel has called in turns comes after this.
         if cancel(withErrors: []) {
-          read { core in core.withRarities { $0.requirements.ignoredCondition = condition } }
+          read { core in core.attachments.with(Ending.self) { $0.ignoredCondition = condition } }
         }
         return
       }
@@ -142,7 +142,7 @@ extension Procedure {
   ) {
     let start: (serial: UInt64, context: SchedulingContext)? = read { core in
       guard core.machine.isEvaluating(attempt), let home = core.home,
-        let serial = core.rarities?.progress?.expectAnswer()
+        let serial = core.requirements?.progress?.expectAnswer()
       else { return nil }
       core.record.open?.noteCondition(condition)
       return (serial, home.context)
@@ -153,7 +153,7 @@ extension Procedure {
       let result = await ConditionEvaluation.asynchronous(body).result
       var released: Task<Void, Never>?
       self.note { core in
-        guard let task = core.rarities?.progress?.receive(result, for: serial) else {
+        guard let task = core.requirements?.progress?.receive(result, for: serial) else {
           return .none
         }
         released = task
@@ -161,7 +161,7 @@ extension Procedure {
       }
       _ = released
     }
-    let isWanted = read { $0.rarities?.progress?.keep(task, for: serial) ?? false }
+    let isWanted = read { $0.requirements?.progress?.keep(task, for: serial) ?? false }
     if !isWanted { task.cancel() }
   }
 
@@ -176,10 +176,10 @@ extension Procedure {
         "A condition of procedure '\(name)' brings that procedure itself: it would wait for ever.")
     }
     let start: (home: ReadyList, first: Int, ReadyList.Aftermath?)? = read { core in
-      guard core.machine.mayStart, let home = core.home, let rarities = core.rarities
+      guard core.machine.mayStart, let home = core.home, let requirements = core.requirements
       else { return nil }
-      let first = rarities.requirements.prerequisites.count
-      rarities.requirements.prerequisites += procedures.map {
+      let first = requirements.prerequisites.count
+      requirements.prerequisites += procedures.map {
         Prerequisite(edge: Edge(other: $0, rule: .requirement(.any)))
       }
       let effect = core.machine.post(.conditionBrings(procedures.count))
@@ -195,9 +195,9 @@ extension Procedure {
       if isOurs { home.add(procedure, as: .need) }
       let key = procedure.addDependent(self, by: .requirement(.any))
       let isKept = read { core in
-        guard !core.machine.isRetired, let rarities = core.rarities else { return false }
-        rarities.requirements.prerequisites[first + offset].isOurs = isOurs
-        rarities.requirements.prerequisites[first + offset].edge.key = key
+        guard !core.machine.isRetired, let requirements = core.requirements else { return false }
+        requirements.prerequisites[first + offset].isOurs = isOurs
+        requirements.prerequisites[first + offset].edge.key = key
         return true
       }
       // It has finished, or this one has: otherwise it notifies this one.
@@ -214,9 +214,9 @@ extension Procedure {
   private func claimAsPrerequisite() -> Bool {
     read { core in
       guard core.machine.state == .initialized else { return false }
-      return core.withRarities { rarities in
-        defer { rarities.requirements.isClaimed = true }
-        return !rarities.requirements.isClaimed
+      return core.attachments.with(StartRequirements.self) { requirements in
+        defer { requirements.isClaimed = true }
+        return !requirements.isClaimed
       }
     }
   }
@@ -244,7 +244,7 @@ extension ProcedureCore {
   }
 }
 
-extension ProcedureRarities {
+extension StartRequirements {
   /// Conditions are added here only.
-  fileprivate var progress: ConditionProgress? { requirements.conditions as? ConditionProgress }
+  fileprivate var progress: ConditionProgress? { conditions as? ConditionProgress }
 }

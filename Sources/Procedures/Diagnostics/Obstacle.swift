@@ -44,7 +44,7 @@ extension Procedure {
 
   /// Where an observer is called whose return its turn waits for.
   private final var awaitedObserver: ObserverPlace? {
-    read { $0.rarities?.pending.suspendedDelivery?.awaitedCall.entry.place }
+    read { $0.pending?.suspendedDelivery?.awaitedCall.entry.place }
   }
 
   private final var obstacleBesideObservers: Obstacle {
@@ -74,17 +74,17 @@ extension ProcedureCore {
     }
     guard !machine.isCancelled else { return .nothing }
     if machine.isWaitingForDependencies {
-      let dependencies = extras?.dependencies.map(\.other).filter { !$0.isFinished } ?? []
+      let dependencies = connections?.dependencies.map(\.other).filter { !$0.isFinished } ?? []
       if !dependencies.isEmpty { return .dependencies(dependencies) }
       let prerequisites =
-        rarities?.requirements.prerequisites.map(\.edge.other).filter { !$0.isFinished } ?? []
-      guard let name = rarities?.requirements.conditions?.currentName, !prerequisites.isEmpty else {
+        requirements?.prerequisites.map(\.edge.other).filter { !$0.isFinished } ?? []
+      guard let name = requirements?.conditions?.currentName, !prerequisites.isEmpty else {
         return obstacleOfBarriers(seeing: &seen)
       }
       return .prerequisites(of: name, prerequisites)
     }
     if machine.isEvaluating {
-      guard let conditions = rarities?.requirements.conditions, conditions.awaitedSerial != nil,
+      guard let conditions = requirements?.conditions, conditions.awaitedSerial != nil,
         let name = conditions.currentName
       else { return .nothing }
       return .condition(name)
@@ -94,8 +94,8 @@ extension ProcedureCore {
 
   /// What it waits for if it is held back because of a barrier.
   private func obstacleOfBarriers(seeing seen: inout [Procedure]) -> Obstacle {
-    guard let home, let barriers = home.barriers, let rarities else { return .nothing }
-    for case .barrier(let ticket) in rarities.waiters.all {
+    guard let home, let barriers = home.barriers, let waiters else { return .nothing }
+    for case .barrier(let ticket) in waiters.all {
       let awaited = barriers.awaited(with: ticket, in: home, seeing: &seen)
       return awaited.isEmpty ? .nothing : .barrier(awaited)
     }

@@ -111,7 +111,7 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
   override func noteCall(_ call: ObserverCall, of procedure: Procedure) {
     guard let delay = overdueDelay else { return }
     report(procedure, after: delay) { procedure, age in
-      let isAwaited = procedure.read { $0.rarities?.pending.suspendedDelivery?.awaitedCall == call }
+      let isAwaited = procedure.read { $0.pending?.suspendedDelivery?.awaitedCall == call }
       return isAwaited ? .observerAwaited(call.entry.place, by: procedure, age: age) : nil
     }
   }
@@ -120,7 +120,7 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
     guard let delay = overdueDelay else { return }
     report(procedure, after: delay) { procedure, age in
       let isAwaited = procedure.read {
-        $0.rarities?.requirements.conditions?.awaitedSerial == serial
+        $0.requirements?.conditions?.awaitedSerial == serial
       }
       return isAwaited ? .conditionUnanswered(condition, of: procedure, age: age) : nil
     }

@@ -168,9 +168,9 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   private func announce(_ children: [Procedure], as target: Production.Target) {
     guard !children.isEmpty else { return }
     note { core in
-      core.withRarities { rarities in
+      core.attachments.with(PendingWork.self) { pending in
         for child in children {
-          rarities.pending.produced.append(Production(procedure: child, target: target))
+          pending.produced.append(Production(procedure: child, target: target))
         }
       }
       return core.machine.post(.produced)

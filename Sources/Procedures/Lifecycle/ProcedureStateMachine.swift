@@ -616,6 +616,9 @@ struct ProcedureStateMachine: Sendable {
   /// Whether `takeTurn` would take it.
   var isTurnFree: Bool { !isTurnHeld && !isCancelDue }
 
+  /// Whether it has not started, and no code of the user's runs in its turn: what it begins with may change.
+  var mayStillTake: Bool { state <= .pending && isTurnFree && !isCancelled }
+
   /// Gives back a turn that was taken for one thing; it is kept, to go on, if there is more to do.
   private mutating func giveBackTurn() -> Effect {
     precondition(isTurnHeld, "Internal inconsistency: a turn given back that no thread holds")

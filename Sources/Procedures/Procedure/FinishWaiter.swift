@@ -17,14 +17,14 @@ enum FinishWaiter: Sendable {
 }
 
 /// Those that wait for one procedure, in order.
-struct FinishWaiters: Sendable {
+final class FinishWaiters: Attachment, @unchecked Sendable {
   private var waiters = Slab<FinishWaiter>()
   private var order = SlabList()
 
   /// - Returns: what takes it out again.
-  mutating func append(_ waiter: FinishWaiter) -> SlabKey { waiters.append(waiter, to: &order) }
+  func append(_ waiter: FinishWaiter) -> SlabKey { waiters.append(waiter, to: &order) }
 
-  mutating func remove(_ key: SlabKey) -> FinishWaiter? { waiters.remove(key, from: &order) }
+  func remove(_ key: SlabKey) -> FinishWaiter? { waiters.remove(key, from: &order) }
 
   var all: [FinishWaiter] { waiters.elements(of: order) }
 }

@@ -37,15 +37,15 @@ struct Prerequisite: Sendable {
 
 extension Procedure {
   final func evaluateConditions(onWorkerOf list: ReadyList?) {
-    read { $0.rarities?.requirements.conditions }?.evaluate(for: self, onWorkerOf: list)
+    read { $0.requirements?.conditions }?.evaluate(for: self, onWorkerOf: list)
   }
 
   /// The procedure was cancelled: it no longer waits for its conditions.
   final func abandonConditions() {
     let (task, prerequisites) = read { core in
       (
-        core.rarities?.requirements.conditions?.abandon(),
-        core.rarities?.requirements.prerequisites ?? []
+        core.requirements?.conditions?.abandon(),
+        core.requirements?.prerequisites ?? []
       )
     }
     task?.cancel()

@@ -10,7 +10,7 @@ extension Procedure {
   final func askGroupLater(on worker: Worker) {
     let isAsked: Void? = worker.list.withGroup(on: worker.context) { group in
       group.note { core in
-        core.withRarities { $0.pending.unheard.append(self) }
+        core.attachments.with(PendingWork.self) { $0.unheard.append(self) }
         return core.machine.post(.childAsks)
       }
     }
@@ -24,11 +24,11 @@ extension ProcedureCore {
   /// The next child that is to be heard; nil also if a cancel is to be delivered first: then they
   /// are heard after that.
   mutating func takeUnheardChild() -> Procedure? {
-    guard let rarities, rarities.pending.unheard.first != nil else { return nil }
+    guard let pending, pending.unheard.first != nil else { return nil }
     guard !machine.isCancelDue else {
       _ = machine.post(.childAsks)
       return nil
     }
-    return rarities.pending.unheard.popFirst()
+    return pending.unheard.popFirst()
   }
 }

@@ -42,15 +42,15 @@ extension Procedure {
   /// ```
   public final var cancellationToken: CancellationToken {
     read { core in
-      if let token = core.rarities?.links.token { return token }
+      if let token = core.links?.token { return token }
       if core.machine.isRetired, !core.machine.isCancelled { return .never }
       // Between the two parts of a cancel the source is still pending: it is fired with the rest.
       let reason = core.machine.cancellation == .marked ? nil : core.cancelReason
-      return core.withRarities { rarities in
+      return core.attachments.with(OuterLinks.self) { links in
         let source = CancellationTokenSource()
         if let reason { source.cancel(reason) }
-        rarities.links.source = source
-        rarities.links.token = source.token
+        links.source = source
+        links.token = source.token
         return source.token
       }
     }
@@ -67,7 +67,7 @@ extension Procedure {
     }
     let isKept = read { core in
       guard !core.machine.isRetired else { return false }
-      core.withRarities { $0.links.registrations.append(registration) }
+      core.attachments.with(OuterLinks.self) { $0.registrations.append(registration) }
       return true
     }
     if !isKept { registration.unregister() }
@@ -107,7 +107,7 @@ extension Procedure {
       return
     }
     let source: CancellationTokenSource?? = update { core in
-      core.mark(self, errors: [error], reason: reason) ? .some(core.rarities?.links.source) : nil
+      core.mark(self, errors: [error], reason: reason) ? .some(core.links?.source) : nil
     }
     guard let source else { return }
     let begun = source?.beginCancel(reason)
@@ -211,7 +211,7 @@ private enum Telling: Sendable {
 extension ProcedureCore {
   /// The token comes first; then the turn may deliver.
   fileprivate mutating func tell() -> Telling {
-    if let source = rarities?.links.source, !source.isCancelled { return .fire(source) }
+    if let source = links?.source, !source.isCancelled { return .fire(source) }
     return machine.post(.deliver) == .turn ? .requestTurn(home ?? .detached) : .done
   }
 
@@ -224,7 +224,8 @@ extension ProcedureCore {
     record.open?.noteCancel()
     switch reason {
     case .requested, .failure: break  // told by the errors
-    case .deadlineExceeded, .taskCancelled: withRarities { $0.links.cancelReason = reason }
+    case .deadlineExceeded, .taskCancelled:
+      attachments.with(Ending.self) { $0.cancelReason = reason }
     }
     return true
   }
@@ -232,7 +233,7 @@ extension ProcedureCore {
   /// Why it was cancelled; nil if it was not.
   var cancelReason: CancellationReason? {
     guard machine.isCancelled else { return nil }
-    return rarities?.links.cancelReason ?? machine.cancelErrors.first.map(
+    return ending?.cancelReason ?? machine.cancelErrors.first.map(
       CancellationReason.failure)
       ?? .requested
   }

@@ -25,7 +25,7 @@ extension Procedure {
     var dependencies = SmallList<Edge>()
     var isMarked = false
     let aftermath = update { core in
-      if core.extras != nil { core.withExtras { dependencies = $0.dependencies } }
+      core.attachments.withExisting(Connections.self) { dependencies = $0.dependencies }
       // A group must not start before its children know where they run.
       let waits = dependencies.count + (isHeldBack ? 1 : 0) + (childList == nil ? 0 : 1)
       effect = core.machine.post(.enqueue(waits: waits))
@@ -36,8 +36,7 @@ extension Procedure {
       let isRecorded = core.beginRecord(of: self, in: list)
       let aftermath: ReadyList.Aftermath
       let request =
-        core.extras != nil && standing.readiness == .start
-        ? core.exclusionRequest(for: self, in: list) : nil
+        standing.readiness == .start ? core.exclusionRequest(for: self, in: list) : nil
       publish(&core)
       (insertion, aftermath) = list.insert(self, standing, asking: request) { cancel in
         groupCancel = cancel

@@ -59,7 +59,7 @@ extension Procedure {
 
   private func reportLateFinish(_ errors: [any Error], instead form: String) {
     let supervisor = read { core in
-      core.home?.context.supervisor ?? core.rarities?.lateFinishes?.supervisor
+      core.home?.context.supervisor ?? core.ending?.lateFinishes?.supervisor
     }
     let diagnostic = ProcedureDiagnostic.finishTooLate(name, errors, instead: form)
     if supervisor?.report(diagnostic) != true { StandardError.write("Procedures: \(diagnostic)\n") }
@@ -73,6 +73,6 @@ extension ProcedureCore {
     guard Supervision.wantsReports.load() != 0, effect.isAccepted,
       let supervisor = home?.context.supervisor
     else { return }
-    withRarities { $0.lateFinishes = supervisor.reference }
+    attachments.with(Ending.self) { $0.lateFinishes = supervisor.reference }
   }
 }

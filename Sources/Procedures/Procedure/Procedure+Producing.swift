@@ -14,8 +14,8 @@ extension Procedure {
     let next: Production.Way = update { core in
       guard let home = core.home, core.machine.state < .finished else { return .refused }
       guard core.observers.wantsAdditions else { return .add(home) }
-      core.withRarities {
-        $0.pending.produced.append(Production(procedure: procedure, target: .home))
+      core.attachments.with(PendingWork.self) {
+        $0.produced.append(Production(procedure: procedure, target: .home))
       }
       return .requestTurn(core.machine.post(.produced) == .turn ? home : nil)
     }

@@ -13,7 +13,7 @@ extension Procedure {
     let key = clock.service.schedule(target, at: instant)
     let isKept = read { core in
       guard !core.machine.isRetired else { return false }
-      core.withRarities { $0.links.timers.append((clock, key)) }
+      core.attachments.with(OuterLinks.self) { $0.timers.append((clock, key)) }
       return true
     }
     if !isKept { clock.service.cancel(key) }

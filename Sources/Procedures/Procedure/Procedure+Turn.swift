@@ -59,9 +59,9 @@ extension Procedure {
         releaseWork()
         if let task { task.submitFirstStep(on: worker.context) }
         switch consume detail {
-        case .end(let departure, let record):
+        case .end(let leaving, let record):
           record?.publish(named: derivedName)
-          return .retired(waiters: depart(departure, on: worker))
+          return .retired(waiters: leave(leaving, on: worker))
         case .record(let record):
           record.publish(named: derivedName)
           return .retired(waiters: nil)
@@ -105,8 +105,8 @@ extension Procedure {
         if core.machine.post(.start(attempt: attempt)) == .none { return nil }
       }
       // Go on with an event whose delivery had to wait for another queue, unless the turn moves.
-      if core.extras != nil, core.homeElsewhere(than: worker) == nil,
-        let delivery = core.rarities?.pending.suspendedDelivery.take()
+      if !core.attachments.isEmpty, core.homeElsewhere(than: worker) == nil,
+        let delivery = core.pending?.suspendedDelivery.take()
       {
         detail = .delivery(delivery)
         return NextStep(.attachObservers, isObserved: true)
@@ -147,18 +147,19 @@ extension Procedure {
   ///
   /// - Returns: what waits for the procedure, to be notified when that has left its list.
   @inline(never)
-  private func depart(
-    _ departure: consuming Departure, on worker: Worker
-  ) -> [FinishWaiter]? {
-    let waiters = departure.rarities.map { rarities in
-      rarities.links.leave()
-      for prerequisite in rarities.requirements.prerequisites { prerequisite.edge.leave() }
-      return rarities.waiters.all
+  private func leave(_ attachments: Attachments, on worker: Worker) -> [FinishWaiter]? {
+    var attachments = attachments
+    defer { attachments.release() }
+    attachments.withExisting(OuterLinks.self) { $0.leave() }
+    attachments.withExisting(StartRequirements.self) {
+      for prerequisite in $0.prerequisites { prerequisite.edge.leave() }
     }
-    while let edge = departure.dependencies.popLast() { edge.leave() }
-    while let edge = departure.dependents.popFirst() {
-      edge.other.dependencyFinished(self, edge.rule, on: worker)
+    attachments.withExisting(Connections.self) { connections in
+      while let edge = connections.dependencies.popLast() { edge.leave() }
+      while let edge = connections.dependents.popFirst() {
+        edge.other.dependencyFinished(self, edge.rule, on: worker)
+      }
     }
-    return waiters
+    return attachments.withExisting(FinishWaiters.self, \.all)
   }
 }

@@ -3,11 +3,11 @@ internal import ProcedurePrimitives
 extension Procedure {
   /// The stored input.
   final var storedInput: StoredValue? {
-    get { read { $0.extras?.input } }
+    get { read { $0.connections?.input } }
     set {
       // What is replaced is released after the lock.
       var value = newValue
-      read { core in core.withExtras { swap(&$0.input, &value) } }
+      read { core in core.attachments.with(Connections.self) { swap(&$0.input, &value) } }
     }
   }
 
@@ -23,13 +23,13 @@ extension Procedure {
 
   /// The stored output. Once that cannot change any more, a new value is ignored.
   final var storedOutput: StoredValue? {
-    get { read { $0.extras?.output } }
+    get { read { $0.connections?.output } }
     set {
       var value = newValue
       read { core in
         guard core.machine.state < .finished else { return }
-        core.withExtras { extras in
-          if !extras.isOutputFinal { swap(&extras.output, &value) }
+        core.attachments.with(Connections.self) { values in
+          if !values.isOutputFinal { swap(&values.output, &value) }
         }
       }
     }
@@ -38,8 +38,8 @@ extension Procedure {
   /// What `finish(withResult:)` was given, if that was the finish that counts.
   final var finalOutput: StoredValue? {
     read { core in
-      guard let extras = core.extras, extras.isOutputFinal else { return nil }
-      return extras.output
+      guard let values = core.connections, values.isOutputFinal else { return nil }
+      return values.output
     }
   }
 
@@ -82,9 +82,9 @@ extension Procedure {
       guard effect.isAccepted else { return effect }
       if isByItself { core.noteEnd(byItself: effect) }
       guard output != nil else { return effect }
-      core.withExtras { extras in
-        swap(&extras.output, &value)
-        extras.isOutputFinal = true
+      core.attachments.with(Connections.self) { values in
+        swap(&values.output, &value)
+        values.isOutputFinal = true
       }
       return effect
     }

@@ -16,7 +16,7 @@ extension Procedure {
   final func addFinishWaiter(_ waiter: FinishWaiter) -> Bool {
     read { core in
       guard !core.machine.isRetired else { return false }
-      core.withRarities { _ = $0.waiters.append(waiter) }
+      core.attachments.with(FinishWaiters.self) { _ = $0.append(waiter) }
       return true
     }
   }
@@ -28,8 +28,8 @@ extension Procedure {
       await withCheckedContinuation { continuation in
         let mustWait = read { core in
           guard !core.machine.isRetired, !Task.isCancelled else { return false }
-          core.withRarities { rarities in
-            waiter.key = rarities.waiters.append(.task(continuation))
+          core.attachments.with(FinishWaiters.self) { waiters in
+            waiter.key = waiters.append(.task(continuation))
           }
           return true
         }
@@ -37,8 +37,8 @@ extension Procedure {
       }
     } onCancel: {
       let found = read { core -> FinishWaiter? in
-        guard let rarities = core.rarities, let key = waiter.key else { return nil }
-        return rarities.waiters.remove(key)
+        guard let waiters = core.waiters, let key = waiter.key else { return nil }
+        return waiters.remove(key)
       }
       found?.resume()
     }

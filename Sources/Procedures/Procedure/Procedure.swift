@@ -64,7 +64,10 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
     core = ProcedureCore(isGroup: Self.isGroup)
   }
 
-  deinit { core.record.abandon()?.release() }
+  deinit {
+    core.record.abandon()?.release()
+    core.attachments.release()
+  }
 
   /// Whether it ends by itself, when its children have.
   class var isGroup: Bool { false }
@@ -271,8 +274,8 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
 
   /// The name in logs and errors: the type's name unless set; the length for a delay.
   public final var name: String {
-    get { read { $0.extras?.name } ?? defaultName }
-    set { read { core in core.withExtras { $0.name = newValue } } }
+    get { read { $0.givenName } ?? defaultName }
+    set { read { core in core.attachments.with(GivenName.self) { $0.name = newValue } } }
   }
 
   /// Gives it a name, in the middle of an expression.

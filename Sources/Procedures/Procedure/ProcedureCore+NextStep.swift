@@ -12,7 +12,7 @@ struct NextStep: Sendable {
     /// Of a procedure that is to be added, or one that had to wait.
     indirect case delivery(ObserverDelivery)
     /// At the last step: all that the procedure gives up, and its record, if it is recorded.
-    case end(Departure, ProcedureRecord?)
+    case end(Attachments, ProcedureRecord?)
     /// At the last step of one that has nothing to release.
     case record(ProcedureRecord)
   }
@@ -85,8 +85,8 @@ extension ProcedureCore {
       return next
     case .didFinish where observers.wants.isEmpty:
       return NextStep(step, events: .didFinish)
-    case .retire where extras == nil && !machine.isFailed:
-      if record.exists, let record = endRecord(nil) { detail = .record(record) }
+    case .retire where attachments.isEmpty && !machine.isFailed:
+      if record.exists, let record = endRecord() { detail = .record(record) }
       _ = leaveHome()
       return NextStep(step)
     case .attachObservers, .willExecute, .didExecute, .didCancel, .willFinish, .didFinish,
@@ -142,15 +142,15 @@ extension ProcedureCore {
   private mutating func leave(_ detail: inout NextStep.Detail) {
     // A procedure that asks why it did not succeed learns its group: that reports the cause.
     let origin = isMember && (machine.isCancelled || machine.isFailed) ? home?.owner : nil
-    let record = record.exists ? endRecord(extras) : nil
+    let record = record.exists ? endRecord() : nil
     _ = leaveHome()
-    if let departure = withExistingExtras({ $0.remainsAsItIs ? nil : $0.depart() }) ?? nil {
-      if withExistingExtras(\.isEmpty) == true { extras = nil }
-      detail = .end(departure, record)
+    let leaving = attachments.takeLeaving()
+    if !leaving.isEmpty {
+      detail = .end(leaving, record)
     } else if let record {
       detail = .record(record)
     }
-    if let origin { withExtras { $0.origin = origin } }
+    if let origin { attachments.with(Ending.self) { $0.origin = origin } }
   }
 
   /// The list that its turn moves to, if this worker serves no queue, and it has become a member
@@ -180,8 +180,8 @@ extension ProcedureCore {
   }
 
   private mutating func deliveryOfProduced() -> ObserverDelivery? {
-    guard let rarities, let production = rarities.pending.produced.popFirst() else { return nil }
-    if !rarities.pending.produced.isEmpty { _ = machine.post(.produced) }
+    guard let pending, let production = pending.produced.popFirst() else { return nil }
+    if !pending.produced.isEmpty { _ = machine.post(.produced) }
     return ObserverDelivery(.willAdd, to: observers.entries, of: production)
   }
 }

@@ -3,7 +3,7 @@ internal import ProcedurePrimitives
 
 /// Everything behind a procedure's lock.
 ///
-/// `extras` holds what most procedures do not have; it is allocated with the first of it. The order of
+/// `attachments` holds what most procedures do not have, allocated with the first of it. The order of
 /// the others leaves no gaps: with a few bytes more, giving a procedure back on another thread than made
 /// it would take malloc's lock.
 @safe struct ProcedureCore: Sendable {
@@ -16,7 +16,7 @@ internal import ProcedurePrimitives
   /// as it has members.
   var home: ReadyList? { unsafe storedHome?.takeUnretainedValue() }
   private var storedHome: Unmanaged<ReadyList>?
-  var extras: ProcedureExtras?
+  var attachments = Attachments()
   /// Where it is recorded what it did, if its queue, or a group around it, is recorded.
   var record = OwnRecord()
   var observers = ObserverList()
@@ -44,27 +44,12 @@ internal import ProcedurePrimitives
     return unsafe storedHome.take()?.takeRetainedValue()
   }
 
-  /// Calls with the extras, made if need be, without counting a reference.
-  @inline(__always)
-  mutating func withExtras<Result>(_ body: (ProcedureExtras) -> Result) -> Result {
-    if extras == nil { extras = ProcedureExtras() }
-    return withExistingExtras(body)!
-  }
-
-  /// Calls with the extras, if there are any, without counting a reference.
-  @inline(__always)
-  mutating func withExistingExtras<Result>(_ body: (ProcedureExtras) -> Result) -> Result? {
-    // Not bound to a name, which would count one for as long as the name lives.
-    let extras = unsafe extras.map { unsafe Unmanaged.passUnretained($0) }
-    return unsafe extras?._withUnsafeGuaranteedRef(body)
-  }
-
   // `mutating`, or always inlined, where nothing changes: otherwise the whole core is copied for the
   // call, and each reference in it counted.
 
   /// Whether it asked, or asks, for what it excludes others from.
   var isExclusive: Bool {
-    @inline(__always) get { rarities?.requirements.exclusion?.request != nil }
+    @inline(__always) get { requirements?.exclusion?.request != nil }
   }
 
   /// The procedure has come further than it was in its list.
@@ -103,22 +88,15 @@ internal import ProcedurePrimitives
   @inline(__always)
   mutating func exclusionRequest(for procedure: Procedure, in list: ReadyList) -> ExclusionRequest?
   {
-    rarities == nil ? nil : makeExclusionRequest(for: procedure, in: list)
+    attachments.isEmpty ? nil : makeExclusionRequest(for: procedure, in: list)
   }
 
   @inline(never)
   private mutating func makeExclusionRequest(
     for procedure: Procedure, in list: ReadyList
   ) -> ExclusionRequest? {
-    let request = rarities?.requirements.exclusion?.makeRequest(for: procedure, in: list)
+    let request = requirements?.exclusion?.makeRequest(for: procedure, in: list)
     if let request, request.wait == nil { request.wait = record.open?.expectExclusion() }
     return request
-  }
-
-  /// The rarest belongings, if there are any.
-  var rarities: ProcedureRarities? { @inline(__always) get { extras?.existingRarities } }
-
-  mutating func withRarities<Result>(_ body: (ProcedureRarities) -> Result) -> Result {
-    withExtras { body($0.rarities) }
   }
 }

@@ -27,7 +27,7 @@ extension Procedure {
 
   /// What is known without looking at children.
   private var reportedFraction: Double? {
-    isFinished ? 1 : read { $0.rarities?.ownProgress.fraction } ?? (childList == nil ? 0 : nil)
+    isFinished ? 1 : read { $0.progress?.fraction } ?? (childList == nil ? 0 : nil)
   }
 
   /// Says how much of the work is done. From any thread, as often as you like.
@@ -46,9 +46,9 @@ extension Procedure {
   public final func report(fractionCompleted fraction: Double) {
     let fraction = fraction.isNaN ? 0 : min(max(fraction, 0), 1)
     let node = read { core in
-      core.withRarities { rarities in
-        rarities.ownProgress.fraction = fraction
-        return rarities.ownProgress.node
+      core.attachments.with(OwnProgress.self) { progress in
+        progress.fraction = fraction
+        return progress.node
       }
     }
     node?.report(fraction)
@@ -58,14 +58,14 @@ extension Procedure {
   ///
   /// Set it before adding it to the group. Zero for what does not count.
   public final var progressWeight: Double {
-    get { read { $0.rarities?.ownProgress.weight } ?? 1 }
+    get { read { $0.progress?.weight } ?? 1 }
     set {
       if !(newValue >= 0 && newValue.isFinite) {
         stopBecauseOfMisuse(
           "progressWeight of '\(name)' must be zero or more, not \(newValue); it is the share of "
             + "the procedure beside its siblings.")
       }
-      read { core in core.withRarities { $0.ownProgress.weight = newValue } }
+      read { core in core.attachments.with(OwnProgress.self) { $0.weight = newValue } }
     }
   }
 
@@ -103,11 +103,10 @@ extension Procedure {
 
   private func node() -> (ProgressNode, isNew: Bool) {
     read { core in
-      core.withRarities { rarities in
-        let progress = rarities.ownProgress
+      core.attachments.with(OwnProgress.self) { progress in
         if let node = progress.node { return (node, false) }
         let node = ProgressNode(weight: progress.weight ?? 1, reported: progress.fraction)
-        rarities.ownProgress.node = node
+        progress.node = node
         return (node, true)
       }
     }

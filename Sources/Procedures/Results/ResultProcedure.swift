@@ -26,8 +26,9 @@ nonisolated open class ResultProcedure<Output: Sendable>: Procedure, OutputProce
     name: String? = nil, _ block: @escaping @Sendable (ResultProcedure<Output>) throws -> Output
   ) {
     super.init()
-    // This one needs a closure around it, so that the other, which is more frequent, does not.
-    self.block = { [unowned self] in try block(self) }
+    // This one needs a closure around it, so that the other, which is more frequent, does not. It is called by
+    // `execute()` alone, perhaps by that of a deinit, where a checked reference would trap.
+    self.block = { [unowned(unsafe) self] in try block(unsafe self) }
     if let name { self.name = name }
   }
 

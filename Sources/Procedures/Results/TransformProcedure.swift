@@ -32,8 +32,11 @@ nonisolated open class TransformProcedure<Input: Sendable, Output: Sendable>: Pr
       ) throws -> Output
   ) {
     super.init()
-    // This one needs a closure around it, so that the other, which is more frequent, does not.
-    self.transform = { [unowned self] input in try transform(self, input) }
+    // This one needs a closure around it, so that the other, which is more frequent, does not. It is called by
+    // `execute()` alone, perhaps by that of a deinit, where a checked reference would trap.
+    self.transform = { [unowned(unsafe) self] input in
+      try transform(unsafe self, input)
+    }
     if let name { self.name = name }
   }
 

@@ -45,4 +45,16 @@ import Testing
     #expect(released.value == 2)
     withExtendedLifetime((ran, cancelled)) {}
   }
+
+  @Test("a closure that is handed the procedure may be run by its deinit")
+  func executedInDeinit() {
+    final class Last: BlockProcedure, @unchecked Sendable {
+      deinit { execute() }
+    }
+    let names = Recorder<String>()
+    do {
+      _ = Last(name: "last") { procedure in names.note(procedure.name) }
+    }
+    #expect(names.events == ["last"])
+  }
 }

@@ -38,5 +38,5 @@ extension Procedure {
 
 extension Procedure {
   /// The group that it was a child of when it ended, if it did not succeed.
-  private var origin: GroupReference? { read { $0.extras?.origin } }
+  private var origin: GroupReference? { read { $0.ending?.origin } }
 }

@@ -15,9 +15,11 @@ final class HandOver: Sendable {
 }
 
 extension Procedure {
-  /// A dependency has finished that hands something over: on this worker if that is where this
-  /// procedure's turns run and its turn is free, in its next turn otherwise.
-  final func take(_ handOver: HandOver, from dependency: Procedure, on worker: Worker?) {
+  /// A dependency has finished that hands something over, by that rule: at once if it is an output and nothing
+  /// is in its way; on this worker if that is where this procedure's turns run and its turn is free; in its
+  /// next turn otherwise.
+  final func take(_ rule: EdgeRule, from dependency: Procedure, on worker: Worker?) {
+    if case .output = rule, takeOutputAtOnce(of: dependency, on: worker) { return }
     enum Moment: Sendable {
       case now
       case later(turnOn: ReadyList?)
@@ -25,15 +27,15 @@ extension Procedure {
     let moment: Moment = update { core in
       guard !core.machine.isCancelled else { return .later(turnOn: nil) }
       if let worker, core.runs(on: worker), core.machine.post(.takeTurn) == .turn { return .now }
-      core.withRarities {
-        $0.requirements.handOvers.append(Edge(other: dependency, rule: .handOver(handOver)))
+      core.attachments.with(StartRequirements.self) {
+        $0.handOvers.append(Edge(other: dependency, rule: rule))
       }
       let takesTurn = core.machine.post(.handOver) == .turn
       return .later(turnOn: takesTurn ? core.home ?? .detached : nil)
     }
     switch moment {
     case .now:
-      carryOut(handOver, from: dependency)
+      carryOut(rule, from: dependency)
       let record = dependency.recordID
       let (aftermath, list): (ReadyList.Aftermath?, ReadyList?) = update { core in
         let aftermath = core.countDependency(of: self, onWorkerOf: worker?.list, after: record)
@@ -47,50 +49,67 @@ extension Procedure {
     }
   }
 
+  /// The output, as it is stored, is the input from here on. No code of the user's is called for that, so it
+  /// takes no turn; but none may run, and no other hand-over wait, which is the earlier one.
+  ///
+  /// - Returns: false if something is in its way, or there is no value.
+  private func takeOutputAtOnce(of dependency: Procedure, on worker: Worker?) -> Bool {
+    guard dependency.isDoneOnceHandedOver, let output = dependency.storedOutput,
+      output.failure == nil
+    else { return false }
+    let record = dependency.recordID
+    // What is replaced, and the dependency, are released after the lock.
+    var input: StoredValue? = output
+    var released = SmallList<Edge>()
+    var isTaken = false
+    let aftermath: ReadyList.Aftermath? = read { core in
+      guard core.machine.mayStillTake, core.requirements?.handOvers.first == nil else { return nil }
+      isTaken = true
+      core.attachments.with(Connections.self) { swap(&$0.input, &input) }
+      released = core.forget(dependency)
+      return core.countDependency(of: self, onWorkerOf: worker?.list, after: record)
+    }
+    aftermath?.carryOut()
+    _ = consume released
+    return isTaken
+  }
+
   /// Carries out those that have waited for the turn, which is held by the caller.
   ///
   /// - Parameter list: the list whose worker this is, which will look for more there.
   final func carryOutHandOvers(onWorkerOf list: ReadyList?) {
     while let edge = read({ core in
-      core.machine.isCancelled ? nil : core.rarities?.requirements.handOvers.popFirst()
-    }), case .handOver(let handOver) = edge.rule {
-      carryOut(handOver, from: edge.other)
+      core.machine.isCancelled ? nil : core.requirements?.handOvers.popFirst()
+    }) {
+      carryOut(edge.rule, from: edge.other)
       dependencyFinished(onWorkerOf: list, after: edge.other.recordID)
     }
   }
 
-  private func carryOut(_ handOver: HandOver, from dependency: Procedure) {
-    if let objection = handOver.body(dependency, self) { cancel(withError: objection) }
+  private func carryOut(_ rule: EdgeRule, from dependency: Procedure) {
+    let objection: (any Error)? =
+      switch rule {
+      case .requirement: nil
+      case .output: takeOutput(of: dependency)
+      case .handOver(let handOver): handOver.body(dependency, self)
+      }
+    if let objection { cancel(withError: objection) }
     guard dependency.isDoneOnceHandedOver else { return }
     let released = read { $0.forget(dependency) }
     _ = consume released
   }
 
-  /// A dependency has finished whose output, as it is stored, is the input of this procedure.
-  ///
-  /// No code of the user's is called for that, so it needs no turn.
-  final func takeOutput(of dependency: Procedure, on worker: Worker?) {
-    let isGiven = dependency.isDoneOnceHandedOver
-    var value = isGiven ? dependency.storedOutput : nil
-    if let objection = dependency.objectionToHandOver(of: value) { cancel(withError: objection) }
-    // What is replaced, and the dependency, are released after the lock.
-    var released = SmallList<Edge>()
-    let record = dependency.recordID
-    let aftermath: ReadyList.Aftermath? = read { core in
-      guard !core.machine.isRetired else { return nil }
-      if !core.machine.isCancelled { core.withExtras { swap(&$0.input, &value) } }
-      if isGiven { released = core.forget(dependency) }
-      return core.countDependency(of: self, onWorkerOf: worker?.list, after: record)
+  /// - Returns: why there is nothing to be handed over.
+  private func takeOutput(of dependency: Procedure) -> (any Error)? {
+    if let shortfall = dependency.shortfall { return shortfall }
+    guard let output = dependency.storedOutput else {
+      return ProcedureError.requirementNotSatisfied(dependency.name)
     }
-    aftermath?.carryOut()
-    _ = consume released
-  }
-
-  /// Why there is nothing to be handed over; nil if there is.
-  private func objectionToHandOver(of output: StoredValue?) -> (any Error)? {
-    if let shortfall { return shortfall }
-    guard let output else { return ProcedureError.requirementNotSatisfied(name) }
-    return output.failure.map { ProcedureError.dependencyFailed(name, [$0]) }
+    if let failure = output.failure {
+      return ProcedureError.dependencyFailed(dependency.name, [failure])
+    }
+    storedInput = output
+    return nil
   }
 }
 
@@ -101,15 +120,16 @@ extension ProcedureCore {
   ///
   /// - Returns: what is to be released without the lock.
   fileprivate mutating func forget(_ dependency: Procedure) -> SmallList<Edge> {
-    let isLast = machine.isLastDependency
-    return withExistingExtras { extras in
+    // One that was cancelled may have left them behind.
+    let isLast = machine.state > .pending || machine.isLastDependency
+    return attachments.withExisting(Connections.self) { connections in
       var released = SmallList<Edge>()
-      if extras.dependencies.count <= 64 {
-        let index = extras.dependencies.firstIndex { $0.other === dependency && $0.isDone }
-        if let index { released.append(extras.dependencies.remove(at: index)) }
+      if connections.dependencies.count <= 64 {
+        let index = connections.dependencies.firstIndex { $0.other === dependency && $0.isDone }
+        if let index { released.append(connections.dependencies.remove(at: index)) }
       } else if isLast {
-        released = extras.dependencies
-        extras.dependencies = released.keeping { !$0.isDone }
+        released = connections.dependencies
+        connections.dependencies = released.keeping { !$0.isDone }
       }
       return released
     } ?? SmallList()

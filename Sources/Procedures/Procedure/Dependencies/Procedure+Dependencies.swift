@@ -42,7 +42,7 @@ extension Procedure {
     // Mostly it is on no queue yet.
     let isNoted = read { core in
       guard core.machine.state == .initialized, !core.machine.isCancelled else { return false }
-      _ = core.withExtras { $0.addDependency(on: dependency, by: rule) }
+      _ = core.attachments.with(Connections.self) { $0.addDependency(on: dependency, by: rule) }
       return true
     }
     return isNoted || wait(forAdded: dependency, by: rule)
@@ -63,12 +63,14 @@ extension Procedure {
       case .pointless: return .pointless
       case .tooLate: return .tooLate(core.machine.state)
       }
-      let index = core.withExtras { $0.addDependency(on: dependency, by: rule) }
+      let index = core.attachments.with(Connections.self) {
+        $0.addDependency(on: dependency, by: rule)
+      }
       guard core.machine.state == .pending else { return .recorded }
       // Ready or taken, it goes back to waiting, and a slot that it had becomes free.
       let effect = core.machine.post(.dependencyAdded)
-      let evaluation = core.rarities?.requirements.conditions?.restart()
-      let request = core.rarities?.requirements.exclusion?.takeRequest()
+      let evaluation = core.requirements?.conditions?.restart()
+      let request = core.requirements?.exclusion?.takeRequest()
       let aftermath = effect == .wait ? core.home?.makeWaiting(self) : nil
       core.record.open?.note(core.machine)
       return .wait(index: index, aftermath, evaluation, released: request)
@@ -115,10 +117,10 @@ extension Procedure {
   /// Amortised O(1), however many there are.
   public final func remove(dependency: Procedure) {
     let removed: [Edge] = read { core in
-      guard core.machine.prerequisiteAnswer == .accepted, let extras = core.extras else {
+      guard core.machine.prerequisiteAnswer == .accepted, let connections = core.connections else {
         return []
       }
-      return extras.removeDependencies(on: dependency)
+      return connections.removeDependencies(on: dependency)
     }
     for edge in removed {
       if let key = edge.key, dependency.removeDependent(key) { dependencyFinished() }
@@ -127,7 +129,7 @@ extension Procedure {
 
   /// The procedures that this one waits for, or waited for until it finished.
   public final var dependencies: [Procedure] {
-    read { $0.extras?.dependencies.map(\.other) ?? [] }
+    read { $0.connections?.dependencies.map(\.other) ?? [] }
   }
 
   // MARK: Waiting
@@ -154,7 +156,9 @@ extension Procedure {
       return dependencyFinished(dependency, rule)
     }
     let isKept = read { core in
-      core.withExistingExtras { $0.setKey(key, of: dependency, near: index) } ?? false
+      core.attachments.withExisting(Connections.self) {
+        $0.setKey(key, of: dependency, near: index)
+      } ?? false
     }
     // This one has finished, or the dependency was removed, in between.
     if !isKept, dependency.removeDependent(key) { dependencyFinished() }
@@ -170,10 +174,8 @@ extension Procedure {
     case .requirement(let requirement):
       if let objection = requirement.objection(to: dependency) { cancel(withError: objection) }
       dependencyFinished(onWorkerOf: worker?.list, after: dependency.recordID)
-    case .output:
-      takeOutput(of: dependency, on: worker)
-    case .handOver(let handOver):
-      take(handOver, from: dependency, on: worker)
+    case .output, .handOver:
+      take(rule, from: dependency, on: worker)
     }
   }
 
@@ -195,22 +197,22 @@ extension Procedure {
   ) -> DependentList.Key? {
     read { core in
       guard !core.machine.isRetired else { return nil }
-      return core.withExtras { $0.dependents.append(dependent, by: rule) }
+      return core.attachments.with(Connections.self) { $0.dependents.append(dependent, by: rule) }
     }
   }
 
   /// True if the dependent had not been notified yet, and now will not be.
   final func removeDependent(_ key: DependentList.Key) -> Bool {
-    let removed = read { $0.extras?.dependents.remove(key) }
+    let removed = read { $0.connections?.dependents.remove(key) }
     return removed != nil
   }
 
   /// For the iterative release of a chain that nothing else refers to.
   final func takeDependencies() -> [Procedure] {
     read { core in
-      guard let extras = core.extras else { return [] }
-      defer { extras.dependencies = SmallList() }
-      return extras.dependencies.map(\.other)
+      guard let connections = core.connections else { return [] }
+      defer { connections.dependencies = SmallList() }
+      return connections.dependencies.map(\.other)
     }
   }
 }

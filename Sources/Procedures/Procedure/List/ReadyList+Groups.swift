@@ -76,7 +76,7 @@ extension ReadyList {
   func begin() {
     // The group has started, so that it holds what it asked for, as do those around it.
     let around = group.flatMap { group in
-      let (request, home) = group.read { ($0.rarities?.requirements.exclusion?.request, $0.home) }
+      let (request, home) = group.read { ($0.requirements?.exclusion?.request, $0.home) }
       return request ?? home?.exclusionAround
     }
     update { storage, _ in

@@ -55,7 +55,9 @@ struct ObserverDelivery: Sendable {
       }
       awaited = event
       let rest = self
-      procedure.read { core in core.withRarities { $0.pending.suspendedDelivery = rest } }
+      procedure.read { core in
+        core.attachments.with(PendingWork.self) { $0.suspendedDelivery = rest }
+      }
       procedure.noteCall(ObserverCall(entry: entry, event: event, added: added))
       entry.place.perform {
         entry.deliver(event, of: procedure, adding: added)

@@ -29,14 +29,14 @@ extension ProcedureCore {
   ///
   /// - Returns: its record, if it has one, which is to be published without the lock.
   @inline(never)
-  mutating func endRecord(_ extras: ProcedureExtras?) -> ProcedureRecord? {
+  mutating func endRecord() -> ProcedureRecord? {
     guard let record = record.end() else { return nil }
     let end: RecordedProcedure.End =
       machine.isCancelled ? .cancelled : machine.isFailed ? .failed : .succeeded
     record.noteEnd(end)
-    guard end != .succeeded || extras != nil else { return record }
-    let (errors, reason) = (machine.errors, cancelReason)
-    func note() { record.noteEnd(name: extras?.name, errors: errors, reason: reason) }
+    guard end != .succeeded || !attachments.isEmpty else { return record }
+    let (name, errors, reason) = (givenName, machine.errors, cancelReason)
+    func note() { record.noteEnd(name: name, errors: errors, reason: reason) }
     if let home { home.holdingLock(note) } else { note() }
     return record
   }
@@ -67,7 +67,7 @@ extension Procedure {
     read { core in
       guard let home = core.home, let record = core.record.open, record.isIn(store)
       else { return nil }
-      let (name, errors, reason) = (core.extras?.name, core.machine.errors, core.cancelReason)
+      let (name, errors, reason) = (core.givenName, core.machine.errors, core.cancelReason)
       return home.holdingLock { record.current(name: name, errors: errors, reason: reason) }
     }
   }
@@ -78,7 +78,7 @@ extension Procedure {
       guard core.machine.state < .finishing, core.home === list, core.isMember,
         core.beginRecord(of: self, in: list)
       else { return }
-      guard let request = core.rarities?.requirements.exclusion?.request,
+      guard let request = core.requirements?.exclusion?.request,
         let record = core.record.open
       else { return }
       list.holdingLock { request.wait = record.expectExclusion() }

@@ -136,4 +136,90 @@ import Testing
     }
     #expect(last?.isCancelled == true)
   }
+
+  @Test(
+    "R1: an output does not overtake a hand-over that waits for the turn: the last to finish counts"
+  )
+  func inOrder() async throws {
+    let queue = ProcedureQueue()
+    let (entered, release) = (Gate(), Gate())
+    let (first, second) = (KeptOutput(), KeptOutput())
+    let target = IdentityProcedure<Int>()
+    target.add(
+      observer: BlockObserver(didAttach: { _ in
+        entered.open()
+        release.block()
+      }))
+    target.injectResult(from: first.source, via: { $0 })
+    target.injectResult(from: second.source)
+    queue.add(first.source, second.source, target)
+    target.add(observer: BlockObserver(didAttach: { _ in }))
+    await entered.wait()
+    await first.finish(with: 1)
+    await second.finish(with: 2)
+    #expect(target.input == nil)
+    release.open()
+    #expect(try await target.value == 2)
+  }
+
+  @Test("T1: the input does not change while a closure that hands something over runs")
+  func inputStays() async throws {
+    let queue = ProcedureQueue()
+    let (entered, release) = (Gate(), Gate())
+    let (first, second) = (BlockProcedure {}, KeptOutput())
+    let inputs = Recorder<Int?>()
+    let target = IdentityProcedure<Int>()
+    target.input = 0
+    target.inject(dependency: first) { target, _, _ in
+      inputs.note(target.input)
+      entered.open()
+      release.block()
+      inputs.note(target.input)
+    }
+    target.injectResult(from: second.source)
+    queue.add(first, second.source, target)
+    await entered.wait()
+    await second.finish(with: 2)
+    release.open()
+    #expect(try await target.value == 2)
+    #expect(inputs.events == [0, 0])
+  }
+
+  @Test(
+    "O3: a source may finish while the finish of its cancelled target is held", arguments: [1, 100])
+  func heldTarget(sourceCount: Int) async throws {
+    let queue = ProcedureQueue()
+    let sources = (0..<sourceCount).map { _ in KeptOutput() }
+    let target = IdentityProcedure<Int>()
+    let (isHeld, held) = (Gate(), Slot<PendingEvent>())
+    for source in sources { target.injectResult(from: source.source) }
+    target.addWillFinishBlockObserver { _, _, pending in
+      held.value = pending
+      isHeld.open()
+    }
+    queue.add(sources.map(\.source))
+    queue.add(target)
+    target.cancel()
+    await isHeld.wait()
+    for source in sources { await source.finish(with: 3) }
+    #expect(target.state == .finishing && target.input == nil)
+    held.value?.release()
+    #expect(await target.waitUntilFinished() == .cancelled([]))
+  }
+}
+
+/// A source that the framework keeps the output of, as of all ready-made ones, and that ends when it is told.
+private struct KeptOutput {
+  let source: AsyncResultProcedure<Int>
+  private let handle = Slot<FinishHandle<Int>>()
+
+  init() {
+    source = AsyncResultProcedure(.callback) { [handle] finish in handle.value = finish }
+  }
+
+  func finish(with value: Int) async {
+    while handle.value == nil { await Task.yield() }
+    handle.take()?(.success(value))
+    await source.waitUntilFinished()
+  }
 }
