@@ -2,7 +2,7 @@ internal import ProcedurePrimitives
 
 extension Procedure {
   /// The stored input.
-  final var storedInput: StoredValue? {
+  @usableFromInline final var storedInput: StoredValue? {
     get { read { $0.connections?.input } }
     set {
       // What is replaced is released after the lock.
@@ -22,7 +22,7 @@ extension Procedure {
   }
 
   /// The stored output. Once that cannot change any more, a new value is ignored.
-  final var storedOutput: StoredValue? {
+  @usableFromInline final var storedOutput: StoredValue? {
     get { read { $0.connections?.output } }
     set {
       var value = newValue
@@ -36,7 +36,7 @@ extension Procedure {
   }
 
   /// What `finish(withResult:)` was given, if that was the finish that counts.
-  final var finalOutput: StoredValue? {
+  @usableFromInline final var finalOutput: StoredValue? {
     read { core in
       guard let values = core.connections, values.isOutputFinal else { return nil }
       return values.output
@@ -47,6 +47,7 @@ extension Procedure {
   ///
   /// - Parameter isByItself: whether it is the end of a ready-made procedure whose closure has returned.
   /// - Parameter publish: called if it was accepted, before a turn can go on because of it.
+  @usableFromInline
   final func finish(
     errors: [any Error], output: StoredValue, isByItself: Bool, publish: () -> Void
   ) -> Bool {

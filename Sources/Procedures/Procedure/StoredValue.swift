@@ -1,24 +1,28 @@
 /// A value of a type that only its user knows, or the error of a procedure that made none.
 ///
 /// An output becomes an input by its reference.
+@usableFromInline
 final class StoredValue: Sendable {
   /// Not generic itself: a generic class is looked up each time that one is made, which takes longer than all
   /// else here.
-  private enum Content: Sendable {
+  @usableFromInline enum Content: Sendable {
     case value(any Sendable)
     case failure(any Error)
   }
 
-  private let content: Content
+  @usableFromInline let content: Content
 
+  @inlinable
   init<Value: Sendable>(_ value: Value) {
     content = .value(value)
   }
 
+  @inlinable
   init(failure: any Error) {
     content = .failure(failure)
   }
 
+  @inlinable
   static func keeping<Value: Sendable>(_ result: Result<Value, any Error>) -> StoredValue {
     switch result {
     case .success(let value): StoredValue(value)
@@ -26,17 +30,19 @@ final class StoredValue: Sendable {
     }
   }
 
-  var failure: (any Error)? {
+  @inlinable var failure: (any Error)? {
     if case .failure(let error) = content { error } else { nil }
   }
 
   /// What was kept of a result of that type.
+  @inlinable
   func result<Value: Sendable>(as type: Value.Type) -> Result<Value, any Error>? {
     if let failure { return .failure(failure) }
     return value(as: type).map { .success($0) }
   }
 
   /// The value, if it is of that type.
+  @inlinable
   func value<Value: Sendable>(as type: Value.Type) -> Value? {
     guard case .value(let value) = content else { return nil }
     return isExactly(value, type) ? exactly(value, as: type) : cast(value, to: type)
@@ -51,18 +57,21 @@ final class StoredValue: Sendable {
     return try cast(value, to: type, orThrow: error())
   }
 
-  private func isExactly<Stored, Value>(_ stored: Stored, _ type: Value.Type) -> Bool {
+  @inlinable
+  func isExactly<Stored, Value>(_ stored: Stored, _ type: Value.Type) -> Bool {
     Stored.self == type
   }
 
   /// Without a dynamic cast, which takes ten times as long.
-  private func exactly<Stored, Value>(_ stored: Stored, as type: Value.Type) -> Value {
+  @inlinable
+  func exactly<Stored, Value>(_ stored: Stored, as type: Value.Type) -> Value {
     unsafe unsafeBitCast(stored, to: type)
   }
 
   /// A value that was kept as a protocol's is of its own type here. A nil that was kept as `any Sendable` is no
   /// less a value.
-  private func cast<Value: Sendable>(_ value: any Sendable, to type: Value.Type) -> Value? {
+  @inlinable
+  func cast<Value: Sendable>(_ value: any Sendable, to type: Value.Type) -> Value? {
     type == (any Sendable).self ? unsafe unsafeBitCast(value, to: type) : value as? Value
   }
 

@@ -17,11 +17,10 @@ extension InputProcedure {
   /// `dependencies`. After several injections the last hand-over counts.
   ///
   /// - Returns: this procedure.
+  @inlinable
   @discardableResult
   public func injectResult(from source: some OutputProcedure<Input>) -> Self {
-    if keepsInput, source.keepsOutput {
-      add(dependency: source, by: .output)
-    } else {
+    if !takesOutput(of: source) {
       receive(from: source) { target, _, output in target.input = output }
     }
     return self
@@ -31,10 +30,11 @@ extension InputProcedure {
   ///
   /// As `injectResult(from:)`; nil cancels this procedure with
   /// `ProcedureError.Code.requirementNotSatisfied`.
+  @inlinable
   @discardableResult
   public func injectResult(from source: some OutputProcedure<Input?>) -> Self {
     hand(from: source) { source, output in
-      guard let output else { throw ProcedureError.requirementNotSatisfied(source.name) }
+      guard let output else { throw source.lacksOutput }
       return output
     }
   }
@@ -52,6 +52,7 @@ extension InputProcedure {
   ///   - source: the procedure whose output is used. This one depends on it from here on.
   ///   - transform: if it throws, this procedure is cancelled with that error.
   /// - Returns: this procedure.
+  @inlinable
   @discardableResult
   public func injectResult<Source: OutputProcedure>(
     from source: Source, via transform: @escaping @Sendable (Source.Output) throws -> Input
@@ -59,7 +60,8 @@ extension InputProcedure {
     hand(from: source) { _, output in try transform(output) }
   }
 
-  private func hand<Source: OutputProcedure>(
+  @inlinable
+  func hand<Source: OutputProcedure>(
     from source: Source,
     _ transform: @escaping @Sendable (_ source: Source, Source.Output) throws -> Input
   ) -> Self {
@@ -70,11 +72,12 @@ extension InputProcedure {
   }
 
   /// The closure holds neither procedure, so that nothing keeps them alive but the dependency.
+  @inlinable
   func receive<Source: OutputProcedure>(
     from source: Source,
     _ take: @escaping @Sendable (_ target: Self, _ source: Source, Source.Output) throws -> Void
   ) {
-    let handOver = HandOver { dependency, dependent in
+    takeOver(from: source) { dependency, dependent in
       guard let source = dependency as? Source, let target = dependent as? Self,
         !target.isCancelled
       else { return nil }
@@ -90,18 +93,17 @@ extension InputProcedure {
         return error
       }
     }
-    add(dependency: source, by: .handOver(handOver))
   }
 }
 
 extension OutputProcedure {
   /// What it made, or why there is nothing to hand over; when it has finished.
-  var resultToHandOver: Result<Output, any Error> {
+  @inlinable var resultToHandOver: Result<Output, any Error> {
     if let shortfall { return .failure(shortfall) }
     switch result {
     case .success(let output): return .success(output)
-    case .failure(let error): return .failure(ProcedureError.dependencyFailed(name, [error]))
-    case nil: return .failure(ProcedureError.requirementNotSatisfied(name))
+    case .failure(let error): return .failure(hasFailed(with: error))
+    case nil: return .failure(lacksOutput)
     }
   }
 }

@@ -29,6 +29,7 @@ public protocol InputProcedure<Input>: Procedure {
 
 extension InputProcedure {
   /// The input, behind the procedure's lock.
+  @inlinable
   public var input: Input? {
     get { storedInput?.value(as: Input.self) }
     set { storedInput = newValue.map { StoredValue($0) } }

@@ -33,6 +33,7 @@ public protocol OutputProcedure<Output>: Procedure {
 
 extension OutputProcedure {
   /// The output, behind the procedure's lock.
+  @inlinable
   public var output: Result<Output, any Error>? {
     get { storedOutput?.result(as: Output.self) }
     set { if finalOutput == nil { storedOutput = newValue.map { .keeping($0) } } }
@@ -44,6 +45,7 @@ extension OutputProcedure {
   /// not at all. On a group it is refused: set `output` there.
   ///
   /// - Returns: true if this was the finish that counts.
+  @inlinable
   @discardableResult
   public func finish(withResult result: Result<Output, any Error>) -> Bool {
     let errors: [any Error] =
@@ -55,7 +57,7 @@ extension OutputProcedure {
   }
 
   /// What is handed over when it has finished.
-  var result: Result<Output, any Error>? {
+  @inlinable var result: Result<Output, any Error>? {
     // A property of the conformer's own is set a moment later than the finish.
     finalOutput?.result(as: Output.self) ?? output
   }

@@ -20,6 +20,7 @@ extension ProcedureProtocol {
   ///   - block: is handed this procedure, the dependency and the dependency's errors. An error that it
   ///     throws cancels this procedure.
   /// - Returns: this procedure.
+  @inlinable
   @discardableResult
   public func inject<Dependency: Procedure>(
     dependency: Dependency,
@@ -28,7 +29,7 @@ extension ProcedureProtocol {
         _ procedure: Self, _ dependency: Dependency, _ errors: [any Error]
       ) throws -> Void
   ) -> Self {
-    let handOver = HandOver { dependency, dependent in
+    takeOver(from: dependency) { dependency, dependent in
       guard let dependency = dependency as? Dependency, let dependent = dependent as? Self,
         !dependent.isCancelled
       else { return nil }
@@ -39,7 +40,6 @@ extension ProcedureProtocol {
         return error
       }
     }
-    add(dependency: dependency, by: .handOver(handOver))
     return self
   }
 }

@@ -8,6 +8,16 @@ final class NoOperation: Procedure, @unchecked Sendable {
   override func execute() { finish() }
 }
 
+final class Source: Procedure, OutputProcedure, @unchecked Sendable {
+  typealias Output = Int
+  override func execute() { finish(withResult: .success(1)) }
+}
+
+final class Target: Procedure, InputProcedure, @unchecked Sendable {
+  typealias Input = Int
+  override func execute() { finish(withError: input == 1 ? nil : CancellationError()) }
+}
+
 /// Runs what `body` adds to a suspended queue, so that no worker comes between, and waits for its end.
 func run(_ body: (ProcedureQueue) -> Void) {
   let queue = ProcedureQueue()
@@ -70,6 +80,16 @@ let cases: [String: @Sendable (Int) -> Void] = [
       for number in 0..<count / 2 {
         let source = ResultProcedure { number }
         let target = TransformProcedure<Int, Int> { $0 + 1 }
+        target.injectResult(from: source)
+        queue.add(source, target)
+      }
+    }
+  },
+  // The same between subclasses of the user's own.
+  "handed": { count in
+    run { queue in
+      for _ in 0..<count / 2 {
+        let (source, target) = (Source(), Target())
         target.injectResult(from: source)
         queue.add(source, target)
       }

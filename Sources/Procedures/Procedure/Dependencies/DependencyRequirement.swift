@@ -27,7 +27,7 @@ extension DependencyRequirement {
 
 extension Procedure {
   /// Why one that needs this to have succeeded cannot run; nil if it did, or has not finished.
-  final var shortfall: ProcedureError? {
+  @usableFromInline final var shortfall: ProcedureError? {
     switch outcome {
     case .succeeded, nil: nil
     case .failed(let errors): .dependencyFailed(name, errors.causes, from: origin)

@@ -15,6 +15,36 @@ final class HandOver: Sendable {
 }
 
 extension Procedure {
+  /// Makes the output of `source`, as it is stored, the input of this procedure, if both are classes that keep
+  /// them so.
+  @usableFromInline
+  final func takesOutput(of source: Procedure) -> Bool {
+    guard keepsInput, source.keepsOutput else { return false }
+    add(dependency: source, by: .output)
+    return true
+  }
+
+  /// Has `transfer` called with `source` and this procedure, in its turn, when `source` has finished.
+  @usableFromInline
+  final func takeOver(
+    from source: Procedure,
+    _ transfer:
+      @escaping @Sendable (_ dependency: Procedure, _ dependent: Procedure) -> (any Error)?
+  ) {
+    add(dependency: source, by: .handOver(HandOver(transfer)))
+  }
+
+  /// What a target is cancelled with if this made no output.
+  @usableFromInline final var lacksOutput: any Error {
+    ProcedureError.requirementNotSatisfied(name)
+  }
+
+  /// What a target is cancelled with if this made an error in place of an output.
+  @usableFromInline
+  final func hasFailed(with error: any Error) -> any Error {
+    ProcedureError.dependencyFailed(name, [error])
+  }
+
   /// A dependency has finished that hands something over, by that rule: at once if it is an output and nothing
   /// is in its way; on this worker if that is where this procedure's turns run and its turn is free; in its
   /// next turn otherwise.
@@ -102,12 +132,8 @@ extension Procedure {
   /// - Returns: why there is nothing to be handed over.
   private func takeOutput(of dependency: Procedure) -> (any Error)? {
     if let shortfall = dependency.shortfall { return shortfall }
-    guard let output = dependency.storedOutput else {
-      return ProcedureError.requirementNotSatisfied(dependency.name)
-    }
-    if let failure = output.failure {
-      return ProcedureError.dependencyFailed(dependency.name, [failure])
-    }
+    guard let output = dependency.storedOutput else { return dependency.lacksOutput }
+    if let failure = output.failure { return dependency.hasFailed(with: failure) }
     storedInput = output
     return nil
   }
