@@ -16,7 +16,7 @@ extension Procedure {
   /// Not by `InputProcedure`, whose conformance a generic class would have to look up.
   ///
   /// - Throws: `ProcedureError.Code.requirementNotSatisfied`.
-  final func requireInput<Input: Sendable>(as type: Input.Type) throws -> Input {
+  final func requireInput<Value: Sendable>(as type: Value.Type) throws -> Value {
     guard let input = storedInput else { throw ProcedureError.requirementNotSatisfied(name) }
     return try input.value(as: type, orThrow: ProcedureError.requirementNotSatisfied(name))
   }

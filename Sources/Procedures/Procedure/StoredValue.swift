@@ -5,21 +5,21 @@
 final class StoredValue: Sendable {
   /// Not generic itself: a generic class is looked up each time that one is made, which takes longer than all
   /// else here.
-  @usableFromInline enum Content: Sendable {
+  @usableFromInline enum Kept: Sendable {
     case value(any Sendable)
     case failure(any Error)
   }
 
-  @usableFromInline let content: Content
+  @usableFromInline let kept: Kept
 
   @inlinable
   init<Value: Sendable>(_ value: Value) {
-    content = .value(value)
+    kept = .value(value)
   }
 
   @inlinable
   init(failure: any Error) {
-    content = .failure(failure)
+    kept = .failure(failure)
   }
 
   @inlinable
@@ -31,7 +31,7 @@ final class StoredValue: Sendable {
   }
 
   @inlinable var failure: (any Error)? {
-    if case .failure(let error) = content { error } else { nil }
+    if case .failure(let error) = kept { error } else { nil }
   }
 
   /// What was kept of a result of that type.
@@ -44,7 +44,7 @@ final class StoredValue: Sendable {
   /// The value, if it is of that type.
   @inlinable
   func value<Value: Sendable>(as type: Value.Type) -> Value? {
-    guard case .value(let value) = content else { return nil }
+    guard case .value(let value) = kept else { return nil }
     return isExactly(value, type) ? exactly(value, as: type) : cast(value, to: type)
   }
 
@@ -52,7 +52,7 @@ final class StoredValue: Sendable {
   func value<Value: Sendable>(
     as type: Value.Type, orThrow error: @autoclosure () -> any Error
   ) throws -> Value {
-    guard case .value(let value) = content else { throw error() }
+    guard case .value(let value) = kept else { throw error() }
     if isExactly(value, type) { return exactly(value, as: type) }
     return try cast(value, to: type, orThrow: error())
   }

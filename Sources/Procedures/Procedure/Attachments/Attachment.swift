@@ -22,8 +22,8 @@ internal import ProcedurePrimitives
 /// The attachments of one procedure, in a row, at most one of each type. Most procedures have none, and one in a
 /// chain has `Connections` alone.
 ///
-/// Its references are counted by hand, so that taking some out costs nothing. Whoever has it last calls
-/// `release()`: the procedure when it goes, and for those that have left its turn.
+/// Its references are counted by hand, so that taking some out costs nothing. The procedure calls `release()` when
+/// it goes, and its last turn for those that have left.
 @safe struct Attachments: Sendable {
   private var first: Unmanaged<Attachment>?
 
