@@ -1,79 +1,88 @@
-internal import ProcedurePrimitives
+/// The attachments of one procedure, in a row, at most one of each type. Most procedures have none, and one in a
+/// chain has `Connections` alone.
+///
+/// Its references are counted by hand, so that taking some out costs nothing. The procedure calls `release()` when
+/// it goes, and its last turn for those that have left.
+@safe struct Attachments: Sendable {
+  private var first: Unmanaged<Attachment>?
 
-/// A name that was set.
-final class GivenName: Attachment, @unchecked Sendable {
-  @safe @exclusivity(unchecked) var name: String?
+  var isEmpty: Bool { unsafe first == nil }
 
-  override var fate: Fate { .stays }
-}
-
-/// What a procedure needs before it starts, beside plain dependencies.
-final class StartRequirements: Attachment, @unchecked Sendable {
-  var conditions: (any PendingConditions)?
-  /// What conditions brought. No dependencies in the eyes of the user, and waited for like them.
-  var prerequisites: [Prerequisite] = []
-  var exclusion: ExclusionClaim?
-  /// Of dependencies that have finished.
-  var handOvers = Fifo<Edge>()
-  /// Whether a condition of another procedure adds it to a queue.
-  var isClaimed = false
-}
-
-/// What the turn of a procedure has to do besides.
-final class PendingWork: Attachment, @unchecked Sendable {
-  /// An event whose delivery waits for another Dispatch queue.
-  var suspendedDelivery: ObserverDelivery?
-  var produced = Fifo<Production>()
-  /// Children that wait to be heard.
-  var unheard = Fifo<Procedure>()
-}
-
-/// What ties a procedure to tokens and clocks.
-final class OuterLinks: Attachment, @unchecked Sendable {
-  var source: CancellationTokenSource?
-  var token: CancellationToken?
-  var registrations: [CancellationRegistration] = []
-  var timers: [(clock: TimerClock, key: SlabKey)] = []
-
-  override var fate: Fate {
-    guard let token else { return .leaves }
-    let remainder = OuterLinks()
-    remainder.token = token
-    return .leavesBehind(remainder)
+  /// Calls with the one of that type, if there is one, without counting a reference.
+  @inline(__always)
+  func withExisting<A: Attachment, Result>(_ type: A.Type, _ body: (A) -> Result) -> Result? {
+    var next = unsafe first
+    while let attachment = unsafe next {
+      let isOfType = unsafe attachment._withUnsafeGuaranteedRef { Swift.type(of: $0) == type }
+      if isOfType {
+        return unsafe attachment._withUnsafeGuaranteedRef {
+          body(unsafe unsafeDowncast($0, to: type))
+        }
+      }
+      unsafe next = attachment._withUnsafeGuaranteedRef { $0.next }
+    }
+    return nil
   }
 
-  deinit { leave() }
+  /// Calls with the one of that type, made if need be.
+  @inline(__always)
+  mutating func with<A: Attachment, Result>(_ type: A.Type, _ body: (A) -> Result) -> Result {
+    if let result = withExisting(type, body) { return result }
+    let new = A()
+    unsafe prepend(.passRetained(new))
+    return body(new)
+  }
 
-  /// The procedure has finished, or gone.
-  func leave() {
-    source?.complete()
-    for registration in registrations { registration.unregister() }
-    for timer in timers { timer.clock.service.cancel(timer.key) }
-    (source, registrations, timers) = (nil, [], [])
+  /// The one of that type, if there is one.
+  @inline(__always)
+  func existing<A: Attachment>(_ type: A.Type = A.self) -> A? { withExisting(type) { $0 } }
+
+  /// The procedure has finished: takes out those that leave.
+  mutating func takeLeaving() -> Attachments {
+    var leaving = Attachments()
+    var staying = Attachments()
+    while let attachment = unsafe popFirst() {
+      switch unsafe attachment._withUnsafeGuaranteedRef({ $0.fate }) {
+      case .leaves:
+        unsafe leaving.prepend(attachment)
+      case .stays:
+        unsafe staying.prepend(attachment)
+      case .leavesBehind(let remainder):
+        unsafe leaving.prepend(attachment)
+        unsafe staying.prepend(.passRetained(remainder))
+      }
+    }
+    self = staying
+    return leaving
+  }
+
+  /// Gives up all references. Not under a lock: a user's value may go with them.
+  mutating func release() {
+    while let attachment = unsafe popFirst() { unsafe attachment.release() }
+  }
+
+  @inline(__always)
+  private mutating func prepend(_ attachment: Unmanaged<Attachment>) {
+    let next = unsafe first
+    unsafe attachment._withUnsafeGuaranteedRef { unsafe $0.next = next }
+    unsafe first = attachment
+  }
+
+  @inline(__always)
+  private mutating func popFirst() -> Unmanaged<Attachment>? {
+    guard let attachment = unsafe first else { return nil }
+    unsafe first = attachment._withUnsafeGuaranteedRef { $0.next }
+    return unsafe attachment
   }
 }
 
-/// How far a procedure is by its own word.
-final class OwnProgress: Attachment, @unchecked Sendable {
-  /// The fraction that it reported last.
-  var fraction: Double?
-  var weight: Double?
-  /// While a reader watches it.
-  var node: ProgressNode?
-
-  override var fate: Fate { .stays }
-}
-
-/// What is asked for after the end.
-final class Ending: Attachment, @unchecked Sendable {
-  /// The group that the procedure was a child of, once it has ended without success.
-  var origin: GroupReference?
-  /// Why it was cancelled, if its errors do not say so.
-  var cancelReason: CancellationReason?
-  /// The name of the condition that was ignored, and so ended the procedure.
-  var ignoredCondition: String?
-  /// Where a `finish` is reported that comes after it has ended by itself.
-  var lateFinishes: SupervisorReference?
-
-  override var fate: Fate { .stays }
+extension ProcedureCore {
+  var connections: Connections? { @inline(__always) get { attachments.existing() } }
+  var requirements: StartRequirements? { @inline(__always) get { attachments.existing() } }
+  var pending: PendingWork? { @inline(__always) get { attachments.existing() } }
+  var links: OuterLinks? { @inline(__always) get { attachments.existing() } }
+  var waiters: FinishWaiters? { @inline(__always) get { attachments.existing() } }
+  var progress: OwnProgress? { @inline(__always) get { attachments.existing() } }
+  var ending: Ending? { @inline(__always) get { attachments.existing() } }
+  var givenName: String? { attachments.withExisting(GivenName.self, \.name) ?? nil }
 }

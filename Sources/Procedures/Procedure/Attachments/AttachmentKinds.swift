@@ -1,0 +1,79 @@
+internal import ProcedurePrimitives
+
+/// A name that was set.
+final class GivenName: Attachment, @unchecked Sendable {
+  @safe @exclusivity(unchecked) var name: String?
+
+  override var fate: Fate { .stays }
+}
+
+/// What a procedure needs before it starts, beside plain dependencies.
+final class StartRequirements: Attachment, @unchecked Sendable {
+  var conditions: (any PendingConditions)?
+  /// What conditions brought. No dependencies in the eyes of the user, and waited for like them.
+  var prerequisites: [Prerequisite] = []
+  var exclusion: ExclusionClaim?
+  /// Of dependencies that have finished.
+  var handOvers = Fifo<Edge>()
+  /// Whether a condition of another procedure adds it to a queue.
+  var isClaimed = false
+}
+
+/// What the turn of a procedure has to do besides.
+final class PendingWork: Attachment, @unchecked Sendable {
+  /// An event whose delivery waits for another Dispatch queue.
+  var suspendedDelivery: ObserverDelivery?
+  var produced = Fifo<Production>()
+  /// Children that wait to be heard.
+  var unheard = Fifo<Procedure>()
+}
+
+/// What ties a procedure to tokens and clocks.
+final class OuterLinks: Attachment, @unchecked Sendable {
+  var source: CancellationTokenSource?
+  var token: CancellationToken?
+  var registrations: [CancellationRegistration] = []
+  var timers: [(clock: TimerClock, key: SlabKey)] = []
+
+  override var fate: Fate {
+    guard let token else { return .leaves }
+    let remainder = OuterLinks()
+    remainder.token = token
+    return .leavesBehind(remainder)
+  }
+
+  deinit { leave() }
+
+  /// The procedure has finished, or gone.
+  func leave() {
+    source?.complete()
+    for registration in registrations { registration.unregister() }
+    for timer in timers { timer.clock.service.cancel(timer.key) }
+    (source, registrations, timers) = (nil, [], [])
+  }
+}
+
+/// How far a procedure is by its own word.
+final class OwnProgress: Attachment, @unchecked Sendable {
+  /// The fraction that it reported last.
+  var fraction: Double?
+  var weight: Double?
+  /// While a reader watches it.
+  var node: ProgressNode?
+
+  override var fate: Fate { .stays }
+}
+
+/// What is asked for after the end.
+final class Ending: Attachment, @unchecked Sendable {
+  /// The group that the procedure was a child of, once it has ended without success.
+  var origin: GroupReference?
+  /// Why it was cancelled, if its errors do not say so.
+  var cancelReason: CancellationReason?
+  /// The name of the condition that was ignored, and so ended the procedure.
+  var ignoredCondition: String?
+  /// Where a `finish` is reported that comes after it has ended by itself.
+  var lateFinishes: SupervisorReference?
+
+  override var fate: Fate { .stays }
+}
