@@ -53,112 +53,6 @@
 /// 2. `didCancel` is delivered at most once, and never after `willFinish`.
 /// 3. `retire` is the last step of the last turn that the framework itself asks for.
 struct ProcedureStateMachine: Sendable {
-  enum Step: Sendable, Equatable {
-    /// Nothing to do now. The turn was given up.
-    case idle
-    /// The turn is kept, and goes on when pending events are released.
-    case waitForPendingEvents
-    case attachObservers
-    case addProduced
-    /// Have a dependency that has finished hand over what it made.
-    case handOver
-    case evaluateConditions
-    case willExecute
-    /// Find out which children there are, to announce them to the group's observers.
-    case announceChildren
-    case execute
-    case didExecute
-    case didCancel
-    /// Let the group end once its children have.
-    case settleChildren
-    case willFinish
-    /// Let the group say which of the errors it takes over.
-    case askGroup
-    /// The turn is kept, and goes on when the group has said so.
-    case waitForGroup
-    /// Hear children that are about to finish.
-    case hearChildren
-    case didFinish
-    /// Tell dependents and leave the queue. The turn was given up.
-    case retire
-  }
-
-  /// What happens to a procedure, on whatever thread.
-  enum Event: Sendable {
-    case enqueue(waits: Int)
-    case dependencyAdded
-    /// A dependency has finished, or was removed.
-    case dependencyDone
-    case conditionAdded
-    /// A condition was added that needs no evaluating, and changes what it asks for with its slot.
-    case exclusionAdded
-    /// What was added is known to it: it goes on if nothing else is missing.
-    case goOn
-    /// A worker has time to evaluate its conditions.
-    case evaluate(attempt: UInt32)
-    /// The holder of the turn evaluates whatever is to be evaluated now.
-    case beginEvaluating
-    /// A condition has answered that was asked asynchronously.
-    case conditionAnswered
-    /// The next condition brings so many procedures that must finish before it is evaluated.
-    case conditionBrings(Int)
-    case conditionsSatisfied
-    /// A worker has taken it, with a slot. It may have to wait again since.
-    case start(attempt: UInt32)
-    /// First part of a cancel: the flag and the errors.
-    case mark(errors: [any Error])
-    /// Second part: from here on the turn may deliver it.
-    case deliver
-    case finish(errors: [any Error])
-    /// A group's last child has finished.
-    case childrenFinished(errors: [any Error])
-    /// An observer wants didAttach, or an event that it missed.
-    case observerAdded
-    /// There is something to add. A group that is not on a queue yet announces it when it executes.
-    case produced
-    /// A dependency has finished that has something to hand over.
-    case handOver
-    /// A child asks to be heard.
-    case childAsks
-    /// It is in a group, which decides about its errors before it has finished.
-    case joinGroup
-    /// The group has decided while it was asked.
-    case heardAtOnce
-    /// The group has decided, since it was asked.
-    case heard
-    /// An observer keeps an event back.
-    case hold(Holdable)
-    /// The observer releases it.
-    case release(Holdable)
-    /// The turn is wanted for one piece of user code: not if it is held, or a cancel is due first.
-    case takeTurn
-    case giveBackTurn
-  }
-
-  /// What the caller that posted an event has to do about it.
-  enum Effect: Sendable, Equatable {
-    /// Nothing: it is noted, or it changes nothing.
-    case none
-    /// The turn is now held for the caller, who must have it run.
-    case turn
-    /// It has come so far, of which its list must be told.
-    case ready(Readiness)
-    /// It had come further, and must wait again, of which its list must be told.
-    case wait
-    /// It is too late for that.
-    case late
-    /// The wrong moment for that.
-    case refused
-
-    /// Of a mark, or a finish: whether it counts.
-    var isAccepted: Bool { self != .late && self != .refused }
-
-    /// How far it has come.
-    var readiness: Readiness {
-      if case .ready(let readiness) = self { readiness } else { .waiting }
-    }
-  }
-
   enum Cancellation: UInt8, Sendable, Comparable {
     case none
     case marked
@@ -166,12 +60,6 @@ struct ProcedureStateMachine: Sendable {
     case delivered
 
     static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
-  }
-
-  /// An event that an observer may hold back.
-  enum Holdable: UInt8, Sendable {
-    case execute
-    case finish
   }
 
   private struct Inbox: OptionSet, Sendable {
@@ -225,15 +113,6 @@ struct ProcedureStateMachine: Sendable {
     case finished
   }
 
-  /// Whether the group that it is in wants to hear of it before it has finished.
-  private enum Hearing: UInt8, Sendable {
-    case none
-    case due
-    case asked
-    case awaited
-    case heard
-  }
-
   private enum Waiting: Sendable {
     case toStart(ProcedureGate)
     /// It has started, or ends without. How many times observers hold back an event.
@@ -251,7 +130,7 @@ struct ProcedureStateMachine: Sendable {
   private var flags: Flags = []
   private var inbox: Inbox = []
   private var children: Children
-  private var hearing = Hearing.none
+  private var hearing = GroupHearing.none
 
   init(isGroup: Bool = false) {
     children = isGroup ? .unannounced : .notAGroup
@@ -540,24 +419,15 @@ struct ProcedureStateMachine: Sendable {
     return .none
   }
 
-  /// Whether the group must be asked, and has not been.
-  var mustAskGroup: Bool { hearing == .due }
-
   private mutating func hearAtOnce() -> Effect {
-    precondition(hearing == .due, "Internal inconsistency: heard at once, and asked before")
-    hearing = .heard
+    hearing.hearAtOnce()
     return .none
   }
 
-  private mutating func hear() -> Effect {
-    defer { hearing = .heard }
-    switch hearing {
-    case .awaited: return .turn
-    case .asked: return .none
-    case .none, .due, .heard:
-      preconditionFailure("Internal inconsistency: heard without having asked")
-    }
-  }
+  private mutating func hear() -> Effect { hearing.hear() ? .turn : .none }
+
+  /// Whether the group must be asked, and has not been.
+  var mustAskGroup: Bool { hearing == .due }
 
   // MARK: Pending events
 
@@ -712,14 +582,10 @@ struct ProcedureStateMachine: Sendable {
 
   @inline(__always)
   private mutating func nextWhileFinishing() -> Step {
-    switch hearing {
-    case .due:
-      hearing = .asked
-      return .askGroup
-    case .asked, .awaited:
-      hearing = .awaited
-      return .waitForGroup
-    case .none, .heard:
+    switch hearing.next() {
+    case .ask: return .askGroup
+    case .wait: return .waitForGroup
+    case .goOn:
       state = .finished
       return .didFinish
     }
