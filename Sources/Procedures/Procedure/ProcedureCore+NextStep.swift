@@ -85,7 +85,7 @@ extension ProcedureCore {
       return next
     case .didFinish where observers.wants.isEmpty:
       return NextStep(step, events: .didFinish)
-    case .retire where attachments.isEmpty && !machine.isFailed:
+    case .retire where attachments.isEmpty && !machine.isFailed && !machine.isCancelled:
       if record.exists, let record = endRecord() { detail = .record(record) }
       _ = leaveHome()
       return NextStep(step)

@@ -283,4 +283,26 @@ import Testing
     scheduler.run()
     #expect(group.errors.count == 1)
   }
+
+  @Test(
+    "E3: a cancelled sibling is the cause of what needs it, whatever else it had",
+    arguments: [false, true])
+  func cancelledSibling(isNamed: Bool) {
+    let queue = makeQueue()
+    let cancelled = BlockProcedure {}
+    if isNamed { cancelled.name = "cancelled" }
+    let blocker = TracedProcedure("blocker", end: .whenTold)
+    let group = GroupProcedure(cancelled, blocker)
+    cancelled.cancel()
+    queue.add(group)
+    scheduler.run()
+    let dependent = BlockProcedure {}
+    dependent.add(dependency: cancelled, requiring: .success)
+    group.add(child: dependent)
+    scheduler.run()
+    blocker.finish()
+    scheduler.run()
+    #expect(cancelled.isFinished && dependent.isCancelled)
+    #expect(group.outcome == .succeeded)
+  }
 }

@@ -209,10 +209,11 @@ extension Procedure {
 
   /// For the iterative release of a chain that nothing else refers to.
   final func takeDependencies() -> [Procedure] {
+    // Released without the lock: a closure that hands something over may keep the user's values.
+    var taken = SmallList<Edge>()
     read { core in
-      guard let connections = core.connections else { return [] }
-      defer { connections.dependencies = SmallList() }
-      return connections.dependencies.map(\.other)
+      _ = core.attachments.withExisting(Connections.self) { swap(&$0.dependencies, &taken) }
     }
+    return taken.map(\.other)
   }
 }

@@ -185,6 +185,23 @@ import Testing
     #expect(inputs.events == [0, 0])
   }
 
+  @Test("K7: what a closure keeps goes without a lock, when a chain goes that was never added")
+  func releasedWithTheChain() {
+    let names = Recorder<String>()
+    func makeLast() -> Procedure {
+      let middle = TransformProcedure<Int, Int>(name: "middle") { $0 }
+      let tracker = Tracker { [weak middle] in names.note(middle?.name ?? "gone") }
+      middle.injectResult(from: ResultProcedure { 1 }) { value in
+        withExtendedLifetime(tracker) { value }
+      }
+      let last = BlockProcedure {}
+      last.add(dependency: middle)
+      return last
+    }
+    _ = makeLast()
+    #expect(names.events == ["middle"])
+  }
+
   @Test(
     "O3: a source may finish while the finish of its cancelled target is held", arguments: [1, 100])
   func heldTarget(sourceCount: Int) async throws {
