@@ -134,9 +134,11 @@
     @Test("a script whose interpreter is missing is an error that says so")
     func missingInterpreter() async throws {
       let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).sh")
-      try "#!/no/such/interpreter\n".write(to: file, atomically: true, encoding: .utf8)
       defer { try? FileManager.default.removeItem(at: file) }
-      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path)
+      // Written by a program: a file that this process has open for writing is busy, also for a moment after, in
+      // what another test is just starting.
+      let write = "echo '#!/no/such/interpreter' > '\(file.path)'; chmod 755 '\(file.path)'"
+      _ = try await run(shell(write)).get()
       let result = await run(ProcessConfiguration(program: file.path))
       let error = #expect(throws: ProcessError.self) { try result.get() }
       #expect(

@@ -177,6 +177,7 @@
       for procedure in procedures { queue.add(procedure) }
       await queue.waitUntilAllFinished()
       for (index, procedure) in procedures.enumerated() {
+        #expect(procedure.outcome == .succeeded)
         #expect(procedure.result?.outputText == "\(index)\n")
       }
     }
