@@ -48,12 +48,11 @@ extension Procedure {
     return isNoted || wait(forAdded: dependency, by: rule)
   }
 
-  /// Adds a dependency to one that may be on a queue already.
+  /// Adds a dependency to one that is on a queue already, or was cancelled.
   private func wait(forAdded dependency: Procedure, by rule: EdgeRule) -> Bool {
     enum Next: Sendable {
       case pointless
       case tooLate(ProcedureState)
-      case recorded
       case wait(
         index: Int, ReadyList.Aftermath?, AbandonedEvaluation?, released: ExclusionRequest?)
     }
@@ -66,7 +65,6 @@ extension Procedure {
       let index = core.attachments.with(Connections.self) {
         $0.addDependency(on: dependency, by: rule)
       }
-      guard core.machine.state == .pending else { return .recorded }
       // Ready or taken, it goes back to waiting, and a slot that it had becomes free.
       let effect = core.machine.post(.dependencyAdded)
       let evaluation = core.requirements?.conditions?.restart()
@@ -81,8 +79,6 @@ extension Procedure {
     case .tooLate(let state):
       stopBecauseOfMisuse(
         "Procedure '\(name)' is already \(state): add dependencies before it starts.")
-    case .recorded:
-      break
     case .wait(let index, let aftermath, let evaluation, _):
       aftermath?.carryOut()
       evaluation?.task?.cancel()
