@@ -13,8 +13,8 @@ import Testing
   import Musl
 #endif
 
-/// The built executable, run as a user would.
-struct RunbookExecutable {
+/// The built executable, run as a user would, in a directory that goes with it.
+final class RunbookExecutable: Sendable {
   struct Execution {
     let exit: ProcessExit
     let output: String
@@ -33,7 +33,7 @@ struct RunbookExecutable {
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
   }
 
-  func removeDirectory() { try? FileManager.default.removeItem(at: directory) }
+  deinit { try? FileManager.default.removeItem(at: directory) }
 
   /// Makes a pipe with a name, by which steps wait for each other and for the test.
   func makePipe(_ name: String) throws {

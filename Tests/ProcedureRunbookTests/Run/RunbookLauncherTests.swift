@@ -44,7 +44,6 @@ struct RunbookLauncherTests {
 
   @Test("each command is run by it; its status and its delay are the step's")
   func statuses() async throws {
-    defer { runbook.removeDirectory() }
     let execution = try await runbook.shell(
       plan: """
         [{"name": "a", "run": "echo \\"$A\\" in $(basename $(pwd)) > a; exit 5",
@@ -60,7 +59,6 @@ struct RunbookLauncherTests {
 
   @Test("one that cannot be started is the step's failure")
   func missing() async throws {
-    defer { runbook.removeDirectory() }
     let execution = try await runbook.shell(
       plan: #"[{"name": "a", "run": "true"}]"#,
       "exec $RUNBOOK --launcher no-such-launcher plan.json")
@@ -70,7 +68,6 @@ struct RunbookLauncherTests {
 
   @Test("without a cancel command it gets SIGTERM, and SIGKILL when it does not listen")
   func stubborn() async throws {
-    defer { runbook.removeDirectory() }
     let execution = try await runbook.shell(
       plan: #"[{"name": "a", "run": "echo up > up; sleep 600; :", "timeout": 600}]"#,
       Self.launcher + """
@@ -87,7 +84,6 @@ struct RunbookLauncherTests {
     "Ctrl-C runs the cancel command, once for each step, and the launcher ends by itself",
     .enabled(if: hasSessions))
   func cancel() async throws {
-    defer { runbook.removeDirectory() }
     let steps = (0..<3).map {
       // No `sleep`: a process that a shell has just forked loses a SIGTERM that the shell has a trap for.
       #"{"name": "s\#($0)", "run": "trap 'touch cleaned\#($0); exit 4' TERM; echo up > up; while :; do read x < never; done"}"#
@@ -110,7 +106,6 @@ struct RunbookLauncherTests {
   @Test(
     "a timeout does the same; what does not listen is killed by it too", .enabled(if: hasSessions))
   func timeout() async throws {
-    defer { runbook.removeDirectory() }
     let execution = try await runbook.shell(
       plan: """
         [{"name": "deaf", "run": "trap '' TERM; while :; do read x < never; done", "timeout": 2}]
@@ -124,7 +119,6 @@ struct RunbookLauncherTests {
 
   @Test("a second Ctrl-C kills at once, by the cancel command as well", .enabled(if: hasSessions))
   func secondInterrupt() async throws {
-    defer { runbook.removeDirectory() }
     let execution = try await runbook.shell(
       plan: """
         [{"name": "deaf", "run": "trap 'echo no > up' TERM; echo up > up; while :; do read x < never; done"}]
@@ -143,7 +137,6 @@ struct RunbookLauncherTests {
     "a cancel command that fails is shown, and the launcher gets SIGTERM",
     .enabled(if: hasSessions))
   func failingCancel() async throws {
-    defer { runbook.removeDirectory() }
     let execution = try await runbook.shell(
       plan: #"[{"name": "a", "run": "echo up > up; sleep 600; :"}]"#,
       Self.launcher + """

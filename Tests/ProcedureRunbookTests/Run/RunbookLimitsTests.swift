@@ -31,7 +31,6 @@ struct RunbookLimitsTests {
       if: RunbookExecutable.hasLimitedUser,
       "needs to be the superuser, and setpriv, to become a user whom the limit binds"))
   func processes() async throws {
-    defer { runbook.removeDirectory() }
     let execution = try await runbook.shell(
       plan: plan(40, "sleep 0.03; echo x | cat"),
       limited(to: 40, user: 61231, #"exec "$RUNBOOK" -q --jobs 100 plan.json"#))
@@ -48,7 +47,6 @@ struct RunbookLimitsTests {
       if: RunbookExecutable.hasLimitedUser,
       "needs to be the superuser, and setpriv, to become a user whom the limit binds"))
   func deaf() async throws {
-    defer { runbook.removeDirectory() }
     // Each step takes what there is, and keeps it.
     let hungry = "i=0; while [ $i -lt 60 ]; do sleep 600 & i=$((i+1)); done; wait"
     let execution = try await runbook.shell(
@@ -71,7 +69,6 @@ struct RunbookLimitsTests {
       if: RunbookExecutable.hasLimitedUser,
       "needs to be the superuser, and setpriv, to become a user whom the limit binds"))
   func noRoom() async throws {
-    defer { runbook.removeDirectory() }
     for limit in 1...6 {
       let execution = try await runbook.shell(
         plan: plan(2, "true"),
@@ -84,7 +81,6 @@ struct RunbookLimitsTests {
 
   @Test("with room for 64 open files a plan of 100 jobs at once is run, and this is said")
   func descriptors() async throws {
-    defer { runbook.removeDirectory() }
     let execution = try await runbook.shell(
       plan: plan(60, "sleep 0.03; echo x"),
       #"ulimit -n 64; exec "$RUNBOOK" -q --jobs 100 --logs logs plan.json"#)
@@ -98,7 +94,6 @@ struct RunbookLimitsTests {
       "it links no more of Foundation than the essentials: the rest takes longer to load than to run"
     )
     func libraries() async throws {
-      defer { runbook.removeDirectory() }
       let execution = try await runbook.shell(plan: "[]", #"exec ldd "$RUNBOOK""#)
       guard execution.exit == .status(0), execution.output.contains(".so") else { return }
       let linked = execution.output.matches(of: /libFoundation[A-Za-z]*\.so/).map { String($0.0) }
@@ -107,7 +102,6 @@ struct RunbookLimitsTests {
 
     @Test("a hundred jobs at once take a few threads, whatever their number")
     func threads() async throws {
-      defer { runbook.removeDirectory() }
       // Each opens its pipe before it says so, and reads one byte.
       let waiting = "exec 3<> go; echo up > up; read x <&3"
       let counting = """

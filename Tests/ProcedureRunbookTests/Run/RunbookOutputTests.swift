@@ -25,7 +25,6 @@ struct RunbookOutputTests {
 
   @Test("a full disk is a sentence and status 1", .enabled(if: hasFullDevice))
   func full() async throws {
-    defer { runbook.removeDirectory() }
     for arguments in ["plan.json", "-q plan.json", "--help", "--graph plan.json", "-n plan.json"] {
       let execution = try await runbook.shell(
         plan: #"[{"name": "talk", "run": "seq 1 1000"}]"#,
@@ -42,7 +41,6 @@ struct RunbookOutputTests {
 
   @Test("a closed standard output is a sentence and status 1, and the steps have run")
   func closed() async throws {
-    defer { runbook.removeDirectory() }
     let execution = try await runbook.shell(
       plan: #"[{"name": "a", "run": "echo x; touch ran"}]"#, "exec $RUNBOOK plan.json >&-")
     #expect(execution.exit == .status(1))
@@ -52,7 +50,6 @@ struct RunbookOutputTests {
 
   @Test("a reader that went away is no failure")
   func gone() async throws {
-    defer { runbook.removeDirectory() }
     let execution = try await runbook.shell(
       plan: #"[{"name": "a", "run": "seq 1 20000; touch ran"}]"#,
       "{ $RUNBOOK plan.json; echo $? > status; } | head -n 1")
@@ -62,7 +59,6 @@ struct RunbookOutputTests {
 
   @Test("a terminal that is gone is a sentence and status 1, before the run or in it")
   func goneTerminal() async throws {
-    defer { runbook.removeDirectory() }
     for isGoneBefore in [true, false] {
       let terminal = try PseudoTerminal()
       // In a shell that leads no session: the terminal controls nothing, and takes nothing with it.
@@ -90,7 +86,6 @@ struct RunbookOutputTests {
 
   @Test("nothing is lost when standard output does not block")
   func nonBlocking() async throws {
-    defer { runbook.removeDirectory() }
     // A reader that sets the mode, which belongs to the pipe's end and so to the writer as well.
     let execution = try await runbook.shell(
       plan: Self.talkative,
@@ -121,7 +116,6 @@ struct RunbookOutputTests {
 
   @Test("a reader that stops reading does not keep two Ctrl-C from ending everything")
   func stuckReader() async throws {
-    defer { runbook.removeDirectory() }
     let isGone = Gate()
     try runbook.makePipe("heard")
     let execution = try await runbook.run(
@@ -149,7 +143,6 @@ struct RunbookOutputTests {
 
   @Test("a reader that stops reading is waited for as long as the grace time after one Ctrl-C")
   func stuckReaderAfterOneInterrupt() async throws {
-    defer { runbook.removeDirectory() }
     let isGone = Gate()
     let execution = try await runbook.run(
       plan: #"[{"name": "loud", "run": "touch up; seq 1 100000000"}]"#, "--grace", "0.5",
@@ -165,7 +158,6 @@ struct RunbookOutputTests {
 
   @Test("a step's duration is measured to the end of its command, not of the reader")
   func durations() async throws {
-    defer { runbook.removeDirectory() }
     let execution = try await runbook.shell(
       plan: """
         [{"name": "loud", "run": "seq 1 50000"}, {"name": "quick", "run": "touch quick"}]
@@ -183,7 +175,6 @@ struct RunbookOutputTests {
 
   @Test("on a terminal it is drawn ten times a second at most, however many steps end")
   func frames() async throws {
-    defer { runbook.removeDirectory() }
     guard RunbookExecutable.hasTerminals else { return }
     let count = Rounds.isStress ? 5000 : 300
     let steps = (0..<count).map { #"{"name": "s\#($0)", "run": ":"}"# }
@@ -199,7 +190,6 @@ struct RunbookOutputTests {
 
   @Test("--group-output shows the output of a step in one piece, when it has ended")
   func grouped() async throws {
-    defer { runbook.removeDirectory() }
     let talk = "for i in 1 2 3 4 5; do echo $i; sleep 0.02; done"
     let execution = try await runbook.run(
       plan: #"[{"name": "a", "run": "\#(talk)"}, {"name": "b", "run": "\#(talk)"}]"#,
@@ -210,7 +200,6 @@ struct RunbookOutputTests {
 
   @Test("--logs, --report and --junit write what happened, and names may contain anything")
   func reports() async throws {
-    defer { runbook.removeDirectory() }
     let execution = try await runbook.run(
       plan: """
         [{"name": "a/b", "run": "echo one; echo two >&2", "group": "g"},
@@ -237,7 +226,6 @@ struct RunbookOutputTests {
 
   @Test("--trace, --html and --summary say when each step ran, and what it waited for")
   func timeline() async throws {
-    defer { runbook.removeDirectory() }
     let execution = try await runbook.run(
       plan: """
         [{"name": "first", "run": "true"}, {"name": "flaky", "run": "exit 1", "retries": 1},
@@ -267,7 +255,6 @@ struct RunbookOutputTests {
 
   @Test("a report or a log that cannot be written is a sentence and status 1")
   func unwritable() async throws {
-    defer { runbook.removeDirectory() }
     let plan = #"[{"name": "a", "run": "echo x"}]"#
     let report = try await runbook.run(plan: plan, "--report", "no/such/report.json")
     #expect(report.exit == .status(1))

@@ -15,7 +15,6 @@ struct RunbookTerminalTests {
 
   @Test("a step that reads the terminal fails, and hangs nothing")
   func reading() async throws {
-    defer { runbook.removeDirectory() }
     let execution = try await runbook.terminal(
       plan: #"[{"name": "ask", "run": "read x < /dev/tty"}]"#)
     #expect(execution.exit == .status(1))
@@ -25,7 +24,6 @@ struct RunbookTerminalTests {
 
   @Test("terminal: a step has the terminal, one at a time, and nothing else is shown meanwhile")
   func terminalSteps() async throws {
-    defer { runbook.removeDirectory() }
     let ask =
       "mkdir lock; test -t 0 && test -t 1 && read x && sleep 0.3 && echo got-$x-by; rmdir lock"
     let execution = try await runbook.terminal(
@@ -41,7 +39,6 @@ struct RunbookTerminalTests {
 
   @Test("terminal: where there is none, such a step runs as any other")
   func withoutTerminal() async throws {
-    defer { runbook.removeDirectory() }
     let execution = try await runbook.run(
       plan: #"[{"name": "a", "run": "test -t 0 || echo none", "terminal": true}]"#)
     #expect(execution.exit == .status(0))
@@ -50,7 +47,6 @@ struct RunbookTerminalTests {
 
   @Test("terminal: Ctrl-C in such a step ends the run as anywhere")
   func interruptedTerminalStep() async throws {
-    defer { runbook.removeDirectory() }
     try runbook.makePipe("asked")
     let execution = try await runbook.terminal(
       plan: """
@@ -67,7 +63,6 @@ struct RunbookTerminalTests {
     "a small terminal and wide names are no trouble",
     arguments: [(24, 12), (3, 80), (2, 8), (1, 1)])
   func small(rows: Int, columns: Int) async throws {
-    defer { runbook.removeDirectory() }
     let execution = try await runbook.terminal(
       plan: """
         [{"name": "日本語の長い名前です", "run": "sleep 0.2"},
@@ -84,7 +79,6 @@ struct RunbookTerminalTests {
 
   @Test("Ctrl-\\ kills at once, with a table and the cursor")
   func quit() async throws {
-    defer { runbook.removeDirectory() }
     let execution = try await runbook.shell(
       plan: #"[{"name": "deaf", "run": "trap '' TERM; echo up > up; sleep 600 & wait"}]"#,
       """
@@ -99,7 +93,6 @@ struct RunbookTerminalTests {
 
   @Test("Ctrl-Z stops the steps as well, and they go on with it")
   func stop() async throws {
-    defer { runbook.removeDirectory() }
     let execution = try await runbook.shell(
       plan: #"[{"name": "a", "run": "echo $$ > pid; echo up > up; read x < go"}]"#,
       """
@@ -117,7 +110,6 @@ struct RunbookTerminalTests {
 
   @Test("a signal at any moment around the start leaves no folder and no hidden cursor")
   func early() async throws {
-    defer { runbook.removeDirectory() }
     for delay in ["0", "0.005", "0.01", "0.02", "0.04", "0.08"] {
       let execution = try await runbook.shell(
         plan: "[]",

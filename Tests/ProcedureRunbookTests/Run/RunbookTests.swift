@@ -23,7 +23,6 @@ struct RunbookTests {
 
   @Test("a plan that succeeds runs in order, prints its table and exits with 0")
   func success() async throws {
-    defer { runbook.removeDirectory() }
     let execution = try await runbook.run(
       plan: """
         {"steps": [
@@ -44,7 +43,6 @@ struct RunbookTests {
 
   @Test("the first failure stops the rest, shows its last output and exits with 1")
   func failure() async throws {
-    defer { runbook.removeDirectory() }
     try runbook.makePipe("up")
     let execution = try await runbook.run(
       plan: """
@@ -63,7 +61,6 @@ struct RunbookTests {
 
   @Test("--keep-going runs what does not need the failed step, and skips what does")
   func keepGoing() async throws {
-    defer { runbook.removeDirectory() }
     let execution = try await runbook.run(
       plan: """
         [{"name": "bad", "run": "exit 1", "group": "g"},
@@ -84,7 +81,6 @@ struct RunbookTests {
 
   @Test("--jobs bounds the running steps over groups, and a timeout counts from the turn")
   func jobs() async throws {
-    defer { runbook.removeDirectory() }
     let step = "mkdir lock && sleep 0.03 && rmdir lock"
     let steps = (0..<6).map {
       #"{"name": "\#($0)", "run": "\#(step)", "group": "g\#($0 % 3)", "timeout": 60}"#
@@ -96,7 +92,6 @@ struct RunbookTests {
 
   @Test("a step that takes longer than its timeout is stopped, and has failed")
   func stepTimeout() async throws {
-    defer { runbook.removeDirectory() }
     let execution = try await runbook.run(
       plan: #"[{"name": "slow", "run": "echo $$ > pid; sleep 600; :", "timeout": 0.1}]"#)
     #expect(execution.exit == .status(1))
@@ -106,7 +101,6 @@ struct RunbookTests {
 
   @Test("--timeout stops the whole run")
   func wholeTimeout() async throws {
-    defer { runbook.removeDirectory() }
     let execution = try await runbook.run(
       plan: """
         [{"name": "slow", "run": "echo $$ > pid; sleep 600; :"},
@@ -121,7 +115,6 @@ struct RunbookTests {
 
   @Test("Ctrl-C ends running steps with SIGTERM, starts no other, prints the table, exits with 130")
   func interrupt() async throws {
-    defer { runbook.removeDirectory() }
     // A child of the shell would inherit its trap until it is another program, and then have missed the signal.
     try runbook.makePipe("never")
     let execution = try await runbook.run(
@@ -145,7 +138,6 @@ struct RunbookTests {
 
   @Test("a second Ctrl-C kills at once what ignores the first")
   func secondInterrupt() async throws {
-    defer { runbook.removeDirectory() }
     try runbook.makePipe("never")
     let execution = try await runbook.run(
       plan: """
@@ -160,7 +152,6 @@ struct RunbookTests {
 
   @Test("what a step leaves in the background ends with it")
   func background() async throws {
-    defer { runbook.removeDirectory() }
     let execution = try await runbook.run(
       plan: #"[{"name": "a", "run": "sleep 600 > /dev/null 2>&1 & echo $$ > pid"}]"#)
     #expect(execution.exit == .status(0))
@@ -169,7 +160,6 @@ struct RunbookTests {
 
   @Test("a bad plan or command line is one sentence on standard error, and exits with 2")
   func badPlans() async throws {
-    defer { runbook.removeDirectory() }
     let cycle = try await runbook.run(
       plan: """
         [{"name": "a", "run": "x", "after": ["b"]},
@@ -194,7 +184,6 @@ struct RunbookTests {
 
   @Test("--dry-run and --graph print, and run nothing")
   func printing() async throws {
-    defer { runbook.removeDirectory() }
     let plan =
       #"[{"name": "b", "run": "touch b", "after": ["a"]}, {"name": "a", "run": "touch a"}]"#
     let dry = try await runbook.run(plan: plan, "--dry-run")
@@ -209,7 +198,6 @@ struct RunbookTests {
 
   @Test("--quiet prints the table, and the output of failed steps only")
   func quiet() async throws {
-    defer { runbook.removeDirectory() }
     let execution = try await runbook.run(
       plan:
         #"[{"name": "a", "run": "echo one"}, {"name": "b", "run": "echo two; exit 1", "after": ["a"]}]"#,
@@ -223,7 +211,6 @@ struct RunbookTests {
 
   @Test("--help says how a plan is written")
   func help() async throws {
-    defer { runbook.removeDirectory() }
     let execution = try await runbook.run(["--help"])
     #expect(execution.exit == .status(0))
     for word in ["--jobs", "--keep-going", "\"after\"", "environment", "onlyIf", "130"] {
@@ -233,7 +220,6 @@ struct RunbookTests {
 
   @Test("without arguments it works on the package's own files, and leaves nothing behind")
   func builtInPlan() async throws {
-    defer { runbook.removeDirectory() }
     let execution = try await runbook.run([], environment: ["TMPDIR": runbook.directory.path])
     #expect(execution.exit == .status(0), "\(execution.output)")
     #expect(execution.output.contains("each file verified against its source"))
@@ -243,7 +229,6 @@ struct RunbookTests {
 
   @Test("on a terminal there is a live line for the running step and a bar for the whole")
   func terminal() async throws {
-    defer { runbook.removeDirectory() }
     let path = try #require(RunbookExecutable.path)
     guard FileManager.default.isExecutableFile(atPath: "/usr/bin/script") else { return }
     try runbook.makePipe("go")
@@ -270,7 +255,6 @@ struct RunbookTests {
 
   @Test("exclusive: steps that share a name never run at the same time, in groups or not")
   func exclusive() async throws {
-    defer { runbook.removeDirectory() }
     let script = "mkdir lock && sleep 0.03 && rmdir lock"
     let steps = (0..<6).map {
       #"{"name": "\#($0)", "run": "\#(script)", "group": "g\#($0 % 3)", "exclusive": ["n\#($0)", "lock"]}"#
@@ -282,7 +266,6 @@ struct RunbookTests {
 
   @Test("onlyIf and unless: a step that is not needed is no failure, and what is after it goes on")
   func conditions() async throws {
-    defer { runbook.removeDirectory() }
     let execution = try await runbook.run(
       plan: """
         [{"name": "make", "run": "touch made"},
@@ -304,7 +287,6 @@ struct RunbookTests {
 
   @Test("a check is not run before what the step is after has succeeded, nor if that failed")
   func checkAfterFailure() async throws {
-    defer { runbook.removeDirectory() }
     let execution = try await runbook.run(
       plan: """
         [{"name": "bad", "run": "exit 1"},
@@ -317,7 +299,6 @@ struct RunbookTests {
 
   @Test("a check that is ended by a signal, or takes too long, is a failure of its step")
   func failingChecks() async throws {
-    defer { runbook.removeDirectory() }
     let execution = try await runbook.run(
       plan: """
         [{"name": "killed", "run": "touch killed", "onlyIf": "kill -9 $$"},
@@ -335,7 +316,6 @@ struct RunbookTests {
 
   @Test("Ctrl-C ends a check as well, and nothing of it is left")
   func interruptedCheck() async throws {
-    defer { runbook.removeDirectory() }
     // A child of the shell would inherit its trap until it is another program, and then have missed the signal.
     try runbook.makePipe("never")
     let execution = try await runbook.run(

@@ -14,7 +14,6 @@ struct RunbookUseTests {
 
   @Test("a plan may come from a pipe, by any name, and from standard input")
   func pipes() async throws {
-    defer { runbook.removeDirectory() }
     for script in [
       "cat plan.json | $RUNBOOK -", "cat plan.json | $RUNBOOK /dev/stdin",
       "mkfifo pipe; cat plan.json > pipe & exec $RUNBOOK ./pipe", "$RUNBOOK -f - < plan.json",
@@ -28,7 +27,6 @@ struct RunbookUseTests {
 
   @Test("bad plans are one sentence each, and status 2, whatever their size")
   func badPlans() async throws {
-    defer { runbook.removeDirectory() }
     let size = Rounds.isStress ? 10_000 : 1_000
     let cycle = (0..<size).map {
       #"{"name": "s\#($0)", "run": "x", "after": "s\#(($0 + 1) % size)"}"#
@@ -47,7 +45,6 @@ struct RunbookUseTests {
 
   @Test("runbook.json is found above, its steps run in its directory, and steps may be named")
   func found() async throws {
-    defer { runbook.removeDirectory() }
     let execution = try await runbook.shell(
       plan: "",
       """
@@ -68,7 +65,6 @@ struct RunbookUseTests {
 
   @Test("retries: a step is tried again, after a delay, and its timeout is for each attempt")
   func retries() async throws {
-    defer { runbook.removeDirectory() }
     let execution = try await runbook.run(
       plan: """
         [{"name": "third time", "run": "echo x >> tries; test $(wc -l < tries) -eq 3",
@@ -83,7 +79,6 @@ struct RunbookUseTests {
 
   @Test("Z4: retries: an attempt that ran out of time is tried again as well")
   func retriesAfterTimeout() async throws {
-    defer { runbook.removeDirectory() }
     let execution = try await runbook.run(
       plan: """
         [{"name": "second time", "run": "test -e slow && exit 0; touch slow; sleep 600",
@@ -95,7 +90,6 @@ struct RunbookUseTests {
 
   @Test("the step that stopped the run is named as the cause, and no step that was stopped")
   func otherStepsFailure() async throws {
-    defer { runbook.removeDirectory() }
     let others =
       #"{"name": "other", "run": "echo up > up; sleep 600"}, {"name": "last", "run": "true", "after": "other"}"#
     for (step, word) in [
@@ -114,7 +108,6 @@ struct RunbookUseTests {
   @Test(
     "inputs and outputs: a step that is up to date is not run; a failure or a change runs it again")
   func freshness() async throws {
-    defer { runbook.removeDirectory() }
     let plan = """
       [{"name": "make", "run": "cat in > out; echo x >> log; test -e ok", "inputs": "in",
         "outputs": "out"},
@@ -142,7 +135,6 @@ struct RunbookUseTests {
 
   @Test("--content reads files aside: steps begin and end while a file is read")
   func slowFiles() async throws {
-    defer { runbook.removeDirectory() }
     // The pipe is read to its end for the digest of 'make', and has none before 'last' has run.
     let plan = """
       [{"name": "make", "run": "touch out", "inputs": "pipe", "outputs": "out"},
@@ -163,7 +155,6 @@ struct RunbookUseTests {
 
   @Test("pool: as many steps of it at the same time as the plan says, and never more")
   func pools() async throws {
-    defer { runbook.removeDirectory() }
     // The first three wait for each other; the rest only counts who is there.
     let steps = (0..<9).map { index in
       let meeting = index < 3 ? "echo up > in.\(index); read x < out.\(index);" : ""
@@ -186,7 +177,6 @@ struct RunbookUseTests {
 
   @Test("--keep-going=N stops after N failures")
   func failureLimit() async throws {
-    defer { runbook.removeDirectory() }
     let steps = (0..<6).map { #"{"name": "s\#($0)", "run": "exit 1"}"# }
     let execution = try await runbook.run(
       plan: "[\(steps.joined(separator: ","))]", "-j1", "--keep-going=2")
@@ -196,7 +186,6 @@ struct RunbookUseTests {
 
   @Test("a group of very many steps, and very many steps after it, take memory for each once")
   func wideGroups() async throws {
-    defer { runbook.removeDirectory() }
     // A dependency for each pair would be a quarter of a million for a thousand steps.
     let size = Rounds.isStress ? 1000 : 200
     let steps = (0..<size).map { index in
