@@ -25,6 +25,37 @@ package struct MachineTable: Sendable {
     rows = table.dropFirst(2).map { Row(event: $0[0], cells: Array(zip(states, $0.dropFirst()))) }
   }
 
+  /// The cells that say that the event traps.
+  package var traps: [(event: String, state: String)] {
+    rows.flatMap { row in
+      row.cells.filter { $0.outcome == "✕" }.map { (row.event, $0.state) }
+    }
+  }
+
+  /// Has each event happen in each state in which it does not trap.
+  ///
+  /// - Parameters:
+  ///   - states: all of them, in the order of the columns.
+  ///   - name: what a state is called in the table.
+  /// - Returns: the cells that say something else than what happened.
+  package func differences<State>(
+    _ states: [State], named name: (State) -> String = { "\($0)" },
+    happen: (_ event: String, inout State) -> Void
+  ) -> [String] {
+    rows.flatMap { row in
+      zip(row.cells, states).compactMap { cell, start -> String? in
+        var outcome = cell.outcome
+        if outcome != "✕" {
+          var state = start
+          happen(row.event, &state)
+          outcome = name(state) == name(start) ? "–" : "→ \(name(state))"
+        }
+        if cell == (name(start), outcome) { return nil }
+        return "\(row.event) in \(name(start)): \(outcome)"
+      } + (row.cells.count == states.count ? [] : ["\(row.event): \(row.cells.count) cells"])
+    }
+  }
+
   private static func cells(_ line: Substring) -> [String] {
     line.dropFirst("/// |".count).split(separator: "|").map { cell in
       String(cell.filter { !"¹²³⁴⁵".contains($0) }).trimmingCharacters(in: .whitespaces)

@@ -190,7 +190,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
     let isCancelled = read { core in
       task.task = running
       self.task = task
-      return core.machine.cancellation >= .deliverable
+      return core.machine.cancel.isAllowed
     }
     if isCancelled { interrupt() }
   }

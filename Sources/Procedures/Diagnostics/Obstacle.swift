@@ -25,7 +25,7 @@ enum Obstacle: Sendable {
   /// All of its children have to finish.
   case children([Procedure])
   /// An observer holds the event back.
-  case pendingEvent(ProcedureStateMachine.Holdable)
+  case pendingEvent(HoldableEvent)
   /// An observer that is called elsewhere has not returned.
   case observer(ObserverPlace)
 }

@@ -8,7 +8,7 @@ extension ProcedureDiagnostic {
   }
 
   static func eventHeld(
-    _ event: ProcedureStateMachine.Holdable, of procedure: Procedure, age: Duration
+    _ event: HoldableEvent, of procedure: Procedure, age: Duration
   ) -> ProcedureDiagnostic {
     let name = procedure.name
     return ProcedureDiagnostic(

@@ -74,9 +74,9 @@ extension ProcedureStateMachine {
     /// The group has decided, since it was asked.
     case heard
     /// An observer keeps an event back.
-    case hold(Holdable)
+    case hold(HoldableEvent)
     /// The observer releases it.
-    case release(Holdable)
+    case release(HoldableEvent)
     /// The turn is wanted for one piece of user code: not if it is held, or a cancel is due first.
     case takeTurn
     case giveBackTurn
@@ -104,11 +104,5 @@ extension ProcedureStateMachine {
     var readiness: Readiness {
       if case .ready(let readiness) = self { readiness } else { .waiting }
     }
-  }
-
-  /// An event that an observer may hold back.
-  enum Holdable: UInt8, Sendable {
-    case execute
-    case finish
   }
 }

@@ -27,8 +27,9 @@
 /// `childrenFinished` to a group that settles, `heard` to the question to the group, `release` to a hold,
 /// `takeTurn` and `giveBackTurn` to who has the turn; and `joinGroup` comes with the enqueue.
 ///
-/// What it waits for before it starts is a machine of its own, the *gate*: the life asks it as long as
-/// the procedure is pending and was not cancelled.
+/// Parts of it are machines of their own: what it waits for before it starts, the *gate*, which is asked as long
+/// as the procedure is pending and was not cancelled; who has the *turn*; how far its *cancel* has come; an event
+/// that observers keep back, its *hold*; a group's *progress*; and what a child asks its group, the *hearing*.
 ///
 /// The steps of a life in which nothing special happens; a cancel puts `didCancel` before whatever
 /// comes next:
@@ -49,19 +50,11 @@
 /// than where it is: it neither executes nor finishes.
 ///
 /// Invariants:
-/// 1. Exactly one thread, or one message under way, holds the turn while `isTurnHeld`.
+/// 1. Exactly one thread, or one message under way, holds the turn while `turn.isHeld`.
 /// 2. `didCancel` is delivered at most once, and never after `willFinish`.
 /// 3. `retire` is the last step of the last turn that the framework itself asks for.
 struct ProcedureStateMachine: Sendable {
-  enum Cancellation: UInt8, Sendable, Comparable {
-    case none
-    case marked
-    case deliverable
-    case delivered
-
-    static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
-  }
-
+  /// What the turn finds that it has to do.
   private struct Inbox: OptionSet, Sendable {
     let rawValue: UInt8
     static let start = Inbox(rawValue: 1)
@@ -70,70 +63,32 @@ struct ProcedureStateMachine: Sendable {
     static let conditions = Inbox(rawValue: 8)
     static let children = Inbox(rawValue: 16)
     static let handOver = Inbox(rawValue: 32)
-    // What an observer holds back, until it is released.
-    static let heldExecute = Inbox(rawValue: 64)
-    static let heldFinish = Inbox(rawValue: 128)
-  }
-
-  private struct Flags: OptionSet, Sendable {
-    let rawValue: UInt8
-    static let turnHeld = Flags(rawValue: 1)
-    /// Something was noted since the turn was taken for one step.
-    static let turnWanted = Flags(rawValue: 2)
-    static let finishRequested = Flags(rawValue: 4)
-    static let didExecuteDue = Flags(rawValue: 8)
-    static let retired = Flags(rawValue: 16)
-    static let waitingForHolds = Flags(rawValue: 32)
-
-    subscript(flag: Flags) -> Bool {
-      @inline(__always) get { contains(flag) }
-      @inline(__always) set {
-        self = Flags(rawValue: newValue ? rawValue | flag.rawValue : rawValue & ~flag.rawValue)
-      }
-    }
-  }
-
-  /// Errors, and how many of them came with the cancel.
-  private final class Failure: Sendable {
-    let errors: [any Error]
-    let cancelErrorCount: Int
-
-    init(_ errors: [any Error], cancelErrorCount: Int) {
-      self.errors = errors
-      self.cancelErrorCount = cancelErrorCount
-    }
-  }
-
-  private enum Children: UInt8, Sendable {
-    case notAGroup
-    /// Those that are added are announced when the group executes.
-    case unannounced
-    case running
-    case settling
-    case finished
+    static let didExecute = Inbox(rawValue: 64)
+    /// It ends: taken out by the last step.
+    static let finish = Inbox(rawValue: 128)
   }
 
   private enum Waiting: Sendable {
     case toStart(ProcedureGate)
-    /// It has started, or ends without. How many times observers hold back an event.
-    case forObservers(holds: UInt32)
+    /// It has started, or ends without.
+    case forObservers(EventHold)
   }
 
   // In this order they leave no gap: there is one of it in each procedure.
 
   /// Nil for none, so that nothing is counted for it.
-  private var failure: Failure?
+  private var failure: ProcedureFailure?
   private var waiting = Waiting.toStart(ProcedureGate())
   /// What is published of it after each event: state, cancelled flag and failed flag.
   private(set) var status = ProcedureStatus()
-  private(set) var cancellation = Cancellation.none
-  private var flags: Flags = []
+  private(set) var cancel = CancelDelivery.none
+  private(set) var turn = Turn.free
   private var inbox: Inbox = []
-  private var children: Children
+  private var progress: GroupProgress
   private var hearing = GroupHearing.none
 
   init(isGroup: Bool = false) {
-    children = isGroup ? .unannounced : .notAGroup
+    progress = isGroup ? .unannounced : .notAGroup
   }
 
   /// What it waits for as long as it is pending.
@@ -147,25 +102,11 @@ struct ProcedureStateMachine: Sendable {
     @inline(__always) set { waiting = .toStart(newValue) }
   }
 
-  private var holds: UInt32 {
-    get { if case .forObservers(let holds) = waiting { holds } else { 0 } }
-    set { waiting = .forObservers(holds: newValue) }
-  }
-
-  /// The event that an observer holds back.
-  private var held: Holdable? {
+  private var hold: EventHold {
     @inline(__always) get {
-      if inbox.isDisjoint(with: [.heldExecute, .heldFinish]) { return nil }
-      return inbox.contains(.heldExecute) ? .execute : .finish
+      if case .forObservers(let hold) = waiting { hold } else { EventHold() }
     }
-    set {
-      inbox.subtract([.heldExecute, .heldFinish])
-      switch newValue {
-      case .execute: inbox.insert(.heldExecute)
-      case .finish: inbox.insert(.heldFinish)
-      case nil: break
-      }
-    }
+    set { waiting = .forObservers(newValue) }
   }
 
   private(set) var state: ProcedureState {
@@ -176,15 +117,14 @@ struct ProcedureStateMachine: Sendable {
   var isCancelled: Bool { status.isCancelled }
   var isFailed: Bool { status.isFailed }
   var errors: [any Error] { failure?.errors ?? [] }
-  var isGroup: Bool { children != .notAGroup }
-  var cancelErrors: [any Error] {
-    failure.map { Array($0.errors.prefix($0.cancelErrorCount)) } ?? []
-  }
-  var isTurnHeld: Bool { flags[.turnHeld] }
-  var isRetired: Bool { flags[.retired] }
+  var isGroup: Bool { progress != .notAGroup }
+  var cancelErrors: [any Error] { failure?.cancelErrors ?? [] }
+
+  /// Whether the last step was taken.
+  var isRetired: Bool { @inline(__always) get { state == .finished && !inbox.contains(.finish) } }
 
   /// Whether it was cancelled or told to finish, so that a further cancel would be late.
-  var isEnding: Bool { isCancelled || flags[.finishRequested] || state >= .finishing }
+  var isEnding: Bool { isCancelled || inbox.contains(.finish) || state >= .finishing }
 
   // MARK: The door
 
@@ -218,7 +158,7 @@ struct ProcedureStateMachine: Sendable {
     case .joinGroup: joinGroup()
     case .heardAtOnce: hearAtOnce()
     case .heard: hear()
-    case .hold(let event): hold(event)
+    case .hold(let event): keep(event)
     case .release(let event): release(event)
     case .takeTurn: takeTurn()
     case .giveBackTurn: giveBackTurn()
@@ -343,63 +283,52 @@ struct ProcedureStateMachine: Sendable {
 
   private mutating func mark(_ newErrors: [any Error]) -> Effect {
     guard !isEnding else { return .late }
-    cancellation = .marked
+    cancel.mark()
     status.noteCancel()
-    if !newErrors.isEmpty { fail(with: newErrors, cancelErrorCount: newErrors.count) }
+    if !newErrors.isEmpty { fail(ProcedureFailure(ofCancel: newErrors)) }
     return .none
   }
 
-  /// What an observer holds back of the execute event is moot now.
+  /// An observer that keeps the execute event back keeps nothing now.
   private mutating func deliver() -> Effect {
-    precondition(cancellation == .marked, "Internal inconsistency: a cancel delivered twice")
-    cancellation = .deliverable
-    if held == .execute {
-      held = nil
-      holds = 0
-      if flags[.waitingForHolds] {
-        flags[.waitingForHolds] = false
-        return .turn
-      }
-    }
+    cancel.allow()
+    if case .forObservers = waiting, hold.drop(.execute) { return .turn }
     return requestTurn()
   }
 
   private mutating func finish(_ newErrors: [any Error]) -> Effect {
-    if flags[.finishRequested] || state >= .finishing { return .late }
+    if inbox.contains(.finish) || state >= .finishing { return .late }
     if isGroup || (state < .started && !isCancelled) { return .refused }
     return acceptFinish(newErrors)
   }
 
   private mutating func endChildren(_ newErrors: [any Error]) -> Effect {
-    precondition(children == .settling, "Internal inconsistency: a group's children ended early")
-    children = .finished
+    progress.end()
     return acceptFinish(newErrors)
   }
 
   @inline(__always)
   private mutating func acceptFinish(_ newErrors: [any Error]) -> Effect {
-    flags[.finishRequested] = true
-    if !newErrors.isEmpty {
-      fail(with: errors + newErrors, cancelErrorCount: failure?.cancelErrorCount ?? 0)
-    }
+    inbox.insert(.finish)
+    if !newErrors.isEmpty { fail(ProcedureFailure(newErrors, after: failure)) }
     // An unstarted one may not be on any queue yet: enqueuing it asks for the turn.
     return state == .initialized ? .none : requestTurn()
   }
 
-  private mutating func fail(with errors: [any Error], cancelErrorCount: Int) {
-    failure = Failure(errors, cancelErrorCount: cancelErrorCount)
+  private mutating func fail(_ failure: ProcedureFailure) {
+    self.failure = failure
     status.noteFailure()
   }
 
   // MARK: Observers and produced procedures
 
   /// True if the observer missed an event, which it gets in a step of its own.
-  var mustReplay: Bool { cancellation == .delivered || state == .finished }
+  var mustReplay: Bool { cancel == .delivered || state == .finished }
 
   private mutating func noteObserver() -> Effect {
     inbox.insert(.observers)
     // Before the enqueue there is no hurry: the first turn begins with it.
-    return state == .initialized && cancellation != .delivered ? .none : requestTurn()
+    return state == .initialized && cancel != .delivered ? .none : requestTurn()
   }
 
   private mutating func noteProduced() -> Effect {
@@ -431,152 +360,101 @@ struct ProcedureStateMachine: Sendable {
 
   // MARK: Pending events
 
-  private mutating func hold(_ event: Holdable) -> Effect {
+  private mutating func keep(_ event: HoldableEvent) -> Effect {
     precondition(state >= .started, "Internal inconsistency: an event is held that has not come")
     // Once the cancel is on its way, there is no execute to hold back.
-    if event == .execute, cancellation >= .deliverable { return .none }
-    held = event
-    holds += 1
+    if event == .execute, cancel.isAllowed { return .none }
+    hold.keep(event)
     return .none
   }
 
-  private mutating func release(_ event: Holdable) -> Effect {
-    guard held == event, holds > 0 else { return .none }
-    holds -= 1
-    guard holds == 0 else { return .none }
-    held = nil
-    guard flags[.waitingForHolds] else { return .none }
-    flags[.waitingForHolds] = false
-    return .turn
+  private mutating func release(_ event: HoldableEvent) -> Effect {
+    guard case .forObservers = waiting else { return .none }
+    return hold.release(event) ? .turn : .none
   }
 
   // MARK: Looking
 
   /// The event that an observer holds back, and nothing goes on without.
-  var awaitedHold: Holdable? { flags[.waitingForHolds] ? held : nil }
+  var awaitedHold: HoldableEvent? { hold.isAwaited ? hold.event : nil }
 
   var isWaitingForDependencies: Bool { state <= .pending && gate.isWaitingForDependencies }
 
   /// Whether a thread has its turn, or is about to: it is not kept until something happens elsewhere.
-  var isInTurn: Bool { isTurnHeld && !flags[.waitingForHolds] && hearing != .awaited }
+  var isInTurn: Bool { turn.isHeld && !hold.isAwaited && hearing != .awaited }
 
   /// Whether nothing but children keeps a group from its end.
-  var isSettling: Bool { children == .settling }
+  var isSettling: Bool { progress == .settling }
 
   // MARK: The turn
 
-  /// Takes the turn if it is free.
   @inline(__always)
-  private mutating func requestTurn() -> Effect {
-    if isTurnHeld {
-      flags.insert(.turnWanted)
-      return .none
-    }
-    flags.insert(.turnHeld)
-    return .turn
-  }
+  private mutating func requestTurn() -> Effect { turn.request() ? .turn : .none }
 
-  private mutating func takeTurn() -> Effect {
-    guard isTurnFree else { return .none }
-    flags[.turnHeld] = true
-    flags[.turnWanted] = false
-    return .turn
-  }
+  /// For one piece of user code: not if a cancel is due first.
+  private mutating func takeTurn() -> Effect { !cancel.isDue && turn.take() ? .turn : .none }
+
+  private mutating func giveBackTurn() -> Effect { turn.giveBack() ? .turn : .none }
 
   /// Whether `takeTurn` would take it.
-  var isTurnFree: Bool { !isTurnHeld && !isCancelDue }
+  var isTurnFree: Bool { !turn.isHeld && !cancel.isDue }
 
   /// Whether it has not started, and no code of the user's runs in its turn: what it begins with may change.
   var mayStillTake: Bool { state <= .pending && isTurnFree && !isCancelled }
-
-  /// Gives back a turn that was taken for one thing; it is kept, to go on, if there is more to do.
-  private mutating func giveBackTurn() -> Effect {
-    precondition(isTurnHeld, "Internal inconsistency: a turn given back that no thread holds")
-    if flags[.turnWanted] { return .turn }
-    flags[.turnHeld] = false
-    return .none
-  }
-
-  /// Whether it was cancelled and that is not delivered yet: no other user code begins before.
-  var isCancelDue: Bool { cancellation == .marked || cancellation == .deliverable }
 
   /// What the holder of the turn does next, now that the step before is done.
   ///
   /// - Parameter wants: the events that have an observer; others are skipped.
   @inline(__always)
   mutating func next(wants: ProcedureEvents) -> Step {
-    precondition(isTurnHeld, "Internal inconsistency: a turn that no thread holds")
-    if !isCancelDue {
+    precondition(turn.isHeld, "Internal inconsistency: a turn that no thread holds")
+    if !cancel.isDue {
       if takeNewObservers() { return .attachObservers }
-      if flags[.didExecuteDue] {
-        flags[.didExecuteDue] = false
-        if wants.contains(.didExecute) { return .didExecute }
-      }
+      if inbox.remove(.didExecute) != nil, wants.contains(.didExecute) { return .didExecute }
       if inbox.remove(.children) != nil { return .hearChildren }
     }
-    if held != nil {
-      flags[.waitingForHolds] = true
-      return .waitForPendingEvents
-    }
+    if case .forObservers = waiting, hold.await() { return .waitForPendingEvents }
+    if cancel.isDue { return cancel == .deliverable ? deliverCancel() : giveUpTurn() }
     switch state {
-    case .initialized: return cancellation == .deliverable ? deliverCancel() : giveUpTurn()
+    case .initialized: return giveUpTurn()
     case .pending: return nextWhilePending(wants)
     case .started: return nextWhileStarted()
     case .executing: return nextWhileExecuting()
     case .finishing:
-      if takeProduced() { return .addProduced }
+      if inbox.remove(.produced) != nil { return .addProduced }
       return nextWhileFinishing()
     case .finished:
       if isRetired { return giveUpTurn() }
-      flags[.retired] = true
-      flags[.turnHeld] = false
+      inbox.remove(.finish)
+      turn.giveUp()
       return .retire
     }
   }
 
   @inline(__always)
   private mutating func nextWhilePending(_ wants: ProcedureEvents) -> Step {
-    switch cancellation {
-    case .deliverable: return deliverCancel()
-    case .marked: return giveUpTurn()
-    case .delivered: return beginFinishing()
-    case .none:
-      if inbox.remove(.handOver) != nil { return .handOver }
-      if inbox.remove(.conditions) != nil { return .evaluateConditions }
-      guard inbox.contains(.start) else { return giveUpTurn() }
-      inbox.remove(.start)
-      state = .started
-      return wants.contains(.willExecute) ? .willExecute : nextWhileStarted()
-    }
+    if isCancelled { return beginFinishing() }
+    if inbox.remove(.handOver) != nil { return .handOver }
+    if inbox.remove(.conditions) != nil { return .evaluateConditions }
+    guard inbox.remove(.start) != nil else { return giveUpTurn() }
+    state = .started
+    return wants.contains(.willExecute) ? .willExecute : nextWhileStarted()
   }
 
   @inline(__always)
   private mutating func nextWhileStarted() -> Step {
-    switch cancellation {
-    case .deliverable: return deliverCancel()
-    case .marked: return giveUpTurn()
-    case .delivered, .none: break
-    }
-    if takeProduced() { return .addProduced }
-    if cancellation == .delivered || flags[.finishRequested] { return beginFinishing() }
-    if children == .unannounced {
-      children = .running
-      return .announceChildren
-    }
+    if inbox.remove(.produced) != nil { return .addProduced }
+    if isCancelled || inbox.contains(.finish) { return beginFinishing() }
+    if progress.announce() { return .announceChildren }
     state = .executing
-    flags[.didExecuteDue] = true
+    inbox.insert(.didExecute)
     return .execute
   }
 
   @inline(__always)
   private mutating func nextWhileExecuting() -> Step {
-    switch cancellation {
-    case .deliverable: return deliverCancel()
-    case .marked: return giveUpTurn()
-    case .delivered, .none: break
-    }
-    if takeProduced() { return .addProduced }
-    if flags[.finishRequested] || isGroup { return beginFinishing() }
+    if inbox.remove(.produced) != nil { return .addProduced }
+    if inbox.contains(.finish) || isGroup { return beginFinishing() }
     return giveUpTurn()
   }
 
@@ -592,43 +470,27 @@ struct ProcedureStateMachine: Sendable {
   }
 
   private mutating func deliverCancel() -> Step {
-    cancellation = .delivered
+    cancel.deliver()
     return .didCancel
   }
 
   /// A group's children come first.
   @inline(__always)
   private mutating func beginFinishing() -> Step {
-    switch children {
-    case .unannounced, .running:
-      children = .settling
-      return .settleChildren
-    case .settling:
-      return giveUpTurn()
-    case .notAGroup, .finished:
-      state = .finishing
-      return .willFinish
-    }
+    if progress.settle() { return .settleChildren }
+    if isSettling { return giveUpTurn() }
+    inbox.insert(.finish)
+    state = .finishing
+    return .willFinish
   }
 
   /// Whether observers were added that have not received didAttach.
   @inline(__always)
-  mutating func takeNewObservers() -> Bool {
-    guard inbox.contains(.observers) else { return false }
-    inbox.remove(.observers)
-    return true
-  }
-
-  @inline(__always)
-  private mutating func takeProduced() -> Bool {
-    guard inbox.contains(.produced) else { return false }
-    inbox.remove(.produced)
-    return true
-  }
+  mutating func takeNewObservers() -> Bool { inbox.remove(.observers) != nil }
 
   @inline(__always)
   private mutating func giveUpTurn() -> Step {
-    flags[.turnHeld] = false
+    turn.giveUp()
     return .idle
   }
 }

@@ -25,7 +25,7 @@ extension ProcedureCore {
   /// are heard after that.
   mutating func takeUnheardChild() -> Procedure? {
     guard let pending, pending.unheard.first != nil else { return nil }
-    guard !machine.isCancelDue else {
+    guard !machine.cancel.isDue else {
       _ = machine.post(.childAsks)
       return nil
     }

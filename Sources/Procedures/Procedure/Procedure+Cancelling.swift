@@ -45,7 +45,7 @@ extension Procedure {
       if let token = core.links?.token { return token }
       if core.machine.isRetired, !core.machine.isCancelled { return .never }
       // Between the two parts of a cancel the source is still pending: it is fired with the rest.
-      let reason = core.machine.cancellation == .marked ? nil : core.cancelReason
+      let reason = core.machine.cancel == .marked ? nil : core.cancelReason
       return core.attachments.with(OuterLinks.self) { links in
         let source = CancellationTokenSource()
         if let reason { source.cancel(reason) }

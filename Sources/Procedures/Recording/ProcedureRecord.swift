@@ -98,8 +98,7 @@ internal import ProcedurePrimitives
   /// - Parameters:
   ///   - step: which one.
   ///   - held: the event that keeps it, if it is held.
-  func note(_ step: ProcedureStateMachine.Step, holding held: ProcedureStateMachine.Holdable? = nil)
-  {
+  func note(_ step: ProcedureStateMachine.Step, holding held: HoldableEvent? = nil) {
     let sample = sample()
     content.endHold(at: sample.now)
     switch step {

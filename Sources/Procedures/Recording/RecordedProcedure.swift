@@ -100,7 +100,7 @@ extension RecordedProcedure {
   struct RareValues: Sendable {
     var heldSince = never
     /// Which event is held, while one is.
-    var heldEvent: ProcedureStateMachine.Holdable?
+    var heldEvent: HoldableEvent?
     var heldExecuteWait: Int64 = 0
     var heldFinishWait: Int64 = 0
     var conditionWaits: [ConditionWait]?
@@ -158,7 +158,7 @@ extension RecordedProcedure {
     }
   }
 
-  mutating func beginHold(of event: ProcedureStateMachine.Holdable?, at now: Int64) {
+  mutating func beginHold(of event: HoldableEvent?, at now: Int64) {
     change { ($0.heldSince, $0.heldEvent) = (now, event) }
   }
 

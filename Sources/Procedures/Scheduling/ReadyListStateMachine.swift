@@ -36,48 +36,38 @@ internal import ProcedurePrimitives
 /// 2. A group closes exactly once: settled and without members. Closed, it accepts no child.
 /// 3. In a cancelled group no child starts.
 struct ReadyListStateMachine<Item: Schedulable, Request: SchedulingRequest>: Sendable {
-  enum Phase: UInt8, Sendable {
-    /// A group that has not executed: no child starts.
-    case held
-    /// Members start. A queue is always here.
-    case running
-    /// A group that has executed, or was cancelled before: it closes when no member is left.
-    case settling
-    case closed
-  }
-
   enum Taken: Sendable {
     case job(Job<Item>)
     /// The first of the ready ones must be granted this before it is taken, or step aside.
     case mustAsk(Request)
   }
 
-  private var lines = MemberLines<Item, Request>()
   private var memberCount = 0
   private var lastAge: UInt32 = 0
-  /// Those that were added, and are no members yet: as if they stood at the end of the waiting ones
-  /// and of the ready ones of normal priority. Every event but `take` and `retire` needs
-  /// `admitArrivals` before it.
-  private var arrivals = ArrivalLine<Item>()
-  /// Each is owned.
-  private var turns = Fifo<Member<Item>>()
   private var isWorkerRequested = false
-  private(set) var phase: Phase
   /// Whether none starts any more.
   private(set) var isCancelled = false
-  /// All members there ever were, if these are the children of a group.
-  private var allChildren: [Item] = []
-  /// Whether the group has told its observers of the children that it began with.
-  private var isAnnounced = false
-  /// Whether `children` keeps those that have finished.
-  private(set) var keepsFinishedChildren = true
   /// Whether the queue refuses items that are added.
-  private(set) var isClosed = false
+  private var isClosed = false
   /// Whether the queue has barriers, which decide when an added item may go on.
-  private(set) var holdsAdditions = false
+  private var holdsAdditions = false
   private let isGroup: Bool
   var limit = Int.max
   var isSuspended = false
+
+  // Of this machine and its extensions only.
+
+  var lines = MemberLines<Item, Request>()
+  /// Those that were added, and are no members yet: as if they stood at the end of the waiting ones
+  /// and of the ready ones of normal priority. Every event but `take` and `retire` needs
+  /// `admitArrivals` before it.
+  var arrivals = ArrivalLine<Item>()
+  /// Each is owned.
+  var turns = Fifo<Member<Item>>()
+  var phase: ListPhase
+  var kept = KeptChildren()
+  /// Whether the group has told its observers of the children that it began with.
+  var isAnnounced = false
 
   init(isGroup: Bool = false) {
     self.isGroup = isGroup
@@ -87,20 +77,6 @@ struct ReadyListStateMachine<Item: Schedulable, Request: SchedulingRequest>: Sen
   var slotsInUse: Int { lines.slotsInUse }
 
   var count: Int { memberCount + arrivals.count }
-
-  /// In the order in which they were added. O(n log n) at most.
-  var items: [Item] {
-    var members: [Member<Item>] = []
-    members.reserveCapacity(memberCount)
-    lines.forEach { members.append($0) }
-    if zip(members, members.dropFirst()).contains(where: { $1.isOlder(than: $0) }) {
-      members.sort { $0.isOlder(than: $1) }
-    }
-    return members.map(\.item)
-  }
-
-  /// In no order.
-  func forEach(_ body: (Item) -> Void) { lines.forEach { $0.with(body) } }
 
   // MARK: Members
 
@@ -120,7 +96,7 @@ struct ReadyListStateMachine<Item: Schedulable, Request: SchedulingRequest>: Sen
     let member = Member.retaining(item)
     join(member, line, isKept: true)
     if !isHeld, let request { lines.note(request, of: member) }
-    if isGroup, keepsFinishedChildren { allChildren.append(item) }
+    if isGroup { kept.add(item) }
     return isHeld ? .held : .accepted(isAnnounced: isAnnounced)
   }
 
@@ -213,7 +189,7 @@ struct ReadyListStateMachine<Item: Schedulable, Request: SchedulingRequest>: Sen
     memberCount -= 1
     let request = lines.takeRequest(of: member)
     if member.membership.isKept { member.release() }
-    return (closeIfSettled(), request)
+    return (count == 0 && phase.becameEmpty(), request)
   }
 
   /// The worker that started it has nothing to do for it any more, but it may not have left: then the
@@ -226,78 +202,16 @@ struct ReadyListStateMachine<Item: Schedulable, Request: SchedulingRequest>: Sen
     return true
   }
 
-  // MARK: Groups
-
-  /// Those that there were, and are kept.
-  var children: [Item] { keepsFinishedChildren ? allChildren : items }
-
-  /// The group announces the children that there are; a caller that adds one later announces it.
-  mutating func announce() { isAnnounced = true }
+  // MARK: Ends
 
   /// The queue refuses from here on. All that were added before are members.
-  mutating func close() {
-    isClosed = true
-  }
+  mutating func close() { isClosed = true }
 
   /// The queue has barriers from here on. All that were added before are members.
-  mutating func holdAdditions() {
-    holdsAdditions = true
-  }
-
-  /// - Returns: what is forgotten, to be released when nothing is locked.
-  mutating func keepFinishedChildren(_ keeps: Bool) -> [Item] {
-    guard keeps != keepsFinishedChildren else { return [] }
-    keepsFinishedChildren = keeps
-    let forgotten = allChildren
-    allChildren = keeps ? items : []
-    return forgotten
-  }
-
-  /// The group executes: children may start.
-  mutating func begin() {
-    if phase == .held { phase = .running }
-  }
-
-  /// The group has executed, or never will. True if it had no children left, and is closed.
-  mutating func settle() -> Bool {
-    precondition(
-      phase == .held || phase == .running, "Internal inconsistency: a group settled twice")
-    phase = .settling
-    return closeIfSettled()
-  }
-
-  @inline(__always)
-  private mutating func closeIfSettled() -> Bool {
-    guard count == 0, phase == .settling else { return false }
-    phase = .closed
-    return true
-  }
+  mutating func holdAdditions() { holdsAdditions = true }
 
   /// The group was cancelled, or the queue as a whole: none starts from here on.
   mutating func cancel() { isCancelled = true }
-
-  /// What is left in the list of a group that goes away: members, and those whose turns are due.
-  typealias Remains = (unfinished: [Item], finished: [Item], awaitingTurn: [Item])
-
-  /// The group goes away: its members, if it never ran, belong to no list now, and turns that have
-  /// not run must run elsewhere.
-  mutating func abandon() -> Remains {
-    let unfinished = items
-    let finished =
-      unfinished.isEmpty ? allChildren : allChildren.filter { $0.membership.line == .none }
-    for item in unfinished {
-      if item.membership.isKept { Member.unowned(item).release() }
-      item.membership = Membership()
-    }
-    var awaitingTurn: [Item] = []
-    while let member = turns.popFirst() {
-      awaitingTurn.append(member.item)
-      member.release()
-    }
-    self = ReadyListStateMachine(isGroup: true)
-    phase = .closed
-    return (unfinished, finished, awaitingTurn)
-  }
 
   // MARK: Work
 
@@ -334,81 +248,6 @@ struct ReadyListStateMachine<Item: Schedulable, Request: SchedulingRequest>: Sen
     return start(.unowned(item))
   }
 
-  /// The member that had to ask waits in line.
-  mutating func exclude(_ item: Item) {
-    precondition(
-      item.membership.line != .none, "Internal inconsistency: excluded, but no member")
-    lines.move(.unowned(item), to: .excluded)
-  }
-
-  /// An excluded member is offered what it waited for. False if it has no use for it now.
-  mutating func grant(_ request: Request, to item: Item) -> Bool {
-    let member = Member.unowned(item)
-    guard member.membership.line == .excluded, lines.request(of: member) === request
-    else { return false }
-    guard isOpen, slotsInUse < limit, !isPreceded(member, request) else {
-      lines.returnToPlace(member, request)
-      return false
-    }
-    lines.move(member, to: .granted)
-    return true
-  }
-
-  /// Whether a ready member is to be given a free slot before an excluded one.
-  private func isPreceded(_ member: Member<Item>, _ request: Request) -> Bool {
-    if limit == .max { return false }
-    if arrivals.readyCount > 0, member.membership.urgency.priority < .normal { return true }
-    return lines.isPreceded(member, request)
-  }
-
-  /// The list is suspended: those that were granted a slot go back to wait for one.
-  mutating func revokeGrants() -> [Request] {
-    var revoked: [Request] = []
-    while let member = lines.granted.first {
-      guard let request = lines.request(of: member) else {
-        preconditionFailure("Internal inconsistency: granted, but without a request")
-      }
-      revoked.append(request)
-      lines.returnToPlace(member, request)
-    }
-    return revoked
-  }
-
-  /// A cancelled member leaves the line. It still has to finish, and gives the request up then.
-  mutating func withdraw(_ item: Item) -> Request? {
-    guard item.membership.line == .excluded else { return nil }
-    let member = Member.unowned(item)
-    lines.move(member, to: .waiting)
-    return lines.request(of: member)
-  }
-
-  // MARK: Looking
-
-  /// Where a member that is not waiting stands.
-  enum Position: Sendable {
-    /// It runs, or is about to.
-    case free
-    /// The group has not begun.
-    case held
-    case suspended
-    case excluded(Request)
-    case noSlot(limit: Int, running: [Item])
-  }
-
-  func position(of item: Item) -> Position {
-    let line = item.membership.line
-    if line == .none || line == .waiting || line.hasSlot || isCancelled { return .free }
-    if phase == .held { return .held }
-    if isSuspended { return .suspended }
-    if line == .excluded, let request = lines.request(of: .unowned(item)) {
-      return .excluded(request)
-    }
-    guard line != .evaluable, slotsInUse >= limit else { return .free }
-    var holders: [Item] = []
-    lines.forEachWithSlot { holders.append($0.item) }
-    return .noSlot(limit: limit, running: holders)
-  }
-
   /// Whether there are members that wait, and nothing that a worker could do about it.
   @inline(__always)
   func isStuck(hasMoreArrivals: Bool) -> Bool {
@@ -436,9 +275,7 @@ struct ReadyListStateMachine<Item: Schedulable, Request: SchedulingRequest>: Sen
 
   /// Whether members may start, and be evaluated, at all.
   @inline(__always)
-  private var isOpen: Bool {
-    !isSuspended && !isCancelled && (phase == .running || phase == .settling)
-  }
+  var isOpen: Bool { !isSuspended && !isCancelled && phase.letsStart }
 
   @inline(__always)
   private var canTake: Bool {

@@ -176,14 +176,14 @@ import Testing
   @Test("a turn has one holder: a thread that notes an event while it is held need not ask for it")
   func oneHolder() {
     var machine = machine(in: .executing)
-    #expect(machine.isTurnHeld)
+    #expect(machine.turn.isHeld)
     #expect(machine.post(.observerAdded) == .none)
     #expect(machine.post(.produced) == .none)
     _ = machine.post(.mark(errors: []))
     #expect(machine.post(.deliver) == .none)
     let steps = (0..<5).map { _ in machine.next(wants: .all) }
     #expect(steps == [.didCancel, .attachObservers, .didExecute, .addProduced, .idle])
-    #expect(!machine.isTurnHeld)
+    #expect(!machine.turn.isHeld)
     #expect(machine.post(.finish(errors: [])) == .turn)
   }
 
@@ -210,7 +210,7 @@ import Testing
     expect(machine.post(.takeTurn) == .turn)
     #expect(machine.post(.childAsks) == .none)
     #expect(machine.post(.giveBackTurn) == .turn)
-    #expect(machine.isTurnHeld && machine.next(wants: []) == .hearChildren)
+    #expect(machine.turn.isHeld && machine.next(wants: []) == .hearChildren)
   }
 
   @Test("O3: a held event keeps the turn; the last release gives it back")
@@ -341,7 +341,7 @@ extension ProcedureStateMachine {
       if machine.post(.enqueue(waits: 0)) == .ready(.start) { _ = machine.start() }
     }
     var steps: [Step] = []
-    while machine.isTurnHeld, steps.last != .waitForPendingEvents {
+    while machine.turn.isHeld, steps.last != .waitForPendingEvents {
       steps.append(machine.next(wants: []))
     }
     return steps

@@ -2,6 +2,21 @@ internal import ProcedurePrimitives
 
 /// What members exclude others from.
 extension ReadyList {
+  /// Grants the first of the ready ones what it asks for beside its slot, or it steps aside.
+  @inline(never)
+  func ask(
+    _ request: ExclusionRequest, _ storage: inout Storage
+  ) -> Job<Procedure>? {
+    let around = storage.exclusionAround
+    guard ExclusionTable.shared.withLock({ $0.ask(request, inside: around) }) else {
+      storage.machine.exclude(request.procedure)
+      request.wait?.enterLine(
+        for: ExclusionTable.shared.withLock { _ in request.categoryAwaited?.description })
+      return nil
+    }
+    return storage.machine.takeGranted(request.procedure)
+  }
+
   /// Grants what was freed to those members of this list that have a slot for it, in the same step.
   ///
   /// - Returns: offers to procedures of other lists.

@@ -68,20 +68,6 @@ extension ReadyList {
     return nil
   }
 
-  @inline(never)
-  private func ask(
-    _ request: ExclusionRequest, _ storage: inout Storage
-  ) -> Job<Procedure>? {
-    let around = storage.exclusionAround
-    guard ExclusionTable.shared.withLock({ $0.ask(request, inside: around) }) else {
-      storage.machine.exclude(request.procedure)
-      request.wait?.enterLine(
-        for: ExclusionTable.shared.withLock { _ in request.categoryAwaited?.description })
-      return nil
-    }
-    return storage.machine.takeGranted(request.procedure)
-  }
-
   /// One critical section: the finished procedure leaves, and the worker gets its next job, which
   /// may be a dependent that has just become ready. A chain therefore runs on one worker, in
   /// first-in-first-out order.

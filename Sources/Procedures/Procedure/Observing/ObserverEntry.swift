@@ -94,7 +94,7 @@ class ObserverEntry: @unchecked Sendable {
 
   /// Makes the procedure wait if the observer kept the event.
   final func offer(
-    _ event: ProcedureStateMachine.Holdable, of procedure: Procedure,
+    _ event: HoldableEvent, of procedure: Procedure,
     to call: (PendingEvent) -> Void
   ) {
     var pending = PendingEvent(event, of: procedure)

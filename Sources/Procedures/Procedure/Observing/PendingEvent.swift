@@ -21,10 +21,10 @@ public final class PendingEvent: Sendable {
   }
 
   private let procedure: Procedure
-  private let event: ProcedureStateMachine.Holdable
+  private let event: HoldableEvent
   private let status = AtomicByte(Status.offered)
 
-  init(_ event: ProcedureStateMachine.Holdable, of procedure: Procedure) {
+  init(_ event: HoldableEvent, of procedure: Procedure) {
     self.event = event
     self.procedure = procedure
   }

@@ -1,0 +1,102 @@
+internal import ProcedurePrimitives
+
+/// What follows from a critical section, when all locks have been released: a worker to be asked for, mostly.
+extension ReadyList {
+  /// Restores the machine's invariant 1 at the end of a critical section.
+  @inline(__always)
+  func aftermath(
+    of storage: inout Storage, offering offers: [ExclusionRequest]? = nil
+  ) -> Aftermath {
+    let foreign = offers.map { accept($0, &storage) }
+    if recording.isUsed { recording.note(storage.machine.hindrance) }
+    let needsWorker = storage.machine.requestWorker()
+    let isStuck = storage.machine.isStuck(hasMoreArrivals: !arrivals.isEmpty)
+    if !needsWorker, !isStuck, foreign == nil { return .none }
+    return aftermath(of: &storage, needsWorker: needsWorker, isStuck: isStuck, foreign: foreign)
+  }
+
+  @inline(never)
+  func aftermath(
+    of storage: inout Storage, needsWorker: Bool, isStuck: Bool, foreign: [ExclusionRequest]?
+  ) -> Aftermath {
+    if needsWorker { isWorkerComing.store(1) }
+    let isNoted = isStuck && storage.context.wantsStuckLists
+    if !isNoted, foreign == nil {
+      guard needsWorker else { return .none }
+      if fixedContext != nil { return .worker(self) }
+    }
+    return .work(
+      Aftermath.Work(
+        on: self, workerContext: needsWorker ? storage.context : nil,
+        supervisor: isNoted ? storage.context.supervisor : nil,
+        offers: foreign ?? []))
+  }
+
+  /// What a critical section leaves to be done when all locks have been released. Mostly nothing.
+  enum Aftermath: Sendable {
+    case none
+    /// That list, whose context never changes, needs a worker.
+    case worker(ReadyList)
+    case work(Work)
+
+    final class Work: Sendable {
+      let list: ReadyList
+      /// The context on which the list needs a worker.
+      let workerContext: SchedulingContext?
+      /// What is notified that members wait that no worker can help.
+      let supervisor: QueueSupervisor?
+      /// What was freed, for procedures of other lists.
+      let offers: [ExclusionRequest]
+
+      init(
+        on list: ReadyList, workerContext: SchedulingContext?, supervisor: QueueSupervisor?,
+        offers: [ExclusionRequest]
+      ) {
+        self.list = list
+        self.workerContext = workerContext
+        self.supervisor = supervisor
+        self.offers = offers
+      }
+    }
+
+    /// Joins what an earlier step in the same critical section of a procedure left to be done.
+    func following(_ earlier: Aftermath?) -> Aftermath {
+      guard let earlier = earlier?.work else { return self }
+      guard let work else { return .work(earlier) }
+      return .work(
+        Work(
+          on: work.list, workerContext: earlier.workerContext ?? work.workerContext,
+          supervisor: work.supervisor, offers: earlier.offers + work.offers))
+    }
+
+    private var work: Work? {
+      switch self {
+      case .none: nil
+      case .worker(let list):
+        Work(on: list, workerContext: list.fixedContext, supervisor: nil, offers: [])
+      case .work(let work): work
+      }
+    }
+
+    @inline(__always)
+    func carryOut() {
+      if case .none = self { return }
+      carryOutWork()
+    }
+
+    @inline(never)
+    private func carryOutWork() {
+      switch self {
+      case .none:
+        break
+      case .worker(let list):
+        list.withFixedContext { Worker.submit(for: list, on: $0) }
+      case .work(let work):
+        let list = work.list
+        if let context = work.workerContext { Worker.submit(for: list, on: context) }
+        work.supervisor?.noteStuck(list)
+        if !work.offers.isEmpty { ReadyList.pass(on: work.offers) }
+      }
+    }
+  }
+}

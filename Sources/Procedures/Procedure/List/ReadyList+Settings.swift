@@ -1,0 +1,44 @@
+internal import ProcedurePrimitives
+
+/// What is set for a list as a whole.
+extension ReadyList {
+  var limit: Int {
+    get { locked { $0.machine.limit } }
+    set { update { storage, _ in storage.machine.limit = newValue } }
+  }
+
+  var isSuspended: Bool {
+    get { locked { $0.machine.isSuspended } }
+    set {
+      guard newValue else { return resume() }
+      update { storage, offers in
+        storage.machine.isSuspended = true
+        offers = storage.machine.revokeGrants().flatMap { request in
+          ExclusionTable.shared.withLock { $0.decline(request) }
+        }
+      }
+    }
+  }
+
+  private func resume() {
+    // Those that have arrived need not be members for it.
+    let aftermath = storage.withLock { storage in
+      storage.machine.isSuspended = false
+      receiveArrivals(&storage)
+      return self.aftermath(of: &storage)
+    }
+    aftermath.carryOut()
+  }
+
+  /// Records members that are enqueued from here on.
+  func record(in store: RecordStore, by clock: RecordClock, parent: UInt64, root: Int) {
+    locked { storage in
+      recording.replace(
+        with: ListRecording(
+          in: store, by: clock, parent: parent, root: root, storage.machine.hindrance,
+          replacing: recording.current))
+    }
+    // Those that have arrived meanwhile have either seen it, or are there to be found.
+    arrivals.order()
+  }
+}

@@ -1,0 +1,50 @@
+/// Members that exclude others: had a slot at hand, and wait in line for what they asked for beside it.
+extension ReadyListStateMachine {
+  /// The member that had to ask waits in line.
+  mutating func exclude(_ item: Item) {
+    precondition(
+      item.membership.line != .none, "Internal inconsistency: excluded, but no member")
+    lines.move(.unowned(item), to: .excluded)
+  }
+
+  /// An excluded member is offered what it waited for. False if it has no use for it now.
+  mutating func grant(_ request: Request, to item: Item) -> Bool {
+    let member = Member.unowned(item)
+    guard member.membership.line == .excluded, lines.request(of: member) === request
+    else { return false }
+    guard isOpen, slotsInUse < limit, !isPreceded(member, request) else {
+      lines.returnToPlace(member, request)
+      return false
+    }
+    lines.move(member, to: .granted)
+    return true
+  }
+
+  /// Whether a ready member is to be given a free slot before an excluded one.
+  private func isPreceded(_ member: Member<Item>, _ request: Request) -> Bool {
+    if limit == .max { return false }
+    if arrivals.readyCount > 0, member.membership.urgency.priority < .normal { return true }
+    return lines.isPreceded(member, request)
+  }
+
+  /// The list is suspended: those that were granted a slot go back to wait for one.
+  mutating func revokeGrants() -> [Request] {
+    var revoked: [Request] = []
+    while let member = lines.granted.first {
+      guard let request = lines.request(of: member) else {
+        preconditionFailure("Internal inconsistency: granted, but without a request")
+      }
+      revoked.append(request)
+      lines.returnToPlace(member, request)
+    }
+    return revoked
+  }
+
+  /// A cancelled member leaves the line. It still has to finish, and gives the request up then.
+  mutating func withdraw(_ item: Item) -> Request? {
+    guard item.membership.line == .excluded else { return nil }
+    let member = Member.unowned(item)
+    lines.move(member, to: .waiting)
+    return lines.request(of: member)
+  }
+}

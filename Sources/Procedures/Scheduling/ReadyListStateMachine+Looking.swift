@@ -1,0 +1,40 @@
+/// What can be seen of a list, for snapshots and reports.
+extension ReadyListStateMachine {
+  /// In the order in which they were added. O(n log n) at most.
+  var items: [Item] {
+    var members: [Member<Item>] = []
+    lines.forEach { members.append($0) }
+    if zip(members, members.dropFirst()).contains(where: { $1.isOlder(than: $0) }) {
+      members.sort { $0.isOlder(than: $1) }
+    }
+    return members.map(\.item)
+  }
+
+  /// In no order.
+  func forEach(_ body: (Item) -> Void) { lines.forEach { $0.with(body) } }
+
+  /// Where a member that is not waiting stands.
+  enum Position: Sendable {
+    /// It runs, or is about to.
+    case free
+    /// The group has not begun.
+    case held
+    case suspended
+    case excluded(Request)
+    case noSlot(limit: Int, running: [Item])
+  }
+
+  func position(of item: Item) -> Position {
+    let line = item.membership.line
+    if line == .none || line == .waiting || line.hasSlot || isCancelled { return .free }
+    if phase == .held { return .held }
+    if isSuspended { return .suspended }
+    if line == .excluded, let request = lines.request(of: .unowned(item)) {
+      return .excluded(request)
+    }
+    guard line != .evaluable, slotsInUse >= limit else { return .free }
+    var holders: [Item] = []
+    lines.forEachWithSlot { holders.append($0.item) }
+    return .noSlot(limit: limit, running: holders)
+  }
+}
