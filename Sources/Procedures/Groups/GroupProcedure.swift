@@ -322,3 +322,14 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
     return remains
   }
 }
+
+extension Procedure {
+  /// The group that it was a child of went away.
+  fileprivate final func leaveHome() {
+    // What this releases may be the last reference: not under the lock. The record refers to what the
+    // list keeps.
+    let (home, record) = read { ($0.leaveHome(), $0.record.abandon()) }
+    record?.release()
+    _ = home
+  }
+}

@@ -9,20 +9,23 @@
 /// ```
 ///
 /// Each time it must go back a new *attempt* begins. A worker that is on its way to evaluate or to start the
-/// procedure, and an evaluation that goes on, belong to the attempt they began in, and come to nothing in a
-/// later one.
+/// procedure, what it has noted for the turn, and an evaluation that goes on, belong to the attempt they began in,
+/// and come to nothing in a later one.
 ///
-/// Events and stages; `+` begins a new attempt, – changes nothing, ✕ is an inconsistency and traps:
+/// Events and stages; `+` begins a new attempt, `!` is noted for the turn, – changes nothing, ✕ is an inconsistency
+/// and traps:
 ///
-/// | event               | unconditional   | ready           | due    | queued     | evaluating | satisfied         | satisfiedAndReady |
-/// |---------------------|-----------------|-----------------|--------|------------|------------|-------------------|-------------------|
-/// | dependencyAdded     | unconditional + | unconditional + | due +  | due +      | due +      | due +             | due +             |
-/// | pass¹               | ready           | –               | queued | –          | –          | satisfiedAndReady | –                 |
-/// | conditionAdded      | due +           | due +           | –      | –          | –          | due +             | due +             |
-/// | exclusionAdded      | –               | unconditional + | –      | –          | –          | –                 | satisfied +       |
-/// | evaluate²           | –               | –               | –      | evaluating | –          | –                 | –                 |
-/// | conditionBrings     | ✕               | ✕               | due +  | due +      | due +      | ✕                 | ✕                 |
-/// | conditionsSatisfied | ✕               | ✕               | ✕      | ✕          | satisfied  | ✕                 | ✕                 |
+/// | event               | unconditional   | ready           | due    | queued       | evaluating   | satisfied         | satisfiedAndReady   |
+/// |---------------------|-----------------|-----------------|--------|--------------|--------------|-------------------|---------------------|
+/// | dependencyAdded     | unconditional + | unconditional + | due +  | due +        | due +        | due +             | due +               |
+/// | pass¹               | ready           | –               | queued | –            | –            | satisfiedAndReady | –                   |
+/// | conditionAdded      | due +           | due +           | –      | –            | –            | due +             | due +               |
+/// | exclusionAdded      | –               | unconditional + | –      | –            | –            | –                 | satisfied +         |
+/// | evaluate²           | –               | –               | –      | evaluating ! | –            | –                 | –                   |
+/// | start²              | –               | ready !         | –      | –            | –            | –                 | satisfiedAndReady ! |
+/// | answered            | –               | –               | –      | –            | evaluating ! | –                 | –                   |
+/// | conditionBrings     | ✕               | ✕               | due +  | due +        | due +        | ✕                 | ✕                   |
+/// | conditionsSatisfied | ✕               | ✕               | ✕      | ✕            | satisfied    | ✕                 | ✕                   |
 ///
 /// ¹ when no dependency is missing. ² for the current attempt.
 struct ProcedureGate: Sendable {
@@ -43,9 +46,18 @@ struct ProcedureGate: Sendable {
 
   /// How many dependencies have not finished.
   private var dependencies: UInt32 = 0
-  /// How often it had to go back to waiting.
-  private(set) var attempt: UInt32 = 0
+  /// Twice the attempt, and one if something is noted for the turn.
+  private var attemptAndNote: UInt32 = 0
   private(set) var stage = Stage.unconditional
+
+  /// How often it had to go back to waiting.
+  var attempt: UInt32 { @inline(__always) get { attemptAndNote >> 1 } }
+
+  /// Whether the turn is to start the procedure, or to evaluate its conditions: ready, or evaluating.
+  private(set) var isNoted: Bool {
+    @inline(__always) get { attemptAndNote & 1 != 0 }
+    @inline(__always) set { attemptAndNote = newValue ? attemptAndNote | 1 : attemptAndNote & ~1 }
+  }
 
   var isWaitingForDependencies: Bool { dependencies > 0 }
 
@@ -103,7 +115,8 @@ struct ProcedureGate: Sendable {
   }
 
   private mutating func goBack(to stage: Stage) {
-    attempt &+= 1
+    // What was noted is not any more.
+    attemptAndNote = (attemptAndNote | 1) &+ 1
     self.stage = stage
   }
 
@@ -131,8 +144,19 @@ struct ProcedureGate: Sendable {
   mutating func evaluate(_ attempt: UInt32) -> Bool {
     guard stage == .queued, attempt == self.attempt else { return false }
     stage = .evaluating
+    isNoted = true
     return true
   }
+
+  /// A condition has answered that was asked asynchronously. False if none is asked any more.
+  mutating func answered() -> Bool {
+    guard stage == .evaluating else { return false }
+    isNoted = true
+    return true
+  }
+
+  /// The turn evaluates whatever is to be evaluated now.
+  mutating func beginEvaluating() { isNoted = false }
 
   /// The next condition brings procedures that must finish before it is evaluated, also if
   /// something else was added meanwhile. True if it had come further, and must wait again.
@@ -150,5 +174,29 @@ struct ProcedureGate: Sendable {
   mutating func conditionsSatisfied() {
     precondition(stage == .evaluating, "Internal inconsistency: conditions satisfied out of turn")
     stage = .satisfied
+    isNoted = false
+  }
+
+  // MARK: The start
+
+  /// A worker has taken it, with a slot. False if it comes for an earlier attempt.
+  @inline(__always)
+  mutating func start(_ attempt: UInt32) -> Bool {
+    guard isReady, attempt == self.attempt else { return false }
+    isNoted = true
+    return true
+  }
+
+  /// What the turn does about a procedure that waits.
+  enum Step: Sendable {
+    case evaluate
+    case start
+  }
+
+  @inline(__always)
+  mutating func takeStep() -> Step? {
+    guard isNoted else { return nil }
+    isNoted = false
+    return stage == .evaluating ? .evaluate : .start
   }
 }

@@ -57,15 +57,13 @@ struct ProcedureStateMachine: Sendable {
   /// What the turn finds that it has to do.
   private struct Inbox: OptionSet, Sendable {
     let rawValue: UInt8
-    static let start = Inbox(rawValue: 1)
-    static let observers = Inbox(rawValue: 2)
-    static let produced = Inbox(rawValue: 4)
-    static let conditions = Inbox(rawValue: 8)
-    static let children = Inbox(rawValue: 16)
-    static let handOver = Inbox(rawValue: 32)
-    static let didExecute = Inbox(rawValue: 64)
+    static let observers = Inbox(rawValue: 1)
+    static let produced = Inbox(rawValue: 2)
+    static let children = Inbox(rawValue: 4)
+    static let handOver = Inbox(rawValue: 8)
+    static let didExecute = Inbox(rawValue: 16)
     /// It ends: taken out by the last step.
-    static let finish = Inbox(rawValue: 128)
+    static let finish = Inbox(rawValue: 32)
   }
 
   private enum Waiting: Sendable {
@@ -77,15 +75,15 @@ struct ProcedureStateMachine: Sendable {
   // In this order they leave no gap: there is one of it in each procedure.
 
   /// Nil for none, so that nothing is counted for it.
-  private var failure: ProcedureFailure?
+  private(set) var failure: ProcedureFailure?
   private var waiting = Waiting.toStart(ProcedureGate())
   /// What is published of it after each event: state, cancelled flag and failed flag.
   private(set) var status = ProcedureStatus()
   private(set) var cancel = CancelDelivery.none
   private(set) var turn = Turn.free
   private var inbox: Inbox = []
-  private var progress: GroupProgress
-  private var hearing = GroupHearing.none
+  private(set) var progress: GroupProgress
+  private(set) var hearing = GroupHearing.none
 
   init(isGroup: Bool = false) {
     progress = isGroup ? .unannounced : .notAGroup
@@ -102,7 +100,7 @@ struct ProcedureStateMachine: Sendable {
     @inline(__always) set { waiting = .toStart(newValue) }
   }
 
-  private var hold: EventHold {
+  private(set) var hold: EventHold {
     @inline(__always) get {
       if case .forObservers(let hold) = waiting { hold } else { EventHold() }
     }
@@ -114,11 +112,6 @@ struct ProcedureStateMachine: Sendable {
     @inline(__always) set { status.state = newValue }
   }
 
-  var isCancelled: Bool { status.isCancelled }
-  var isFailed: Bool { status.isFailed }
-  var errors: [any Error] { failure?.errors ?? [] }
-  var isGroup: Bool { progress != .notAGroup }
-  var cancelErrors: [any Error] { failure?.cancelErrors ?? [] }
 
   /// Whether the last step was taken.
   var isRetired: Bool { @inline(__always) get { state == .finished && !inbox.contains(.finish) } }
@@ -136,15 +129,15 @@ struct ProcedureStateMachine: Sendable {
   mutating func post(_ event: Event) -> Effect {
     switch event {
     case .enqueue(let waits): enqueue(waitingFor: waits)
-    case .dependencyAdded: addDependency()
+    case .dependencyAdded: gate.dependencyAdded() ? .wait : .none
     case .dependencyDone: endDependency()
-    case .conditionAdded: addCondition()
-    case .exclusionAdded: addExclusion()
+    case .conditionAdded: gate.conditionAdded() ? .wait : .none
+    case .exclusionAdded: gate.exclusionAdded() ? .wait : .none
     case .goOn: goOn()
-    case .evaluate(let attempt): evaluate(attempt)
+    case .evaluate(let attempt): mayStart && gate.evaluate(attempt) ? requestTurn() : .none
     case .beginEvaluating: beginEvaluating()
-    case .conditionAnswered: takeAnswer()
-    case .conditionBrings(let count): bring(count)
+    case .conditionAnswered: mayStart && gate.answered() ? requestTurn() : .none
+    case .conditionBrings(let count): gate.conditionBrings(count) ? .wait : .none
     case .conditionsSatisfied: satisfyConditions()
     case .start(let attempt): start(attempt)
     case .mark(let errors): mark(errors)
@@ -157,11 +150,11 @@ struct ProcedureStateMachine: Sendable {
     case .childAsks: note(.children)
     case .joinGroup: joinGroup()
     case .heardAtOnce: hearAtOnce()
-    case .heard: hear()
+    case .heard: hearing.hear() ? .turn : .none
     case .hold(let event): keep(event)
     case .release(let event): release(event)
-    case .takeTurn: takeTurn()
-    case .giveBackTurn: giveBackTurn()
+    case .takeTurn: !cancel.isDue && turn.take() ? .turn : .none
+    case .giveBackTurn: turn.giveBack() ? .turn : .none
     }
   }
 
@@ -175,35 +168,6 @@ struct ProcedureStateMachine: Sendable {
     gate.wait(for: dependencies)
     return isCancelled ? requestTurn() : goOn()
   }
-
-  /// What becomes of a dependency or condition that is added now.
-  enum PrerequisiteAnswer: Sendable {
-    case accepted
-    /// It was cancelled, and waits for nothing any more.
-    case pointless
-    /// It has started, so that the order asked for is broken already.
-    case tooLate
-  }
-
-  /// Whether dependencies and conditions can still be added: not since it started.
-  var prerequisiteAnswer: PrerequisiteAnswer {
-    if isCancelled { return .pointless }
-    return state <= .pending ? .accepted : .tooLate
-  }
-
-  /// Whether it waits to start, and may still.
-  var mayStart: Bool { state == .pending && !isCancelled }
-
-  /// Which attempt to start it is in.
-  var attempt: UInt32 { gate.attempt }
-
-  private mutating func addDependency() -> Effect {
-    forgetWorker()
-    return gate.dependencyAdded() ? .wait : .none
-  }
-
-  /// Whether no other dependency than the one that is about to be counted is missing.
-  var isLastDependency: Bool { gate.isLastDependency }
 
   private mutating func endDependency() -> Effect {
     // One that was cancelled goes on without them.
@@ -220,58 +184,14 @@ struct ProcedureStateMachine: Sendable {
     return readiness == .waiting ? .none : .ready(readiness)
   }
 
-  /// What a worker has noted belongs to an earlier attempt.
-  private mutating func forgetWorker() {
-    inbox.subtract([.start, .conditions])
-  }
-
   private mutating func start(_ attempt: UInt32) -> Effect {
     precondition(state != .initialized, "Internal inconsistency: started before it was enqueued")
-    guard state == .pending, gate.isReady, attempt == gate.attempt else { return .none }
-    inbox.insert(.start)
-    return requestTurn()
+    return state == .pending && gate.start(attempt) ? requestTurn() : .none
   }
-
-  // MARK: Conditions
-
-  private mutating func addCondition() -> Effect {
-    guard gate.conditionAdded() else { return .none }
-    forgetWorker()
-    return .wait
-  }
-
-  private mutating func addExclusion() -> Effect {
-    guard gate.exclusionAdded() else { return .none }
-    forgetWorker()
-    return .wait
-  }
-
-  private mutating func evaluate(_ attempt: UInt32) -> Effect {
-    guard mayStart, gate.evaluate(attempt) else { return .none }
-    inbox.insert(.conditions)
-    return requestTurn()
-  }
-
-  /// Whether its conditions are being evaluated.
-  var isEvaluating: Bool { mayStart && gate.stage == .evaluating }
-
-  /// Whether the answer of a condition that was asked in that attempt still counts.
-  func isEvaluating(_ attempt: UInt32) -> Bool { isEvaluating && attempt == gate.attempt }
 
   private mutating func beginEvaluating() -> Effect {
-    inbox.remove(.conditions)
+    gate.beginEvaluating()
     return .none
-  }
-
-  private mutating func takeAnswer() -> Effect {
-    guard isEvaluating else { return .none }
-    inbox.insert(.conditions)
-    return requestTurn()
-  }
-
-  private mutating func bring(_ count: Int) -> Effect {
-    forgetWorker()
-    return gate.conditionBrings(count) ? .wait : .none
   }
 
   private mutating func satisfyConditions() -> Effect {
@@ -322,9 +242,6 @@ struct ProcedureStateMachine: Sendable {
 
   // MARK: Observers and produced procedures
 
-  /// True if the observer missed an event, which it gets in a step of its own.
-  var mustReplay: Bool { cancel == .delivered || state == .finished }
-
   private mutating func noteObserver() -> Effect {
     inbox.insert(.observers)
     // Before the enqueue there is no hurry: the first turn begins with it.
@@ -353,11 +270,6 @@ struct ProcedureStateMachine: Sendable {
     return .none
   }
 
-  private mutating func hear() -> Effect { hearing.hear() ? .turn : .none }
-
-  /// Whether the group must be asked, and has not been.
-  var mustAskGroup: Bool { hearing == .due }
-
   // MARK: Pending events
 
   private mutating func keep(_ event: HoldableEvent) -> Effect {
@@ -373,34 +285,10 @@ struct ProcedureStateMachine: Sendable {
     return hold.release(event) ? .turn : .none
   }
 
-  // MARK: Looking
-
-  /// The event that an observer holds back, and nothing goes on without.
-  var awaitedHold: HoldableEvent? { hold.isAwaited ? hold.event : nil }
-
-  var isWaitingForDependencies: Bool { state <= .pending && gate.isWaitingForDependencies }
-
-  /// Whether a thread has its turn, or is about to: it is not kept until something happens elsewhere.
-  var isInTurn: Bool { turn.isHeld && !hold.isAwaited && hearing != .awaited }
-
-  /// Whether nothing but children keeps a group from its end.
-  var isSettling: Bool { progress == .settling }
-
   // MARK: The turn
 
   @inline(__always)
   private mutating func requestTurn() -> Effect { turn.request() ? .turn : .none }
-
-  /// For one piece of user code: not if a cancel is due first.
-  private mutating func takeTurn() -> Effect { !cancel.isDue && turn.take() ? .turn : .none }
-
-  private mutating func giveBackTurn() -> Effect { turn.giveBack() ? .turn : .none }
-
-  /// Whether `takeTurn` would take it.
-  var isTurnFree: Bool { !turn.isHeld && !cancel.isDue }
-
-  /// Whether it has not started, and no code of the user's runs in its turn: what it begins with may change.
-  var mayStillTake: Bool { state <= .pending && isTurnFree && !isCancelled }
 
   /// What the holder of the turn does next, now that the step before is done.
   ///
@@ -435,10 +323,13 @@ struct ProcedureStateMachine: Sendable {
   private mutating func nextWhilePending(_ wants: ProcedureEvents) -> Step {
     if isCancelled { return beginFinishing() }
     if inbox.remove(.handOver) != nil { return .handOver }
-    if inbox.remove(.conditions) != nil { return .evaluateConditions }
-    guard inbox.remove(.start) != nil else { return giveUpTurn() }
-    state = .started
-    return wants.contains(.willExecute) ? .willExecute : nextWhileStarted()
+    switch gate.takeStep() {
+    case nil: return giveUpTurn()
+    case .evaluate: return .evaluateConditions
+    case .start:
+      state = .started
+      return wants.contains(.willExecute) ? .willExecute : nextWhileStarted()
+    }
   }
 
   @inline(__always)

@@ -94,13 +94,4 @@ extension Procedure {
     wait(for: consume dependencies)
     return insertion
   }
-
-  /// The group that it was a child of went away.
-  final func leaveHome() {
-    // What this releases may be the last reference: not under the lock. The record refers to what the
-    // list keeps.
-    let (home, record) = read { ($0.leaveHome(), $0.record.abandon()) }
-    record?.release()
-    _ = home
-  }
 }

@@ -1,5 +1,11 @@
 /// Members that exclude others: had a slot at hand, and wait in line for what they asked for beside it.
 extension ReadyListStateMachine {
+  /// The member that had to ask has been granted what it asked for, and is taken.
+  mutating func takeGranted(_ item: Item) -> Job<Item> {
+    precondition(item.membership.line != .none, "Internal inconsistency: taken, but no member")
+    return start(.unowned(item))
+  }
+
   /// The member that had to ask waits in line.
   mutating func exclude(_ item: Item) {
     precondition(

@@ -1,5 +1,16 @@
-/// What can be seen of a list, for snapshots and reports.
+/// What can be seen of a list.
 extension ReadyListStateMachine {
+  var slotsInUse: Int { lines.slotsInUse }
+
+  /// Whether one that is ready could be taken.
+  var hasRoom: Bool { isOpen && slotsInUse < limit }
+
+  /// Whether an item has arrived that is no member yet.
+  var hasArrivals: Bool { !arrivals.isEmpty }
+
+  /// Whether one of them waits for nothing but a slot.
+  var hasReadyArrivals: Bool { arrivals.readyCount > 0 }
+
   /// In the order in which they were added. O(n log n) at most.
   var items: [Item] {
     var members: [Member<Item>] = []

@@ -74,8 +74,6 @@ struct ReadyListStateMachine<Item: Schedulable, Request: SchedulingRequest>: Sen
     phase = isGroup ? .held : .running
   }
 
-  var slotsInUse: Int { lines.slotsInUse }
-
   var count: Int { memberCount + arrivals.count }
 
   // MARK: Members
@@ -118,12 +116,6 @@ struct ReadyListStateMachine<Item: Schedulable, Request: SchedulingRequest>: Sen
     arrivals = newArrivals.takeAll()
     return !arrivals.isEmpty
   }
-
-  /// Whether an item has arrived that is no member yet.
-  var hasArrivals: Bool { !arrivals.isEmpty }
-
-  /// Whether one of them waits for nothing but a slot.
-  var hasReadyArrivals: Bool { arrivals.readyCount > 0 }
 
   /// Makes each item that has arrived a member.
   mutating func admitArrivals() {
@@ -242,12 +234,6 @@ struct ReadyListStateMachine<Item: Schedulable, Request: SchedulingRequest>: Sen
     return .job(start(member))
   }
 
-  /// The member that had to ask has been granted what it asked for, and is taken.
-  mutating func takeGranted(_ item: Item) -> Job<Item> {
-    precondition(item.membership.line != .none, "Internal inconsistency: taken, but no member")
-    return start(.unowned(item))
-  }
-
   /// Whether there are members that wait, and nothing that a worker could do about it.
   @inline(__always)
   func isStuck(hasMoreArrivals: Bool) -> Bool {
@@ -256,7 +242,7 @@ struct ReadyListStateMachine<Item: Schedulable, Request: SchedulingRequest>: Sen
 
   /// The list's reference goes to the worker; if that has gone to another one already, it gets its own.
   @inline(__always)
-  private mutating func start(_ member: Member<Item>) -> Job<Item> {
+  mutating func start(_ member: Member<Item>) -> Job<Item> {
     lines.move(member, to: .running)
     if !member.membership.isKept { member.retain() }
     member.membership.isKept = false
@@ -269,9 +255,6 @@ struct ReadyListStateMachine<Item: Schedulable, Request: SchedulingRequest>: Sen
     return Job(
       member: member, kind: .start(membership.attempt), quality: membership.urgency.ownQuality)
   }
-
-  /// Whether one that is ready could be taken.
-  var hasRoom: Bool { isOpen && slotsInUse < limit }
 
   /// Whether members may start, and be evaluated, at all.
   @inline(__always)

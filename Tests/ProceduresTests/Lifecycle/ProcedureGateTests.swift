@@ -20,9 +20,10 @@ import Testing
         if outcome == "✕" { continue }
         let before = gate
         event.happen(to: &gate)
-        let name = gate.stage == stage && gate.attempt == before.attempt ? "–" : "\(gate.stage)"
-        let isNewAttempt = gate.attempt != before.attempt
-        #expect(name + (isNewAttempt ? " +" : "") == outcome, "\(event) in \(stage)")
+        let marks =
+          (gate.attempt == before.attempt ? "" : " +") + (gate.isNoted ? " !" : "")
+        let name = gate.stage == stage && marks.isEmpty ? "–" : "\(gate.stage)"
+        #expect(name + marks == outcome, "\(event) in \(stage)")
       }
     }
   }
@@ -55,23 +56,49 @@ import Testing
     }
   }
 
-  @Test("D1: a worker that comes for an earlier attempt finds nothing to evaluate")
+  @Test("D1: a worker that comes for an earlier attempt finds nothing to evaluate, or to start")
   func earlierAttempt() {
-    var gate = ProcedureGate(in: .queued)
-    let attempt = gate.attempt
-    _ = gate.dependencyAdded()
-    gate.dependencyFinished()
-    #expect(gate.passes() == .evaluate)
-    GateEvent.evaluate.happen(to: &gate, in: attempt)
-    #expect(gate.stage == .queued)
-    GateEvent.evaluate.happen(to: &gate)
-    #expect(gate.stage == .evaluating)
+    for (stage, event) in [(ProcedureGate.Stage.queued, GateEvent.evaluate), (.ready, .start)] {
+      var gate = ProcedureGate(in: stage)
+      let attempt = gate.attempt
+      _ = gate.dependencyAdded()
+      gate.dependencyFinished()
+      #expect(gate.passes() != .waiting)
+      event.happen(to: &gate, in: attempt)
+      #expect(gate.stage == stage && !gate.isNoted)
+      event.happen(to: &gate)
+      #expect(gate.isNoted)
+    }
+  }
+
+  @Test("D1: what a worker has noted for the turn is done once, and in its attempt only")
+  func noted() {
+    for (stage, event, step) in [
+      (ProcedureGate.Stage.queued, GateEvent.evaluate, ProcedureGate.Step.evaluate),
+      (.evaluating, .answered, .evaluate), (.ready, .start, .start),
+      (.satisfiedAndReady, .start, .start),
+    ] {
+      var gate = ProcedureGate(in: stage)
+      #expect(gate.takesStep() == nil)
+      event.happen(to: &gate)
+      #expect(gate.takesStep() == step)
+      #expect(gate.takesStep() == nil)
+      event.happen(to: &gate)
+      if stage != .queued { #expect(gate.isNoted) }
+      _ = gate.dependencyAdded()
+      #expect(gate.takesStep() == nil)
+    }
+    // Answered once more than asked.
+    var gate = ProcedureGate(in: .evaluating)
+    GateEvent.answered.happen(to: &gate)
+    gate.conditionsSatisfied()
+    #expect(gate.takesStep() == nil)
   }
 }
 
 enum GateEvent: String, CaseIterable, Sendable {
-  case dependencyAdded, pass, conditionAdded, exclusionAdded, evaluate, conditionBrings
-  case conditionsSatisfied
+  case dependencyAdded, pass, conditionAdded, exclusionAdded, evaluate, start, answered
+  case conditionBrings, conditionsSatisfied
 
   func happen(to gate: inout ProcedureGate, in attempt: UInt32? = nil) {
     switch self {
@@ -80,6 +107,8 @@ enum GateEvent: String, CaseIterable, Sendable {
     case .conditionAdded: _ = gate.conditionAdded()
     case .exclusionAdded: _ = gate.exclusionAdded()
     case .evaluate: _ = gate.evaluate(attempt ?? gate.attempt)
+    case .start: _ = gate.start(attempt ?? gate.attempt)
+    case .answered: _ = gate.answered()
     case .conditionBrings: _ = gate.conditionBrings(1)
     case .conditionsSatisfied: gate.conditionsSatisfied()
     }
@@ -89,7 +118,8 @@ enum GateEvent: String, CaseIterable, Sendable {
     switch self {
     case .conditionBrings: ![.due, .queued, .evaluating].contains(stage)
     case .conditionsSatisfied: stage != .evaluating
-    case .dependencyAdded, .pass, .conditionAdded, .exclusionAdded, .evaluate: false
+    case .dependencyAdded, .pass, .conditionAdded, .exclusionAdded, .evaluate, .start, .answered:
+      false
     }
   }
 }
@@ -104,6 +134,7 @@ extension ProcedureGate {
     _ = pass()
     if stage == .queued || stage == .ready { return }
     _ = evaluate(attempt)
+    beginEvaluating()
     if stage == .evaluating { return }
     conditionsSatisfied()
     if stage == .satisfiedAndReady { _ = pass() }
@@ -111,4 +142,5 @@ extension ProcedureGate {
 
   // A mutating call cannot stand inside the macro.
   fileprivate mutating func passes() -> Readiness { pass() }
+  fileprivate mutating func takesStep() -> Step? { takeStep() }
 }

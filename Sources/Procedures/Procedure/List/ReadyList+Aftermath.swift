@@ -59,25 +59,6 @@ extension ReadyList {
       }
     }
 
-    /// Joins what an earlier step in the same critical section of a procedure left to be done.
-    func following(_ earlier: Aftermath?) -> Aftermath {
-      guard let earlier = earlier?.work else { return self }
-      guard let work else { return .work(earlier) }
-      return .work(
-        Work(
-          on: work.list, workerContext: earlier.workerContext ?? work.workerContext,
-          supervisor: work.supervisor, offers: earlier.offers + work.offers))
-    }
-
-    private var work: Work? {
-      switch self {
-      case .none: nil
-      case .worker(let list):
-        Work(on: list, workerContext: list.fixedContext, supervisor: nil, offers: [])
-      case .work(let work): work
-      }
-    }
-
     @inline(__always)
     func carryOut() {
       if case .none = self { return }
