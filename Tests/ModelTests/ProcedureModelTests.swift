@@ -37,6 +37,22 @@
       })
     }
 
+    @Test("F3: a finish handle that is released uncalled, against a cancel: the procedure finishes")
+    func releasedHandle() throws {
+      try explore(onQueue: { model in
+        let handle = PlainLog<FinishHandle<Void>>()
+        let procedure = AsyncProcedure(.callback) { finish in handle.events.append(finish) }
+        model.start(procedure)
+        return model.scenario(threads: [{ procedure.cancel() }, { handle.events.removeAll() }]) {
+          try require(procedure.isFinished, "not finished")
+          let codes = procedure.errors.map { ($0 as? ProcedureError)?.code }
+          // Released before the cancel, it may also have ended before.
+          let expected = procedure.isCancelled ? [] : [ProcedureError.Code.finishDropped]
+          try require(codes == expected, "\(procedure.errors)")
+        }
+      })
+    }
+
     @Test("C1, K12: the first use of the token against cancel and finish: it fires if cancelled")
     func tokenAgainstCancel() throws {
       try explore(onQueue: { model in

@@ -26,10 +26,9 @@ public final class FinishHandle<Output: Sendable>: Sendable {
   }
 
   deinit {
-    if procedure.isCancelled { return procedure.finishByItself(withErrors: []) }
     // It mostly was called. To make the error takes longer than all else: the name may have to be made.
-    guard !procedure.read({ $0.machine.isEnding }) else { return }
-    procedure.finishByItself(withErrors: [ProcedureError.finishDropped(procedure.name)])
+    guard !procedure.read({ $0.machine.isToldToFinish }) else { return }
+    procedure.finishAbandoned(withError: ProcedureError.finishDropped(procedure.name))
   }
 
   /// Ends the procedure with what it made, or with an error.

@@ -261,7 +261,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
     }
     guard isInTime else { return false }
     guard takesTurn else {
-      takeOver(child.errors, of: child)
+      if child.failed { takeOver(child.errors, of: child) }
       return true
     }
     decide(about: child)

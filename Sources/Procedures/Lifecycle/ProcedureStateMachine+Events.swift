@@ -56,7 +56,8 @@ extension ProcedureStateMachine {
     case mark(errors: [any Error])
     /// Second part: from here on the turn may deliver it.
     case deliver
-    case finish(errors: [any Error])
+    /// - Parameter isByItself: whether it is the end of a ready-made procedure's closure.
+    case finish(errors: [any Error], isByItself: Bool = false)
     /// A group's last child has finished.
     case childrenFinished(errors: [any Error])
     /// An observer wants didAttach, or an event that it missed.

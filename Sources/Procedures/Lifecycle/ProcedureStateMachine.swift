@@ -64,6 +64,8 @@ struct ProcedureStateMachine: Sendable {
     static let didExecute = Inbox(rawValue: 16)
     /// It ends: taken out by the last step.
     static let finish = Inbox(rawValue: 32)
+    /// Not taken out: the finish that counted was its own.
+    static let finishedByItself = Inbox(rawValue: 64)
   }
 
   private enum Waiting: Sendable {
@@ -116,8 +118,14 @@ struct ProcedureStateMachine: Sendable {
   /// Whether the last step was taken.
   var isRetired: Bool { @inline(__always) get { state == .finished && !inbox.contains(.finish) } }
 
+  /// Whether it was told to finish, or ends because of a cancel, so that a further finish would be late.
+  var isToldToFinish: Bool { inbox.contains(.finish) || state >= .finishing }
+
+  /// Whether its own closure, or the like, has ended it.
+  var isFinishedByItself: Bool { inbox.contains(.finishedByItself) }
+
   /// Whether it was cancelled or told to finish, so that a further cancel would be late.
-  var isEnding: Bool { isCancelled || inbox.contains(.finish) || state >= .finishing }
+  var isEnding: Bool { isCancelled || isToldToFinish }
 
   // MARK: The door
 
@@ -142,7 +150,7 @@ struct ProcedureStateMachine: Sendable {
     case .start(let attempt): start(attempt)
     case .mark(let errors): mark(errors)
     case .deliver: deliver()
-    case .finish(let errors): finish(errors)
+    case .finish(let errors, let isByItself): finish(errors, isByItself: isByItself)
     case .childrenFinished(let errors): endChildren(errors)
     case .observerAdded: noteObserver()
     case .produced: noteProduced()
@@ -216,9 +224,10 @@ struct ProcedureStateMachine: Sendable {
     return requestTurn()
   }
 
-  private mutating func finish(_ newErrors: [any Error]) -> Effect {
-    if inbox.contains(.finish) || state >= .finishing { return .late }
+  private mutating func finish(_ newErrors: [any Error], isByItself: Bool) -> Effect {
+    if isToldToFinish { return .late }
     if isGroup || (state < .started && !isCancelled) { return .refused }
+    if isByItself { inbox.insert(.finishedByItself) }
     return acceptFinish(newErrors)
   }
 

@@ -4,24 +4,42 @@ internal import ProcedurePrimitives
 extension Procedure {
   /// Ends a ready-made procedure whose closure has returned.
   final func finishByItself(withErrors errors: [any Error]) {
-    let effect = update { core in
-      let effect = core.machine.post(.finish(errors: errors))
-      core.noteEnd(byItself: effect)
-      return effect
-    }
+    let effect = update { $0.finishByItself(withErrors: errors) }
     _ = answer(to: effect, with: errors, isByItself: true)
   }
 
-  final func reportLateFinish(_ errors: [any Error], instead form: String) {
-    let supervisor = read { core in
-      core.home?.context.supervisor ?? core.ending?.lateFinishes?.supervisor
+  /// Ends it because nobody is left who could: with that error, or because of a cancel.
+  final func finishAbandoned(withError error: any Error) {
+    let effect = update { core in
+      // One cancelled meanwhile just ends.
+      core.finishByItself(withErrors: core.machine.isCancelled ? [] : [error])
     }
+    _ = answer(to: effect, with: [], isByItself: true)
+  }
+
+  /// A finish came from elsewhere. It is reported if it came after the closure had returned.
+  final func reportLateFinish(_ errors: [any Error], instead form: String) {
+    let (isReported, supervisor) = read { core in
+      (
+        core.machine.isFinishedByItself && !core.machine.isCancelled,
+        core.home?.context.supervisor ?? core.ending?.lateFinishes?.supervisor
+      )
+    }
+    guard isReported else { return }
     let diagnostic = ProcedureDiagnostic.finishTooLate(name, errors, instead: form)
     if supervisor?.report(diagnostic) != true { StandardError.write("Procedures: \(diagnostic)\n") }
   }
 }
 
 extension ProcedureCore {
+  fileprivate mutating func finishByItself(
+    withErrors errors: [any Error]
+  ) -> ProcedureStateMachine.Effect {
+    let effect = machine.post(.finish(errors: errors, isByItself: true))
+    noteEnd(byItself: effect)
+    return effect
+  }
+
   /// The procedure has ended when its closure returned: from here on it forgets its queue, but not
   /// where a later `finish` is reported.
   mutating func noteEnd(byItself effect: ProcedureStateMachine.Effect) {

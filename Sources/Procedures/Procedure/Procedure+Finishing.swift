@@ -37,9 +37,7 @@ extension Procedure {
       listForTurns.requestTurn(of: self)
       return true
     case .late:
-      if !isByItself, !isCancelled, let form = formThatCallsBack {
-        reportLateFinish(errors, instead: form)
-      }
+      if !isByItself, let form = formThatCallsBack { reportLateFinish(errors, instead: form) }
       return false
     case .refused:
       supervisor?.report(.finishRefused(self))

@@ -234,10 +234,12 @@ struct ReadyListStateMachine<Item: Schedulable, Request: SchedulingRequest>: Sen
     return .job(start(member))
   }
 
-  /// Whether there are members that wait, and nothing that a worker could do about it.
+  /// Whether there are members that wait, and nothing that a worker could do about it. Not those of a group that
+  /// has not begun: it stands in another list, and waits there.
   @inline(__always)
   func isStuck(hasMoreArrivals: Bool) -> Bool {
     (memberCount > lines.slotsInUse || hasArrivals || hasMoreArrivals) && !isWorkerRequested
+      && phase != .held
   }
 
   /// The list's reference goes to the worker; if that has gone to another one already, it gets its own.

@@ -60,4 +60,30 @@ import Testing
     own.finish()
     #expect(reports.events.isEmpty)
   }
+
+  @Test("F1: one that a finish from outside has ended did not end by itself: later ones are not reported")
+  func endedFromOutside() {
+    let queue = makeQueue()
+    let handle = Slot<FinishHandle<Void>>()
+    let block = BlockProcedure { procedure in
+      procedure.finish()
+      // Its closure has not returned.
+      procedure.finish(withError: TestError("second"))
+    }
+    let result = ResultProcedure { 1 }
+    result.addWillExecuteBlockObserver { result, _ in
+      result.finish(withResult: .success(2))
+    }
+    let callback = AsyncProcedure(.callback) { finish in handle.value = finish }
+    queue.add(block, result, callback)
+    scheduler.run()
+    #expect(callback.finish())
+    _ = handle.take()
+    scheduler.run()
+    for procedure in [block, result, callback] {
+      #expect(procedure.outcome == .succeeded)
+      #expect(!procedure.finish(withError: TestError("third")))
+    }
+    #expect(reports.events.isEmpty)
+  }
 }
