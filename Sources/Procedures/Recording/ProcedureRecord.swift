@@ -133,7 +133,7 @@ internal import ProcedurePrimitives
 
   /// It has a name, errors, or a reason. Called under the list's lock as well if it may have waited in line.
   func noteEnd(name: String?, errors: [any Error], reason: CancellationReason?) {
-    let exclusion = unsafe place.pointee.exclusion.take()?.end()
+    let exclusion = unsafe place.pointee.exclusion.take()?.end()?.inside(content.readyWait)
     content.change {
       ($0.name, $0.errors, $0.reason, $0.exclusion) = (name, errors, reason, exclusion)
     }
@@ -147,8 +147,9 @@ internal import ProcedurePrimitives
     let sample = sample()
     current.pass(to: .passed, at: sample)
     current.endHold(at: sample.now)
+    let exclusion = unsafe place.pointee.exclusion?.soFar?.inside(current.readyWait)
     current.change { values in
-      values.exclusion = unsafe place.pointee.exclusion?.soFar
+      values.exclusion = exclusion
       (values.name, values.errors, values.reason) = (name, errors, reason)
     }
     return current

@@ -7,6 +7,14 @@ package struct RecordedExclusion: Sendable {
   package internal(set) var category: String?
   /// Whose finish made room for it; 0 if that is not recorded.
   package internal(set) var holder: UInt64 = 0
+
+  /// As a part of the time from ready to the start. A cancel ends that before the procedure leaves the line,
+  /// some microseconds later.
+  func inside(_ readyWait: HindranceTimes) -> Self {
+    var inside = self
+    inside.times = times.limited(to: readyWait)
+    return inside
+  }
 }
 
 /// How long a recorded procedure is in line for what others exclude it from, as its request notes it.

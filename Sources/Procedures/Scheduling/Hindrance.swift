@@ -26,6 +26,13 @@ package struct HindranceTimes: Sendable, Equatable {
     left.worker += right.worker
   }
 
+  /// Of each hindrance the smaller one.
+  func limited(to other: Self) -> Self {
+    HindranceTimes(
+      group: min(group, other.group), suspension: min(suspension, other.suspension),
+      slot: min(slot, other.slot), worker: min(worker, other.worker))
+  }
+
   package static func -= (left: inout Self, right: Self) {
     left.group -= right.group
     left.suspension -= right.suspension
