@@ -16,6 +16,12 @@
 @main
 struct Command {
   static func main() {
+    let missing = JobLimit.missingDescriptors
+    guard missing == 0 else {
+      StandardStreams.complain(
+        "there is no room for what it opens itself: allow \(missing) open files more (ulimit -n)")
+      exit(1)
+    }
     // Before anything else: none of them may come too early.
     guard let interrupts = Interrupts() else {
       StandardStreams.complainAboutThreads()

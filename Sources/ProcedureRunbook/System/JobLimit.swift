@@ -37,10 +37,18 @@ struct JobLimit {
 
   /// By what the system says.
   init(wanted: Int, descriptorsPerJob: Int) {
-    let open = Directory.names(in: "/dev/fd")?.count ?? 8
     self.init(
       wanted: wanted, processRoom: Self.processLimit.map { $0 - Self.processCount },
-      descriptorRoom: Self.descriptorLimit.map { $0 - open }, descriptorsPerJob: descriptorsPerJob)
+      descriptorRoom: Self.descriptorRoom, descriptorsPerJob: descriptorsPerJob)
+  }
+
+  /// How many descriptors are missing of those that this process needs beside its jobs. Where they are, Dispatch
+  /// stops the program without a word.
+  static var missingDescriptors: Int { descriptorRoom.map { max(0, 12 - $0) } ?? 0 }
+
+  /// nil for any number.
+  private static var descriptorRoom: Int? {
+    descriptorLimit.map { $0 - (Directory.names(in: "/dev/fd")?.count ?? $0) }
   }
 
   private static var descriptorLimit: Int? {

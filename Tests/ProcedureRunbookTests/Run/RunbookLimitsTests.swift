@@ -89,6 +89,17 @@ struct RunbookLimitsTests {
     #expect(execution.lines.last?.contains(": 60 succeeded") == true)
   }
 
+  @Test("with room for hardly any open file it says so, and ends")
+  func noDescriptors() async throws {
+    for limit in 4...24 {
+      let execution = try await runbook.shell(
+        plan: plan(2, "true"), #"ulimit -n \#(limit); exec "$RUNBOOK" plan.json"#)
+      if execution.exit == .status(0) { continue }
+      #expect(limit < 20 && execution.exit == .status(1), "\(limit): \(execution.errorOutput)")
+      #expect(execution.errorOutput.contains("ulimit -n"), "\(limit): \(execution.errorOutput)")
+    }
+  }
+
   #if os(Linux)
     @Test(
       "it links no more of Foundation than the essentials: the rest takes longer to load than to run"
