@@ -96,12 +96,16 @@ extension Procedure {
   private func beginTurn(
     _ kind: JobKind, on worker: Worker, _ detail: inout NextStep.Detail
   ) -> NextStep? {
-    update { core in
+    var aftermath: ReadyList.Aftermath?
+    defer { aftermath?.carryOut() }
+    return update { core in
       switch kind {
       case .turn: break
       case .evaluate(let attempt):
         if core.machine.post(.evaluate(attempt: attempt)) == .none { return nil }
       case .start(let attempt):
+        // Cancelled since it became ready, it ends without a slot.
+        if !core.machine.mayStart { aftermath = core.home?.surrender(self, in: attempt) }
         if core.machine.post(.start(attempt: attempt)) == .none { return nil }
       }
       // Go on with an event whose delivery had to wait for another queue, unless the turn moves.

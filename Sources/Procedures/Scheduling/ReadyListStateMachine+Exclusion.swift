@@ -46,11 +46,15 @@ extension ReadyListStateMachine {
     return revoked
   }
 
-  /// A cancelled member leaves the line. It still has to finish, and gives the request up then.
+  /// A cancelled member leaves the line that it waits in: it has no use for a slot. It still has to finish, and
+  /// gives its request up then.
+  ///
+  /// - Returns: the request, if it was excluded.
   mutating func withdraw(_ item: Item) -> Request? {
-    guard item.membership.line == .excluded else { return nil }
+    let line = item.membership.line
+    guard line != .none, line != .waiting, !line.hasSlot else { return nil }
     let member = Member.unowned(item)
     lines.move(member, to: .waiting)
-    return lines.request(of: member)
+    return line == .excluded ? lines.request(of: member) : nil
   }
 }

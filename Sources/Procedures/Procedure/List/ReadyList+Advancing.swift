@@ -19,12 +19,24 @@ extension ReadyList {
 
   /// Called under the procedure's lock.
   func makeWaiting(_ procedure: Procedure) -> Aftermath {
+    locked { makeWaiting(procedure, &$0) }
+  }
+
+  private func makeWaiting(_ procedure: Procedure, _ storage: inout Storage) -> Aftermath {
+    let offers = storage.machine.makeWaiting(procedure).map { request in
+      request.wait?.leaveLine(after: 0)
+      return ExclusionTable.shared.withLock { $0.leave(request) }
+    }
+    return aftermath(of: &storage, offering: offers)
+  }
+
+  /// Called under the lock of a procedure that a worker has taken with a slot, and that will not start in that
+  /// attempt: it was cancelled. It gives back the slot, and what it excludes others from.
+  func surrender(_ procedure: Procedure, in attempt: UInt32) -> Aftermath {
     locked { storage in
-      let offers = storage.machine.makeWaiting(procedure).map { request in
-        request.wait?.leaveLine(after: 0)
-        return ExclusionTable.shared.withLock { $0.leave(request) }
-      }
-      return aftermath(of: &storage, offering: offers)
+      let membership = procedure.membership
+      guard membership.line == .running, membership.attempt == attempt else { return .none }
+      return makeWaiting(procedure, &storage)
     }
   }
 
