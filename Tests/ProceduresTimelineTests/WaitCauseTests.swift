@@ -89,6 +89,28 @@ private struct Slow: Condition {
     #expect(snapshot.entry(named: "third")?.waits.first?.category == "disk")
   }
 
+  @Test("V1: what another timeline has recorded is waited for, and no entry of this one")
+  func otherTimeline() throws {
+    let scenario = Scenario()
+    let other = scenario.simulation.makeQueue(name: "other")
+    let otherTimeline = ProcedureTimeline()
+    otherTimeline.record(other)
+    let disk = ExclusionCategory(named: "disk", in: ExclusionDomain(name: "timeline"))
+    // The first of each timeline has the same number.
+    let (first, second) = (lasting(2, "first"), lasting(1, "second"))
+    let (third, fourth) = (lasting(4, "third"), lasting(1, "fourth"))
+    second.add(dependency: first)
+    for procedure in [third, fourth] { procedure.add(condition: AtMost(1, of: disk)) }
+    scenario.queue.add(second)
+    other.add(first, third)
+    scenario.at(1) { [queue = scenario.queue] in queue.add(fourth) }
+    let snapshot = try scenario.run()
+    #expect(snapshot.waits(of: "second") == ["dependency 2.0"])
+    #expect(snapshot.waits(of: "fourth") == ["exclusion 3.0"])
+    #expect(snapshot.entries.allSatisfy { $0.dependencies.isEmpty && $0.faults == [] })
+    #expect(otherTimeline.snapshot().entries.count == 2)
+  }
+
   @Test("V1: an exclusion, and then a slot: each its own part")
   func exclusionThenSlot() throws {
     let scenario = Scenario(limit: 2)

@@ -37,8 +37,8 @@ final class ExclusionRequest: SchedulingRequest, @unchecked Sendable {
   /// Where its waiting is recorded, if the procedure is. Guarded by the lock of the list, once the request
   /// is in it.
   var wait: ExclusionWait?
-  /// The record of the procedure that made room for it; 0 if it has none.
-  var admittedBy: UInt64 = 0
+  /// The record of the procedure that made room for it, if it has one.
+  var admittedBy = RecordID.none
 
   var linePlace = 0
   /// Guarded by the lock of the list.

@@ -38,7 +38,9 @@ internal import ProcedurePrimitives
   /// The address, whose lowest bits are zero.
   var bits: UInt { @inline(__always) get { UInt(bitPattern: unsafe place) } }
 
-  var id: UInt64 { unsafe place.pointee.content.id }
+  var number: UInt64 { unsafe place.pointee.content.id }
+
+  var id: RecordID { withRecording { RecordID(number, in: $0.store) } }
 
   var content: RecordedProcedure {
     @inline(__always) get { unsafe place.pointee.content }
@@ -73,7 +75,9 @@ internal import ProcedurePrimitives
   ///
   /// - Parameter dependency: the record of a dependency that has just ended.
   func note(_ machine: borrowing ProcedureStateMachine, after dependency: RecordID? = nil) {
-    if let id = dependency?.id { content.change { $0.dependencies.append(id) } }
+    if let number = withRecording({ dependency?.number(in: $0.store) }) {
+      content.change { $0.dependencies.append(number) }
+    }
     guard content.gate != .passed else { return }
     let gate = machine.recordedGate
     guard gate != content.gate else { return }
@@ -119,7 +123,7 @@ internal import ProcedurePrimitives
   ///
   /// - Returns: where its request notes that.
   func expectExclusion() -> ExclusionWait {
-    let wait = withRecording { ExclusionWait(of: id, in: $0) }
+    let wait = withRecording { ExclusionWait(of: number, in: $0) }
     unsafe place.pointee.exclusion = wait
     return wait
   }
@@ -172,7 +176,7 @@ internal import ProcedurePrimitives
 /// What a procedure has of its record, in one word: the record, from when it is enqueued until its last
 /// turn, and from then on the record's number, which those ask for that depended on it.
 struct OwnRecord: Sendable {
-  /// 0, or the bits of the record, or twice its number and one.
+  /// 0, or the bits of the record, or twice those of its identifier and one.
   private var bits: UInt = 0
 
   /// Whether the procedure is recorded, or was.
@@ -182,15 +186,15 @@ struct OwnRecord: Sendable {
   @inline(__always)
   var open: ProcedureRecord? { bits & 1 == 0 ? ProcedureRecord(bits: bits) : nil }
 
-  /// The number of the record; nil if there is none.
-  var id: UInt64? { open?.id ?? (exists ? UInt64(bits >> 1) : nil) }
+  /// `.none` if there is none.
+  var id: RecordID { open?.id ?? (exists ? RecordID(bits: UInt64(bits >> 1)) : .none) }
 
   mutating func begin(_ record: ProcedureRecord) { bits = record.bits }
 
   /// - Returns: the record, which the caller owns from here on, to publish it.
   mutating func end() -> ProcedureRecord? {
     guard let record = open else { return nil }
-    bits = UInt(truncatingIfNeeded: record.id << 1 | 1)
+    bits = UInt(truncatingIfNeeded: record.id.bits << 1 | 1)
     return record
   }
 
@@ -202,7 +206,23 @@ struct OwnRecord: Sendable {
   }
 }
 
-/// The record of a procedure, if it has one.
+/// The record of a procedure, in whatever store; or none.
 struct RecordID: Sendable {
-  let id: UInt64?
+  static let none = RecordID(bits: 0)
+  private static let numberBits = 47
+
+  /// The mark of its store, and its number there.
+  fileprivate let bits: UInt64
+
+  fileprivate init(bits: UInt64) { self.bits = bits }
+
+  init(_ number: UInt64, in store: RecordStore) {
+    bits = UInt64(store.mark) << Self.numberBits | number
+  }
+
+  /// Its number, if it is in that store.
+  func number(in store: RecordStore) -> UInt64? {
+    let number = bits & (1 << Self.numberBits - 1)
+    return number != 0 && bits >> Self.numberBits == store.mark ? number : nil
+  }
 }

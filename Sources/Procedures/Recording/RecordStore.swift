@@ -31,6 +31,10 @@ protocol RecordedOwner: AnyObject, Sendable {
   /// The bits of a record that the store owns; 0 if it has none there.
   private typealias Place = Atomic<UInt>
 
+  private static let storeCount = Atomic<UInt16>(0)
+
+  /// By which a record's number is told from the same number of another store.
+  let mark = storeCount.wrappingAdd(1, ordering: .relaxed).newValue
   package let capacity: Int
   private let places: UnsafeMutablePointer<Place>
   private let finishedCount = Atomic<UInt64>(0)

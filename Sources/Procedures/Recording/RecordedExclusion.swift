@@ -5,7 +5,7 @@ package struct RecordedExclusion: Sendable {
   /// How long each hindrance was there meanwhile: together, how long it was in line.
   package internal(set) var times = HindranceTimes()
   package internal(set) var category: String?
-  /// Whose finish made room for it; 0 if that is not recorded.
+  /// Whose finish made room for it; 0 if that is not recorded in the same store.
   package internal(set) var holder: UInt64 = 0
 
   /// As a part of the time from ready to the start. A cancel ends that before the procedure leaves the line,
@@ -22,14 +22,14 @@ package struct RecordedExclusion: Sendable {
 /// Guarded by the lock of the list. Of each recorded procedure that excludes others there is one, which its
 /// request may refer to for longer than its record lives.
 final class ExclusionWait: @unchecked Sendable {
-  /// The number of the record.
-  let id: UInt64
+  /// The record that it is of.
+  let id: RecordID
   private let recording: ListRecording
   @safe @exclusivity(unchecked) private var known: RecordedExclusion?
   @safe @exclusivity(unchecked) private var isInLine = false
 
-  init(of id: UInt64, in recording: ListRecording) {
-    self.id = id
+  init(of number: UInt64, in recording: ListRecording) {
+    id = RecordID(number, in: recording.store)
     self.recording = recording
   }
 
@@ -47,12 +47,12 @@ final class ExclusionWait: @unchecked Sendable {
 
   /// It goes on, or waits for something else.
   ///
-  /// - Parameter holder: the record of the procedure that made room for it; 0 if that is not known.
-  func leaveLine(after holder: UInt64) {
+  /// - Parameter holder: the record of the procedure that made room for it, if that is known.
+  func leaveLine(after holder: RecordID = .none) {
     guard isInLine else { return }
     isInLine = false
     known?.times += recording.sample().times
-    if holder != 0 { known?.holder = holder }
+    if let number = holder.number(in: recording.store) { known?.holder = number }
   }
 
   /// What is known of it, as if it left the line now; nil if it never was in line.
@@ -65,7 +65,7 @@ final class ExclusionWait: @unchecked Sendable {
 
   /// The procedure ends: an offer that is still on its way changes nothing any more.
   func end() -> RecordedExclusion? {
-    leaveLine(after: 0)
+    leaveLine()
     return known
   }
 }

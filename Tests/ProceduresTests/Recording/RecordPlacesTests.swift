@@ -33,8 +33,8 @@ import Testing
         var taken: [UInt64] = []
         for index in 0..<200 {
           let record = Self.begin(in: places.value, recording)
-          record.noteEnd(name: "\(record.id)", errors: [], reason: nil)
-          taken.append(record.id)
+          record.noteEnd(name: "\(record.number)", errors: [], reason: nil)
+          taken.append(record.number)
           open.append(record)
           if index % 3 != 0 { Self.check(open.remove(at: index % open.count)) }
         }
@@ -49,7 +49,7 @@ import Testing
   }
 
   private static func check(_ record: ProcedureRecord) {
-    precondition(record.content.name == "\(record.id)")
+    precondition(record.content.name == "\(record.number)")
     record.release()
   }
 

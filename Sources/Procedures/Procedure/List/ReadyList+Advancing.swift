@@ -24,7 +24,7 @@ extension ReadyList {
 
   private func makeWaiting(_ procedure: Procedure, _ storage: inout Storage) -> Aftermath {
     let offers = storage.machine.makeWaiting(procedure).map { request in
-      request.wait?.leaveLine(after: 0)
+      request.wait?.leaveLine()
       return ExclusionTable.shared.withLock { $0.leave(request) }
     }
     return aftermath(of: &storage, offering: offers)
@@ -49,7 +49,7 @@ extension ReadyList {
   func withdraw(_ procedure: Procedure) {
     locked { storage in
       guard let request = storage.machine.withdraw(procedure) else { return }
-      request.wait?.leaveLine(after: 0)
+      request.wait?.leaveLine()
       ExclusionTable.shared.withLock { $0.withdraw(request) }
     }
   }

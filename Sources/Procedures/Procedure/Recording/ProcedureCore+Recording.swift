@@ -56,10 +56,10 @@ extension ProcedureCore {
 }
 
 extension Procedure {
-  /// The number of its record: that of a dependency is asked for when it has ended.
+  /// Its record: that of a dependency is asked for when it has ended. Nil as long as there was no timeline.
   final var recordID: RecordID? {
     ProcedureRecord.isUsed.load() == 0
-      ? nil : read { core in RecordID(id: core.record.id) }
+      ? nil : read { $0.record.id }
   }
 
   /// Its record so far, if it is in that store and has not finished.

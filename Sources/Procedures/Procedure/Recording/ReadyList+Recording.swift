@@ -8,7 +8,7 @@ extension ReadyList {
     var groups = [(group, recording)]
     while let (group, recording) = groups.popLast() {
       guard let list = group.childList, list.recording.current == nil,
-        let record = group.recordID?.id
+        let record = group.recordID?.number(in: recording.store)
       else { continue }
       list.record(in: recording.store, by: recording.clock, parent: record, root: recording.root)
       guard let own = list.recording.current else { continue }
