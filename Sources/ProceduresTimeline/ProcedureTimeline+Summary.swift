@@ -66,12 +66,13 @@ extension ProcedureTimeline.Snapshot {
     for (index, step) in use.enumerated() {
       var from = Double(step.time.nanoseconds)
       let to = index + 1 < use.count ? Double(use[index + 1].time.nanoseconds) : Double(end - start)
+      // Counted, not computed anew for each: rounded, an end of a column may be in the one before.
+      var column = min(Int(from / width), count - 1)
       while from < to {
-        let column = min(Int(from / width), count - 1)
         let until = column == count - 1 ? to : min(to, Double(column + 1) * width)
-        guard until > from else { break }
-        sums[column] += (until - from) * Double(step.running)
-        from = until
+        sums[column] += max(0, until - from) * Double(step.running)
+        from = max(from, until)
+        column = min(column + 1, count - 1)
       }
     }
     return sums.map { $0 / width }

@@ -32,6 +32,25 @@ import Testing
     }
   }
 
+  @Test("V3: the chart of what ran has no gap where something ran all the time")
+  func chart() throws {
+    var pairs = [(3, 2), (3, 3), (1, 1), (300, 7), (1, 5)].map { ($0.0 * 1_000_000_000, $0.1) }
+    var numbers = SystemRandomNumberGenerator()
+    for _ in 0..<50 {
+      pairs.append((.random(in: 1...900_000_000, using: &numbers), .random(in: 1...9)))
+    }
+    for (first, seconds) in pairs {
+      let scenario = Scenario()
+      scenario.queue.add(
+        DelayProcedure(by: .nanoseconds(first)).then(lasting(seconds, "second")))
+      let summary = try scenario.run().summary
+      let chart = summary.split(separator: "\n").first { $0.contains("█") }
+      #expect(
+        chart?.drop { $0 == " " } == String(repeating: "█", count: 60)[...],
+        "\(first) ns and \(seconds) s:\n\(summary)")
+    }
+  }
+
   @Test("V3: no names or errors steer the terminal, or end the page's data")
   func escaped() throws {
     let scenario = Scenario()

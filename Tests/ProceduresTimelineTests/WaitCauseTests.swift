@@ -1,3 +1,4 @@
+import ProcedureTestSupport
 import Procedures
 import ProceduresTesting
 import ProceduresTimeline
@@ -87,6 +88,27 @@ private struct Slow: Condition {
     #expect(snapshot.waits(of: "second") == ["exclusion 4.0 (first)"])
     #expect(snapshot.waits(of: "third") == ["exclusion 6.0 (second)"])
     #expect(snapshot.entry(named: "third")?.waits.first?.category == "disk")
+  }
+
+  @Test("V1: one that waits for a dependency, and is cancelled or looked at, waits for nothing else")
+  func unfinishedDependency() throws {
+    let scenario = Scenario()
+    let (first, second) = (lasting(5, "first"), lasting(1, "second"))
+    let (child, next) = (lasting(9, "child"), lasting(1, "next"))
+    second.add(dependency: first)
+    next.add(dependency: child)
+    scenario.queue.add(first, second, GroupProcedure(children: [child, next]))
+    let seen = Slot<ProcedureTimeline.Snapshot>()
+    scenario.at(2) { [timeline = scenario.timeline] in
+      seen.value = timeline.snapshot()
+      second.cancel()
+      next.cancel()
+    }
+    let snapshot = try scenario.run()
+    for name in ["second", "next"] {
+      #expect(seen.value?.waits(of: name) == ["dependency 2.0"])
+      #expect(snapshot.waits(of: name) == ["dependency 2.0"])
+    }
   }
 
   @Test("V1: what another timeline has recorded is waited for, and no entry of this one")

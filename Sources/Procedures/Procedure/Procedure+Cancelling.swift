@@ -221,7 +221,7 @@ extension ProcedureCore {
   ) -> Bool {
     guard machine.post(.mark(errors: errors)) == .none else { return false }
     if isExclusive { home?.withdraw(procedure) }
-    record.open?.noteCancel()
+    if let record = record.open { record.noteCancel(missesDependency: missesDependency) }
     switch reason {
     case .requested, .failure: break  // told by the errors
     case .deadlineExceeded, .taskCancelled:

@@ -90,11 +90,13 @@ internal import ProcedurePrimitives
   }
 
   /// It was cancelled.
-  func noteCancel() {
+  ///
+  /// - Parameter missesDependency: whether one had not finished.
+  func noteCancel(missesDependency: Bool) {
     let sample = sample()
     content.endHold(at: sample.now)
     if content.cancelled == RecordedProcedure.never { content.cancelled = sample.now }
-    content.pass(to: .passed, at: sample)
+    content.pass(to: .passed, at: sample, isDependency: missesDependency)
   }
 
   /// A step of its turn is about to be carried out: one that starts it, holds it, or comes after that.
@@ -145,11 +147,11 @@ internal import ProcedurePrimitives
 
   /// What is known so far, of one that has not finished. Called under the list's lock as well.
   func current(
-    name: String?, errors: [any Error], reason: CancellationReason?
+    name: String?, errors: [any Error], reason: CancellationReason?, missesDependency: Bool
   ) -> RecordedProcedure {
     var current = content
     let sample = sample()
-    current.pass(to: .passed, at: sample)
+    current.pass(to: .passed, at: sample, isDependency: missesDependency)
     current.endHold(at: sample.now)
     let exclusion = unsafe place.pointee.exclusion?.soFar?.inside(current.readyWait)
     current.change { values in

@@ -18,11 +18,11 @@ import Testing
         id: id, in: recording, type: Procedure.self, isGroup: false, gate: .ready,
         at: recording.sample()))
     record.expectExclusion().enterLine(for: "disk")
-    record.noteCancel()
+    record.noteCancel(missesDependency: false)
     // It leaves the line when its turn comes: more than twice as late.
     let cancelled = recording.clock.now
     while recording.clock.now - cancelled <= cancelled - begin {}
-    let soFar = record.current(name: nil, errors: [], reason: nil)
+    let soFar = record.current(name: nil, errors: [], reason: nil, missesDependency: false)
     record.noteEnd(name: nil, errors: [], reason: nil)
     for content in [soFar, record.content] {
       var rest = content.readyWait

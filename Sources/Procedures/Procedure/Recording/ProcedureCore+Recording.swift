@@ -41,6 +41,11 @@ extension ProcedureCore {
     return record
   }
 
+  /// Whether a dependency has not finished, so that it waits for that, and not for its group or a barrier.
+  var missesDependency: Bool {
+    connections?.dependencies.contains { !$0.other.isFinished } ?? false
+  }
+
   /// The list has taken it, or not.
   mutating func noteInsertion(
     of procedure: Procedure, in list: ReadyList, _ insertion: Insertion
@@ -68,7 +73,11 @@ extension Procedure {
       guard let home = core.home, let record = core.record.open, record.isIn(store)
       else { return nil }
       let (name, errors, reason) = (core.givenName, core.machine.errors, core.cancelReason)
-      return home.holdingLock { record.current(name: name, errors: errors, reason: reason) }
+      let missesDependency = core.missesDependency
+      return home.holdingLock {
+        record.current(
+          name: name, errors: errors, reason: reason, missesDependency: missesDependency)
+      }
     }
   }
 
