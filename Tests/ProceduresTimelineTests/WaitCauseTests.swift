@@ -90,7 +90,8 @@ private struct Slow: Condition {
     #expect(snapshot.entry(named: "third")?.waits.first?.category == "disk")
   }
 
-  @Test("V1: one that waits for a dependency, and is cancelled or looked at, waits for nothing else")
+  @Test(
+    "V1: one that waits for a dependency, and is cancelled or looked at, waits for nothing else")
   func unfinishedDependency() throws {
     let scenario = Scenario()
     let (first, second) = (lasting(5, "first"), lasting(1, "second"))

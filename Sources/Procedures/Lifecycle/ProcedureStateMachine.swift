@@ -114,7 +114,6 @@ struct ProcedureStateMachine: Sendable {
     @inline(__always) set { status.state = newValue }
   }
 
-
   /// Whether the last step was taken.
   var isRetired: Bool { @inline(__always) get { state == .finished && !inbox.contains(.finish) } }
 

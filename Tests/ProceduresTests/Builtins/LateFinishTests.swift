@@ -61,7 +61,9 @@ import Testing
     #expect(reports.events.isEmpty)
   }
 
-  @Test("F1: one that a finish from outside has ended did not end by itself: later ones are not reported")
+  @Test(
+    "F1: one that a finish from outside has ended did not end by itself: later ones are not reported"
+  )
   func endedFromOutside() {
     let queue = makeQueue()
     let handle = Slot<FinishHandle<Void>>()
