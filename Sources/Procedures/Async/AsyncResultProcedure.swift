@@ -224,7 +224,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
   }
 
   final override var formThatCallsBack: String? {
-    "AsyncResultProcedure(.callback) { finish in … }"
+    "Async\(Output.self == Void.self ? "" : "Result")Procedure(.callback) { finish in … }"
   }
 
   final override func interrupt() {

@@ -56,16 +56,17 @@ extension Procedure {
 
   /// How much this procedure counts in its group's fraction, beside its siblings; default 1.
   ///
-  /// Set it before adding it to the group. Zero for what does not count.
+  /// Set it before adding it to the group. Zero for what does not count; more than 10¹⁰⁰ counts as that, so that
+  /// sums stay finite. A negative number, infinity or NaN, such as 0 / 0, is a programmer error and traps.
   public final var progressWeight: Double {
     get { read { $0.progress?.weight } ?? 1 }
     set {
       if !(newValue >= 0 && newValue.isFinite) {
         stopBecauseOfMisuse(
-          "progressWeight of '\(name)' must be zero or more, not \(newValue); it is the share of "
+          "progressWeight of '\(name)' must be zero or more, and finite, not \(newValue); it is the share of "
             + "the procedure beside its siblings.")
       }
-      read { core in core.attachments.with(OwnProgress.self) { $0.weight = newValue } }
+      read { core in core.attachments.with(OwnProgress.self) { $0.weight = min(newValue, 1e100) } }
     }
   }
 

@@ -116,6 +116,9 @@ public final class ProcedureQueue: Sendable {
   // MARK: Steering
 
   /// Whether nothing new is started. Executing procedures go on, cancelled ones finish.
+  ///
+  /// A queue that is released while it is suspended is resumed, since nobody else could: to have what is in it not
+  /// run, cancel it.
   public var isSuspended: Bool {
     get { list.isSuspended }
     set { list.isSuspended = newValue }

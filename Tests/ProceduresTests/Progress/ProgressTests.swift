@@ -200,6 +200,22 @@ import Testing
     #expect(await fractions.next() == 1)
   }
 
+  @Test("weights as large as a number can be add up to a fraction")
+  func hugeWeights() async {
+    let children = [waiting(weight: .greatestFiniteMagnitude), waiting(weight: 1e300), waiting()]
+    let group = GroupProcedure(children: children)
+    var fractions = group.progressUpdates.makeAsyncIterator()
+    #expect(await fractions.next() == 0)
+    makeQueue().add(group)
+    scheduler.run()
+    children[0].report(fractionCompleted: 1)
+    #expect(await fractions.next() == 0.5)
+    #expect(group.fractionCompleted == 0.5)
+    for child in children { child.finish() }
+    scheduler.run()
+    #expect(await fractions.next() == 1)
+  }
+
   @Test("a negative weight traps, naming the procedure")
   func misuse() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -208,7 +224,8 @@ import Testing
       procedure.progressWeight = -1
     }
     let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-    #expect(message.contains("progressWeight of 'upload' must be zero or more, not -1.0"))
+    #expect(
+      message.contains("progressWeight of 'upload' must be zero or more, and finite, not -1.0"))
   }
 
   @Test("reports and children from several threads add up")
