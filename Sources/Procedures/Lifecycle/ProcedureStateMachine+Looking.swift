@@ -24,7 +24,7 @@ extension ProcedureStateMachine {
   }
 
   /// Whether it waits to start, and may still.
-  var mayStart: Bool { state == .pending && !isCancelled }
+  var mayStart: Bool { @inline(__always) get { state == .pending && !isCancelled } }
 
   /// Which attempt to start it is in.
   var attempt: UInt32 { gate.attempt }

@@ -96,16 +96,14 @@ extension Procedure {
   private func beginTurn(
     _ kind: JobKind, on worker: Worker, _ detail: inout NextStep.Detail
   ) -> NextStep? {
-    var aftermath: ReadyList.Aftermath?
-    defer { aftermath?.carryOut() }
-    return update { core in
+    var comesTooLate = false
+    let next: NextStep? = update { core in
       switch kind {
       case .turn: break
       case .evaluate(let attempt):
         if core.machine.post(.evaluate(attempt: attempt)) == .none { return nil }
       case .start(let attempt):
-        // Cancelled since it became ready, it ends without a slot.
-        if !core.machine.mayStart { aftermath = core.home?.surrender(self, in: attempt) }
+        comesTooLate = !core.machine.mayStart
         if core.machine.post(.start(attempt: attempt)) == .none { return nil }
       }
       // Go on with an event whose delivery had to wait for another queue, unless the turn moves.
@@ -117,6 +115,15 @@ extension Procedure {
       }
       return core.nextStep(on: worker, &detail)
     }
+    if comesTooLate { surrenderSlot(of: kind) }
+    return next
+  }
+
+  /// Cancelled since it became ready, it ends without the slot that a worker has taken it with.
+  @inline(never)
+  private func surrenderSlot(of kind: JobKind) {
+    guard case .start(let attempt) = kind else { return }
+    read { $0.home?.surrender(self, in: attempt) }?.carryOut()
   }
 
   /// The last step: leaves what it is tied to, and notifies dependents.
