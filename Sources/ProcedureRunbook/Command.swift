@@ -59,7 +59,14 @@ struct Command {
     }
     let source = PlanSource(options)
     do throws(PlanError) {
-      guard let path = source.path else { return try await runBuiltInPlan(source, options) }
+      guard let path = source.path else {
+        if source.isMissing {
+          StandardStreams.complain(
+            "no \(PlanSource.fileName) here, or in a directory above: this is the built-in plan (--demo)"
+          )
+        }
+        return try await runBuiltInPlan(source, options)
+      }
       let plan = try PlanFile.plan(atPath: path).restricted(to: source.targets)
       return await run(plan, directory: InputFile(path).directory, options)
     } catch {

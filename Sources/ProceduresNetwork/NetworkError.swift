@@ -89,3 +89,10 @@ extension NetworkError: LocalizedError {
   /// The sentence that `description` is: for `localizedDescription`.
   public var errorDescription: String? { description }
 }
+
+extension NetworkError.Code {
+  /// Lets a code stand for the errors that have it, in a `catch` or a `case`.
+  public static func ~= (code: Self, error: any Error) -> Bool {
+    (error as? NetworkError)?.code == code
+  }
+}

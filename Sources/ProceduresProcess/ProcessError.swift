@@ -45,3 +45,16 @@ public struct ProcessError: Error, Sendable, CustomStringConvertible {
     self.description = said.isEmpty ? description : "\(description): \(said)"
   }
 }
+
+extension ProcessError.Code {
+  /// Lets a code stand for the errors that have it, in a `catch` or a `case`.
+  ///
+  /// ```swift
+  /// } catch ProcessError.Code.programNotFound {
+  ///   print("install it first")
+  /// }
+  /// ```
+  public static func ~= (code: Self, error: any Error) -> Bool {
+    (error as? ProcessError)?.code == code
+  }
+}

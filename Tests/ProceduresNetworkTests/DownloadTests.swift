@@ -165,6 +165,7 @@ struct DownloadTests {
     let get = NetworkUploadProcedure(session: session, request: request, body: .data(Data([1])))
     let error = await queue.run(get).errors.first as? NetworkError
     #expect(error?.code == .bodyNotAllowed && "\(error!)".contains("httpMethod"))
+    #expect(NetworkError.Code.bodyNotAllowed ~= error! && !(NetworkError.Code.notHTTP ~= error!))
     request.httpMethod = "PUT"
     let missing = NetworkUploadProcedure(
       session: session, request: request, body: .file(URL(filePath: "/no/such/file")))

@@ -127,6 +127,7 @@
       configuration.directory = directory
       let error = await #expect(throws: ProcessError.self) { try await run(configuration).get() }
       #expect(error?.code == code)
+      #expect(code ~= error! && !(code ~= CancellationError()))
       #expect(error?.program == program)
       #expect(error?.description.contains(text) == true, "\(String(describing: error))")
     }

@@ -4,6 +4,7 @@ struct PlanSource: Equatable {
 
   /// nil: the built-in plan.
   let path: String?
+  private let isDemo: Bool
   /// The steps and groups that are asked for; empty for all.
   let targets: [String]
 
@@ -11,6 +12,7 @@ struct PlanSource: Equatable {
   /// `-`; or when there is such a file, and no `runbook.json` that it could be a step of.
   init(_ options: Options) {
     let found = Self.nearestPlan(from: Directory.current)
+    isDemo = options.isDemo
     if options.isDemo {
       (path, targets) = (nil, [])
     } else if let path = options.planPath {
@@ -24,6 +26,9 @@ struct PlanSource: Equatable {
       (path, targets) = (found, options.words)
     }
   }
+
+  /// Whether the built-in plan is run because there is no other, and not because it was asked for.
+  var isMissing: Bool { path == nil && !isDemo }
 
   private static func looksLikePath(_ word: String) -> Bool {
     word == "-" || word.contains("/") || word.hasSuffix(".json")

@@ -23,6 +23,13 @@ public struct ProcedureSequence: Sequence, Sendable {
   public func then(
     _ next: Procedure..., requiring requirement: DependencyRequirement = .any
   ) -> ProcedureSequence {
+    then(next, requiring: requirement)
+  }
+
+  /// Adds a step of the procedures in an array; none change nothing. See `then(_:requiring:)`.
+  public func then(
+    _ next: [Procedure], requiring requirement: DependencyRequirement = .any
+  ) -> ProcedureSequence {
     var sequence = self
     sequence.append(next, requirement)
     return sequence
@@ -60,8 +67,17 @@ extension Procedure {
   public final func then(
     _ next: Procedure..., requiring requirement: DependencyRequirement = .any
   ) -> ProcedureSequence {
-    var sequence = ProcedureSequence(self)
-    sequence.append(next, requirement)
-    return sequence
+    then(next, requiring: requirement)
+  }
+
+  /// Makes a sequence of this procedure and those in an array, which wait for it. See `then(_:requiring:)`.
+  ///
+  /// ```swift
+  /// configure.then(sources.map { Compile($0) }).then(link)
+  /// ```
+  public final func then(
+    _ next: [Procedure], requiring requirement: DependencyRequirement = .any
+  ) -> ProcedureSequence {
+    ProcedureSequence(self).then(next, requiring: requirement)
   }
 }

@@ -40,7 +40,12 @@ public typealias NoFailedDependenciesCondition = NoFailedDependencies
 
 /// Called otherwise here.
 @available(*, unavailable, message: "write BlockCondition { true }")
-public typealias TrueCondition = BlockCondition
+public struct TrueCondition: SynchronousCondition {
+  /// Called otherwise here.
+  public init() { unavailableName() }
+  /// Called otherwise here.
+  public func evaluate(_ procedure: Procedure) throws -> ConditionResult { unavailableName() }
+}
 
 /// Called otherwise here.
 @available(
@@ -48,7 +53,12 @@ public typealias TrueCondition = BlockCondition
   message:
     "write BlockCondition { throw … }, or { false } to have the procedure cancelled without errors"
 )
-public typealias FalseCondition = BlockCondition
+public struct FalseCondition: SynchronousCondition {
+  /// Called otherwise here.
+  public init() { unavailableName() }
+  /// Called otherwise here.
+  public func evaluate(_ procedure: Procedure) throws -> ConditionResult { unavailableName() }
+}
 
 /// Called otherwise here.
 @available(*, unavailable, renamed: "ProcedureError")

@@ -100,5 +100,9 @@ import Testing
     group.add(children: step("1").then(step("2")))
     #expect(group.children.map(\.name) == ["1", "2"])
     #expect(Array(step("1").then().then(step("2")).then()).map(\.name) == ["1", "2"])
+    let (compiled, link) = ([step("a"), step("b")], step("link"))
+    let build = step("configure").then(compiled).then([]).then([link], requiring: .success)
+    #expect(Array(build).map(\.name) == ["configure", "a", "b", "link"])
+    #expect(Set(link.dependencies) == Set(compiled as [Procedure]))
   }
 }
