@@ -35,6 +35,14 @@ public struct CancellationToken: Sendable {
     self.state = state
   }
 
+  /// A token has a source, which cancels it.
+  @available(
+    *, unavailable,
+    message:
+      "make a CancellationTokenSource, whose token it is; or write .never, which is never cancelled"
+  )
+  public init() { fatalError("unavailable") }
+
   /// The token of something that can never be cancelled.
   ///
   /// Polling it is a null check, registering on it allocates nothing: as the default of a parameter

@@ -8,6 +8,18 @@ public enum ConditionResult: Sendable {
   case failed(any Error)
 }
 
+extension ConditionResult: Equatable {
+  /// Whether both say the same, with equal errors: as of a `ProcedureOutcome`.
+  public static func == (left: Self, right: Self) -> Bool {
+    switch (left, right) {
+    case (.satisfied, .satisfied), (.ignored, .ignored): true
+    case (.failed(let left), .failed(let right)):
+      ProcedureOutcome.failed([left]) == ProcedureOutcome.failed([right])
+    case (.satisfied, _), (.ignored, _), (.failed, _): false
+    }
+  }
+}
+
 /// How a condition answers: at once, or later.
 public enum ConditionEvaluation: Sendable {
   /// At once. Costs no task.

@@ -30,6 +30,10 @@ extension ProcedureQueue {
   public func cancelAllOperations() { unavailableName() }
 
   /// Called otherwise here.
+  @available(*, unavailable, renamed: "add(_:)")
+  public func addOperations(_ operations: Procedure...) { unavailableName() }
+
+  /// Called otherwise here.
   @available(
     *, unavailable, message: "write add(procedures), and then await waitUntilAllFinished()"
   )

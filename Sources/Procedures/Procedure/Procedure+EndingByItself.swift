@@ -32,6 +32,7 @@ extension Procedure {
 }
 
 extension ProcedureCore {
+  @inline(__always)
   fileprivate mutating func finishByItself(
     withErrors errors: [any Error]
   ) -> ProcedureStateMachine.Effect {

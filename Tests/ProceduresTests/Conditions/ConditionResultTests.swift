@@ -149,4 +149,15 @@ import Testing
     #expect(cancelled.outcome == .cancelled([TestError("inside")]))
     #expect(!cancelled.trace.events.contains("procedure execute"))
   }
+
+  @Test("results are compared as outcomes are: with their errors")
+  func equality() async throws {
+    let results: [ConditionResult] = [
+      .satisfied, .ignored, .failed(TestError("a")), .failed(TestError("b")),
+    ]
+    for (left, first) in results.enumerated() {
+      for (right, second) in results.enumerated() { #expect((first == second) == (left == right)) }
+    }
+    #expect(try BlockCondition { false }.evaluate(Procedure()) == .ignored)
+  }
 }

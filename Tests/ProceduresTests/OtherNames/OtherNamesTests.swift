@@ -113,6 +113,8 @@ struct OtherNamesTests {
     ("_ = NoFailedDependenciesCondition()", "NoFailedDependencies()"),
     ("_ = NoFailedDependencies(ignoreCancellations: true)", "onCancelled: .ignore"),
     ("_ = TrueCondition()", "BlockCondition { true }"),
+    ("q.addOperations(p, p)", "renamed to 'add(_:)'"),
+    ("_ = CancellationToken()", "CancellationTokenSource"),
     ("_ = FalseCondition()", "BlockCondition { throw"),
     ("let _: ProcedureKitError? = nil", "renamed to 'ProcedureError'"),
     ("let _: ProcedureResult<Int>? = nil", "Result<Value, any Error>"),
