@@ -31,6 +31,9 @@ enum Obstacle: Sendable {
 }
 
 extension Procedure {
+  /// Whether a thread has its turn, or is about to. For a simulation, which has no other threads.
+  package final var isInTurn: Bool { read { $0.machine.isInTurn } }
+
   /// What it waits for now. O(dependencies), or O(children); of a barrier O(count).
   final var obstacle: Obstacle {
     let obstacle = obstacleBesideObservers

@@ -123,9 +123,6 @@ struct ProcedureStateMachine: Sendable {
   /// Whether its own closure, or the like, has ended it.
   var isFinishedByItself: Bool { inbox.contains(.finishedByItself) }
 
-  /// Whether it was cancelled or told to finish, so that a further cancel would be late.
-  var isEnding: Bool { isCancelled || isToldToFinish }
-
   // MARK: The door
 
   /// Whatever happens to the procedure happens here, under its lock. Beside it only the holder of the turn
@@ -209,7 +206,7 @@ struct ProcedureStateMachine: Sendable {
   // MARK: Cancel and finish
 
   private mutating func mark(_ newErrors: [any Error]) -> Effect {
-    guard !isEnding else { return .late }
+    if isCancelled || isToldToFinish { return .late }
     cancel.mark()
     status.noteCancel()
     if !newErrors.isEmpty { fail(ProcedureFailure(ofCancel: newErrors)) }
@@ -248,7 +245,7 @@ struct ProcedureStateMachine: Sendable {
     status.noteFailure()
   }
 
-  // MARK: Observers and produced procedures
+  // MARK: Observers, produced procedures, groups
 
   private mutating func noteObserver() -> Effect {
     inbox.insert(.observers)
@@ -265,8 +262,6 @@ struct ProcedureStateMachine: Sendable {
     inbox.insert(due)
     return requestTurn()
   }
-
-  // MARK: Groups
 
   private mutating func joinGroup() -> Effect {
     hearing = .due

@@ -184,6 +184,13 @@ extension Procedure {
     }
   }
 
+  /// Cancelled since it became ready, it ends without the slot that a worker has taken it with.
+  @inline(never)
+  final func surrenderSlot(of kind: JobKind) {
+    guard case .start(let attempt) = kind else { return }
+    read { $0.home?.surrender(self, in: attempt) }?.carryOut()
+  }
+
   /// Second part of the cancel of a member of a tree.
   final func deliverCancel(_ reason: CancellationReason) {
     carryOut(update { $0.tell() }, reason)

@@ -82,9 +82,6 @@ extension Procedure {
     }
   }
 
-  /// Whether a thread has its turn, or is about to. For a simulation, which has no other threads.
-  package final var isInTurn: Bool { read { $0.machine.isInTurn } }
-
   /// The errors, without counting references to no errors.
   @inline(__always)
   private func withErrors(_ body: ([any Error]) -> Void) {
@@ -117,13 +114,6 @@ extension Procedure {
     }
     if comesTooLate { surrenderSlot(of: kind) }
     return next
-  }
-
-  /// Cancelled since it became ready, it ends without the slot that a worker has taken it with.
-  @inline(never)
-  private func surrenderSlot(of kind: JobKind) {
-    guard case .start(let attempt) = kind else { return }
-    read { $0.home?.surrender(self, in: attempt) }?.carryOut()
   }
 
   /// The last step: leaves what it is tied to, and notifies dependents.

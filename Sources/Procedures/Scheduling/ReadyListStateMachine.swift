@@ -76,8 +76,6 @@ struct ReadyListStateMachine<Item: Schedulable, Request: SchedulingRequest>: Sen
 
   var count: Int { memberCount + arrivals.count }
 
-  // MARK: Members
-
   mutating func insert(
     _ item: Item, _ standing: MemberStanding, asking request: Request? = nil
   ) -> Insertion {
@@ -193,8 +191,6 @@ struct ReadyListStateMachine<Item: Schedulable, Request: SchedulingRequest>: Sen
     member.membership.isKept = true
     return true
   }
-
-  // MARK: Ends
 
   /// The queue refuses from here on. All that were added before are members.
   mutating func close() { isClosed = true }
