@@ -62,7 +62,7 @@ struct Command {
       guard let path = source.path else {
         if source.isMissing {
           StandardStreams.complain(
-            "no \(PlanSource.fileName) here, or in a directory above: this is the built-in plan (--demo)"
+            "running the built-in plan: there is no \(PlanSource.fileName) here, or in a directory above"
           )
         }
         return try await runBuiltInPlan(source, options)

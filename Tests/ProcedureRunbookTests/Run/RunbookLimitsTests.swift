@@ -16,13 +16,14 @@ struct RunbookLimitsTests {
     return "[\(steps.joined(separator: ","))]"
   }
 
-  /// Each test has a user of its own, so that nothing else counts.
+  /// Each test has a user of its own, also beside another run of the suite, so that nothing else counts.
   private func limited(to count: Int, user: Int, _ script: String) -> String {
-    """
-    chmod 777 .; exec setpriv --reuid=\(user) --regid=\(user) --clear-groups sh -c '
-      test -x "$RUNBOOK" || { echo unreachable; exit 77; }
-      prlimit --pid $$ --nproc=\(count):\(count); \(script)'
-    """
+    let user = user + 10 * (Int(getpid()) % 1_000)
+    return """
+      chmod 777 .; exec setpriv --reuid=\(user) --regid=\(user) --clear-groups sh -c '
+        test -x "$RUNBOOK" || { echo unreachable; exit 77; }
+        prlimit --pid $$ --nproc=\(count):\(count); \(script)'
+      """
   }
 
   @Test(

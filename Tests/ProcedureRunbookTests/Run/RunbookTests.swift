@@ -223,6 +223,7 @@ struct RunbookTests {
     let execution = try await runbook.run([], environment: ["TMPDIR": runbook.directory.path])
     #expect(execution.exit == .status(0), "\(execution.output)")
     #expect(execution.output.contains("each file verified against its source"))
+    #expect(execution.errorOutput.contains("running the built-in plan: there is no runbook.json"))
     let left = try FileManager.default.contentsOfDirectory(atPath: runbook.directory.path)
     #expect(left.isEmpty)
   }
