@@ -23,22 +23,32 @@ import Testing
     case ready
   }
 
-  @Test("Q2, C3: a cancelled procedure ends without a slot", arguments: Moment.allCases)
-  func slot(_ moment: Moment) {
+  /// A queue of one slot, and what has it if it is full.
+  private func makeQueue(_ moment: Moment) -> (ProcedureQueue, first: TracedProcedure) {
     let queue = ProcedureQueue(maxConcurrentProcedureCount: 1, scheduler: scheduler)
     let first = TracedProcedure("first", end: .whenTold)
-    if moment == .suspended { queue.isSuspended = true }
+    queue.isSuspended = moment == .suspended
     if moment == .full {
       queue.add(first)
       scheduler.run()
     }
+    return (queue, first)
+  }
+
+  private func makeRoom(in queue: ProcedureQueue, after first: TracedProcedure) {
+    queue.isSuspended = false
+    first.finish()
+  }
+
+  @Test("Q2, C3: a cancelled procedure ends without a slot", arguments: Moment.allCases)
+  func slot(_ moment: Moment) {
+    let (queue, first) = makeQueue(moment)
     let pendingFinish = Slot<PendingEvent>()
     let (cancelled, next) = (makeHeld(pendingFinish), TracedProcedure("next"))
     queue.add(cancelled, next)
     cancelled.cancel()
     if moment != .ready { scheduler.run() }
-    queue.isSuspended = false
-    first.finish()
+    makeRoom(in: queue, after: first)
     scheduler.run()
     #expect(next.outcome == .succeeded)
     #expect(!cancelled.isFinished && pendingFinish.value != nil)
@@ -52,14 +62,8 @@ import Testing
   @Test("L1, L4, C2: nor does it exclude others, or wait in line", arguments: Moment.allCases)
   func exclusion(_ moment: Moment) {
     let disk = ExclusionCategory(named: "disk", in: ExclusionDomain(name: "cancelled"))
-    let queue = ProcedureQueue(maxConcurrentProcedureCount: 1, scheduler: scheduler)
     let other = ProcedureQueue(scheduler: scheduler)
-    let first = TracedProcedure("first", end: .whenTold)
-    if moment == .suspended { queue.isSuspended = true }
-    if moment == .full {
-      queue.add(first)
-      scheduler.run()
-    }
+    let (queue, first) = makeQueue(moment)
     let pendingFinish = Slot<PendingEvent>()
     let (cancelled, next) = (makeHeld(pendingFinish), TracedProcedure("next"))
     let elsewhere = TracedProcedure("elsewhere")
@@ -69,8 +73,7 @@ import Testing
     queue.add(cancelled, next)
     cancelled.cancel()
     if moment != .ready { scheduler.run() }
-    queue.isSuspended = false
-    first.finish()
+    makeRoom(in: queue, after: first)
     other.add(elsewhere)
     scheduler.run()
     #expect(next.outcome == .succeeded && elsewhere.outcome == .succeeded)
