@@ -48,7 +48,10 @@ struct JobLimit {
 
   /// nil for any number.
   private static var descriptorRoom: Int? {
-    descriptorLimit.map { $0 - (Directory.names(in: "/dev/fd")?.count ?? $0) }
+    guard let limit = descriptorLimit else { return nil }
+    if let open = Directory.names(in: "/dev/fd")?.count { return limit - open }
+    // None is left to look with; or there is no such directory, and few are open at the start.
+    return errno == EMFILE ? 0 : limit - 8
   }
 
   private static var descriptorLimit: Int? {

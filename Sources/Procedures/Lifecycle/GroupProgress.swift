@@ -2,11 +2,11 @@
 ///
 /// Events and stages; – changes nothing, ✕ is an inconsistency and traps:
 ///
-/// | event    | notAGroup | unannounced | running    | settling   | finished |
-/// |----------|-----------|-------------|------------|------------|----------|
-/// | announce | –         | → running¹  | –          | –          | –        |
-/// | settle   | –         | → settling¹ | → settling¹| –          | –        |
-/// | end      | ✕         | ✕           | ✕          | → finished | ✕        |
+/// | event    | notAGroup | unannounced | running     | settling   | finished |
+/// |----------|-----------|-------------|-------------|------------|----------|
+/// | announce | –         | → running¹  | –           | –          | –        |
+/// | settle   | –         | → settling¹ | → settling¹ | –          | –        |
+/// | end      | ✕         | ✕           | ✕           | → finished | ✕        |
 ///
 /// ¹ and that is a step of the turn.
 enum GroupProgress: UInt8, Sendable, CaseIterable {

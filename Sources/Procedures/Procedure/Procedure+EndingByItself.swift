@@ -8,7 +8,7 @@ extension Procedure {
     _ = answer(to: effect, with: errors, isByItself: true)
   }
 
-  /// Ends it because nobody is left who could: with that error, or because of a cancel.
+  /// Ends it because its finish handle has gone uncalled: with that error, or because of a cancel.
   final func finishAbandoned(withError error: any Error) {
     let effect = update { core in
       // One cancelled meanwhile just ends.

@@ -117,8 +117,8 @@ public final class ProcedureQueue: Sendable {
 
   /// Whether nothing new is started. Executing procedures go on, cancelled ones finish.
   ///
-  /// A queue that is released while it is suspended is resumed, since nobody else could: to have what is in it not
-  /// run, cancel it.
+  /// A queue that is released while it is suspended is resumed, since no caller can do it any more: to have what is
+  /// in it not run, cancel it.
   public var isSuspended: Bool {
     get { list.isSuspended }
     set { list.isSuspended = newValue }

@@ -14,6 +14,7 @@ extension ReadyListStateMachine {
   /// In the order in which they were added. O(n log n) at most.
   var items: [Item] {
     var members: [Member<Item>] = []
+    members.reserveCapacity(memberCount)
     lines.forEach { members.append($0) }
     if zip(members, members.dropFirst()).contains(where: { $1.isOlder(than: $0) }) {
       members.sort { $0.isOlder(than: $1) }

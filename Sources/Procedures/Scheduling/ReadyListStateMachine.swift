@@ -42,7 +42,7 @@ struct ReadyListStateMachine<Item: Schedulable, Request: SchedulingRequest>: Sen
     case mustAsk(Request)
   }
 
-  private var memberCount = 0
+  private(set) var memberCount = 0
   private var lastAge: UInt32 = 0
   private var isWorkerRequested = false
   /// Whether none starts any more.
