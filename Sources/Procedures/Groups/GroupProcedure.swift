@@ -245,7 +245,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
 
   final override func childrenFinished() -> Bool {
     let errors = errorsAtTheEnd
-    return update { $0.machine.post(.childrenFinished(errors: errors)) } == .turn
+    return update { $0.noteChildrenFinished(withErrors: errors) } == .turn
   }
 
   /// False if the group's turn is held, or must be taken elsewhere.

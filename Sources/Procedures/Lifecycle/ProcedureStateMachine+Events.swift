@@ -52,14 +52,14 @@ extension ProcedureStateMachine {
     case conditionsSatisfied
     /// A worker has taken it, with a slot. It may have to wait again since.
     case start(attempt: UInt32)
-    /// First part of a cancel: the flag and the errors.
-    case mark(errors: [any Error])
+    /// First part of a cancel: the flags.
+    case mark(hasErrors: Bool = false)
     /// Second part: from here on the turn may deliver it.
     case deliver
     /// - Parameter isByItself: whether it is the end of a ready-made procedure's closure.
-    case finish(errors: [any Error], isByItself: Bool = false)
+    case finish(hasErrors: Bool = false, isByItself: Bool = false)
     /// A group's last child has finished.
-    case childrenFinished(errors: [any Error])
+    case childrenFinished(hasErrors: Bool = false)
     /// An observer wants didAttach, or an event that it missed.
     case observerAdded
     /// There is something to add. A group that is not on a queue yet announces it when it executes.

@@ -3,8 +3,6 @@ extension ProcedureStateMachine {
   var isCancelled: Bool { status.isCancelled }
   var isFailed: Bool { status.isFailed }
   var isGroup: Bool { progress != .notAGroup }
-  var errors: [any Error] { failure?.errors ?? [] }
-  var cancelErrors: [any Error] { failure?.cancelErrors ?? [] }
 
   // MARK: Before the start
 

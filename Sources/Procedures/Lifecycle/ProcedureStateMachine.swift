@@ -76,8 +76,6 @@ struct ProcedureStateMachine: Sendable {
 
   // In this order they leave no gap: there is one of it in each procedure.
 
-  /// Nil for none, so that nothing is counted for it.
-  private(set) var failure: ProcedureFailure?
   private var waiting = Waiting.toStart(ProcedureGate())
   /// What is published of it after each event: state, cancelled flag and failed flag.
   private(set) var status = ProcedureStatus()
@@ -144,10 +142,10 @@ struct ProcedureStateMachine: Sendable {
     case .conditionBrings(let count): gate.conditionBrings(count) ? .wait : .none
     case .conditionsSatisfied: satisfyConditions()
     case .start(let attempt): start(attempt)
-    case .mark(let errors): mark(errors)
+    case .mark(let hasErrors): mark(hasErrors: hasErrors)
     case .deliver: deliver()
-    case .finish(let errors, let isByItself): finish(errors, isByItself: isByItself)
-    case .childrenFinished(let errors): endChildren(errors)
+    case .finish(let hasErrors, let isByItself): finish(hasErrors: hasErrors, isByItself: isByItself)
+    case .childrenFinished(let hasErrors): endChildren(hasErrors: hasErrors)
     case .observerAdded: noteObserver()
     case .produced: noteProduced()
     case .handOver: note(.handOver)
@@ -205,11 +203,11 @@ struct ProcedureStateMachine: Sendable {
 
   // MARK: Cancel and finish
 
-  private mutating func mark(_ newErrors: [any Error]) -> Effect {
+  private mutating func mark(hasErrors: Bool) -> Effect {
     if isCancelled || isToldToFinish { return .late }
     cancel.mark()
     status.noteCancel()
-    if !newErrors.isEmpty { fail(ProcedureFailure(ofCancel: newErrors)) }
+    if hasErrors { status.noteFailure() }
     return .none
   }
 
@@ -220,29 +218,24 @@ struct ProcedureStateMachine: Sendable {
     return requestTurn()
   }
 
-  private mutating func finish(_ newErrors: [any Error], isByItself: Bool) -> Effect {
+  private mutating func finish(hasErrors: Bool, isByItself: Bool) -> Effect {
     if isToldToFinish { return .late }
     if isGroup || (state < .started && !isCancelled) { return .refused }
     if isByItself { inbox.insert(.finishedByItself) }
-    return acceptFinish(newErrors)
+    return acceptFinish(hasErrors: hasErrors)
   }
 
-  private mutating func endChildren(_ newErrors: [any Error]) -> Effect {
+  private mutating func endChildren(hasErrors: Bool) -> Effect {
     progress.end()
-    return acceptFinish(newErrors)
+    return acceptFinish(hasErrors: hasErrors)
   }
 
   @inline(__always)
-  private mutating func acceptFinish(_ newErrors: [any Error]) -> Effect {
+  private mutating func acceptFinish(hasErrors: Bool) -> Effect {
     inbox.insert(.finish)
-    if !newErrors.isEmpty { fail(ProcedureFailure(newErrors, after: failure)) }
+    if hasErrors { status.noteFailure() }
     // An unstarted one may not be on any queue yet: enqueuing it asks for the turn.
     return state == .initialized ? .none : requestTurn()
-  }
-
-  private mutating func fail(_ failure: ProcedureFailure) {
-    self.failure = failure
-    status.noteFailure()
   }
 
   // MARK: Observers, produced procedures, groups

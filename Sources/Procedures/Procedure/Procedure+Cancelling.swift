@@ -226,7 +226,7 @@ extension ProcedureCore {
   mutating func mark(
     _ procedure: Procedure, errors: [any Error], reason: CancellationReason
   ) -> Bool {
-    guard machine.post(.mark(errors: errors)) == .none else { return false }
+    guard noteMark(withErrors: errors) == .none else { return false }
     if isExclusive { home?.withdraw(procedure) }
     if let record = record.open { record.noteCancel(missesDependency: missesDependency) }
     switch reason {
@@ -240,7 +240,7 @@ extension ProcedureCore {
   /// Why it was cancelled; nil if it was not.
   var cancelReason: CancellationReason? {
     guard machine.isCancelled else { return nil }
-    return ending?.cancelReason ?? machine.cancelErrors.first.map(
+    return ending?.cancelReason ?? cancelErrors.first.map(
       CancellationReason.failure)
       ?? .requested
   }

@@ -36,7 +36,7 @@ extension ProcedureCore {
   fileprivate mutating func finishByItself(
     withErrors errors: [any Error]
   ) -> ProcedureStateMachine.Effect {
-    let effect = machine.post(.finish(errors: errors, isByItself: true))
+    let effect = noteFinish(withErrors: errors, isByItself: true)
     noteEnd(byItself: effect)
     return effect
   }

@@ -14,7 +14,7 @@ extension Procedure {
   /// - Returns: true if this was the finish that counts.
   @discardableResult
   public final func finish(withErrors errors: [any Error] = []) -> Bool {
-    let effect = update { $0.machine.post(.finish(errors: errors)) }
+    let effect = update { $0.noteFinish(withErrors: errors) }
     // Mostly the turn is held, and goes on when `execute()` has returned.
     if effect == .none { return true }
     return answer(to: effect, with: errors)

@@ -79,7 +79,7 @@ extension Procedure {
     // What is replaced is released after the lock.
     var value = output
     return update { core in
-      let effect = core.machine.post(.finish(errors: errors, isByItself: isByItself))
+      let effect = core.noteFinish(withErrors: errors, isByItself: isByItself)
       guard effect.isAccepted else { return effect }
       if isByItself { core.noteEnd(byItself: effect) }
       guard output != nil else { return effect }

@@ -257,16 +257,16 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   public final var failed: Bool { ProcedureStatus(byte: status.load()).isFailed }
 
   /// The errors of the cancel, then the errors of the finish, as far as they are known.
-  public final var errors: [any Error] { failed ? read { $0.machine.errors } : [] }
+  public final var errors: [any Error] { failed ? read { $0.errors } : [] }
 
   /// The errors that it was cancelled with.
-  final var cancelErrors: [any Error] { failed ? read { $0.machine.cancelErrors } : [] }
+  final var cancelErrors: [any Error] { failed ? read { $0.cancelErrors } : [] }
 
   /// How it ended; nil until it is finished.
   public final var outcome: ProcedureOutcome? {
     read { core in
       guard core.machine.state == .finished else { return nil }
-      let errors = core.machine.errors
+      let errors = core.errors
       if core.machine.isCancelled { return .cancelled(errors) }
       return errors.isEmpty ? .succeeded : .failed(errors)
     }

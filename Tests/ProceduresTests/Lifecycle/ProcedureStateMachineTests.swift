@@ -36,7 +36,7 @@ import Testing
     }
     #expect(machine.next(wants: []) == .execute)
     if state == .executing { return machine }
-    #expect(machine.post(.finish(errors: [])) == .none)
+    #expect(machine.post(.finish()) == .none)
     #expect(machine.next(wants: []) == .willFinish)
     if state == .finishing { return machine }
     #expect(machine.next(wants: []) == .didFinish)
@@ -105,11 +105,11 @@ import Testing
   @Test("C5: a cancel is accepted until finishing, once", arguments: ProcedureState.allCases)
   func mark(in state: ProcedureState) {
     var machine = machine(in: state)
-    let isAccepted = machine.post(.mark(errors: [TestError()])) == .none
+    let isAccepted = machine.post(.mark(hasErrors: true)) == .none
     #expect(isAccepted == (state < .finishing))
-    #expect(machine.isCancelled == isAccepted && machine.errors.isEmpty != isAccepted)
+    #expect(machine.isCancelled == isAccepted && machine.isFailed == isAccepted)
     #expect(machine.state == state)
-    #expect(machine.post(.mark(errors: [])) == .late)
+    #expect(machine.post(.mark()) == .late)
   }
 
   @Test(
@@ -117,14 +117,14 @@ import Testing
     arguments: ProcedureState.allCases)
   func finish(in state: ProcedureState) {
     var machine = machine(in: state)
-    let first = machine.post(.finish(errors: [TestError()]))
+    let first = machine.post(.finish(hasErrors: true))
     switch state {
     case .initialized, .pending: #expect(first == .refused)
     case .started, .executing: #expect(first == .none)
     case .finishing, .finished: #expect(first == .late)
     }
-    #expect(machine.post(.finish(errors: [])) == (first == .refused ? .refused : .late))
-    #expect(machine.errors.count == (first == .none ? 1 : 0))
+    #expect(machine.post(.finish()) == (first == .refused ? .refused : .late))
+    #expect(machine.isFailed == (first == .none))
   }
 
   @Test(
@@ -132,40 +132,40 @@ import Testing
     arguments: [ProcedureState.initialized, .pending])
   func finishCancelled(in state: ProcedureState) {
     var machine = machine(in: state)
-    _ = machine.post(.mark(errors: [TestError("c")]))
-    let result = machine.post(.finish(errors: [TestError("f")]))
+    _ = machine.post(.mark())
+    let result = machine.post(.finish(hasErrors: true))
     #expect(result == (state == .initialized ? .none : .turn))
-    #expect(machine.errors.count == 2 && machine.cancelErrors.count == 1)
-    #expect(machine.post(.finish(errors: [TestError("g")])) == .late)
+    #expect(machine.isFailed)
+    #expect(machine.post(.finish(hasErrors: true)) == .late)
   }
 
   @Test("F1, G11: finish on a group is refused, in every state", arguments: [false, true])
   func finishOnAGroup(isCancelled: Bool) {
     var machine = Machine(isGroup: true)
-    if isCancelled { _ = machine.post(.mark(errors: [])) }
-    #expect(machine.post(.finish(errors: [])) == .refused)
+    if isCancelled { _ = machine.post(.mark()) }
+    #expect(machine.post(.finish()) == .refused)
   }
 
   @Test("C5: after finish was accepted, a cancel is late although finishing has not begun")
   func cancelAfterFinish() {
     var machine = machine(in: .executing)
-    _ = machine.post(.finish(errors: []))
-    #expect(machine.post(.mark(errors: [])) == .late)
+    _ = machine.post(.finish())
+    #expect(machine.post(.mark()) == .late)
   }
 
   @Test("G3: between mark and delivery a turn neither executes nor finishes")
   func betweenMarkAndDelivery() {
     for state in [ProcedureState.started, .executing] {
       var machine = machine(in: state)
-      _ = machine.post(.mark(errors: []))
-      _ = machine.post(.finish(errors: []))
+      _ = machine.post(.mark())
+      _ = machine.post(.finish())
       #expect(machine.next(wants: []) == .idle)
       #expect(machine.post(.deliver) == .turn)
       #expect(machine.next(wants: []) == .didCancel)
       #expect(machine.next(wants: []) == .willFinish)
     }
     var machine = machine(in: .pending)
-    _ = machine.post(.mark(errors: []))
+    _ = machine.post(.mark())
     #expect(machine.start() == .turn)
     #expect(machine.next(wants: []) == .idle)
     #expect(machine.post(.deliver) == .turn)
@@ -179,12 +179,12 @@ import Testing
     #expect(machine.turn.isHeld)
     #expect(machine.post(.observerAdded) == .none)
     #expect(machine.post(.produced) == .none)
-    _ = machine.post(.mark(errors: []))
+    _ = machine.post(.mark())
     #expect(machine.post(.deliver) == .none)
     let steps = (0..<5).map { _ in machine.next(wants: .all) }
     #expect(steps == [.didCancel, .attachObservers, .didExecute, .addProduced, .idle])
     #expect(!machine.turn.isHeld)
-    #expect(machine.post(.finish(errors: [])) == .turn)
+    #expect(machine.post(.finish()) == .turn)
   }
 
   @Test("C1: once it is marked, no user code begins before didCancel", arguments: [false, true])
@@ -194,7 +194,7 @@ import Testing
       _ = machine.post(.observerAdded)
       _ = machine.post(.produced)
       _ = machine.post(.childAsks)
-      _ = machine.post(.mark(errors: []))
+      _ = machine.post(.mark())
       if isDelivered { _ = machine.post(.deliver) }
       #expect(machine.next(wants: .all) == (isDelivered ? .didCancel : .idle))
       #expect(machine.post(.takeTurn) == .none)
@@ -231,7 +231,7 @@ import Testing
     var machine = machine(in: .started)
     _ = machine.post(.hold(.execute))
     #expect(machine.next(wants: []) == .waitForPendingEvents)
-    _ = machine.post(.mark(errors: []))
+    _ = machine.post(.mark())
     #expect(machine.post(.deliver) == .turn)
     #expect(machine.next(wants: []) == .didCancel)
     #expect(machine.post(.release(.execute)) == .none)
@@ -263,7 +263,7 @@ import Testing
     var machine = Machine(isGroup: true)
     #expect(machine.post(.enqueue(waits: 0)) == .ready(.start))
     if isCancelledBeforeStart {
-      _ = machine.post(.mark(errors: []))
+      _ = machine.post(.mark())
       #expect(machine.post(.deliver) == .turn)
       #expect(machine.next(wants: []) == .didCancel)
     } else {
@@ -273,11 +273,11 @@ import Testing
     }
     #expect(machine.next(wants: []) == .settleChildren)
     #expect(machine.next(wants: []) == .idle)
-    #expect(machine.post(.childrenFinished(errors: [TestError()])) == .turn)
+    #expect(machine.post(.childrenFinished(hasErrors: true)) == .turn)
     #expect(machine.next(wants: []) == .willFinish)
     #expect(machine.next(wants: []) == .didFinish)
     #expect(machine.next(wants: []) == .retire)
-    #expect(machine.errors.count == 1)
+    #expect(machine.isFailed)
   }
 
   @Test("O1: after the end, an observer is attached in a turn of its own")
@@ -309,8 +309,8 @@ private enum LifeEvent: String, CaseIterable {
     // A condition that is added begins a new attempt.
     case .evaluate: .evaluate(attempt: 1)
     case .start: .start(attempt: 0)
-    case .mark: .mark(errors: [])
-    case .finish: .finish(errors: [])
+    case .mark: .mark()
+    case .finish: .finish()
     case .observerAdded: .observerAdded
     case .produced: .produced
     case .handOver: .handOver

@@ -35,7 +35,7 @@ extension ProcedureCore {
       machine.isCancelled ? .cancelled : machine.isFailed ? .failed : .succeeded
     record.noteEnd(end)
     guard end != .succeeded || !attachments.isEmpty else { return record }
-    let (name, errors, reason) = (givenName, machine.errors, cancelReason)
+    let (name, errors, reason) = (givenName, errors, cancelReason)
     func note() { record.noteEnd(name: name, errors: errors, reason: reason) }
     if let home { home.holdingLock(note) } else { note() }
     return record
@@ -72,7 +72,7 @@ extension Procedure {
     read { core in
       guard let home = core.home, let record = core.record.open, record.isIn(store)
       else { return nil }
-      let (name, errors, reason) = (core.givenName, core.machine.errors, core.cancelReason)
+      let (name, errors, reason) = (core.givenName, core.errors, core.cancelReason)
       let missesDependency = core.missesDependency
       return home.holdingLock {
         record.current(

@@ -1,0 +1,50 @@
+/// The errors of a procedure: those that came with its cancel, and then those that it finished with.
+final class Failure: Attachment, @unchecked Sendable {
+  @safe @exclusivity(unchecked) fileprivate var errors: [any Error] = []
+  @safe @exclusivity(unchecked) fileprivate var cancelErrorCount = 0
+
+  override var fate: Fate { .stays }
+}
+
+extension ProcedureCore {
+  /// Those of the cancel, and then those of the finish.
+  var errors: [any Error] { failure?.errors ?? [] }
+
+  /// Those of the cancel.
+  var cancelErrors: [any Error] {
+    failure.map { Array($0.errors.prefix($0.cancelErrorCount)) } ?? []
+  }
+
+  private var failure: Failure? { machine.isFailed ? attachments.existing() : nil }
+
+  /// First part of a cancel: has the flag set, and keeps the errors if this is the cancel that counts.
+  mutating func noteMark(withErrors errors: [any Error]) -> ProcedureStateMachine.Effect {
+    let effect = machine.post(.mark(hasErrors: !errors.isEmpty))
+    if effect == .none, !errors.isEmpty {
+      attachments.with(Failure.self) { ($0.errors, $0.cancelErrorCount) = (errors, errors.count) }
+    }
+    return effect
+  }
+
+  /// The finish, whose errors are kept if it is the one that counts.
+  @inline(__always)
+  mutating func noteFinish(
+    withErrors errors: [any Error], isByItself: Bool = false
+  ) -> ProcedureStateMachine.Effect {
+    let effect = machine.post(.finish(hasErrors: !errors.isEmpty, isByItself: isByItself))
+    if !errors.isEmpty, effect.isAccepted { keep(errors) }
+    return effect
+  }
+
+  /// The end of a group's children, with the errors that it takes over.
+  mutating func noteChildrenFinished(
+    withErrors errors: [any Error]
+  ) -> ProcedureStateMachine.Effect {
+    if !errors.isEmpty { keep(errors) }
+    return machine.post(.childrenFinished(hasErrors: !errors.isEmpty))
+  }
+
+  private mutating func keep(_ errors: [any Error]) {
+    attachments.with(Failure.self) { $0.errors += errors }
+  }
+}
