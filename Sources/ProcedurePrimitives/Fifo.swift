@@ -57,13 +57,9 @@ public struct Fifo<Element> {
 
   @inlinable
   mutating func grow() {
-    let capacity = max(8, ring.count * 2)
-    var larger = ContiguousArray<Element?>()
-    larger.reserveCapacity(capacity)
-    for offset in 0..<count { larger.append(ring[(head + offset) & (ring.count - 1)].take()) }
-    while larger.count < capacity { larger.append(nil) }
-    ring = larger
+    if head > 0 { ring = ContiguousArray(ring[head...] + ring[..<head]) }
     head = 0
+    ring.append(contentsOf: repeatElement(nil, count: max(8, ring.count)))
   }
 }
 

@@ -77,7 +77,7 @@ extension ProcedureCore {
     }
     guard !machine.isCancelled else { return .nothing }
     if machine.isWaitingForDependencies {
-      let dependencies = connections?.dependencies.map(\.other).filter { !$0.isFinished } ?? []
+      let dependencies = self.dependencies.map(\.other).filter { !$0.isFinished }
       if !dependencies.isEmpty { return .dependencies(dependencies) }
       let prerequisites =
         requirements?.prerequisites.map(\.edge.other).filter { !$0.isFinished } ?? []

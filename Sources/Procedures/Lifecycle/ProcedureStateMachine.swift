@@ -116,7 +116,9 @@ struct ProcedureStateMachine: Sendable {
   var isRetired: Bool { @inline(__always) get { state == .finished && !inbox.contains(.finish) } }
 
   /// Whether it was told to finish, or ends because of a cancel, so that a further finish would be late.
-  var isToldToFinish: Bool { inbox.contains(.finish) || state >= .finishing }
+  var isToldToFinish: Bool {
+    @inline(__always) get { inbox.contains(.finish) || state >= .finishing }
+  }
 
   /// Whether its own closure, or the like, has ended it.
   var isFinishedByItself: Bool { inbox.contains(.finishedByItself) }
@@ -144,7 +146,8 @@ struct ProcedureStateMachine: Sendable {
     case .start(let attempt): start(attempt)
     case .mark(let hasErrors): mark(hasErrors: hasErrors)
     case .deliver: deliver()
-    case .finish(let hasErrors, let isByItself): finish(hasErrors: hasErrors, isByItself: isByItself)
+    case .finish(let hasErrors, let isByItself):
+      finish(hasErrors: hasErrors, isByItself: isByItself)
     case .childrenFinished(let hasErrors): endChildren(hasErrors: hasErrors)
     case .observerAdded: noteObserver()
     case .produced: noteProduced()

@@ -59,8 +59,8 @@ extension Procedure {
         releaseWork()
         if let task { task.submitFirstStep(on: worker.context) }
         switch consume detail {
-        case .end(let leaving, let record):
-          record?.publish(named: derivedName)
+        case .end(let leaving):
+          leaving.record?.publish(named: derivedName)
           return .retired(waiters: leave(leaving, on: worker))
         case .record(let record):
           record.publish(named: derivedName)
@@ -104,7 +104,7 @@ extension Procedure {
         if core.machine.post(.start(attempt: attempt)) == .none { return nil }
       }
       // Go on with an event whose delivery had to wait for another queue, unless the turn moves.
-      if !core.attachments.isEmpty, core.homeElsewhere(than: worker) == nil,
+      if core.attachments.hasAny, core.homeElsewhere(than: worker) == nil,
         let delivery = core.pending?.suspendedDelivery.take()
       {
         detail = .delivery(delivery)
@@ -120,12 +120,16 @@ extension Procedure {
   ///
   /// - Returns: what waits for the procedure, to be notified when that has left its list.
   @inline(never)
-  private func leave(_ attachments: Attachments, on worker: Worker) -> [FinishWaiter]? {
-    var attachments = attachments
+  private func leave(_ leaving: Leaving, on worker: Worker) -> [FinishWaiter]? {
+    var (attachments, firstDependent) = (leaving.attachments, leaving.firstDependent)
     defer { attachments.release() }
     attachments.withExisting(OuterLinks.self) { $0.leave() }
     attachments.withExisting(StartRequirements.self) {
       for prerequisite in $0.prerequisites { prerequisite.edge.leave() }
+    }
+    attachments.takeOnlyDependency()?.leave()
+    if let edge = firstDependent.takeDependent() {
+      edge.other.dependencyFinished(self, edge.rule, on: worker)
     }
     attachments.withExisting(Connections.self) { connections in
       while let edge = connections.dependencies.popLast() { edge.leave() }

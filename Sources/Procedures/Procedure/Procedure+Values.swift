@@ -3,11 +3,11 @@ internal import ProcedurePrimitives
 extension Procedure {
   /// The stored input.
   @usableFromInline final var storedInput: StoredValue? {
-    get { read { $0.connections?.input } }
+    get { read { $0.values?.input } }
     set {
       // What is replaced is released after the lock.
       var value = newValue
-      read { core in core.attachments.with(Connections.self) { swap(&$0.input, &value) } }
+      read { core in core.attachments.with(Values.self) { swap(&$0.input, &value) } }
     }
   }
 
@@ -23,12 +23,12 @@ extension Procedure {
 
   /// The stored output. Once that cannot change any more, a new value is ignored.
   @usableFromInline final var storedOutput: StoredValue? {
-    get { read { $0.connections?.output } }
+    get { read { $0.values?.output } }
     set {
       var value = newValue
       read { core in
         guard core.machine.state < .finished else { return }
-        core.attachments.with(Connections.self) { values in
+        core.attachments.with(Values.self) { values in
           if !values.isOutputFinal { swap(&values.output, &value) }
         }
       }
@@ -38,7 +38,7 @@ extension Procedure {
   /// What `finish(withResult:)` was given, if that was the finish that counts.
   @usableFromInline final var finalOutput: StoredValue? {
     read { core in
-      guard let values = core.connections, values.isOutputFinal else { return nil }
+      guard let values = core.values, values.isOutputFinal else { return nil }
       return values.output
     }
   }
@@ -83,7 +83,7 @@ extension Procedure {
       guard effect.isAccepted else { return effect }
       if isByItself { core.noteEnd(byItself: effect) }
       guard output != nil else { return effect }
-      core.attachments.with(Connections.self) { values in
+      core.attachments.with(Values.self) { values in
         swap(&values.output, &value)
         values.isOutputFinal = true
       }

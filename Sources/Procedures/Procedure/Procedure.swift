@@ -66,6 +66,8 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
 
   deinit {
     core.record.abandon()?.release()
+    if core.attachments.isEmpty { return }
+    if !core.machine.isRetired { core.releaseDependencies() }
     core.attachments.release()
   }
 

@@ -11,8 +11,8 @@ struct NextStep: Sendable {
     case observers(SmallList<ObserverEntry>)
     /// Of a procedure that is to be added, or one that had to wait.
     indirect case delivery(ObserverDelivery)
-    /// At the last step: all that the procedure gives up, and its record, if it is recorded.
-    case end(Attachments, ProcedureRecord?)
+    /// At the last step.
+    case end(Leaving)
     /// At the last step of one that has nothing to release.
     case record(ProcedureRecord)
   }
@@ -59,25 +59,36 @@ extension ProcedureCore {
       return next
     case .didFinish where observers.wants.isEmpty:
       return NextStep(step, events: .didFinish)
-    case .retire where attachments.isEmpty && !machine.isFailed && !machine.isCancelled:
-      if record.exists, let record = endRecord() { detail = .record(record) }
-      _ = leaveHome()
+    case .retire:
+      leave(&detail)
       return NextStep(step)
     case .attachObservers, .willExecute, .didExecute, .didCancel, .willFinish, .didFinish,
-      .addProduced, .retire:
+      .addProduced:
       return unusual(step, &detail)
     }
   }
 
-  /// The last step of one that has something to release.
-  mutating func leave(_ detail: inout NextStep.Detail) {
+  /// The last step: takes out what is to be released.
+  @inline(__always)
+  private mutating func leave(_ detail: inout NextStep.Detail) {
+    if !attachments.isEmpty || !firstDependent.isEmpty || machine.isFailed || machine.isCancelled {
+      return leaveMuch(&detail)
+    }
+    if record.exists, let record = endRecord() { detail = .record(record) }
+    _ = leaveHome()
+  }
+
+  @inline(never)
+  private mutating func leaveMuch(_ detail: inout NextStep.Detail) {
     // A procedure that asks why it did not succeed learns its group: that reports the cause.
-    let origin = isMember && (machine.isCancelled || machine.isFailed) ? home?.owner : nil
+    let origin = isMember && (machine.isCancelled || machine.isFailed) ? homeOwner : nil
     let record = record.exists ? endRecord() : nil
     _ = leaveHome()
-    let leaving = attachments.takeLeaving()
+    let leaving = Leaving(
+      attachments: attachments.takeLeaving(), firstDependent: firstDependent, record: record)
+    firstDependent = PlainEdge()
     if !leaving.isEmpty {
-      detail = .end(leaving, record)
+      detail = .end(leaving)
     } else if let record {
       detail = .record(record)
     }

@@ -36,11 +36,8 @@ extension ProcedureCore {
       guard let delivery = deliveryOfProduced() else { return NextStep(step) }
       detail = .delivery(delivery)
       return NextStep(step, isObserved: true)
-    case .retire:
-      leave(&detail)
-      return NextStep(step)
     case .waitForPendingEvents, .announceChildren, .execute, .idle, .waitForGroup, .handOver,
-      .evaluateConditions, .settleChildren, .askGroup, .hearChildren:
+      .evaluateConditions, .settleChildren, .askGroup, .hearChildren, .retire:
       return NextStep(step)
     }
   }

@@ -15,8 +15,12 @@ internal import ProcedurePrimitives
   /// A member does not count its reference: many threads would do that at once. The list lives as long
   /// as it has members.
   var home: ReadyList? { unsafe storedHome?.takeUnretainedValue() }
+  /// The group in whose list it is, if any.
+  var homeOwner: GroupReference? { unsafe storedHome?._withUnsafeGuaranteedRef { $0.owner } }
   private var storedHome: Unmanaged<ReadyList>?
   var attachments = Attachments()
+  /// The dependent that came first, if its rule is plain.
+  var firstDependent = PlainEdge()
   /// Where it is recorded what it did, if its queue, or a group around it, is recorded.
   var record = OwnRecord()
   var observers = ObserverList()
@@ -88,7 +92,7 @@ internal import ProcedurePrimitives
   @inline(__always)
   mutating func exclusionRequest(for procedure: Procedure, in list: ReadyList) -> ExclusionRequest?
   {
-    attachments.isEmpty ? nil : makeExclusionRequest(for: procedure, in: list)
+    attachments.hasAny ? makeExclusionRequest(for: procedure, in: list) : nil
   }
 
   @inline(never)

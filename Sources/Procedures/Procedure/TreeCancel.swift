@@ -64,7 +64,9 @@ final class TreeCancel: Sendable {
     var cancel = self
     while true {
       let isMarked = cancel.progress.withLock { progress in
-        if !progress.isMarked { progress.untold += marked }
+        if !progress.isMarked {
+          if progress.untold.isEmpty { progress.untold = marked } else { progress.untold += marked }
+        }
         return progress.isMarked
       }
       guard isMarked else { return }

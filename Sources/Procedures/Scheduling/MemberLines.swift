@@ -193,5 +193,7 @@ struct StandingLine: Equatable, Sendable {
     index > 5 && index & 1 == 0 ? Int(index - 6) / 2 : nil
   }
 
-  fileprivate var readyBit: UInt16 { index < 5 ? 0 : 1 << UInt16(index - 5) }
+  fileprivate var readyBit: UInt16 {
+    @inline(__always) get { index < 5 ? 0 : 1 << UInt16(index - 5) }
+  }
 }

@@ -9,10 +9,41 @@
     case leavesBehind(Attachment)
   }
 
-  /// Owned by the row that this is in.
-  @safe @exclusivity(unchecked) final var next: Unmanaged<Attachment>?
+  /// The rest of the row that this is in.
+  @safe @exclusivity(unchecked) final var next = RowLink()
 
   required init() {}
 
   var fate: Fate { .leaves }
+}
+
+/// What a row of attachments goes on with: another one, at its end a dependency, or nothing. It owns the
+/// reference.
+@safe struct RowLink: Sendable {
+  private let bits: UInt
+
+  /// Nothing.
+  init() { bits = 0 }
+
+  init(_ edge: PlainEdge) { bits = edge.bits }
+
+  init(_ attachment: Unmanaged<Attachment>) {
+    bits = UInt(bitPattern: unsafe attachment.toOpaque())
+  }
+
+  var isEmpty: Bool { bits == 0 }
+
+  var hasAttachment: Bool { @inline(__always) get { bits != 0 && bits & PlainEdge.mark == 0 } }
+
+  var attachment: Unmanaged<Attachment>? {
+    @inline(__always) get {
+      guard hasAttachment, let pointer = unsafe UnsafeRawPointer(bitPattern: bits) else {
+        return nil
+      }
+      return unsafe .fromOpaque(pointer)
+    }
+  }
+
+  /// None, if it goes on with something else.
+  var edge: PlainEdge { PlainEdge(bits: bits) }
 }

@@ -7,6 +7,17 @@ final class GivenName: Attachment, @unchecked Sendable {
   override var fate: Fate { .stays }
 }
 
+/// What goes from one procedure to the next.
+final class Values: Attachment, @unchecked Sendable {
+  @safe @exclusivity(unchecked) var input: StoredValue?
+  /// A value of the procedure's `Output`, or an error.
+  @safe @exclusivity(unchecked) var output: StoredValue?
+  /// The finish that counts brought the output.
+  @safe @exclusivity(unchecked) var isOutputFinal = false
+
+  override var fate: Fate { .stays }
+}
+
 /// What a procedure needs before it starts, beside plain dependencies.
 final class StartRequirements: Attachment, @unchecked Sendable {
   var conditions: (any PendingConditions)?

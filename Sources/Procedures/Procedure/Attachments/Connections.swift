@@ -1,17 +1,11 @@
 internal import ProcedurePrimitives
 
-/// What one procedure in a chain has: dependencies and dependents, and the values that go from one to the next.
+/// The dependencies and dependents of a procedure, if they are more than fit into its own words.
 final class Connections: Attachment, @unchecked Sendable {
   @safe @exclusivity(unchecked) private var storedDependencies = SmallList<Edge>()
-  /// The finish that counts brought the output.
-  @safe @exclusivity(unchecked) var isOutputFinal = false
   @safe @exclusivity(unchecked) var dependents = DependentList()
   /// The dependencies, while they are many and some are taken back.
   @safe @exclusivity(unchecked) private var indexed: IndexedDependencies?
-
-  @safe @exclusivity(unchecked) var input: StoredValue?
-  /// A value of the procedure's `Output`, or an error.
-  @safe @exclusivity(unchecked) var output: StoredValue?
 
   /// In the order in which they were added, accessed where they are.
   ///
@@ -25,6 +19,10 @@ final class Connections: Attachment, @unchecked Sendable {
       putInRow()
       yield &storedDependencies
     }
+  }
+
+  var hasDependencies: Bool {
+    if case .none = storedDependencies { indexed != nil } else { true }
   }
 
   @inline(__always)
@@ -44,8 +42,8 @@ final class Connections: Attachment, @unchecked Sendable {
   private static let fewest = 32
 
   /// - Returns: where it is, unless others are removed.
-  func addDependency(on procedure: Procedure, by rule: EdgeRule) -> Int {
-    let edge = Edge(other: procedure, rule: rule)
+  @discardableResult
+  func addDependency(_ edge: consuming Edge) -> Int {
     if let indexed { return indexed.append(edge) }
     storedDependencies.append(edge)
     return storedDependencies.count - 1
@@ -79,32 +77,5 @@ final class Connections: Attachment, @unchecked Sendable {
     }
     storedDependencies.update(at: index) { $0.key = key }
     return true
-  }
-
-  // MARK: The end
-
-  override var fate: Fate {
-    if input == nil, output == nil { return .leaves }
-    if dependencies.isEmpty, dependents.isUnused { return .stays }
-    let remainder = Connections()
-    (remainder.input, remainder.output) = (input, output)
-    remainder.isOutputFinal = isOutputFinal
-    return .leavesBehind(remainder)
-  }
-
-  /// The procedure has gone.
-  deinit {
-    putInRow()
-    if !storedDependencies.isEmpty { releaseDependencies() }
-  }
-
-  /// Releases the dependencies without recursion: a chain may be 200,000 long.
-  private func releaseDependencies() {
-    var released = storedDependencies.map(\.other)
-    storedDependencies = SmallList()
-    while var procedure = released.popLast() {
-      guard isKnownUniquelyReferenced(&procedure) else { continue }
-      released += procedure.takeDependencies()
-    }
   }
 }

@@ -14,8 +14,13 @@ public enum DependencyRequirement: Sendable {
 
 extension DependencyRequirement {
   /// Why the dependent cannot run after a dependency that ended like this; nil if it can.
+  @inline(__always)
   func objection(to dependency: Procedure) -> (any Error)? {
     if case .any = self { return nil }
+    return realObjection(to: dependency)
+  }
+
+  private func realObjection(to dependency: Procedure) -> (any Error)? {
     let shortfall = dependency.shortfall
     switch self {
     case .notCancelled where shortfall?.code == .dependencyFailed: return nil

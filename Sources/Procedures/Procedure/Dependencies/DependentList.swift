@@ -1,11 +1,15 @@
 internal import ProcedurePrimitives
 
-/// The procedures that wait for one, in order; no allocation for the first.
+/// The procedures that wait for one, in order; no allocation for the first of them.
+///
+/// Mostly there is only one, which is kept in the procedure itself.
 ///
 /// A key is good for one removal: its holder forgets it then. No dependent is added any more once
 /// they are notified, so a key whose dependent has been notified finds nothing.
 struct DependentList: Sendable {
   enum Key: Sendable {
+    /// In the procedure itself, not in its list.
+    case near
     case first
     case other(place: UInt32)
   }
@@ -37,6 +41,8 @@ struct DependentList: Sendable {
   /// The one that left; nil if it had been notified.
   mutating func remove(_ key: Key) -> Edge? {
     switch key {
+    case .near:
+      return nil
     case .first:
       return takeFirst()
     case .other(let place):

@@ -4,12 +4,17 @@ internal import ProcedurePrimitives
 ///
 /// The user's code in it belongs to the dependent, and is called in its turn. An error cancels the
 /// dependent with it.
-final class HandOver: Sendable {
+final class HandOver: @unchecked Sendable {
   typealias Transfer = @Sendable (_ dependency: Procedure, _ dependent: Procedure) -> (any Error)?
 
+  let dependency: Procedure
   let body: Transfer
+  /// While it is the first dependent of the other, where both find it. Guarded by the lock of `dependency`, and in
+  /// its last turn by that.
+  @safe @exclusivity(unchecked) var dependent: Procedure?
 
-  init(_ body: @escaping Transfer) {
+  init(from dependency: Procedure, _ body: @escaping Transfer) {
+    self.dependency = dependency
     self.body = body
   }
 }
@@ -31,7 +36,7 @@ extension Procedure {
     _ transfer:
       @escaping @Sendable (_ dependency: Procedure, _ dependent: Procedure) -> (any Error)?
   ) {
-    add(dependency: source, by: .handOver(HandOver(transfer)))
+    add(dependency: source, by: .handOver(HandOver(from: source, transfer)))
   }
 
   /// What a target is cancelled with if this made no output.
@@ -95,7 +100,7 @@ extension Procedure {
     let aftermath: ReadyList.Aftermath? = read { core in
       guard core.machine.mayStillTake, core.requirements?.handOvers.first == nil else { return nil }
       isTaken = true
-      core.attachments.with(Connections.self) { swap(&$0.input, &input) }
+      core.attachments.with(Values.self) { swap(&$0.input, &input) }
       released = core.forget(dependency)
       return core.countDependency(of: self, onWorkerOf: worker?.list, after: record)
     }
@@ -148,6 +153,10 @@ extension ProcedureCore {
   fileprivate mutating func forget(_ dependency: Procedure) -> SmallList<Edge> {
     // One that was cancelled may have left them behind.
     let isLast = machine.state > .pending || machine.isLastDependency
+    if let only = attachments.onlyDependency.dependency {
+      guard only.other === dependency, only.isDone else { return SmallList() }
+      return takeDependencies()
+    }
     return attachments.withExisting(Connections.self) { connections in
       var released = SmallList<Edge>()
       if connections.dependencies.count <= 64 {

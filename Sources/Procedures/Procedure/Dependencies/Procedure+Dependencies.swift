@@ -42,7 +42,7 @@ extension Procedure {
     // Mostly it is on no queue yet.
     let isNoted = read { core in
       guard core.machine.state == .initialized, !core.machine.isCancelled else { return false }
-      _ = core.attachments.with(Connections.self) { $0.addDependency(on: dependency, by: rule) }
+      _ = core.addDependency(on: dependency, by: rule)
       return true
     }
     return isNoted || wait(forAdded: dependency, by: rule)
@@ -62,9 +62,7 @@ extension Procedure {
       case .pointless: return .pointless
       case .tooLate: return .tooLate(core.machine.state)
       }
-      let index = core.attachments.with(Connections.self) {
-        $0.addDependency(on: dependency, by: rule)
-      }
+      let index = core.addDependency(on: dependency, by: rule)
       // Ready or taken, it goes back to waiting, and a slot that it had becomes free.
       let effect = core.machine.post(.dependencyAdded)
       let evaluation = core.requirements?.conditions?.restart()
@@ -113,10 +111,8 @@ extension Procedure {
   /// Amortised O(1), however many there are.
   public final func remove(dependency: Procedure) {
     let removed: [Edge] = read { core in
-      guard core.machine.prerequisiteAnswer == .accepted, let connections = core.connections else {
-        return []
-      }
-      return connections.removeDependencies(on: dependency)
+      guard core.machine.prerequisiteAnswer == .accepted else { return [] }
+      return core.removeDependencies(on: dependency)
     }
     for edge in removed {
       if let key = edge.key, dependency.removeDependent(key) { dependencyFinished() }
@@ -125,7 +121,7 @@ extension Procedure {
 
   /// The procedures that this one waits for, or waited for until it finished.
   public final var dependencies: [Procedure] {
-    read { $0.connections?.dependencies.map(\.other) ?? [] }
+    read { $0.dependencies.map(\.other) }
   }
 
   // MARK: Waiting
@@ -151,11 +147,7 @@ extension Procedure {
     guard let key = dependency.addDependent(self, by: rule) else {
       return dependencyFinished(dependency, rule)
     }
-    let isKept = read { core in
-      core.attachments.withExisting(Connections.self) {
-        $0.setKey(key, of: dependency, near: index)
-      } ?? false
-    }
+    let isKept = read { $0.setKey(key, of: dependency, near: index) }
     // This one has finished, or the dependency was removed, in between.
     if !isKept, dependency.removeDependent(key) { dependencyFinished() }
   }
@@ -193,23 +185,13 @@ extension Procedure {
   ) -> DependentList.Key? {
     read { core in
       guard !core.machine.isRetired else { return nil }
-      return core.attachments.with(Connections.self) { $0.dependents.append(dependent, by: rule) }
+      return core.appendDependent(dependent, by: rule)
     }
   }
 
   /// True if the dependent had not been notified yet, and now will not be.
   final func removeDependent(_ key: DependentList.Key) -> Bool {
-    let removed = read { $0.connections?.dependents.remove(key) }
+    let removed = read { $0.removeDependent(key) }
     return removed != nil
-  }
-
-  /// For the iterative release of a chain that nothing else refers to.
-  final func takeDependencies() -> [Procedure] {
-    // Released without the lock: a closure that hands something over may keep the user's values.
-    var taken = SmallList<Edge>()
-    read { core in
-      _ = core.attachments.withExisting(Connections.self) { swap(&$0.dependencies, &taken) }
-    }
-    return taken.map(\.other)
   }
 }

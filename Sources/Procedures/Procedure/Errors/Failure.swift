@@ -31,8 +31,9 @@ extension ProcedureCore {
   mutating func noteFinish(
     withErrors errors: [any Error], isByItself: Bool = false
   ) -> ProcedureStateMachine.Effect {
-    let effect = machine.post(.finish(hasErrors: !errors.isEmpty, isByItself: isByItself))
-    if !errors.isEmpty, effect.isAccepted { keep(errors) }
+    let hasErrors = !errors.isEmpty
+    let effect = machine.post(.finish(hasErrors: hasErrors, isByItself: isByItself))
+    if hasErrors, effect.isAccepted { keep(errors) }
     return effect
   }
 
@@ -44,6 +45,7 @@ extension ProcedureCore {
     return machine.post(.childrenFinished(hasErrors: !errors.isEmpty))
   }
 
+  @inline(never)
   private mutating func keep(_ errors: [any Error]) {
     attachments.with(Failure.self) { $0.errors += errors }
   }

@@ -34,7 +34,7 @@ extension ProcedureCore {
     let end: RecordedProcedure.End =
       machine.isCancelled ? .cancelled : machine.isFailed ? .failed : .succeeded
     record.noteEnd(end)
-    guard end != .succeeded || !attachments.isEmpty else { return record }
+    guard end != .succeeded || attachments.hasAny else { return record }
     let (name, errors, reason) = (givenName, errors, cancelReason)
     func note() { record.noteEnd(name: name, errors: errors, reason: reason) }
     if let home { home.holdingLock(note) } else { note() }
@@ -43,7 +43,7 @@ extension ProcedureCore {
 
   /// Whether a dependency has not finished, so that it waits for that, and not for its group or a barrier.
   var missesDependency: Bool {
-    connections?.dependencies.contains { !$0.other.isFinished } ?? false
+    dependencies.contains { !$0.other.isFinished }
   }
 
   /// The list has taken it, or not.
