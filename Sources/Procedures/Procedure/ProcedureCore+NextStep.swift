@@ -52,7 +52,7 @@ extension ProcedureCore {
     case .idle, .waitForGroup, .handOver, .evaluateConditions, .settleChildren, .askGroup,
       .hearChildren:
       return NextStep(step)
-    case .willFinish where observers.wants.isEmpty:
+    case .willFinish where !observers.wants.contains(.willFinish):
       // What observes it may hold it back.
       var next = NextStep(step, events: .willFinish)
       next.asksGroup = machine.mustAskGroup
