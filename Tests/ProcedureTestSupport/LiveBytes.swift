@@ -23,9 +23,11 @@
       return now - before
     }
 
-    /// How large the block is that malloc gave for it, as far as it can be used.
-    package static func usable(by object: AnyObject) -> Int {
-      unsafe usableSize(Unmanaged.passUnretained(object).toOpaque())
+    /// How large a block is that malloc gives for such an object, as far as it can be used: the smallest of
+    /// several, since malloc may give one that is a little too large.
+    package static func usable(by make: @autoclosure () -> AnyObject) -> Int {
+      let objects = (0..<64).map { _ in make() }
+      return objects.map { unsafe usableSize(Unmanaged.passUnretained($0).toOpaque()) }.min() ?? 0
     }
 
     /// From the totals at the end of malloc's own report: what it got from the system, less what it

@@ -68,33 +68,6 @@ extension ProcedureCore {
     }
   }
 
-  /// The last step: takes out what is to be released.
-  @inline(__always)
-  private mutating func leave(_ detail: inout NextStep.Detail) {
-    if !attachments.isEmpty || !firstDependent.isEmpty || machine.isFailed || machine.isCancelled {
-      return leaveMuch(&detail)
-    }
-    if record.exists, let record = endRecord() { detail = .record(record) }
-    _ = leaveHome()
-  }
-
-  @inline(never)
-  private mutating func leaveMuch(_ detail: inout NextStep.Detail) {
-    // A procedure that asks why it did not succeed learns its group: that reports the cause.
-    let origin = isMember && (machine.isCancelled || machine.isFailed) ? homeOwner : nil
-    let record = record.exists ? endRecord() : nil
-    _ = leaveHome()
-    let leaving = Leaving(
-      attachments: attachments.takeLeaving(), firstDependent: firstDependent, record: record)
-    firstDependent = PlainEdge()
-    if !leaving.isEmpty {
-      detail = .end(leaving)
-    } else if let record {
-      detail = .record(record)
-    }
-    if let origin { attachments.with(Ending.self) { $0.origin = origin } }
-  }
-
   /// The list that its turn moves to, if this worker serves no queue, and it has become a member
   /// of a list since, or its list is on a queue now.
   mutating func homeElsewhere(than worker: Worker) -> ReadyList? {

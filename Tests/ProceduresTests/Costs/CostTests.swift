@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(
-      "an observer holds 80 bytes at most, and a dependency 160 with what both sides keep of it")
+      "an observer holds 80 bytes at most, the only dependency nothing, and two 256 at most")
     func belongingsBytes() async {
       await #expect(processExitsWith: .success) {
         let procedures = (0..<items).map { _ in NoOperation() }
@@ -121,9 +121,28 @@ import Testing
       }
       await #expect(processExitsWith: .success) {
         let procedures = (0..<items).map { _ in NoOperation() }
-        expectBytes(160) {
+        expectBytes(0) {
           for (next, last) in zip(procedures.dropFirst(), procedures) { next.add(dependency: last) }
         }
+        expectBytes(256) {
+          for (next, last) in zip(procedures.dropFirst(2), procedures) {
+            next.add(dependency: last)
+          }
+        }
+      }
+      await #expect(processExitsWith: .success) {
+        let queue = ProcedureQueue(scheduler: ManualScheduler())
+        var last: Procedure?
+        // No more than a no-op: the first dependent of each needs nothing either.
+        expectBytes(200) {
+          for _ in 0..<items {
+            let next = NoOperation()
+            if let last { next.add(dependency: last) }
+            queue.add(next)
+            last = next
+          }
+        }
+        precondition(queue.count == items)
       }
     }
 

@@ -117,18 +117,6 @@
   }
 }
 
-/// All that a procedure gives up at its last step.
-struct Leaving: Sendable {
-  /// With the dependency that it has at the end.
-  let attachments: Attachments
-  let firstDependent: PlainEdge
-  /// Its record, if it is recorded.
-  let record: ProcedureRecord?
-
-  /// Whether there is nothing but the record.
-  var isEmpty: Bool { attachments.isEmpty && firstDependent.isEmpty }
-}
-
 extension ProcedureCore {
   var connections: Connections? { @inline(__always) get { attachments.existing() } }
   var values: Values? { @inline(__always) get { attachments.existing() } }

@@ -7,7 +7,7 @@ internal import ProcedurePrimitives
 /// A key is good for one removal: its holder forgets it then. No dependent is added any more once
 /// they are notified, so a key whose dependent has been notified finds nothing.
 struct DependentList: Sendable {
-  enum Key: Sendable {
+  enum Key: Sendable, Equatable {
     /// In the procedure itself, not in its list.
     case near
     case first

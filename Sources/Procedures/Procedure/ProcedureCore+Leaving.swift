@@ -1,0 +1,40 @@
+/// All that a procedure gives up at its last step.
+struct Leaving: Sendable {
+  /// With the dependency that it has at the end.
+  let attachments: Attachments
+  let firstDependent: PlainEdge
+  /// Its record, if it is recorded.
+  let record: ProcedureRecord?
+
+  /// Whether there is nothing but the record.
+  var isEmpty: Bool { attachments.isEmpty && firstDependent.isEmpty }
+}
+
+extension ProcedureCore {
+  /// The last step: takes out what is to be released.
+  @inline(__always)
+  mutating func leave(_ detail: inout NextStep.Detail) {
+    if !attachments.isEmpty || !firstDependent.isEmpty || machine.isFailed || machine.isCancelled {
+      return leaveMuch(&detail)
+    }
+    if record.exists, let record = endRecord() { detail = .record(record) }
+    _ = leaveHome()
+  }
+
+  @inline(never)
+  private mutating func leaveMuch(_ detail: inout NextStep.Detail) {
+    // A procedure that asks why it did not succeed learns its group: that reports the cause.
+    let origin = isMember && (machine.isCancelled || machine.isFailed) ? homeOwner : nil
+    let record = record.exists ? endRecord() : nil
+    _ = leaveHome()
+    let leaving = Leaving(
+      attachments: attachments.takeLeaving(), firstDependent: firstDependent, record: record)
+    firstDependent = PlainEdge()
+    if !leaving.isEmpty {
+      detail = .end(leaving)
+    } else if let record {
+      detail = .record(record)
+    }
+    if let origin { attachments.with(Ending.self) { $0.origin = origin } }
+  }
+}
