@@ -201,11 +201,11 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
 
   /// As `finishByItself(throwing:)`, in a step of the task.
   private func bodyEnded(with error: any Error) {
-    if error is CancellationError, isCancelled { return bodyEnded([], nil) }
+    if error is CancellationError, isCancelled { return bodyEnded([], StoredValue()) }
     bodyEnded([error], StoredValue(failure: error))
   }
 
-  private func bodyEnded(_ errors: [any Error], _ output: StoredValue?) {
+  private func bodyEnded(_ errors: [any Error], _ output: consuming StoredValue) {
     let effect = noteFinish(errors: errors, output: output, isByItself: true)
     // Having got the turn, the caller is the only one that looks at the task.
     if effect == .turn, task?.keepTurn(of: self) == true { return }

@@ -2,11 +2,11 @@ internal import ProcedurePrimitives
 
 extension Procedure {
   /// The stored input.
-  @usableFromInline final var storedInput: StoredValue? {
-    get { read { $0.values?.input } }
+  @usableFromInline final var storedInput: StoredValue {
+    get { read { $0.values?.input ?? StoredValue() } }
     set {
       // What is replaced is released after the lock.
-      var value = newValue
+      var value = consume newValue
       read { core in core.attachments.with(Values.self) { swap(&$0.input, &value) } }
     }
   }
@@ -17,15 +17,14 @@ extension Procedure {
   ///
   /// - Throws: `ProcedureError.Code.requirementNotSatisfied`.
   final func requireInput<Value: Sendable>(as type: Value.Type) throws -> Value {
-    guard let input = storedInput else { throw ProcedureError.requirementNotSatisfied(name) }
-    return try input.value(as: type, orThrow: ProcedureError.requirementNotSatisfied(name))
+    return try storedInput.value(as: type, orThrow: ProcedureError.requirementNotSatisfied(name))
   }
 
   /// The stored output. Once that cannot change any more, a new value is ignored.
-  @usableFromInline final var storedOutput: StoredValue? {
-    get { read { $0.values?.output } }
+  @usableFromInline final var storedOutput: StoredValue {
+    get { read { $0.values?.output ?? StoredValue() } }
     set {
-      var value = newValue
+      var value = consume newValue
       read { core in
         guard core.machine.state < .finished else { return }
         core.attachments.with(Values.self) { values in
@@ -36,9 +35,9 @@ extension Procedure {
   }
 
   /// What `finish(withResult:)` was given, if that was the finish that counts.
-  @usableFromInline final var finalOutput: StoredValue? {
+  @usableFromInline final var finalOutput: StoredValue {
     read { core in
-      guard let values = core.values, values.isOutputFinal else { return nil }
+      guard let values = core.values, values.isOutputFinal else { return StoredValue() }
       return values.output
     }
   }
@@ -49,7 +48,7 @@ extension Procedure {
   /// - Parameter publish: called if it was accepted, before a turn can go on because of it.
   @usableFromInline
   final func finish(
-    errors: [any Error], output: StoredValue, isByItself: Bool, publish: () -> Void
+    errors: [any Error], output: consuming StoredValue, isByItself: Bool, publish: () -> Void
   ) -> Bool {
     let effect = noteFinish(errors: errors, output: output, isByItself: isByItself)
     if effect.isAccepted { publish() }
@@ -58,7 +57,7 @@ extension Procedure {
 
   /// The end of a ready-made procedure whose closure has returned that output. What keeps it is the
   /// property that comes with the protocol.
-  final func finishByItself(with output: StoredValue) {
+  final func finishByItself(with output: consuming StoredValue) {
     _ = finish(errors: [], output: output, isByItself: true) {}
   }
 
@@ -74,15 +73,16 @@ extension Procedure {
 
   /// The first half of it: what the caller has to do then is in what is returned.
   final func noteFinish(
-    errors: [any Error], output: StoredValue?, isByItself: Bool
+    errors: [any Error], output: consuming StoredValue, isByItself: Bool
   ) -> ProcedureStateMachine.Effect {
+    let hasOutput = !output.isEmpty
     // What is replaced is released after the lock.
     var value = output
     return update { core in
       let effect = core.noteFinish(withErrors: errors, isByItself: isByItself)
       guard effect.isAccepted else { return effect }
       if isByItself { core.noteEnd(byItself: effect) }
-      guard output != nil else { return effect }
+      guard hasOutput else { return effect }
       core.attachments.with(Values.self) { values in
         swap(&values.output, &value)
         values.isOutputFinal = true

@@ -1,26 +1,23 @@
-/// A value of a type that only its user knows, or the error of a procedure that made none.
+/// A value of a type that only its user knows, or the error of a procedure that made none; or neither.
 ///
-/// An output becomes an input by its reference.
+/// An output becomes an input as it is. Neither an optional nor an enum: if a value of any type is in one of these, a
+/// function of the runtime finds out at each copy which case it is.
 @usableFromInline
-final class StoredValue: Sendable {
-  /// Not generic itself: a generic class is looked up each time that one is made, which takes longer than all
-  /// else here.
-  @usableFromInline enum Kept: Sendable {
-    case value(any Sendable)
-    case failure(any Error)
-  }
+struct StoredValue: Sendable {
+  /// `()` if there is no value.
+  @usableFromInline let kept: any Sendable
+  @usableFromInline let failure: (any Error)?
+  @usableFromInline let isValue: Bool
 
-  @usableFromInline let kept: Kept
+  /// Neither.
+  @inlinable
+  init() { (kept, failure, isValue) = ((), nil, false) }
 
   @inlinable
-  init<Value: Sendable>(_ value: Value) {
-    kept = .value(value)
-  }
+  init<Value: Sendable>(_ value: consuming Value) { (kept, failure, isValue) = (value, nil, true) }
 
   @inlinable
-  init(failure: any Error) {
-    kept = .failure(failure)
-  }
+  init(failure: any Error) { (kept, self.failure, isValue) = ((), failure, false) }
 
   @inlinable
   static func keeping<Value: Sendable>(_ result: Result<Value, any Error>) -> StoredValue {
@@ -30,10 +27,8 @@ final class StoredValue: Sendable {
     }
   }
 
-  @inlinable var failure: (any Error)? {
-    if case .failure(let error) = kept { error } else { nil }
-  }
-
+  /// Whether there is neither a value nor an error.
+  @inlinable var isEmpty: Bool { !isValue && failure == nil }
   /// What was kept of a result of that type.
   @inlinable
   func result<Value: Sendable>(as type: Value.Type) -> Result<Value, any Error>? {
@@ -44,17 +39,17 @@ final class StoredValue: Sendable {
   /// The value, if it is of that type.
   @inlinable
   func value<Value: Sendable>(as type: Value.Type) -> Value? {
-    guard case .value(let value) = kept else { return nil }
-    return isExactly(value, type) ? exactly(value, as: type) : cast(value, to: type)
+    guard isValue else { return nil }
+    return isExactly(kept, type) ? exactly(kept, as: type) : cast(kept, to: type)
   }
 
   /// The value, without the optional, whose type would have to be looked up where that of the value is not known.
   func value<Value: Sendable>(
     as type: Value.Type, orThrow error: @autoclosure () -> any Error
   ) throws -> Value {
-    guard case .value(let value) = kept else { throw error() }
-    if isExactly(value, type) { return exactly(value, as: type) }
-    return try cast(value, to: type, orThrow: error())
+    guard isValue else { throw error() }
+    if isExactly(kept, type) { return exactly(kept, as: type) }
+    return try cast(kept, to: type, orThrow: error())
   }
 
   @inlinable

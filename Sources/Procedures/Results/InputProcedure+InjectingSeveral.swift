@@ -58,14 +58,14 @@ extension InputProcedure {
 /// The outputs of several sources, until the last of them is there.
 private final class GatheredOutputs: Sendable {
   private struct Gathered: Sendable {
-    var outputs: [StoredValue?]
+    var outputs: [StoredValue]
     var missing: Int
   }
 
   private let state: Locked<Gathered>
 
   init(count: Int) {
-    state = Locked(Gathered(outputs: Array(repeating: nil, count: count), missing: count))
+    state = Locked(Gathered(outputs: Array(repeating: StoredValue(), count: count), missing: count))
   }
 
   /// True if that was the last.
@@ -79,7 +79,7 @@ private final class GatheredOutputs: Sendable {
   }
 
   func output<Output: Sendable>(at index: Int, as type: Output.Type) -> Output {
-    guard let output = state.withLock({ $0.outputs[index] })?.value(as: type) else {
+    guard let output = state.withLock({ $0.outputs[index] }).value(as: type) else {
       preconditionFailure("Internal inconsistency: an output is missing")
     }
     return output

@@ -31,7 +31,7 @@ extension InputProcedure {
   /// The input, behind the procedure's lock.
   @inlinable
   public var input: Input? {
-    get { storedInput?.value(as: Input.self) }
-    set { storedInput = newValue.map { StoredValue($0) } }
+    get { storedInput.value(as: Input.self) }
+    set { storedInput = newValue.map { StoredValue($0) } ?? StoredValue() }
   }
 }

@@ -35,8 +35,8 @@ extension OutputProcedure {
   /// The output, behind the procedure's lock.
   @inlinable
   public var output: Result<Output, any Error>? {
-    get { storedOutput?.result(as: Output.self) }
-    set { if finalOutput == nil { storedOutput = newValue.map { .keeping($0) } } }
+    get { storedOutput.result(as: Output.self) }
+    set { if finalOutput.isEmpty { storedOutput = newValue.map { .keeping($0) } ?? StoredValue() } }
   }
 
   /// Ends the procedure with its output, or with the error that kept it from making one.
@@ -59,6 +59,6 @@ extension OutputProcedure {
   /// What is handed over when it has finished.
   @inlinable var result: Result<Output, any Error>? {
     // A property of the conformer's own is set a moment later than the finish.
-    finalOutput?.result(as: Output.self) ?? output
+    finalOutput.result(as: Output.self) ?? output
   }
 }

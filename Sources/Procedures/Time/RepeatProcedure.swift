@@ -199,8 +199,8 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
 
   // MARK: Values
 
-  private func give<Target: InputProcedure>(_ input: StoredValue?, to target: Target) {
-    if let input = input?.value(as: Target.Input.self) { target.input = input }
+  private func give<Target: InputProcedure>(_ input: StoredValue, to target: Target) {
+    if let input = input.value(as: Target.Input.self) { target.input = input }
   }
 
   private func takeOutput(of attempt: Attempt) {

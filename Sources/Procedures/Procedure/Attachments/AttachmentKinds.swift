@@ -9,9 +9,9 @@ final class GivenName: Attachment, @unchecked Sendable {
 
 /// What goes from one procedure to the next.
 final class Values: Attachment, @unchecked Sendable {
-  @safe @exclusivity(unchecked) var input: StoredValue?
+  @safe @exclusivity(unchecked) var input = StoredValue()
   /// A value of the procedure's `Output`, or an error.
-  @safe @exclusivity(unchecked) var output: StoredValue?
+  @safe @exclusivity(unchecked) var output = StoredValue()
   /// The finish that counts brought the output.
   @safe @exclusivity(unchecked) var isOutputFinal = false
 

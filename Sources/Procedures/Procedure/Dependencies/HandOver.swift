@@ -89,12 +89,11 @@ extension Procedure {
   ///
   /// - Returns: false if something is in its way, or there is no value.
   private func takeOutputAtOnce(of dependency: Procedure, on worker: Worker?) -> Bool {
-    guard dependency.isDoneOnceHandedOver, let output = dependency.storedOutput,
-      output.failure == nil
-    else { return false }
-    let record = dependency.recordID
+    guard dependency.isDoneOnceHandedOver else { return false }
     // What is replaced, and the dependency, are released after the lock.
-    var input: StoredValue? = output
+    var input = dependency.storedOutput
+    guard input.isValue else { return false }
+    let record = dependency.recordID
     var released = SmallList<Edge>()
     var isTaken = false
     let aftermath: ReadyList.Aftermath? = read { core in
@@ -137,7 +136,8 @@ extension Procedure {
   /// - Returns: why there is nothing to be handed over.
   private func takeOutput(of dependency: Procedure) -> (any Error)? {
     if let shortfall = dependency.shortfall { return shortfall }
-    guard let output = dependency.storedOutput else { return dependency.lacksOutput }
+    let output = dependency.storedOutput
+    if output.isEmpty { return dependency.lacksOutput }
     if let failure = output.failure { return dependency.hasFailed(with: failure) }
     storedInput = output
     return nil
