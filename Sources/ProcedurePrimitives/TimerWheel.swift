@@ -101,7 +101,7 @@ public struct TimerWheel<Target> {
     }
     now = max(now, target)
     due.sort { ($0.deadline, $0.serial) < ($1.deadline, $1.serial) }
-    return due.map(\.target)
+    return due.map { $0.target }
   }
 
   private func slotIndex(for tick: UInt64) -> Int {

@@ -101,8 +101,8 @@ struct WaitGraph {
   /// to for each wait.
   private var ends: (canEnd: [Bool], missing: [Int]) {
     var canEnd = [Bool](repeating: false, count: procedures.count)
-    var missing = waits.map(\.count)
-    var unfulfilled = waitsOfEach.map(\.count)
+    var missing = waits.map { $0.count }
+    var unfulfilled = waitsOfEach.map { $0.count }
     var dependents = [[Int]](repeating: [], count: procedures.count)
     for index in waits.indices {
       for other in waits[index].others { dependents[other].append(index) }

@@ -12,10 +12,10 @@ final class ExclusionLevel: @unchecked Sendable {
   let category: ExclusionCategory
   /// However many the holders would let in: one inside of another holder, which lends its own place.
   private let room: Int
-  private(set) var holders: [Holder] = []
+  @safe @exclusivity(unchecked) private(set) var holders: [Holder] = []
   /// The counts that the holders have named, the least first, with how many named each.
-  private var counts: [(count: Int, holders: Int)] = []
-  var lines = TicketHeap<ExclusionLine>()
+  @safe @exclusivity(unchecked) private var counts: [(count: Int, holders: Int)] = []
+  @safe @exclusivity(unchecked) var lines = TicketHeap<ExclusionLine>()
 
   init(of category: ExclusionCategory, room: Int = .max) {
     self.category = category

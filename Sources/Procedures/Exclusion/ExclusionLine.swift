@@ -15,11 +15,11 @@ final class ExclusionLine: Ticketed, @unchecked Sendable {
   }
 
   let key: Key
-  var waiters = TicketHeap<ExclusionRequest.InLine>()
-  var level: ExclusionLevel
+  @safe @exclusivity(unchecked) var waiters = TicketHeap<ExclusionRequest.InLine>()
+  @safe @exclusivity(unchecked) var level: ExclusionLevel
   /// The index of the limit of the category that it stands at.
-  var index: Int
-  var heapPlace = 0
+  @safe @exclusivity(unchecked) var index: Int
+  @safe @exclusivity(unchecked) var heapPlace = 0
 
   var first: ExclusionRequest? { waiters.first?.request }
   var ticket: UInt64 { first?.ticket ?? .max }

@@ -21,28 +21,28 @@ final class ExclusionRequest: SchedulingRequest, @unchecked Sendable {
   let owner: any AnyObject & Sendable
   let ownerList: any AnyObject & Sendable
   /// Each category once.
-  private(set) var limits: [ExclusionLimit]
+  @safe @exclusivity(unchecked) private(set) var limits: [ExclusionLimit]
 
   /// The request of the innermost group around it that excludes others itself, and has begun.
-  var outer: ExclusionRequest?
-  var status = Status.idle
+  @safe @exclusivity(unchecked) var outer: ExclusionRequest?
+  @safe @exclusivity(unchecked) var status = Status.idle
   /// When it asked for the first time. It keeps that, also if it was offered all and had no slot.
-  var ticket: UInt64 = 0
+  @safe @exclusivity(unchecked) var ticket: UInt64 = 0
   /// One for each of its categories, while it holds them.
-  var holdings: [Holding] = []
+  @safe @exclusivity(unchecked) var holdings: [Holding] = []
   /// Where it was first in line and has left, so that others may be let in.
-  var vacated: ExclusionLevel?
-  private var indices: [ExclusionCategory: Int]?
+  @safe @exclusivity(unchecked) var vacated: ExclusionLevel?
+  @safe @exclusivity(unchecked) private var indices: [ExclusionCategory: Int]?
 
   /// Where its waiting is recorded, if the procedure is. Guarded by the lock of the list, once the request
   /// is in it.
-  var wait: ExclusionWait?
+  @safe @exclusivity(unchecked) var wait: ExclusionWait?
   /// The record of the procedure that made room for it, if it has one.
-  var admittedBy = RecordID.none
+  @safe @exclusivity(unchecked) var admittedBy = RecordID.none
 
-  var linePlace = 0
+  @safe @exclusivity(unchecked) var linePlace = 0
   /// Guarded by the lock of the list.
-  var listPlace = 0
+  @safe @exclusivity(unchecked) var listPlace = 0
 
   init(
     _ limits: [ExclusionLimit], for owner: any AnyObject & Sendable,

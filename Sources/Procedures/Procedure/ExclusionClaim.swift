@@ -1,9 +1,9 @@
 /// What one procedure excludes others from, and what it has asked for. Guarded by its lock.
 final class ExclusionClaim: @unchecked Sendable {
-  private var limits: [ExclusionLimit] = []
+  @safe @exclusivity(unchecked) private var limits: [ExclusionLimit] = []
   /// Where each category is in `limits`, if there are many.
-  private var indices: [ExclusionCategory: Int]?
-  private(set) var request: ExclusionRequest?
+  @safe @exclusivity(unchecked) private var indices: [ExclusionCategory: Int]?
+  @safe @exclusivity(unchecked) private(set) var request: ExclusionRequest?
 
   /// A condition was added that names these.
   func add(_ new: [ExclusionLimit]) {

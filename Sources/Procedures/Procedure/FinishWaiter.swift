@@ -18,8 +18,8 @@ enum FinishWaiter: Sendable {
 
 /// Those that wait for one procedure, in order.
 final class FinishWaiters: Attachment, @unchecked Sendable {
-  private var waiters = Slab<FinishWaiter>()
-  private var order = SlabList()
+  @safe @exclusivity(unchecked) private var waiters = Slab<FinishWaiter>()
+  @safe @exclusivity(unchecked) private var order = SlabList()
 
   /// - Returns: what takes it out again.
   func append(_ waiter: FinishWaiter) -> SlabKey { waiters.append(waiter, to: &order) }

@@ -20,31 +20,31 @@ final class Values: Attachment, @unchecked Sendable {
 
 /// What a procedure needs before it starts, beside plain dependencies.
 final class StartRequirements: Attachment, @unchecked Sendable {
-  var conditions: (any PendingConditions)?
+  @safe @exclusivity(unchecked) var conditions: (any PendingConditions)?
   /// What conditions brought. No dependencies in the eyes of the user, and waited for like them.
-  var prerequisites: [Prerequisite] = []
-  var exclusion: ExclusionClaim?
+  @safe @exclusivity(unchecked) var prerequisites: [Prerequisite] = []
+  @safe @exclusivity(unchecked) var exclusion: ExclusionClaim?
   /// Of dependencies that have finished.
-  var handOvers = Fifo<Edge>()
+  @safe @exclusivity(unchecked) var handOvers = Fifo<Edge>()
   /// Whether a condition of another procedure adds it to a queue.
-  var isClaimed = false
+  @safe @exclusivity(unchecked) var isClaimed = false
 }
 
 /// What the turn of a procedure has to do besides.
 final class PendingWork: Attachment, @unchecked Sendable {
   /// An event whose delivery waits for another Dispatch queue.
-  var suspendedDelivery: ObserverDelivery?
-  var produced = Fifo<Production>()
+  @safe @exclusivity(unchecked) var suspendedDelivery: ObserverDelivery?
+  @safe @exclusivity(unchecked) var produced = Fifo<Production>()
   /// Children that wait to be heard.
-  var unheard = Fifo<Procedure>()
+  @safe @exclusivity(unchecked) var unheard = Fifo<Procedure>()
 }
 
 /// What ties a procedure to tokens and clocks.
 final class OuterLinks: Attachment, @unchecked Sendable {
-  var source: CancellationTokenSource?
-  var token: CancellationToken?
-  var registrations: [CancellationRegistration] = []
-  var timers: [(clock: TimerClock, key: SlabKey)] = []
+  @safe @exclusivity(unchecked) var source: CancellationTokenSource?
+  @safe @exclusivity(unchecked) var token: CancellationToken?
+  @safe @exclusivity(unchecked) var registrations: [CancellationRegistration] = []
+  @safe @exclusivity(unchecked) var timers: [(clock: TimerClock, key: SlabKey)] = []
 
   override var fate: Fate {
     guard let token else { return .leaves }
@@ -67,10 +67,10 @@ final class OuterLinks: Attachment, @unchecked Sendable {
 /// How far a procedure is by its own word.
 final class OwnProgress: Attachment, @unchecked Sendable {
   /// The fraction that it reported last.
-  var fraction: Double?
-  var weight: Double?
+  @safe @exclusivity(unchecked) var fraction: Double?
+  @safe @exclusivity(unchecked) var weight: Double?
   /// While a reader watches it.
-  var node: ProgressNode?
+  @safe @exclusivity(unchecked) var node: ProgressNode?
 
   override var fate: Fate { .stays }
 }
@@ -78,13 +78,13 @@ final class OwnProgress: Attachment, @unchecked Sendable {
 /// What is asked for after the end.
 final class Ending: Attachment, @unchecked Sendable {
   /// The group that the procedure was a child of, once it has ended without success.
-  var origin: GroupReference?
+  @safe @exclusivity(unchecked) var origin: GroupReference?
   /// Why it was cancelled, if its errors do not say so.
-  var cancelReason: CancellationReason?
+  @safe @exclusivity(unchecked) var cancelReason: CancellationReason?
   /// The name of the condition that was ignored, and so ended the procedure.
-  var ignoredCondition: String?
+  @safe @exclusivity(unchecked) var ignoredCondition: String?
   /// Where a `finish` is reported that comes after it has ended by itself.
-  var lateFinishes: SupervisorReference?
+  @safe @exclusivity(unchecked) var lateFinishes: SupervisorReference?
 
   override var fate: Fate { .stays }
 }

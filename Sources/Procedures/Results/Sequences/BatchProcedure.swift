@@ -84,7 +84,7 @@ nonisolated open class BatchProcedure<Transform: InputProcedure & OutputProcedur
       progress.missing -= 1
       guard progress.missing == 0 else { return nil }
       defer { progress.outputs = [] }
-      return progress.outputs.compactMap(\.self)
+      return progress.outputs.compactMap { $0 }
     }
     if let outputs { output = .success(outputs) }
   }

@@ -49,7 +49,7 @@ nonisolated open class GatherProcedure<Element: Sendable>: Procedure, OutputProc
   /// Finishes with the array.
   public final override func execute() {
     // All are there, or it would have been cancelled.
-    finish(withResult: .success(elements.withLock { $0.compactMap(\.self) }))
+    finish(withResult: .success(elements.withLock { $0.compactMap { $0 } }))
   }
 
   final override func releaseWork() {
