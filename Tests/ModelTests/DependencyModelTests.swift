@@ -75,6 +75,32 @@
       })
     }
 
+    /// The only one, and one of two.
+    @Test(
+      "C8: a dependency that is taken back and added by another rule, against the enqueue",
+      arguments: [0, 1])
+    func addByAnotherRuleAgainstEnqueue(others: Int) throws {
+      try explore(onQueue: { model in
+        let (dependency, dependent, other) = (PlainProcedure(), PlainProcedure(), PlainProcedure())
+        dependent.add(dependency: dependency)
+        if others > 0 { dependent.add(dependency: other) }
+        model.queue.isSuspended = true
+        model.queue.add(dependency, other)
+        return model.scenario(threads: [
+          { model.queue.add(dependent) },
+          {
+            dependent.remove(dependency: dependency)
+            dependent.add(dependency: dependency, requiring: .success)
+            dependency.cancel()
+            model.queue.isSuspended = false
+          },
+        ]) {
+          try require(!dependent.hasExecuted, "executed by the rule that was taken back")
+          try checkLives(dependency, dependent, other)
+        }
+      })
+    }
+
     @Test(
       "Q2: one that must wait for a dependency after all does not take the slot it stood in line for"
     )

@@ -66,11 +66,11 @@ final class Connections: Attachment, @unchecked Sendable {
   }
 
   /// Notes where the procedure waits for a dependency. False if that was removed.
-  func setKey(_ key: DependentList.Key, of procedure: Procedure, near index: Int) -> Bool {
-    if let indexed { return indexed.setKey(key, of: procedure) }
-    func matches(_ edge: Edge) -> Bool {
-      edge.other === procedure && edge.key == nil
-    }
+  func setKey(
+    _ key: DependentList.Key, of procedure: Procedure, by rule: EdgeRule, near index: Int
+  ) -> Bool {
+    if let indexed { return indexed.setKey(key, of: procedure, by: rule) }
+    func matches(_ edge: Edge) -> Bool { edge.isUnnoted(to: procedure, by: rule) }
     let isThere = storedDependencies.indices.contains(index) && matches(storedDependencies[index])
     guard let index = isThere ? index : storedDependencies.firstIndex(where: matches) else {
       return false

@@ -43,9 +43,9 @@ final class IndexedDependencies: @unchecked Sendable {
   }
 
   /// Notes where the procedure waits for that one. False if there is none for which it is not known.
-  func setKey(_ key: DependentList.Key, of procedure: Procedure) -> Bool {
+  func setKey(_ key: DependentList.Key, of procedure: Procedure, by rule: EdgeRule) -> Bool {
     let place = places[ObjectIdentifier(procedure)]?.first {
-      entries[$0].map { $0.key == nil } ?? false
+      entries[$0]?.isUnnoted(to: procedure, by: rule) ?? false
     }
     guard let place else { return false }
     entries[place]?.key = key

@@ -29,39 +29,37 @@
   /// As the one that waits has it. Nil if the rule does not fit in.
   @inline(__always)
   init?(toDependency other: Procedure, by rule: EdgeRule) {
+    guard let bits = Self.bits(to: other, by: rule) else { return nil }
+    self.bits = bits
     if case .handOver(let handOver) = rule {
-      self.init(to: handOver, .handOver)
+      _ = unsafe Unmanaged.passRetained(handOver)
     } else {
-      self.init(to: other, by: rule)
+      _ = unsafe Unmanaged.passRetained(other)
     }
   }
 
   /// As the one has it that is waited for. Nil if the rule does not fit in.
   @inline(__always)
   init?(toDependent other: Procedure, by rule: EdgeRule) {
-    if case .handOver(let handOver) = rule {
-      handOver.dependent = other
-      self.init(to: handOver, .handOver)
-    } else {
-      self.init(to: other, by: rule)
-    }
+    self.init(toDependency: other, by: rule)
+    if case .handOver(let handOver) = rule { handOver.dependent = other }
   }
 
+  /// Nil if the rule does not fit in.
   @inline(__always)
-  private init?(to other: Procedure, by rule: EdgeRule) {
+  private static func bits(to other: Procedure, by rule: EdgeRule) -> UInt? {
     switch rule {
-    case .requirement(.any): self.init(to: other, .any)
-    case .requirement(.success): self.init(to: other, .success)
-    case .output: self.init(to: other, .output)
-    case .requirement(.notCancelled), .requirement(.successOrIgnored), .handOver: return nil
+    case .requirement(.any): bits(of: other, .any)
+    case .requirement(.success): bits(of: other, .success)
+    case .output: bits(of: other, .output)
+    case .handOver(let handOver): bits(of: handOver, .handOver)
+    case .requirement(.notCancelled), .requirement(.successOrIgnored): nil
     }
   }
 
   @inline(__always)
-  private init(to object: AnyObject, _ rule: Rule) {
-    bits =
-      UInt(bitPattern: unsafe Unmanaged.passRetained(object).toOpaque()) | Self.mark
-      | rule.rawValue << 1
+  private static func bits(of object: AnyObject, _ rule: Rule) -> UInt {
+    UInt(bitPattern: unsafe Unmanaged.passUnretained(object).toOpaque()) | mark | rule.rawValue << 1
   }
 
   var isEmpty: Bool { bits == 0 }
@@ -88,11 +86,10 @@
     return unsafe edge(Unmanaged<Procedure>.fromOpaque(pointer).takeRetainedValue())
   }
 
-  /// Whether it is one to that procedure, which has not been noted there.
-  func isUnnoted(to other: Procedure) -> Bool {
-    if bits & Self.noted != 0 { return false }
-    if rule == .handOver { return dependency?.other === other }
-    return unsafe pointer == UnsafeRawPointer(Unmanaged.passUnretained(other).toOpaque())
+  /// Whether it is that dependency, which has not been noted there.
+  @inline(__always)
+  func isUnnoted(to other: Procedure, by rule: EdgeRule) -> Bool {
+    !isEmpty && bits == Self.bits(to: other, by: rule)
   }
 
   /// It is the first dependent of the other.

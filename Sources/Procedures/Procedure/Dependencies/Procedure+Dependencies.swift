@@ -147,7 +147,7 @@ extension Procedure {
     guard let key = dependency.addDependent(self, by: rule) else {
       return dependencyFinished(dependency, rule)
     }
-    let isKept = read { $0.setKey(key, of: dependency, near: index) }
+    let isKept = read { $0.setKey(key, of: dependency, by: rule, near: index) }
     // This one has finished, or the dependency was removed, in between.
     if !isKept, dependency.removeDependent(key) { dependencyFinished() }
   }

@@ -49,14 +49,14 @@ extension ProcedureCore {
   /// - Parameter index: where the dependency is, unless others were removed.
   @inline(__always)
   mutating func setKey(
-    _ key: DependentList.Key, of dependency: Procedure, near index: Int
+    _ key: DependentList.Key, of dependency: Procedure, by rule: EdgeRule, near index: Int
   ) -> Bool {
     guard !attachments.onlyDependency.isEmpty else {
       return attachments.withExisting(Connections.self) {
-        $0.setKey(key, of: dependency, near: index)
+        $0.setKey(key, of: dependency, by: rule, near: index)
       } ?? false
     }
-    guard attachments.onlyDependency.isUnnoted(to: dependency) else { return false }
+    guard attachments.onlyDependency.isUnnoted(to: dependency, by: rule) else { return false }
     if case .near = key {
       attachments.onlyDependency.note()
     } else if var only = attachments.takeOnlyDependency() {

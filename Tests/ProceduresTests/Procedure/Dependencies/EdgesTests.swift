@@ -61,14 +61,16 @@ import Testing
     }
   }
 
-  @Test("it is noted once, by the procedure that it leads to")
+  @Test("it is noted once, by the procedure that it leads to, and by its rule")
   func noted() {
     let nodes = [Node(), Node()]
-    for rule in Self.plain + [.handOver(HandOver(from: nodes[0]) { _, _ in nil })] {
+    let rules = Self.plain + [EdgeRule.handOver(HandOver(from: nodes[0]) { _, _ in nil })]
+    for rule in rules {
       var edge = PlainEdge(toDependency: nodes[0], by: rule) ?? PlainEdge()
-      #expect(edge.isUnnoted(to: nodes[0]) && !edge.isUnnoted(to: nodes[1]))
+      #expect(!edge.isUnnoted(to: nodes[1], by: rule))
+      #expect(rules.filter { edge.isUnnoted(to: nodes[0], by: $0) } == [rule])
       edge.note()
-      #expect(!edge.isUnnoted(to: nodes[0]) && edge.takeDependency()?.key == .near)
+      #expect(!edge.isUnnoted(to: nodes[0], by: rule) && edge.takeDependency()?.key == .near)
     }
   }
 
