@@ -47,10 +47,11 @@ final class ListRecording: Sendable {
 
   @inline(never)
   private func change(to new: Hindrance) {
-    let now = clock.now
     let before = version.load(ordering: .relaxed)
     version.store(before + 1, ordering: .relaxed)
-    atomicMemoryFence(ordering: .releasing)
+    atomicMemoryFence(ordering: .sequentiallyConsistent)
+    // After that: what a reader takes for the time of the hindrance so far must not be later.
+    let now = clock.now
     let passed = now - since.load(ordering: .relaxed)
     switch Hindrance(rawValue: hindrance.load(ordering: .relaxed)) {
     case .group: group.wrappingAdd(passed, ordering: .relaxed)

@@ -71,7 +71,9 @@ package struct RecordedProcedure: Sendable {
     switch gate {
     case .dependencies: if isDependency { dependencyWait += passed } else { orderWait += passed }
     case .conditions: endCondition(after: passed)
-    case .ready: readyWait += sample.times
+    case .ready:
+      readyWait += sample.times
+      readyWait.settle()
     case .passed: return
     }
     begin(next, at: sample)

@@ -39,6 +39,25 @@ package struct HindranceTimes: Sendable, Equatable {
     left.slot -= right.slot
     left.worker -= right.worker
   }
+
+  /// A difference of two looks may have a part that is less than nothing, if the hindrance changed with the second of
+  /// them: then that much of another part belongs to it. The total remains.
+  mutating func settle() {
+    if min(group, suspension, slot, worker) >= 0 { return }
+    var missing: Int64 = 0
+    func take(from part: inout Int64) {
+      let taken = part < 0 ? part : min(part, missing)
+      part -= taken
+      missing -= taken
+    }
+    // What is missing is known when all have been asked once.
+    for _ in 0..<2 {
+      take(from: &group)
+      take(from: &suspension)
+      take(from: &slot)
+      take(from: &worker)
+    }
+  }
 }
 
 extension ReadyListStateMachine {

@@ -67,7 +67,7 @@ import Testing
     let rules = Self.plain + [EdgeRule.handOver(HandOver(from: nodes[0]) { _, _ in nil })]
     for rule in rules {
       var edge = PlainEdge(toDependency: nodes[0], by: rule) ?? PlainEdge()
-      #expect(!edge.isUnnoted(to: nodes[1], by: rule))
+      #expect(!edge.isUnnoted(to: nodes[1], by: .output))
       #expect(rules.filter { edge.isUnnoted(to: nodes[0], by: $0) } == [rule])
       edge.note()
       #expect(!edge.isUnnoted(to: nodes[0], by: rule) && edge.takeDependency()?.key == .near)
