@@ -65,6 +65,25 @@ final class Connections: Attachment, @unchecked Sendable {
     return removed
   }
 
+  /// A dependency has finished and is not needed any more, in that it is like that: takes it out.
+  ///
+  /// Of many, so as not to search a long list for each, all that are like that leave with the last, unless they are
+  /// indexed.
+  func forget(
+    _ dependency: Procedure, isLast: Bool, where isDone: (Edge) -> Bool
+  ) -> SmallList<Edge> {
+    if let indexed {
+      return indexed.removeFirst(on: dependency, where: isDone).map { .one($0) } ?? .none
+    }
+    if storedDependencies.count <= 2 * Self.fewest {
+      let index = storedDependencies.firstIndex { $0.other === dependency && isDone($0) }
+      return index.map { .one(storedDependencies.remove(at: $0)) } ?? .none
+    }
+    guard isLast else { return .none }
+    defer { storedDependencies = storedDependencies.keeping { !isDone($0) } }
+    return storedDependencies
+  }
+
   /// Notes where the procedure waits for a dependency. False if that was removed.
   func setKey(
     _ key: DependentList.Key, of procedure: Procedure, by rule: EdgeRule, near index: Int

@@ -147,8 +147,6 @@ extension Procedure {
 extension ProcedureCore {
   /// A dependency has handed over what it had to, and is not needed any more.
   ///
-  /// Of many dependencies, so as not to search a long list for each, all leave with the last.
-  ///
   /// - Returns: what is to be released without the lock.
   fileprivate mutating func forget(_ dependency: Procedure) -> SmallList<Edge> {
     // One that was cancelled may have left them behind.
@@ -157,16 +155,8 @@ extension ProcedureCore {
       guard only.other === dependency, only.isDone else { return SmallList() }
       return takeDependencies()
     }
-    return attachments.withExisting(Connections.self) { connections in
-      var released = SmallList<Edge>()
-      if connections.dependencies.count <= 64 {
-        let index = connections.dependencies.firstIndex { $0.other === dependency && $0.isDone }
-        if let index { released.append(connections.dependencies.remove(at: index)) }
-      } else if isLast {
-        released = connections.dependencies
-        connections.dependencies = released.keeping { !$0.isDone }
-      }
-      return released
+    return attachments.withExisting(Connections.self) {
+      $0.forget(dependency, isLast: isLast, where: \.isDone)
     } ?? SmallList()
   }
 }

@@ -34,12 +34,28 @@ final class IndexedDependencies: @unchecked Sendable {
     let removed = (places.removeValue(forKey: ObjectIdentifier(procedure)) ?? SmallList())
       .compactMap { entries[$0].take() }
     count -= removed.count
-    if entries.count > 2 * count + 32 {
-      entries = ContiguousArray(entries.compactMap(\.self))
-      places = [:]
-      indexAll()
-    }
+    closeGaps()
     return removed
+  }
+
+  /// The first on one procedure that is like that; nil if there is none.
+  func removeFirst(on procedure: Procedure, where isLike: (Edge) -> Bool) -> Edge? {
+    let id = ObjectIdentifier(procedure)
+    guard var all = places[id],
+      let index = all.firstIndex(where: { entries[$0].map(isLike) ?? false })
+    else { return nil }
+    let removed = entries[all.remove(at: index)].take()
+    places[id] = all.isEmpty ? nil : all
+    count -= 1
+    closeGaps()
+    return removed
+  }
+
+  private func closeGaps() {
+    guard entries.count > 2 * count + 32 else { return }
+    entries = ContiguousArray(entries.compactMap(\.self))
+    places = [:]
+    indexAll()
   }
 
   /// Notes where the procedure waits for that one. False if there is none for which it is not known.

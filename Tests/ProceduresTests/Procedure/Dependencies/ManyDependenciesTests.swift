@@ -1,4 +1,4 @@
-import Procedures
+@testable import Procedures
 import ProcedureTestSupport
 import Testing
 
@@ -44,6 +44,36 @@ import Testing
         #expect(
           procedure.isFinished && !procedure.isCancelled && queue.count == 0,
           "\(count) \(isEnqueuedFirst) \(procedure) \(queue.snapshot())")
+      }
+    }
+  }
+
+  @Test("many that hand something over, in turn with others that are taken back, take linear time")
+  func handOvers() async {
+    let count = Rounds.size(100_000, otherwise: 2_000)
+    await onThreadOfItsOwn {
+      for isByClosure in [false, true] {
+        let queue = ProcedureQueue(scheduler: scheduler)
+        // It would look through all of them each time that nothing is left to run.
+        queue.disableWaitWatch()
+        let sources = (0..<2 * count).map { number in ResultProcedure { number } }
+        let target = TransformProcedure<Int, Int> { $0 }
+        for source in sources {
+          if isByClosure {
+            target.inject(dependency: source) { target, source, _ in
+              target.input = try? source.output?.get()
+            }
+          } else {
+            target.injectResult(from: source)
+          }
+        }
+        queue.add(target)
+        for index in 0..<count {
+          target.remove(dependency: sources[index])
+          queue.add(sources[count + index])
+          scheduler.run()
+        }
+        precondition((try? target.output?.get()) == 2 * count - 1 && target.dependencies.isEmpty)
       }
     }
   }
