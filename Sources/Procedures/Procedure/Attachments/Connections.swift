@@ -65,10 +65,9 @@ final class Connections: Attachment, @unchecked Sendable {
     return removed
   }
 
-  /// A dependency has finished and is not needed any more, in that it is like that: takes it out.
+  /// Takes out a dependency that is done.
   ///
-  /// Of many, so as not to search a long list for each, all that are like that leave with the last, unless they are
-  /// indexed.
+  /// Of many, so as not to search a long list for each, all that are done leave with the last, unless they are indexed.
   func forget(
     _ dependency: Procedure, isLast: Bool, where isDone: (Edge) -> Bool
   ) -> SmallList<Edge> {

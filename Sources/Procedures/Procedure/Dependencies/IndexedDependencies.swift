@@ -38,11 +38,11 @@ final class IndexedDependencies: @unchecked Sendable {
     return removed
   }
 
-  /// The first on one procedure that is like that; nil if there is none.
-  func removeFirst(on procedure: Procedure, where isLike: (Edge) -> Bool) -> Edge? {
+  /// The first on one procedure of which `isRemoved` is true.
+  func removeFirst(on procedure: Procedure, where isRemoved: (Edge) -> Bool) -> Edge? {
     let id = ObjectIdentifier(procedure)
     guard var all = places[id],
-      let index = all.firstIndex(where: { entries[$0].map(isLike) ?? false })
+      let index = all.firstIndex(where: { entries[$0].map(isRemoved) ?? false })
     else { return nil }
     let removed = entries[all.remove(at: index)].take()
     places[id] = all.isEmpty ? nil : all
