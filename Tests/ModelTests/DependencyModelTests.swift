@@ -102,6 +102,35 @@
     }
 
     @Test(
+      "R1, C8: a dependency that is taken back before it finishes asks for nothing, against the enqueue"
+    )
+    func removeAgainstEnqueue() throws {
+      for rule in 0..<2 {
+        try explore(onQueue: { model in
+          let (dependency, dependent) = (PlainProcedure.lasting(), PlainProcedure())
+          let calls = PlainCounter()
+          if rule == 0 {
+            dependent.inject(dependency: dependency) { _, _, _ in calls.value += 1 }
+          } else {
+            dependent.add(dependency: dependency, requiring: .success)
+          }
+          model.start(dependency)
+          return model.scenario(threads: [
+            { model.queue.add(dependent) },
+            {
+              dependent.remove(dependency: dependency)
+              dependency.finish(withError: TestError())
+            },
+          ]) {
+            try require(calls.value == 0, "handed over by a dependency that was taken back")
+            try require(!dependent.isCancelled, "cancelled by a dependency that was taken back")
+            try checkLives(dependency, dependent)
+          }
+        })
+      }
+    }
+
+    @Test(
       "Q2: one that must wait for a dependency after all does not take the slot it stood in line for"
     )
     func addToReady() throws {

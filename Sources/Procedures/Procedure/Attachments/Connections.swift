@@ -4,6 +4,9 @@ internal import ProcedurePrimitives
 final class Connections: Attachment, @unchecked Sendable {
   @safe @exclusivity(unchecked) private var storedDependencies = SmallList<Edge>()
   @safe @exclusivity(unchecked) var dependents = DependentList()
+  /// Dependencies that were taken back while a thread was about to enter them at the other end: what they ask for
+  /// does not count, though they are notified.
+  @safe @exclusivity(unchecked) var revoked: [Edge] = []
   /// The dependencies, while they are many and some are taken back.
   @safe @exclusivity(unchecked) private var indexed: IndexedDependencies?
 

@@ -58,9 +58,12 @@ extension Procedure {
     enum Moment: Sendable {
       case now
       case later(turnOn: ReadyList?)
+      /// It was taken back, before this was known at the other end.
+      case never(Edge)
     }
     let moment: Moment = update { core in
       guard !core.machine.isCancelled else { return .later(turnOn: nil) }
+      if let revoked = core.takeRevoked(dependency, rule) { return .never(revoked) }
       if let worker, core.runs(on: worker), core.machine.post(.takeTurn) == .turn { return .now }
       core.attachments.with(StartRequirements.self) {
         $0.handOvers.append(Edge(other: dependency, rule: rule))
@@ -81,6 +84,8 @@ extension Procedure {
       list?.requestTurn(of: self)
     case .later(let list):
       list?.requestTurn(of: self)
+    case .never:
+      dependencyFinished(onWorkerOf: worker?.list, after: dependency.recordID)
     }
   }
 
@@ -97,6 +102,11 @@ extension Procedure {
     var released = SmallList<Edge>()
     var isTaken = false
     let aftermath: ReadyList.Aftermath? = read { core in
+      if let revoked = core.takeRevoked(dependency, .output) {
+        isTaken = true
+        released = .one(revoked)
+        return core.countDependency(of: self, onWorkerOf: worker?.list, after: record)
+      }
       guard core.machine.mayStillTake, core.requirements?.handOvers.first == nil else { return nil }
       isTaken = true
       core.attachments.with(Values.self) { swap(&$0.input, &input) }

@@ -149,7 +149,11 @@ extension Procedure {
     }
     let isKept = read { $0.setKey(key, of: dependency, by: rule, near: index) }
     // This one has finished, or the dependency was removed, in between.
-    if !isKept, dependency.removeDependent(key) { dependencyFinished() }
+    if !isKept, dependency.removeDependent(key) {
+      let revoked = read { $0.takeRevoked(dependency, rule) }
+      _ = consume revoked
+      dependencyFinished()
+    }
   }
 
   /// A dependency has finished, and either makes an end of this procedure too or lets it go on.
@@ -160,7 +164,11 @@ extension Procedure {
   ) {
     switch rule {
     case .requirement(let requirement):
-      if let objection = requirement.objection(to: dependency) { cancel(withError: objection) }
+      if let objection = requirement.objection(to: dependency),
+        read({ $0.takeRevoked(dependency, rule) }) == nil
+      {
+        cancel(withError: objection)
+      }
       dependencyFinished(onWorkerOf: worker?.list, after: dependency.recordID)
     case .output, .handOver:
       take(rule, from: dependency, on: worker)

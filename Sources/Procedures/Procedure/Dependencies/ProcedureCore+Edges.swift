@@ -36,6 +36,23 @@ extension ProcedureCore {
 
   /// Takes back all dependencies on one procedure.
   mutating func removeDependencies(on procedure: Procedure) -> [Edge] {
+    let removed = takeDependencies(on: procedure)
+    if machine.state == .pending {
+      let revoked = removed.filter { $0.key == nil && $0.rule != .requirement(.any) }
+      if !revoked.isEmpty { attachments.with(Connections.self) { $0.revoked += revoked } }
+    }
+    return removed
+  }
+
+  /// Whether such a dependency was taken back before it was known at the other end. Once for each that was.
+  mutating func takeRevoked(_ dependency: Procedure, _ rule: EdgeRule) -> Edge? {
+    attachments.withExisting(Connections.self) { connections in
+      connections.revoked.firstIndex { $0.other === dependency && $0.rule == rule }
+        .map { connections.revoked.remove(at: $0) }
+    } ?? nil
+  }
+
+  private mutating func takeDependencies(on procedure: Procedure) -> [Edge] {
     if let only = attachments.onlyDependency.dependency {
       guard only.other === procedure else { return [] }
       _ = attachments.takeOnlyDependency()
