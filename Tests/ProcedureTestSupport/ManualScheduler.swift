@@ -38,6 +38,9 @@ package final class ManualScheduler: Scheduler {
     return true
   }
 
+  /// How many works wait for a quiet time.
+  package var quietWorkCount: Int { state.withLock { $0.quietWorks.count } }
+
   package func submitWhenQuiet(after delay: Duration, _ work: @escaping @Sendable () -> Void) {
     state.withLock { $0.quietWorks.append((delay, work)) }
   }

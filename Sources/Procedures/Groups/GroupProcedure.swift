@@ -39,7 +39,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
     list = ReadyList(childrenOf: reference)
     super.init()
     reference.refer(to: self)
-    add(children: children)
+    list.consist(of: children)
   }
 
   /// Makes a group with a name.
@@ -53,7 +53,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
     super.init()
     reference.refer(to: self)
     if let name { self.name = name }
-    add(children: children)
+    list.consist(of: children)
   }
 
   /// Makes a group of the procedures of a sequence: a set of some subclass, a lazy map.
@@ -66,11 +66,11 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   @_disfavoredOverload  // An array is that of the other one.
   public convenience init<Children: Sequence>(name: String?, children: Children)
   where Children.Element: Procedure {
-    // By an array: a generic iterator makes, and gives back, a block of memory for each element.
-    let children = Array(children)
-    var list: [Procedure] = []
-    list.reserveCapacity(children.count)
-    for child in children { list.append(child) }
+    // By an array: a generic iterator makes, and gives back, a block of memory for each element. And not by a cast
+    // of it, which would be a dynamic one for each.
+    let list: [Procedure] = unsafe Array(children).withUnsafeBufferPointer { children in
+      unsafe children.withMemoryRebound(to: Procedure.self) { unsafe Array($0) }
+    }
     self.init(name: name, children: list)
   }
 
@@ -250,19 +250,15 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
 
   /// False if the group's turn is held, or must be taken elsewhere.
   final override func hearAtOnce(_ child: Procedure, on context: SchedulingContext) -> Bool {
-    // What is decided without user code takes no turn, so that no child waits for another's; but it
-    // waits for the same as one that takes it.
-    let takesTurn = mayDecideOtherwise
-    let isInTime = read { core in
-      // Children run on the context of their group, once that is the context of a queue.
-      let runsHere = !context.isDetached || (core.home ?? .detached).context === context
-      return runsHere
-        && (takesTurn ? core.machine.post(.takeTurn) == .turn : core.machine.isTurnFree)
-    }
-    guard isInTime else { return false }
-    guard takesTurn else {
+    guard mayDecideOtherwise else {
+      // What is decided without user code takes no turn, so that no child waits for another's; but it
+      // waits for the same as one that takes it.
+      guard read({ $0.runsTurns(on: context) && $0.machine.isTurnFree }) else { return false }
       if child.failed { takeOver(child.errors, of: child) }
       return true
+    }
+    guard read({ $0.runsTurns(on: context) && $0.machine.post(.takeTurn) == .turn }) else {
+      return false
     }
     decide(about: child)
     post(.giveBackTurn)
@@ -271,10 +267,22 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
 
   /// Children are about to finish, and wait for what the group says to their errors.
   final override func hearChildren() {
+    guard mayDecideOtherwise else { return hearTogether() }
     while let child = read({ $0.takeUnheardChild() }) {
       decide(about: child)
       child.wasHeard()
     }
+  }
+
+  /// Where no user code has a say, all are heard before the first of them goes on.
+  private func hearTogether() {
+    var unheard = read { $0.takeUnheardChildren() }
+    var heard = Fifo<Procedure>()
+    while let child = unheard.popFirst() {
+      if child.failed { takeOver(child.errors, of: child) }
+      if child.wasHeardAmongOthers() { heard.append(child) }
+    }
+    list.requestTurns(of: heard)
   }
 
   /// What a ready-made group makes of what the override returned: no override has to call super.

@@ -66,6 +66,9 @@ struct ProcedureStateMachine: Sendable {
     static let finish = Inbox(rawValue: 32)
     /// Not taken out: the finish that counted was its own.
     static let finishedByItself = Inbox(rawValue: 64)
+
+    /// What is done in any state.
+    static let comesFirst: Inbox = [.observers, .didExecute, .children]
   }
 
   private enum Waiting: Sendable {
@@ -295,13 +298,13 @@ struct ProcedureStateMachine: Sendable {
   @inline(__always)
   mutating func next(wants: ProcedureEvents) -> Step {
     precondition(turn.isHeld, "Internal inconsistency: a turn that no thread holds")
-    if !cancel.isDue {
+    if cancel.isDue { return nextBeforeCancel() }
+    if !inbox.isDisjoint(with: .comesFirst) {
       if takeNewObservers() { return .attachObservers }
       if inbox.remove(.didExecute) != nil, wants.contains(.didExecute) { return .didExecute }
       if inbox.remove(.children) != nil { return .hearChildren }
     }
     if case .forObservers = waiting, hold.await() { return .waitForPendingEvents }
-    if cancel.isDue { return cancel == .deliverable ? deliverCancel() : giveUpTurn() }
     switch state {
     case .initialized: return giveUpTurn()
     case .pending: return nextWhilePending(wants)
@@ -359,7 +362,10 @@ struct ProcedureStateMachine: Sendable {
     }
   }
 
-  private mutating func deliverCancel() -> Step {
+  /// Nothing goes on before the cancel is delivered.
+  private mutating func nextBeforeCancel() -> Step {
+    if case .forObservers = waiting, hold.await() { return .waitForPendingEvents }
+    guard cancel == .deliverable else { return giveUpTurn() }
     cancel.deliver()
     return .didCancel
   }

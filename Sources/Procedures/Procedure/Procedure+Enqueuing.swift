@@ -66,7 +66,8 @@ extension Procedure {
     {
       return insertion
     }
-    aftermath.carryOut()
+    // A group that waits for nothing else is ready in a moment.
+    aftermath.carryOut(isLast: childList == nil || !dependencies.isEmpty)
     if effect == .turn {
       // It was cancelled before.
       listForTurns.requestTurn(of: self)

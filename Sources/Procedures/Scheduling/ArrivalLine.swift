@@ -23,4 +23,12 @@ struct ArrivalLine<Item: Schedulable>: Sendable {
     if member.membership.isReady { readyCount -= 1 }
     return member
   }
+
+  func forEach(_ body: (Member<Item>) -> Void) {
+    var next = first
+    while let member = next {
+      body(member)
+      next = member.next
+    }
+  }
 }

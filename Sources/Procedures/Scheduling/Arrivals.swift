@@ -29,6 +29,9 @@ struct Arrivals<Item: Schedulable>: ~Copyable, Sendable {
   /// Whether none is there. One atomic load.
   var isEmpty: Bool { word.load() & ~Self.flags == 0 }
 
+  /// Whether any may be accepted. One atomic load.
+  var isOpen: Bool { word.load() & Self.closed == 0 }
+
   /// - Parameters:
   ///   - item: whose `membership` says how it stands.
   ///   - isExpected: not zero if a worker that was asked for will look.

@@ -125,6 +125,9 @@ struct MemberLines<Item: Schedulable, Request: SchedulingRequest>: Sendable {
 
   // MARK: Looking
 
+  /// Whether a member waits for others: for those that it depends on, or that exclude it.
+  var hasWaiting: Bool { !waiting.isEmpty || !excluded.isEmpty }
+
   /// Whether a member is ready.
   var hasReady: Bool { @inline(__always) get { readyBuckets != 0 } }
 

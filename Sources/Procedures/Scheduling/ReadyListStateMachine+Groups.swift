@@ -5,7 +5,8 @@ extension ReadyListStateMachine {
   /// The children that there were, as long as those are kept that have finished.
   struct KeptChildren: Sendable {
     fileprivate(set) var all: [Item] = []
-    fileprivate(set) var isKept = true
+    /// Not before the group knows what it is made of.
+    fileprivate(set) var isKept = false
 
     mutating func add(_ item: Item) {
       if isKept { all.append(item) }
@@ -13,10 +14,21 @@ extension ReadyListStateMachine {
   }
 
   /// Those that there were, and are kept.
-  var children: [Item] { keepsFinishedChildren ? kept.all : items }
+  var children: [Item] {
+    mutating get {
+      if keepsFinishedChildren { return kept.all }
+      admitArrivals()
+      return items
+    }
+  }
 
   /// Whether `children` has those that have finished.
   var keepsFinishedChildren: Bool { kept.isKept }
+
+  /// The group is made of these, which were inserted before any thread knew of it.
+  mutating func consist(of children: [Item]) {
+    kept = KeptChildren(all: children, isKept: true)
+  }
 
   /// - Returns: what is forgotten, to be released when nothing is locked.
   mutating func keepFinishedChildren(_ keeps: Bool) -> [Item] {

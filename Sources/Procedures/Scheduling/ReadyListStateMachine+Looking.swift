@@ -11,6 +11,19 @@ extension ReadyListStateMachine {
   /// Whether one of them waits for nothing but a slot.
   var hasReadyArrivals: Bool { arrivals.readyCount > 0 }
 
+  /// Whether there are members that wait for others, and nothing that a worker could do about it. Not those of a
+  /// group that has not begun: it stands in another list, and waits there. Nor those that wait for nothing but
+  /// the end of a suspension.
+  @inline(__always)
+  func isStuck(hasMoreArrivals: Bool) -> Bool {
+    (memberCount > lines.slotsInUse || hasArrivals || hasMoreArrivals) && !isWorkerRequested
+      && phase != .held && (!isSuspended || hasMoreArrivals || waitsWhileSuspended)
+  }
+
+  private var waitsWhileSuspended: Bool {
+    lines.hasWaiting || arrivals.count > arrivals.readyCount
+  }
+
   /// In the order in which they were added. O(n log n) at most.
   var items: [Item] {
     var members: [Member<Item>] = []
@@ -22,8 +35,11 @@ extension ReadyListStateMachine {
     return members.map(\.item)
   }
 
-  /// In no order.
-  func forEach(_ body: (Item) -> Void) { lines.forEach { $0.with(body) } }
+  /// In no order, those that have arrived included.
+  func forEach(_ body: (Item) -> Void) {
+    lines.forEach { $0.with(body) }
+    arrivals.forEach { $0.with(body) }
+  }
 
   /// Where a member that is not waiting stands.
   enum Position: Sendable {

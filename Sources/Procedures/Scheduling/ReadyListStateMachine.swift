@@ -44,7 +44,7 @@ struct ReadyListStateMachine<Item: Schedulable, Request: SchedulingRequest>: Sen
 
   private(set) var memberCount = 0
   private var lastAge: UInt32 = 0
-  private var isWorkerRequested = false
+  private(set) var isWorkerRequested = false
   /// Whether none starts any more.
   private(set) var isCancelled = false
   /// Whether the queue refuses items that are added.
@@ -228,14 +228,6 @@ struct ReadyListStateMachine<Item: Schedulable, Request: SchedulingRequest>: Sen
     guard lines.slotsInUse < limit, let member = lines.firstReady else { return nil }
     if let request = lines.request(of: member) { return .mustAsk(request) }
     return .job(start(member))
-  }
-
-  /// Whether there are members that wait, and nothing that a worker could do about it. Not those of a group that
-  /// has not begun: it stands in another list, and waits there.
-  @inline(__always)
-  func isStuck(hasMoreArrivals: Bool) -> Bool {
-    (memberCount > lines.slotsInUse || hasArrivals || hasMoreArrivals) && !isWorkerRequested
-      && phase != .held
   }
 
   /// The list's reference goes to the worker; if that has gone to another one already, it gets its own.

@@ -189,6 +189,30 @@ import Testing
     #expect(chain.outcome == .succeeded)
   }
 
+  @Test("Q7: costs nothing of groups that start, and of a queue that is suspended")
+  func looksAtNothing() {
+    let queue = makeQueue()
+    queue.add(GroupProcedure(make("child"), GroupProcedure(make("grandchild"))))
+    scheduler.run()
+    queue.isSuspended = true
+    queue.add(make("ready"), GroupProcedure(make("child")))
+    #expect(scheduler.quietWorkCount == 0)
+    queue.add(make("waiting", after: make("unqueued")))
+    #expect(scheduler.quietWorkCount == 1)
+  }
+
+  @Test("Q7: a cycle in a suspended queue ends")
+  func cycleWhileSuspended() {
+    let queue = makeQueue()
+    queue.isSuspended = true
+    let (a, b) = (make("a"), make("b"))
+    a.add(dependency: b)
+    b.add(dependency: a)
+    queue.add(make("ready"), a, b)
+    scheduler.run()
+    expectCycle(["a", "b"], [a, b])
+  }
+
   @Test("Q7: while something executes, a cycle is given time to be undone")
   func patience() {
     let queue = makeQueue()

@@ -36,6 +36,23 @@ import Testing
     TracedProcedure(name, trace: trace, failure: TestError(name))
   }
 
+  @Test("G6, G8: children that end while the turn of the group is held are heard together")
+  func heardTogether() {
+    let children = [failing("a"), TracedProcedure("b"), failing("c")]
+    let group = GroupProcedure(children: children)
+    let scheduler = scheduler
+    // In the group's turn, on another worker's stack.
+    group.addDidExecuteBlockObserver { _ in
+      while scheduler.runOne() {}
+      #expect(children.allSatisfy { !$0.isFinished && $0.state == .finishing })
+    }
+    makeQueue().add(group)
+    scheduler.run()
+    #expect(children.allSatisfy { $0.isFinished })
+    #expect(group.errors.map { ($0 as? ProcedureError)?.procedure } == ["a", "c"])
+    #expect(children[1].outcome == .succeeded)
+  }
+
   @Test("C1: a cancelled group hears no child before procedureDidCancel", arguments: [false, true])
   func cancelledGroupHearsLater(isEnqueued: Bool) async {
     final class Noting: GroupProcedure, @unchecked Sendable {

@@ -36,9 +36,11 @@ extension ReadyList {
     _ procedure: Procedure, _ standing: MemberStanding,
     asking request: ExclusionRequest?, marking mark: (TreeCancel) -> Void
   ) -> (Insertion, Aftermath) {
-    if owner == nil, request == nil, standing.mayArriveLate {
+    if arrivals.isOpen, request == nil, standing.mayArriveLate {
       standing.note(in: procedure)
       let (answer, isFirst) = arrivals.append(procedure, isExpected: isWorkerComing)
+      // Before the group that is being made of it begins, nothing follows.
+      if owner != nil { return (.accepted(isAnnounced: false), .none) }
       if isFirst { retain() }
       if answer == .accepted {
         return (

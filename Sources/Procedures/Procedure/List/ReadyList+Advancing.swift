@@ -66,6 +66,17 @@ extension ReadyList {
     }
     aftermath.carryOut()
   }
+
+  /// Has the turns run that a group took for its children.
+  func requestTurns(of children: consuming Fifo<Procedure>) {
+    if children.isEmpty { return }
+    let aftermath = storage.withLock { storage in
+      admitAll(&storage)
+      while let child = children.popFirst() { storage.machine.requestTurn(of: child) }
+      return self.aftermath(of: &storage)
+    }
+    aftermath.carryOut()
+  }
 }
 
 extension ReadyList.Aftermath {

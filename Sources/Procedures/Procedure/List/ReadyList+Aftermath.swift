@@ -59,14 +59,16 @@ extension ReadyList {
       }
     }
 
+    /// - Parameter isLast: false if the caller is about to change the list again: then that step says whether
+    ///   members wait.
     @inline(__always)
-    func carryOut() {
+    func carryOut(isLast: Bool = true) {
       if case .none = self { return }
-      carryOutWork()
+      carryOutWork(isLast)
     }
 
     @inline(never)
-    private func carryOutWork() {
+    private func carryOutWork(_ isLast: Bool) {
       switch self {
       case .none:
         break
@@ -75,7 +77,7 @@ extension ReadyList {
       case .work(let work):
         let list = work.list
         if let context = work.workerContext { Worker.submit(for: list, on: context) }
-        work.supervisor?.noteStuck(list)
+        if isLast { work.supervisor?.noteStuck(list) }
         if !work.offers.isEmpty { ReadyList.pass(on: work.offers) }
       }
     }

@@ -2,6 +2,15 @@ internal import ProcedurePrimitives
 
 /// What a group, or a queue as a whole, asks of the list of its members.
 extension ReadyList {
+  /// The group is made of these children: no other thread knows of it yet, so that they can arrive as in the list
+  /// of a queue.
+  func consist(of children: [Procedure]) {
+    for child in children { child.enqueue(in: self) }
+    // From here on it may refuse some.
+    arrivals.close()
+    storage.withLock { $0.machine.consist(of: children) }
+  }
+
   /// Whether children are kept that have finished.
   var keepsFinishedChildren: Bool {
     get { locked { $0.machine.keepsFinishedChildren } }
@@ -48,7 +57,7 @@ extension ReadyList {
 
   /// - Returns: the lists of groups among the children, which are to adopt it as well.
   private func adopt(_ context: SchedulingContext) -> [ReadyList] {
-    let (lists, aftermath): ([ReadyList], Aftermath) = locked { storage in
+    let (lists, aftermath): ([ReadyList], Aftermath) = lockedAsArrived { storage in
       guard storage.context.isDetached, !context.isDetached else { return ([], .none) }
       storage.context = context
       queueStatus.store(1)
@@ -67,7 +76,7 @@ extension ReadyList {
   ///
   /// - Returns: the children so far. Later ones are announced when they are added.
   func announce() -> [Procedure] {
-    locked { storage in
+    lockedAsArrived { storage in
       storage.machine.announce()
       return storage.machine.children
     }
@@ -79,10 +88,12 @@ extension ReadyList {
       let (request, home) = group.read { ($0.requirements?.exclusion?.request, $0.home) }
       return request ?? home?.exclusionAround
     }
-    update { storage, _ in
+    let aftermath = lockedAsArrived { storage in
       if storage.exclusionAround == nil { storage.exclusionAround = around }
       storage.machine.begin()
+      return self.aftermath(of: &storage)
     }
+    aftermath.carryOut()
   }
 
   /// That of the innermost group around its members that excludes others.
@@ -92,7 +103,7 @@ extension ReadyList {
 
   /// True if no child is left, and none will be accepted.
   func settle() -> Bool {
-    let (isClosed, around) = update { storage, _ in
+    let (isClosed, around) = lockedAsArrived { storage in
       let isClosed = storage.machine.settle()
       // It keeps the group, which keeps this.
       return (isClosed, isClosed ? storage.exclusionAround.take() : nil)
@@ -110,6 +121,14 @@ extension ReadyList {
       storage.machine.cancel()
       if storage.treeCancel == nil { storage.treeCancel = cancel }
       return storage.machine.items
+    }
+  }
+
+  /// Runs `body` under the lock, where it makes no difference whether children that have arrived are members yet.
+  private func lockedAsArrived<Result: Sendable>(_ body: (inout Storage) -> Result) -> Result {
+    storage.withLock { storage in
+      receiveArrivals(&storage)
+      return body(&storage)
     }
   }
 

@@ -82,7 +82,7 @@ final class ReadyList: Sendable {
   init(childrenOf group: GroupReference) {
     queueStatus = AtomicByte(0)
     storage = Contended(Storage(machine: Machine(isGroup: true), context: .detached))
-    arrivals = Arrivals(isOpen: false)
+    arrivals = Arrivals(isOpen: true)
     fixedContext = nil
     delegate = nil
     barriers = nil
@@ -167,7 +167,7 @@ final class ReadyList: Sendable {
 
   /// Takes over all that have arrived, and the reference to this list that they came with.
   func receive(_ storage: inout Storage) {
-    guard storage.machine.receive(from: arrivals) else { return }
+    guard storage.machine.receive(from: arrivals), owner == nil else { return }
     // Not the last one: the other reference is there on behalf of the members.
     if storage.isKept { release() }
     storage.isKept = true
