@@ -41,10 +41,9 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
   /// Belongs to the turn, which releases it.
   @safe @exclusivity(unchecked) private final var work: AsyncWork?
 
-  /// The task while it runs, or waits to. Guarded by the procedure's lock; written in its turn.
+  /// The task while it runs, or waits to. Guarded by the procedure's lock; written before it is on a queue, and in its
+  /// turn.
   private final var task: ProcedureTask?
-  /// Lets a task begin that was made where the procedure was added. Guarded by the procedure's lock.
-  private final var start: TaskStart?
 
   init(name: String?, _ work: AsyncWork) {
     self.work = work
@@ -128,7 +127,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
   public final func callAsFunction(_ result: Any? = nil) {}
 
   deinit {
-    end(start, of: task)
+    if work != nil { task?.endWithoutWork() }
   }
 
   /// Makes the task there, if that is a task too: so it has its task-local values and its priority.
@@ -137,13 +136,10 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
     case .task, .action: break
     case .handle, nil: return
     }
-    guard TaskStart.isWorthwhile else { return }
-    let (start, task) = (TaskStart(), ProcedureTask())
-    let waiting = start.makeTask(on: task)
-    read { _ in
-      task.task = waiting
-      (self.task, self.start) = (task, start)
-    }
+    guard ProcedureTask.inheritsSomething else { return }
+    let task = ProcedureTask()
+    task.waitForWork()
+    read { _ in self.task = task }
   }
 
   final override var keepsOutput: Bool { true }
@@ -151,13 +147,13 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
   final override var startedTask: ProcedureTask? { task }
 
   private func run(_ body: @escaping Body) {
-    if let start = takeStart() {
-      start.begin { [self] in
+    if let task {
+      task.setWork { [self] in
         do { bodyEnded([], try await body(self)) } catch { bodyEnded(with: error) }
       }
     } else {
       let task = ProcedureTask()
-      let running = Task(executorPreference: task) { [self] in
+      let running = ProcedureTask.Running(executorPreference: task) { [self] in
         do { bodyEnded([], try await body(self)) } catch { bodyEnded(with: error) }
       }
       note(task, running)
@@ -167,26 +163,21 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
   // Like the other, and not one function with it: a closure that is handed on costs a tenth to a fifth more
   // than one that stands where the task is made.
   private func run(_ action: @escaping @Sendable () async throws -> Void) {
-    if let start = takeStart() {
-      start.begin { [self] in
+    if let task {
+      task.setWork { [self] in
         do { bodyEnded(try await action()) } catch { bodyEnded(with: error) }
       }
     } else {
       let task = ProcedureTask()
-      let running = Task(executorPreference: task) { [self] in
+      let running = ProcedureTask.Running(executorPreference: task) { [self] in
         do { bodyEnded(try await action()) } catch { bodyEnded(with: error) }
       }
       note(task, running)
     }
   }
 
-  /// What lets the task begin, if it was made where the procedure was added.
-  private func takeStart() -> TaskStart? {
-    read { _ in start.take() }
-  }
-
   /// A cancel that is being delivered finds the task, or is found here.
-  private func note(_ task: ProcedureTask, _ running: Task<Void, Never>) {
+  private func note(_ task: ProcedureTask, _ running: ProcedureTask.Running) {
     let isCancelled = read { core in
       task.task = running
       self.task = task
@@ -232,17 +223,9 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
   }
 
   final override func releaseWork() {
+    let hasExecuted = work == nil
     work = nil
-    let (released, start): (ProcedureTask?, TaskStart?) = read { _ in
-      (task.take(), self.start.take())
-    }
-    end(start, of: released)
-  }
-
-  /// Without having executed, if there is a start: the task ends.
-  private func end(_ start: TaskStart?, of task: ProcedureTask?) {
-    guard let start else { return }
-    start.begin(nil)
-    task?.submitFirstStep(on: .detached)
+    let released = read { _ in task.take() }
+    if !hasExecuted { released?.endWithoutWork() }
   }
 }

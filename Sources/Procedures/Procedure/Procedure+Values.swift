@@ -22,24 +22,19 @@ extension Procedure {
 
   /// The stored output. Once that cannot change any more, a new value is ignored.
   @usableFromInline final var storedOutput: StoredValue {
-    get { read { $0.values?.output ?? StoredValue() } }
+    get { read { $0.output } }
     set {
       var value = consume newValue
       read { core in
-        guard core.machine.state < .finished else { return }
-        core.attachments.with(Values.self) { values in
-          if !values.isOutputFinal { swap(&values.output, &value) }
-        }
+        guard core.machine.state < .finished, !core.isOutputFinal else { return }
+        core.attachments.with(Values.self) { swap(&$0.output, &value) }
       }
     }
   }
 
   /// What `finish(withResult:)` was given, if that was the finish that counts.
   @usableFromInline final var finalOutput: StoredValue {
-    read { core in
-      guard let values = core.values, values.isOutputFinal else { return StoredValue() }
-      return values.output
-    }
+    read { $0.isOutputFinal ? $0.output : StoredValue() }
   }
 
   /// Ends the procedure with an output: both in one critical section, or neither.
@@ -75,19 +70,32 @@ extension Procedure {
   final func noteFinish(
     errors: [any Error], output: consuming StoredValue, isByItself: Bool
   ) -> ProcedureStateMachine.Effect {
-    let hasOutput = !output.isEmpty
+    let (hasOutput, isVoid) = (!output.isEmpty, output.isVoid)
     // What is replaced is released after the lock.
     var value = output
     return update { core in
       let effect = core.noteFinish(withErrors: errors, isByItself: isByItself)
       guard effect.isAccepted else { return effect }
       if isByItself { core.noteEnd(byItself: effect) }
-      guard hasOutput else { return effect }
-      core.attachments.with(Values.self) { values in
-        swap(&values.output, &value)
-        values.isOutputFinal = true
+      if isVoid {
+        core.noteMadeVoid()
+      } else if hasOutput {
+        core.attachments.with(Values.self) { values in
+          swap(&values.output, &value)
+          values.isOutputFinal = true
+        }
       }
       return effect
     }
+  }
+}
+
+extension ProcedureCore {
+  fileprivate var output: StoredValue {
+    mutating get { hasMadeVoid ? StoredValue(()) : values?.output ?? StoredValue() }
+  }
+
+  fileprivate var isOutputFinal: Bool {
+    mutating get { hasMadeVoid || values?.isOutputFinal == true }
   }
 }

@@ -7,9 +7,14 @@ internal import ProcedurePrimitives
 /// the others leaves no gaps: with a few bytes more, giving a procedure back on another thread than made
 /// it would take malloc's lock.
 @safe struct ProcedureCore: Sendable {
+  private struct Flags: OptionSet, Sendable {
+    let rawValue: UInt8
+    static let isMember = Flags(rawValue: 1)
+    static let hasMadeVoid = Flags(rawValue: 2)
+  }
+
   var machine: ProcedureStateMachine
-  /// Whether it is a member of `home`: not if its group refused it.
-  private(set) var isMember = false
+  private var flags: Flags = []
   /// The list whose workers run its turns, from enqueued until retired.
   ///
   /// A member does not count its reference: many threads would do that at once. The list lives as long
@@ -29,6 +34,17 @@ internal import ProcedurePrimitives
   init(isGroup: Bool) {
     machine = ProcedureStateMachine(isGroup: isGroup)
   }
+
+  /// Whether it is a member of `home`: not if its group refused it.
+  private(set) var isMember: Bool {
+    @inline(__always) get { flags.contains(.isMember) }
+    set { if newValue { flags.insert(.isMember) } else { flags.remove(.isMember) } }
+  }
+
+  /// Whether it has finished with `()`, which is not worth an attachment.
+  var hasMadeVoid: Bool { @inline(__always) get { flags.contains(.hasMadeVoid) } }
+
+  mutating func noteMadeVoid() { flags.insert(.hasMadeVoid) }
 
   /// - Parameter isMember: false if the list refused it: then it owns the list.
   mutating func setHome(_ list: ReadyList, isMember: Bool) {

@@ -29,6 +29,10 @@ struct StoredValue: Sendable {
 
   /// Whether there is neither a value nor an error.
   @inlinable var isEmpty: Bool { !isValue && failure == nil }
+
+  /// Whether it is the one value of `Void`.
+  var isVoid: Bool { isValue && isExactly(kept, Void.self) }
+
   /// What was kept of a result of that type.
   @inlinable
   func result<Value: Sendable>(as type: Value.Type) -> Result<Value, any Error>? {

@@ -23,6 +23,37 @@ import Testing
     override func execute() {}
   }
 
+  private final class Silent: Procedure, OutputProcedure, @unchecked Sendable {
+    typealias Output = Void
+    override func execute() {}
+  }
+
+  @Test("F5, R1: an output without a value is one all the same")
+  func void() {
+    let (first, second, third, never) = (Silent(), Silent(), Silent(), Silent())
+    let target = TransformProcedure<Void, Int> { 1 }
+    target.injectResult(from: first)
+    let deprived = TransformProcedure<Void, Int> { 1 }
+    deprived.injectResult(from: never)
+    makeQueue().add(first, second, third, never, target, deprived)
+    scheduler.run()
+    second.output = .failure(TestError("early"))
+    #expect(first.output == nil && second.output != nil)
+    #expect(first.finish(withResult: .success(())) && second.finish(withResult: .success(())))
+    second.output = .failure(TestError("late"))
+    third.cancel()
+    third.finish(withResult: .success(()))
+    never.finish()
+    scheduler.run()
+    for procedure in [first, second, third] {
+      #expect(throws: Never.self) { try procedure.output?.get() }
+      #expect(procedure.output != nil)
+    }
+    #expect(never.output == nil)
+    #expect(try! target.output?.get() == 1)
+    #expect((deprived.errors.first as? ProcedureError)?.code == .requirementNotSatisfied)
+  }
+
   @Test("F5: the first finish sets the output, a later one changes nothing")
   func firstWins() {
     let (first, second, plain) = (Waiting(), Waiting(), Waiting())

@@ -105,6 +105,17 @@ let cases: [String: @Sendable (Int) -> Void] = [
   "async": { count in
     run { queue in for _ in 0..<count { queue.add(AsyncProcedure {}) } }
   },
+  // Added by a task, whose task-local values and priority the body has.
+  "inherited": { count in
+    run { queue in
+      let isDone = DispatchSemaphore(value: 0)
+      Task.detached {
+        for _ in 0..<count { queue.add(AsyncProcedure {}) }
+        isDone.signal()
+      }
+      isDone.wait()
+    }
+  },
   "token": { count in
     for _ in 0..<count {
       let source = CancellationTokenSource()

@@ -10,11 +10,23 @@ internal import ProcedurePrimitives
 /// A worker whose stretch is over submits the first step, too. In a simulation a stretch is one turn, so
 /// that it sees each step.
 final class ProcedureTask: TaskExecutor, @unchecked Sendable {
+  /// No optional closure: each way into one and out of it is a thunk, with memory of its own.
+  private enum Work: Sendable {
+    case none
+    case known(@concurrent @Sendable () async -> Void)
+  }
+
+  /// It never fails. But the runtime knows one kind of task, which may: the closure of another is put into one of
+  /// those.
+  typealias Running = Task<Void, any Error>
+
   /// Nil while it is being made. Guarded by the procedure's lock.
-  var task: Task<Void, Never>?
+  var task: Running?
 
   // What is below is guarded by this lock.
   private let lock = LockByte(0)
+  /// What a task does that was made before that was known.
+  private var work = Work.none
   /// Where the steps run. Nil until the procedure has executed, or ends without that.
   private var context: SchedulingContext?
   /// The step that came before that: for the worker that executes the procedure.
@@ -23,6 +35,34 @@ final class ProcedureTask: TaskExecutor, @unchecked Sendable {
   private var isInStep = false
   /// The procedure, if its turn was. It is a member of its list, so that this need not own it.
   private unowned(unsafe) var turnOwner: Procedure?
+
+  // MARK: Made where the procedure was added
+
+  /// Whether the caller runs in a task, which may have task-local values and a priority.
+  static var inheritsSomething: Bool {
+    // Not a comparison with nil, nor a property of the task: both cost as much as adding does.
+    unsafe withUnsafeCurrentTask { task in if case .some = unsafe task { true } else { false } }
+  }
+
+  /// Makes the task, which has the caller's task-local values and priority: there is no other way to hand those on.
+  ///
+  /// It begins when the procedure has executed, and costs its memory meanwhile.
+  func waitForWork() {
+    task = Running(executorPreference: self) { [self] in
+      if case .known(let work) = takeWork() { await work() }
+    }
+  }
+
+  func setWork(_ work: @escaping @concurrent @Sendable () async -> Void) {
+    locked { self.work = .known(work) }
+  }
+
+  private func takeWork() -> Work { locked { exchange(&work, with: .none) } }
+
+  /// The procedure ends without having executed.
+  func endWithoutWork() { submitFirstStep(on: .detached) }
+
+  // MARK: Steps
 
   /// Has the step run, once it is known where.
   func enqueue(_ job: consuming ExecutorJob) {
