@@ -25,6 +25,6 @@ extension Task where Failure == any Error {
     @_inheritActorContext @_implicitSelfCapture
     operation: sending @escaping @isolated(any) () async throws -> Success
   ) {
-    self = TaskStart(operation).task(priority: priority, cancelledBy: token)
+    self.init(placedOn: token, priority: priority, operation)
   }
 }

@@ -1,26 +1,22 @@
 internal import ProcedurePrimitives
 
-/// A task on its way to its first line: it is given its place on a token before that.
+/// A task on its way to its first line: it is given its place before that.
 ///
-/// Unchecked because it is used once, to make one task, which alone calls `operation` and `end`.
+/// Unchecked because it is used once, to make one task, which alone calls `operation`.
 struct TaskStart<Success: Sendable>: @unchecked Sendable {
   private let operation: @isolated(any) () async throws -> Success
-  private let end: @Sendable () -> Void
-  private let registration = TaskRegistration()
+  private let place: TaskPlace
 
-  /// - Parameter end: called when `operation` has ended.
+  /// - Parameter place: which is opened when the task is known there.
   init(
-    _ operation: sending @escaping @isolated(any) () async throws -> Success,
-    end: @escaping @Sendable () -> Void = {}
+    _ operation: sending @escaping @isolated(any) () async throws -> Success, at place: TaskPlace
   ) {
     self.operation = operation
-    self.end = end
+    self.place = place
   }
 
   /// Starts the task where `operation` is isolated to, in the order in which Swift starts them there.
-  func task(
-    priority: TaskPriority?, cancelledBy token: CancellationToken
-  ) -> Task<Success, any Error> {
+  func task(priority: TaskPriority?) -> Task<Success, any Error> {
     // A closure is isolated to an actor that is not known before if it is formed in a function that is.
     // Forming it touches nothing of the actor's, so that the function is called as if it were not:
     // `Actor.assumeIsolated` of the standard library casts in the same way.
@@ -28,9 +24,7 @@ struct TaskStart<Success: Sendable>: @unchecked Sendable {
     typealias Plain = (Self, TaskPriority?, (any Actor)?) -> Task<Success, any Error>
     let isolated: Isolated = Self.start
     let start = unsafe unsafeBitCast(isolated, to: Plain.self)
-    let task = start(self, priority, operation.isolation)
-    registration.note(token.onCancel { task.cancel() })
-    return task
+    return start(self, priority, operation.isolation)
   }
 
   private static func start(
@@ -38,48 +32,68 @@ struct TaskStart<Success: Sendable>: @unchecked Sendable {
   ) -> Task<Success, any Error> {
     Task(priority: priority) {
       _ = actor
-      await start.registration.isNoted()
-      defer {
-        start.registration.taskHasEnded()
-        start.end()
-      }
+      await start.place.isOpen()
+      defer { start.place.taskHasEnded() }
       return try await start.operation()
     }
   }
 }
 
-/// The place of a task on a token. The task begins when it is noted, and takes it off when it ends.
-private final class TaskRegistration: Sendable {
-  private enum State: Sendable {
-    case unnoted(waiting: CheckedContinuation<Void, Never>?)
-    case noted(CancellationRegistration)
+/// Where a task can be found by what cancels it. The task begins when it is there, and leaves when it ends.
+class TaskPlace: @unchecked Sendable {
+  @safe private struct Gate: Sendable {
+    var isOpen = false
+    var waiting: UnsafeContinuation<Void, Never>?
   }
 
-  private let state = Locked(State.unnoted(waiting: nil))
+  private let gate = Locked(Gate())
 
-  func note(_ registration: CancellationRegistration) {
-    let waiting: CheckedContinuation<Void, Never>? = state.withLock { state in
-      defer { state = .noted(registration) }
-      if case .unnoted(let waiting) = state { return waiting }
-      return nil
+  /// The task is there: from here on it may begin.
+  final func open() {
+    let waiting = unsafe gate.withLock { gate in
+      gate.isOpen = true
+      return unsafe exchange(&gate.waiting, with: nil)
     }
-    waiting?.resume()
+    unsafe waiting?.resume()
   }
 
-  /// Returns when it has been noted: mostly at once, else in the moment in which it is.
-  nonisolated(nonsending) func isNoted() async {
-    if case .noted = state.withLock({ $0 }) { return }
-    await withCheckedContinuation { continuation in
-      let isNoted = state.withLock { state in
-        if case .noted = state { return true }
-        state = .unnoted(waiting: continuation)
-        return false
+  /// Returns when it is open: mostly at once, else in the moment in which it is.
+  nonisolated(nonsending) final func isOpen() async {
+    if gate.withLock({ $0.isOpen }) { return }
+    await unsafe withUnsafeContinuation { continuation in
+      let isOpen = gate.withLock { gate in
+        if !gate.isOpen { unsafe gate.waiting = continuation }
+        return gate.isOpen
       }
-      if isNoted { continuation.resume() }
+      if isOpen { unsafe continuation.resume() }
     }
   }
 
-  func taskHasEnded() {
-    if case .noted(let registration) = state.withLock({ $0 }) { registration.unregister() }
+  /// To override.
+  func taskHasEnded() {}
+}
+
+/// The place of a task on a token.
+final class TokenPlace: TaskPlace, @unchecked Sendable {
+  /// Written before the place is open, and read by the task.
+  @safe @exclusivity(unchecked) private var registration: CancellationRegistration?
+
+  func note<Success: Sendable>(_ task: Task<Success, any Error>, on token: CancellationToken) {
+    registration = token.onCancel { task.cancel() }
+    open()
+  }
+
+  override func taskHasEnded() { registration?.unregister() }
+}
+
+extension Task where Failure == any Error {
+  /// A task that is cancelled when `token` is, and begins when it has its place there.
+  init(
+    placedOn token: CancellationToken, priority: TaskPriority?,
+    _ operation: sending @escaping @isolated(any) () async throws -> Success
+  ) {
+    let place = TokenPlace()
+    self = TaskStart(operation, at: place).task(priority: priority)
+    place.note(self, on: token)
   }
 }

@@ -25,8 +25,11 @@ public nonisolated(nonsending) func withTask<Success: Sendable>(
   @_inheritActorContext @_implicitSelfCapture
   _ operation: sending @escaping @isolated(any) () async throws -> Success
 ) async throws -> Success {
-  let start = TaskStart(operation)
+  let place = TokenPlace()
+  let start = TaskStart(operation, at: place)
   return try await withCancellationToken { current in
-    try await start.task(priority: nil, cancelledBy: token || current).value
+    let task = start.task(priority: nil)
+    place.note(task, on: token || current)
+    return try await task.value
   }
 }

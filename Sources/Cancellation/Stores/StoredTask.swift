@@ -1,35 +1,49 @@
 internal import ProcedurePrimitives
 
 /// One task of a store: entered first, created a moment later.
-final class StoredTask: Sendable {
-  private enum Attachment: Sendable {
-    case awaited([CheckedContinuation<any Sendable, Never>])
-    case attached(any Sendable)
+final class StoredTask: TaskPlace, @unchecked Sendable {
+  private struct Attachment: Sendable {
+    var task: (any StorableTask)?
+    var isCancelled = false
+    /// Those that want the task, which is only now being created.
+    var awaiting: [CheckedContinuation<any StorableTask, Never>] = []
   }
 
-  private let source = CancellationTokenSource()
-  private let attachment = Locked(Attachment.awaited([]))
+  private let attachment = Locked(Attachment())
+  private let table: TaskTable
+  /// Where it is entered. Written by the table before the task is created, which reads it at its end.
+  @safe @exclusivity(unchecked) var group: TaskTable.Group?
 
-  /// What the task is to be created with: if it was cancelled by then, it starts cancelled.
-  var token: CancellationToken { source.token }
+  init(in table: TaskTable) {
+    self.table = table
+  }
 
-  func cancel() { source.cancel() }
-
-  func attach(_ task: any Sendable) {
-    let waiting: [CheckedContinuation<any Sendable, Never>] = attachment.withLock { attachment in
-      defer { attachment = .attached(task) }
-      if case .awaited(let waiting) = attachment { return waiting }
-      return []
+  /// If the task is not there yet, it starts cancelled.
+  func cancel() {
+    let task = attachment.withLock { attachment in
+      attachment.isCancelled = true
+      return attachment.task
     }
-    for continuation in waiting { continuation.resume(returning: task) }
+    task?.cancel()
+  }
+
+  func attach(_ task: any StorableTask) {
+    let (isCancelled, awaiting) = attachment.withLock { attachment in
+      attachment.task = task
+      return (attachment.isCancelled, exchange(&attachment.awaiting, with: []))
+    }
+    if isCancelled { task.cancel() }
+    open()
+    for continuation in awaiting { continuation.resume(returning: task) }
+  }
+
+  override func taskHasEnded() {
+    if let group { table.remove(self, from: group) }
   }
 
   /// The task; if it is only now being created, one that ends as it does.
   func task<Success: Sendable>() -> Task<Success, any Error> {
-    let attached: (any Sendable)? = attachment.withLock { attachment in
-      if case .attached(let task) = attachment { task } else { nil }
-    }
-    if let task = attached as? Task<Success, any Error> { return task }
+    if let task = attachment.withLock({ $0.task }) as? Task<Success, any Error> { return task }
     return Task {
       guard let task = await self.attachedTask() as? Task<Success, any Error> else {
         throw CancellationError()
@@ -42,17 +56,20 @@ final class StoredTask: Sendable {
     }
   }
 
-  private func attachedTask() async -> any Sendable {
+  private func attachedTask() async -> any StorableTask {
     await withCheckedContinuation { continuation in
-      let attached: (any Sendable)? = attachment.withLock { attachment in
-        switch attachment {
-        case .attached(let task): return task
-        case .awaited(let waiting):
-          attachment = .awaited(waiting + [continuation])
-          return nil
-        }
+      let task = attachment.withLock { attachment in
+        if attachment.task == nil { attachment.awaiting.append(continuation) }
+        return attachment.task
       }
-      if let attached { continuation.resume(returning: attached) }
+      if let task { continuation.resume(returning: task) }
     }
   }
 }
+
+/// A task of whatever result.
+protocol StorableTask: Sendable {
+  func cancel()
+}
+
+extension Task: StorableTask {}

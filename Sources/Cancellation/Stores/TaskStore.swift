@@ -22,7 +22,21 @@ public final class TaskStore<ID: Hashable & Sendable>: Sendable {
     case skipIfRunning
   }
 
-  private let table = TaskTable<ID>()
+  private final class Group: TaskTable.Group, @unchecked Sendable {
+    private let id: ID
+
+    init(_ id: ID) {
+      self.id = id
+      super.init(hash: id.hashValue)
+    }
+
+    // All groups of a table are of one store.
+    override func hasID(of other: TaskTable.Group) -> Bool {
+      unsafe unsafeDowncast(other, to: Group.self).id == id
+    }
+  }
+
+  private let table = TaskTable()
 
   /// Makes an empty store.
   public init() {}
@@ -48,14 +62,13 @@ public final class TaskStore<ID: Hashable & Sendable>: Sendable {
     @_inheritActorContext @_implicitSelfCapture
     operation: sending @escaping @isolated(any) () async throws -> Success
   ) -> Task<Success, any Error> {
-    let entry = StoredTask()
-    let admission = table.admit(entry, id: id, policy: policy)
+    let entry = StoredTask(in: table)
+    let admission = table.admit(
+      entry, in: Group(id), isOnlyOne: policy == .skipIfRunning,
+      replaces: policy == .cancelPrevious)
     if let running = admission.running { return running.task() }
     for previous in admission.previous { previous.cancel() }
-    let start = TaskStart(operation) { [table, group = admission.group] in
-      if let group { table.remove(entry, from: group) }
-    }
-    let task = start.task(priority: priority, cancelledBy: entry.token)
+    let task = TaskStart(operation, at: entry).task(priority: priority)
     entry.attach(task)
     return task
   }
@@ -66,7 +79,7 @@ public final class TaskStore<ID: Hashable & Sendable>: Sendable {
   /// tasks.cancel(.search)
   /// ```
   public func cancel(_ id: ID) {
-    table.cancel(id)
+    table.cancel(Group(id))
   }
 
   /// Called otherwise here.
@@ -84,7 +97,7 @@ public final class TaskStore<ID: Hashable & Sendable>: Sendable {
 
   /// How many tasks under `id` have neither ended nor been cancelled by the store.
   public func count(_ id: ID) -> Int {
-    table.count(id)
+    table.count(Group(id))
   }
 }
 

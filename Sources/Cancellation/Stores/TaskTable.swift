@@ -6,42 +6,44 @@ internal import ProcedurePrimitives
 /// hash values, and an id is compared with those of its hash, of which there is mostly one, between
 /// two critical sections; the second looks whether what the first found still holds.
 ///
+/// It knows no ids, only groups, so that it is not generic: in a module that is not compiled together
+/// with this one each step of a generic table looks its types up.
+///
 /// Invariants:
 /// 1. A task is entered before it is created, so that a cancel of the id meanwhile finds it.
 /// 2. It is removed by identity: a task that ends late does not take its successor along.
 /// 3. Nothing is cancelled, no task is created, and no code of an id runs, with the lock held.
 /// 4. A group is in the table exactly while it has tasks.
-final class TaskTable<ID: Hashable & Sendable>: Sendable {
+final class TaskTable: Sendable {
   struct Admission: Sendable {
     var running: StoredTask?
     var previous: [StoredTask] = []
-    /// Where the task was entered; nil if it was not.
-    var group: Group?
   }
 
   /// The tasks under one id. Unchecked because the table's lock guards `tasks`.
-  final class Group: @unchecked Sendable {
-    let id: ID
+  class Group: @unchecked Sendable {
     fileprivate let hash: Int
-    fileprivate var tasks: [ObjectIdentifier: StoredTask] = [:]
+    @safe @exclusivity(unchecked) fileprivate var tasks: [ObjectIdentifier: StoredTask] = [:]
 
-    fileprivate init(id: ID, hash: Int) {
-      self.id = id
+    init(hash: Int) {
       self.hash = hash
     }
+
+    /// Whether it is one of the same id. User code. To override.
+    func hasID(of other: Group) -> Bool { self === other }
   }
 
   private let groups = Locked<[Int: SmallList<Group>]>([:])
 
-  func admit(_ task: StoredTask, id: ID, policy: TaskStore<ID>.Policy) -> Admission {
-    withGroup(of: id) { group, place in
-      if policy == .skipIfRunning, let running = group.tasks.first?.value {
-        return Admission(running: running)
-      }
+  /// Enters a task under the id of `new`, in that group or in the one that there is of the same id.
+  func admit(_ task: StoredTask, in new: Group, isOnlyOne: Bool, replaces: Bool) -> Admission {
+    withGroup(of: new) { group, place in
+      if isOnlyOne, let running = group.tasks.first?.value { return Admission(running: running) }
       if group.tasks.isEmpty { place.append(group) }
-      let previous = policy == .cancelPrevious ? Array(group.tasks.take().values) : []
+      let previous = replaces ? Array(exchange(&group.tasks, with: [:]).values) : []
       group.tasks[ObjectIdentifier(task)] = task
-      return Admission(previous: previous, group: group)
+      task.group = group
+      return Admission(previous: previous)
     }
   }
 
@@ -58,57 +60,46 @@ final class TaskTable<ID: Hashable & Sendable>: Sendable {
     _ = released
   }
 
-  func cancel(_ id: ID) {
-    let cancelled = withGroup(of: id) { group, place in
+  /// Cancels the tasks under the id of `group`.
+  func cancel(_ group: Group) {
+    let cancelled = withGroup(of: group) { group, place in
       place = place.keeping { $0 !== group }
-      return group.tasks.take()
+      return exchange(&group.tasks, with: [:])
     }
     for task in cancelled.values { task.cancel() }
   }
 
   func cancelAll() {
-    let cancelled = groups.withLock { $0.take() }
+    let cancelled = groups.withLock { exchange(&$0, with: [:]) }
     for group in cancelled.values.joined() {
       // Nothing enters it any more, but tasks that end still leave it.
-      let tasks = groups.withLock { _ in group.tasks.take() }
+      let tasks = groups.withLock { _ in exchange(&group.tasks, with: [:]) }
       for task in tasks.values { task.cancel() }
     }
   }
 
-  func count(_ id: ID) -> Int {
-    withGroup(of: id) { group, _ in group.tasks.count }
+  /// How many tasks there are under the id of `group`.
+  func count(_ group: Group) -> Int {
+    withGroup(of: group) { group, _ in group.tasks.count }
   }
 
-  /// Runs `body`, under the lock, with the group of `id` and the list of those with its hash; if there
-  /// is none, with an empty one that is in no list.
+  /// Runs `body`, under the lock, with the group that there is of the id of `new`, and the list of those with
+  /// its hash; if there is none, with `new`, which is in no list.
   private func withGroup<Result: Sendable>(
-    of id: ID, _ body: (Group, inout SmallList<Group>) -> Result
+    of new: Group, _ body: (Group, inout SmallList<Group>) -> Result
   ) -> Result {
-    let hash = id.hashValue
-    var made: Group?
     while true {
       // Kept until the lock is released: these may be the last references to ids.
-      let seen = groups.withLock { $0[hash] ?? .none }
-      let found = seen.first { $0.id == id }
-      let group = found ?? made ?? Group(id: id, hash: hash)
-      if found == nil { made = group }
+      let seen = groups.withLock { $0[new.hash] ?? .none }
+      let group = seen.first { new.hasID(of: $0) } ?? new
       let result: Result? = groups.withLock { groups in
-        var place = groups[hash] ?? .none
+        var place = groups[new.hash] ?? .none
         guard place.elementsEqual(seen, by: ===) else { return nil }
         let result = body(group, &place)
-        groups[hash] = place.isEmpty ? nil : place
+        groups[new.hash] = place.isEmpty ? nil : place
         return result
       }
       if let result { return result }
     }
-  }
-}
-
-extension Dictionary {
-  /// What it holds, which it no longer does then.
-  fileprivate mutating func take() -> Self {
-    var taken = Self()
-    swap(&self, &taken)
-    return taken
   }
 }

@@ -88,6 +88,33 @@ import Testing
     }
   }
 
+  @Test(
+    "K13: nothing is kept of a task that has ended, however it did", .timeLimit(.minutes(1)),
+    arguments: ["ended", "replaced", "cancelled", "store gone"])
+  func keepsNothing(end: String) async throws {
+    let (isReleased, isResultReleased) = (Gate(), Gate())
+    do {
+      var store: TaskStore<Int>? = TaskStore<Int>()
+      let capture = Tracker { isReleased.open() }
+      let mayEnd = Gate()
+      let task = store?.addTask(id: 1) {
+        await mayEnd.wait()
+        return withExtendedLifetime(capture) { Tracker { isResultReleased.open() } }
+      }
+      switch end {
+      case "replaced": store?.addTask(id: 1, policy: .cancelPrevious) {}
+      case "cancelled": store?.cancel(1)
+      case "store gone": store = nil
+      default: break
+      }
+      mayEnd.open()
+      _ = try await task?.value
+      if end == "ended" { withExtendedLifetime(store) {} }
+    }
+    await isReleased.wait()
+    await isResultReleased.wait()
+  }
+
   @Test("K13: an id is released when its last task has ended, not with the store")
   func released() async throws {
     let store = TaskStore<BusyID>()

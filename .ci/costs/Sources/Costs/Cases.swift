@@ -32,6 +32,21 @@ func run(_ body: (ProcedureQueue) -> Void) {
   isDone.wait()
 }
 
+/// Makes so many tasks, in a task, and waits for all of them.
+func runTasks(
+  _ count: Int,
+  _ make: @escaping @Sendable (TaskStore<Int>, CancellationToken, Int) -> Task<Void, any Error>
+) {
+  let isDone = DispatchSemaphore(value: 0)
+  Task.detached {
+    let (store, source) = (TaskStore<Int>(), CancellationTokenSource())
+    let tasks = (0..<count).map { make(store, source.token, $0) }
+    for task in tasks { try? await task.value }
+    isDone.signal()
+  }
+  isDone.wait()
+}
+
 let cases: [String: @Sendable (Int) -> Void] = [
   "no-op": { count in
     run { queue in for _ in 0..<count { queue.add(NoOperation()) } }
@@ -115,6 +130,18 @@ let cases: [String: @Sendable (Int) -> Void] = [
       }
       isDone.wait()
     }
+  },
+  // A task under an id, one of sixteen that change.
+  "stored-task": { count in
+    runTasks(count) { store, _, index in store.addTask(id: index % 16) {} }
+  },
+  // A task that a token cancels.
+  "token-task": { count in
+    runTasks(count) { _, token, _ in Task(cancelledBy: token) {} }
+  },
+  // The same that nothing cancels.
+  "task": { count in
+    runTasks(count) { _, _, _ in Task {} }
   },
   "token": { count in
     for _ in 0..<count {
