@@ -21,7 +21,7 @@
 /// places are free. For several at once, give the condition to the children and not to the group.
 ///
 /// ## Cost
-/// No thread waits. Some hundred nanoseconds more for a procedure.
+/// No thread waits. Two to four microseconds more for a procedure.
 public struct AtMost: ExclusionCondition {
   private let limit: ExclusionLimit
 

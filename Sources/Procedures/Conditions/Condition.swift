@@ -1,3 +1,5 @@
+internal import ProcedurePrimitives
+
 /// Decides whether a procedure may run, when all it depends on has finished.
 ///
 /// ```swift
@@ -70,7 +72,7 @@ extension Condition {
   public var exclusionLimits: [ExclusionLimit] { exclusions.map { ExclusionLimit($0) } }
 
   /// The name of its type.
-  public var name: String { String(describing: Self.self) }
+  public var name: String { typeName(Self.self) }
 }
 
 /// A condition that answers at once. No task is started for it.

@@ -1,3 +1,5 @@
+internal import ProcedurePrimitives
+
 /// A category of mutual exclusion: a type or a name, in a domain.
 ///
 /// ```swift
@@ -8,8 +10,16 @@
 ///
 /// Equal categories are the same one, wherever they were made. A type and a name never are.
 public struct ExclusionCategory: Hashable, Sendable, CustomStringConvertible {
+  private struct TypeIdentity: Hashable, Sendable {
+    let type: Any.Type
+
+    static func == (left: Self, right: Self) -> Bool { left.type == right.type }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(type)) }
+  }
+
   private enum Name: Hashable, Sendable {
-    case type(ObjectIdentifier)
+    case type(TypeIdentity)
     case text(String)
   }
 
@@ -17,19 +27,22 @@ public struct ExclusionCategory: Hashable, Sendable, CustomStringConvertible {
   private let domain: ExclusionDomain
 
   /// The type's name, or the text.
-  public let description: String
+  public var description: String {
+    switch name {
+    case .type(let type): typeName(type.type)
+    case .text(let text): text
+    }
+  }
 
   /// The category of a type. Types of the same name in different modules are different categories.
   public init(_ type: (some Any).Type, in domain: ExclusionDomain = .process) {
-    name = .type(ObjectIdentifier(type))
-    description = String(describing: type)
+    name = .type(TypeIdentity(type: type))
     self.domain = domain
   }
 
   /// The category of a name: equal names are the same category.
   public init(named name: String, in domain: ExclusionDomain = .process) {
     self.name = .text(name)
-    description = name
     self.domain = domain
   }
 

@@ -66,20 +66,20 @@ struct ExclusionTable: Sendable {
   /// - Returns: requests that hold all they want from here on, if their procedures have a slot.
   mutating func leave(_ request: ExclusionRequest) -> [ExclusionRequest] {
     withdraw(request)
-    var levels = request.vacated.take().map { [$0] } ?? []
+    var holdings: [ExclusionRequest.Holding] = []
     if case .held = request.status {
       request.status = .idle
-      let holdings = request.holdings
-      request.holdings = []
+      swap(&holdings, &request.holdings)
       for (index, holding) in holdings.enumerated() {
         precondition(
           holding.inside?.isUnused ?? true,
           "Internal inconsistency: a holder ends before those inside it")
         holding.level.letOut(request, index, holding)
-        levels.append(holding.level)
       }
     }
-    let offered = levels.flatMap { offer(at: $0) }
+    var offered: [ExclusionRequest] = []
+    if let vacated = request.vacated.take() { offer(at: vacated, &offered) }
+    for holding in holdings { offer(at: holding.level, &offered) }
     if let wait = request.wait { for offer in offered { offer.admittedBy = wait.id } }
     return offered
   }
@@ -190,8 +190,7 @@ struct ExclusionTable: Sendable {
   }
 
   /// Lets in requests while there is room, in order. Those that another level keeps out wait there.
-  private mutating func offer(at level: ExclusionLevel) -> [ExclusionRequest] {
-    var offered: [ExclusionRequest] = []
+  private mutating func offer(at level: ExclusionLevel, _ offered: inout [ExclusionRequest]) {
     while let line = level.lines.first, let first = line.first,
       !level.keepsOut(first, line.index)
     {
@@ -206,7 +205,6 @@ struct ExclusionTable: Sendable {
       }
     }
     if level.isUnused, levels[level.category] === level { levels[level.category] = nil }
-    return offered
   }
 }
 

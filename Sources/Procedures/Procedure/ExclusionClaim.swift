@@ -7,6 +7,11 @@ final class ExclusionClaim: @unchecked Sendable {
 
   /// A condition was added that names these.
   func add(_ new: [ExclusionLimit]) {
+    // As mostly: the same array serves.
+    if limits.isEmpty, new.count == 1 {
+      limits = new
+      return
+    }
     for limit in new {
       if let known = index(of: limit.category) {
         // Of two counts that one procedure names, the lower is kept.

@@ -130,7 +130,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   var progressSource: Procedure? { nil }
 
   /// The name of a procedure whose name is not set.
-  final var defaultName: String { derivedName ?? String(describing: type(of: self)) }
+  final var defaultName: String { derivedName ?? typeName(type(of: self)) }
 
   /// A name that says more than the type does. Made when it is read.
   var derivedName: String? { nil }
@@ -146,7 +146,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   ///
   /// The base implementation finishes with `ProcedureError.Code.notImplemented`.
   open func execute() {
-    finish(withError: ProcedureError.notImplemented(String(describing: type(of: self))))
+    finish(withError: ProcedureError.notImplemented(typeName(type(of: self))))
   }
 
   /// Called in a turn after the procedure was cancelled, before its DidCancel observers.
@@ -372,7 +372,7 @@ extension Procedure: Hashable {
 extension Procedure: CustomStringConvertible {
   /// Its name, type, state and errors, for example `'Upload' (Upload, executing, cancelled)`.
   public var description: String {
-    let type = String(describing: type(of: self))
+    let type = typeName(type(of: self))
     let status = ProcedureStatus(byte: status.load())
     var parts = name == type ? ["\(status.state)"] : [type, "\(status.state)"]
     if status.isCancelled { parts.append("cancelled") }

@@ -1,4 +1,5 @@
 public import Foundation
+internal import ProcedurePrimitives
 
 /// Runs a Foundation operation as a procedure: starts it, and finishes after it.
 ///
@@ -46,7 +47,7 @@ public final class OperationProcedure: Procedure, @unchecked Sendable {
   public init(_ operation: Operation) {
     self.operation = operation
     super.init()
-    name = operation.name ?? String(describing: type(of: operation))
+    name = operation.name ?? typeName(type(of: operation))
     let priority = ProcedurePriority(operation.queuePriority)
     if priority != .normal { self.priority = priority }
     cancellationToken.onCancel { operation.cancel() }

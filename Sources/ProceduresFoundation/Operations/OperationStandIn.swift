@@ -1,4 +1,5 @@
 internal import Foundation
+internal import ProcedurePrimitives
 
 /// Stands for an operation among the dependencies of a procedure: finishes after it, cancelled if it is.
 final class OperationStandIn: Procedure, @unchecked Sendable {
@@ -10,7 +11,7 @@ final class OperationStandIn: Procedure, @unchecked Sendable {
   init(_ operation: Operation) {
     self.operation = operation
     super.init()
-    name = operation.name ?? String(describing: type(of: operation))
+    name = operation.name ?? typeName(type(of: operation))
   }
 
   override func execute() {

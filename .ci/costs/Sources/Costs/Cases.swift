@@ -83,6 +83,25 @@ let cases: [String: @Sendable (Int) -> Void] = [
       }
     }
   },
+  "conditioned": { count in
+    run { queue in
+      for _ in 0..<count {
+        let procedure = NoOperation()
+        procedure.add(condition: BlockCondition { true })
+        queue.add(procedure)
+      }
+    }
+  },
+  // All of one category, so that one at a time runs.
+  "exclusive": { count in
+    run { queue in
+      for _ in 0..<count {
+        let procedure = NoOperation()
+        procedure.add(condition: MutuallyExclusive<NoOperation>())
+        queue.add(procedure)
+      }
+    }
+  },
   "cancelled": { count in
     run { queue in
       for _ in 0..<count { queue.add(NoOperation()) }

@@ -7,21 +7,21 @@ extension ReadyList {
   func aftermath(
     of storage: inout Storage, offering offers: [ExclusionRequest]? = nil
   ) -> Aftermath {
-    let foreign = offers.map { accept($0, &storage) }
+    let foreign = offers.map { accept($0, &storage) } ?? []
     if recording.isUsed { recording.note(storage.machine.hindrance) }
     let needsWorker = storage.machine.requestWorker()
     let isStuck = storage.machine.isStuck(hasMoreArrivals: !arrivals.isEmpty)
-    if !needsWorker, !isStuck, foreign == nil { return .none }
+    if !needsWorker, !isStuck, foreign.isEmpty { return .none }
     return aftermath(of: &storage, needsWorker: needsWorker, isStuck: isStuck, foreign: foreign)
   }
 
   @inline(never)
   func aftermath(
-    of storage: inout Storage, needsWorker: Bool, isStuck: Bool, foreign: [ExclusionRequest]?
+    of storage: inout Storage, needsWorker: Bool, isStuck: Bool, foreign: [ExclusionRequest]
   ) -> Aftermath {
     if needsWorker { isWorkerComing.store(1) }
     let isNoted = isStuck && storage.context.wantsStuckLists
-    if !isNoted, foreign == nil {
+    if !isNoted, foreign.isEmpty {
       guard needsWorker else { return .none }
       if fixedContext != nil { return .worker(self) }
     }
@@ -29,7 +29,7 @@ extension ReadyList {
       Aftermath.Work(
         on: self, workerContext: needsWorker ? storage.context : nil,
         supervisor: isNoted ? storage.context.supervisor : nil,
-        offers: foreign ?? []))
+        offers: foreign))
   }
 
   /// What a critical section leaves to be done when all locks have been released. Mostly nothing.
