@@ -76,10 +76,15 @@ struct Gate: ~Copyable, Sendable {
   private static let patience = 500
 
   @usableFromInline let state = Atomic<UInt32>(0)
-  private let alarm = DispatchSemaphore(value: 0)
+  /// Made by the first thread that is about to sleep, or to wake one: most gates need none.
+  private let storedAlarm = AtomicLazyReference<DispatchSemaphore>()
 
   @usableFromInline
   init() {}
+
+  private var alarm: DispatchSemaphore {
+    storedAlarm.load() ?? storedAlarm.storeIfNil(DispatchSemaphore(value: 0))
+  }
 
   @inlinable @inline(__always)
   borrowing func enter() {
