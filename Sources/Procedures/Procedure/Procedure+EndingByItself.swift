@@ -26,7 +26,18 @@ extension Procedure {
       )
     }
     guard isReported else { return }
-    let diagnostic = ProcedureDiagnostic.finishTooLate(name, errors, instead: form)
+    report(.finishTooLate(name, errors, instead: form), to: supervisor)
+  }
+
+  /// The closure of a ready-made procedure has thrown, or its handle was called with an error, when it had been
+  /// finished before. Nothing is lost if that was a cancel's doing.
+  final func reportLostErrors(_ errors: [any Error]) {
+    if isCancelled { return }
+    let supervisor = read { $0.home?.context.supervisor ?? $0.ending?.lateFinishes?.supervisor }
+    report(.errorsTooLate(name, errors), to: supervisor)
+  }
+
+  private func report(_ diagnostic: ProcedureDiagnostic, to supervisor: QueueSupervisor?) {
     if supervisor?.report(diagnostic) != true { StandardError.write("Procedures: \(diagnostic)\n") }
   }
 }

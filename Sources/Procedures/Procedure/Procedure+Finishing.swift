@@ -37,7 +37,11 @@ extension Procedure {
       listForTurns.requestTurn(of: self)
       return true
     case .late:
-      if !isByItself, let form = formThatCallsBack { reportLateFinish(errors, instead: form) }
+      if isByItself {
+        if !errors.isEmpty { reportLostErrors(errors) }
+      } else if let form = formThatCallsBack {
+        reportLateFinish(errors, instead: form)
+      }
       return false
     case .refused:
       supervisor?.report(.finishRefused(self))

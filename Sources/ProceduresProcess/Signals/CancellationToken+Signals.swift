@@ -14,7 +14,8 @@
     /// is `withCancellationToken(signals:)`: this one counts until a signal comes, also when nothing looks at
     /// the token any more.
     ///
-    /// A process that was started with `SIGHUP` ignored, as by `nohup`, goes on ignoring it. If the system
+    /// A process that was started with `SIGHUP` ignored, as by `nohup`, goes on ignoring it; another signal that was
+    /// ignored is caught. If the system
     /// has neither a descriptor nor a thread to give, signals are left as they are. Several tokens for one
     /// signal are all cancelled by it.
     ///

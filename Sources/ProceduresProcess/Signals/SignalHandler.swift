@@ -22,15 +22,14 @@
 
     /// Makes what the handler needs. The end to read from; nil if the system has no descriptors to give.
     static func openPipe() -> Int32? {
-      var ends: [Int32] = [-1, -1]
-      guard unsafe pipe(&ends) == 0 else { return nil }
-      for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+      // In the place of a standard stream that is closed, each byte that the program prints would be a signal.
+      guard let pipe = FileDescriptorPair() else { return nil }
       // A handler must not block.
-      _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
+      FileDescriptorPair.makeNonBlocking(pipe.writing)
       unsafe previousActions = .allocate(capacity: Int(signalCount))
       unsafe previousActions?.initialize(repeating: sigaction(), count: Int(signalCount))
-      unsafe pipeEnd = ends[1]
-      return ends[0]
+      unsafe pipeEnd = pipe.writing
+      return pipe.reading
     }
 
     /// Catches a signal from now on. False if it cannot be caught, or is to have no effect.

@@ -79,6 +79,22 @@ private func useDefaultActions() {
     }
   }
 
+  @Test("I5: what a program prints is no signal, and none is lost, with closed standard streams")
+  func closedStandardStreams() async {
+    await #expect(processExitsWith: .success) {
+      useDefaultActions()
+      for descriptor: Int32 in 0...2 { close(descriptor) }
+      let token = CancellationToken.signals(.interrupt)
+      var (line, byte): (UInt8, UInt8) = (UInt8(SIGTERM), 0)
+      for descriptor: Int32 in 0...2 {
+        _ = unsafe write(descriptor, &line, 1)
+        _ = unsafe read(descriptor, &byte, 1)
+      }
+      kill(getpid(), SIGINT)
+      exit(await token.cancelled ? 0 : 1)
+    }
+  }
+
   @Test(
     "I5: after a scope a signal ends the program as before, and a handler of the program's is back")
   func restored() async {

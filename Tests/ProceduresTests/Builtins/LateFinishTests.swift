@@ -49,7 +49,7 @@ import Testing
     let cancelled = BlockProcedure { procedure in procedure.cancel() }
     let handle = AsyncProcedure(.callback) { finish in
       finish()
-      finish(TestError("second"))
+      finish()
     }
     let own = TracedProcedure()
     queue.add(early, cancelled, handle, own)
@@ -59,6 +59,39 @@ import Testing
     cancelled.finish()
     own.finish()
     #expect(reports.events.isEmpty)
+  }
+
+  @Test("an error that a closure throws, or a handle brings, after a finish is reported")
+  func lostErrors() {
+    let queue = makeQueue()
+    let procedures: [Procedure] = [
+      BlockProcedure { procedure in
+        procedure.finish()
+        throw TestError("thrown")
+      },
+      AsyncProcedure { procedure in
+        procedure.finish()
+        throw TestError("thrown")
+      },
+      AsyncResultProcedure<Int>(.callback) { finish in
+        finish(.success(1))
+        finish(.failure(TestError("second")))
+      },
+    ]
+    let cancelled = BlockProcedure { procedure in
+      procedure.cancel()
+      procedure.finish()
+      throw TestError("after a cancel")
+    }
+    procedures[0].name = "upload"
+    queue.add(procedures + [cancelled])
+    scheduler.run()
+    #expect(procedures.allSatisfy { $0.outcome == .succeeded })
+    #expect(reports.events.map(\.code) == [.finishTooLate, .finishTooLate, .finishTooLate])
+    #expect(
+      reports.events[0].description
+        == "The closure of 'upload' ended after it had been finished, and these errors are lost: "
+        + "thrown. Throw, or finish, but not both; call a finish handle once.")
   }
 
   @Test(

@@ -11,8 +11,8 @@ public struct ProcedureDiagnostic: Sendable, CustomStringConvertible {
     public static let finishRefused = Code(description: "finishRefused")
     /// A procedure was added to a queue that is closed, or to a group that has finished.
     public static let additionRefused = Code(description: "additionRefused")
-    /// `finish` was called on a ready-made procedure that had ended by itself: whatever was still under
-    /// way, its errors are lost.
+    /// `finish` was called on a ready-made procedure that had ended by itself, or its closure threw when it had
+    /// been finished: whatever was still under way, its errors are lost.
     public static let finishTooLate = Code(description: "finishTooLate")
     /// A cancelled procedure has not finished within the queue's `cancellationGracePeriod`.
     public static let lingering = Code(description: "lingering")
@@ -58,6 +58,13 @@ public struct ProcedureDiagnostic: Sendable, CustomStringConvertible {
 
   static func additionRefused(_ name: String, _ error: ProcedureError) -> ProcedureDiagnostic {
     ProcedureDiagnostic(.additionRefused, name, "'\(name)' was refused. \(error)")
+  }
+
+  static func errorsTooLate(_ name: String, _ errors: [any Error]) -> ProcedureDiagnostic {
+    ProcedureDiagnostic(
+      .finishTooLate, name,
+      "The closure of '\(name)' ended after it had been finished, and these errors are lost: "
+        + "\(errors.sentence). Throw, or finish, but not both; call a finish handle once.")
   }
 
   static func finishTooLate(
