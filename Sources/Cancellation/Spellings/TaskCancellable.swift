@@ -55,22 +55,24 @@ extension TaskStoring {
   /// Starts a task under the default id.
   @discardableResult
   public func addTask<Success: Sendable>(
+    policy: TaskStore<AnyTaskID>.Policy = .concurrent,
     priority: TaskPriority? = nil,
     @_inheritActorContext @_implicitSelfCapture
     operation: sending @escaping @isolated(any) () async throws -> Success
   ) -> Task<Success, any Error> {
-    addTask(id: DefaultTaskID(), priority: priority, operation: operation)
+    addTask(id: DefaultTaskID(), policy: policy, priority: priority, operation: operation)
   }
 
-  /// Starts a task; several may run under one id.
+  /// Starts a task; several may run under one id, unless `policy` says otherwise.
   @discardableResult
   public func addTask<Success: Sendable>(
     id: some Hashable & Sendable,
+    policy: TaskStore<AnyTaskID>.Policy = .concurrent,
     priority: TaskPriority? = nil,
     @_inheritActorContext @_implicitSelfCapture
     operation: sending @escaping @isolated(any) () async throws -> Success
   ) -> Task<Success, any Error> {
-    taskStore.addTask(id: AnyTaskID(id), priority: priority, operation: operation)
+    taskStore.addTask(id: AnyTaskID(id), policy: policy, priority: priority, operation: operation)
   }
 
   /// Cancels the tasks under `id`.

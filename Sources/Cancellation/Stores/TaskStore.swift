@@ -95,6 +95,12 @@ public final class TaskStore<ID: Hashable & Sendable>: Sendable {
     table.cancelAll()
   }
 
+  /// How many tasks have neither ended nor been cancelled by the store, under whatever ids. O(ids).
+  public var count: Int { table.count }
+
+  /// Whether no task runs that the store has not cancelled.
+  public var isEmpty: Bool { table.isEmpty }
+
   /// How many tasks under `id` have neither ended nor been cancelled by the store.
   public func count(_ id: ID) -> Int {
     table.count(Group(id))

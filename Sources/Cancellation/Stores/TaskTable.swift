@@ -78,6 +78,12 @@ final class TaskTable: Sendable {
     }
   }
 
+  var isEmpty: Bool { groups.withLock { $0.isEmpty } }
+
+  var count: Int {
+    groups.withLock { $0.values.joined().reduce(0) { $0 + $1.tasks.count } }
+  }
+
   /// How many tasks there are under the id of `group`.
   func count(_ group: Group) -> Int {
     withGroup(of: group) { group, _ in group.tasks.count }

@@ -74,6 +74,18 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
     self.init(name: name, children: list)
   }
 
+  /// Makes a group of the procedures of a sequence, as `init(children:)`.
+  public convenience init<Children: Sequence>(_ children: Children)
+  where Children.Element: Procedure {
+    self.init(name: nil, children: children)
+  }
+
+  /// Makes a group, with a name, of the procedures of a sequence.
+  public convenience init<Children: Sequence>(name: String?, _ children: Children)
+  where Children.Element: Procedure {
+    self.init(name: name, children: children)
+  }
+
   /// Makes a group of the procedures given.
   public convenience init(_ children: Procedure...) {
     self.init(children: children)

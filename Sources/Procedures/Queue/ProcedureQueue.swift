@@ -156,10 +156,17 @@ public final class ProcedureQueue: Sendable {
   /// ```
   ///
   /// A suspended queue is not resumed. Cancelling the waiting task ends the wait, and the queue
-  /// remains closed.
-  public func drain() async {
+  /// remains closed; in a task that is cancelled it does not wait. A limit on the time is the same:
+  ///
+  /// ```swift
+  /// let isDone = try await withTask(cancelledBy: .timeout(.seconds(5))) { await queue.drain() }
+  /// ```
+  ///
+  /// - Returns: false if the waiting task was cancelled before they had finished.
+  @discardableResult
+  public func drain() async -> Bool {
     close()
-    await waitUntilAllFinished()
+    return await list.waitUntilEmpty()
   }
 
   /// Cancels every procedure that has not finished. Those added later are not affected.
@@ -197,8 +204,10 @@ public final class ProcedureQueue: Sendable {
   }
 
   /// Waits until there is a moment without unfinished procedures, or the waiting task is cancelled.
+  ///
+  /// In a task that is cancelled it does not wait: `count` says whether procedures are left, as `drain()` does.
   public func waitUntilAllFinished() async {
-    await list.waitUntilEmpty()
+    _ = await list.waitUntilEmpty()
   }
 
   /// Where delays and timeouts on the queue take their time from; tasks may sleep on it too.

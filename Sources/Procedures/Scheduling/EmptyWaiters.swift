@@ -4,7 +4,7 @@ internal import Dispatch
 struct EmptyWaiters: Sendable {
   private enum Waiter: Sendable {
     case thread(DispatchSemaphore)
-    case task(id: UInt64, CheckedContinuation<Void, Never>)
+    case task(id: UInt64, CheckedContinuation<Bool, Never>)
   }
 
   private var waiters: [Waiter] = []
@@ -21,12 +21,12 @@ struct EmptyWaiters: Sendable {
     return lastID
   }
 
-  mutating func add(_ task: CheckedContinuation<Void, Never>, id: UInt64) {
+  mutating func add(_ task: CheckedContinuation<Bool, Never>, id: UInt64) {
     waiters.append(.task(id: id, task))
   }
 
   /// Takes out a task that waits no more; nil if it has been resumed, or has not begun to wait.
-  mutating func removeTask(_ id: UInt64) -> CheckedContinuation<Void, Never>? {
+  mutating func removeTask(_ id: UInt64) -> CheckedContinuation<Bool, Never>? {
     for (index, waiter) in waiters.enumerated() {
       guard case .task(id, let continuation) = waiter else { continue }
       waiters.remove(at: index)
@@ -46,7 +46,7 @@ struct EmptyWaiters: Sendable {
     for waiter in waiters {
       switch waiter {
       case .thread(let semaphore): semaphore.signal()
-      case .task(_, let continuation): continuation.resume()
+      case .task(_, let continuation): continuation.resume(returning: true)
       }
     }
   }

@@ -9,6 +9,19 @@ import Testing
 
   // MARK: TaskStore
 
+  @Test("K13: a store counts all of its tasks, and those under one id")
+  func counts() async throws {
+    let (store, gate) = (TaskStore<Int>(), Gate())
+    #expect(store.isEmpty && store.count == 0)
+    let tasks = [1, 1, 2].map { id in store.addTask(id: id) { await gate.wait() } }
+    #expect(!store.isEmpty && store.count == 3 && store.count(1) == 2)
+    store.cancel(1)
+    #expect(store.count == 1)
+    gate.open()
+    for task in tasks { try await task.value }
+    #expect(store.isEmpty && store.count == 0)
+  }
+
   @Test("K13: tasks are kept by id, several under one, and leave by themselves")
   func concurrent() async throws {
     let store = TaskStore<Work>()

@@ -220,6 +220,22 @@ import Testing
     _ = await group.waitUntilFinished()
   }
 
+  @Test("G1: made of an array, with its label or without, of whatever class")
+  func arrays() {
+    let children = (0..<3).map { TracedProcedure("\($0)", trace: trace) }
+    let procedures: [Procedure] = (3..<5).map { TracedProcedure("\($0)", trace: trace) }
+    let lazy = (5..<7).lazy.map { [trace] in TracedProcedure("\($0)", trace: trace) }
+    let groups = [
+      GroupProcedure(children), GroupProcedure(name: "named", procedures),
+      GroupProcedure(children: lazy), GroupProcedure([]),
+    ]
+    #expect(groups.map(\.children.count) == [3, 2, 2, 0])
+    makeQueue().add(groups)
+    scheduler.run()
+    #expect(groups.allSatisfy { $0.outcome == .succeeded })
+    #expect(trace.events.count { $0.hasSuffix("execute") } == 7)
+  }
+
   @Test("G9: isSuspended holds children back; a cancelled suspended group finishes")
   func suspended() {
     let child = TracedProcedure("child", trace: trace)

@@ -14,20 +14,23 @@ extension ReadyList {
   }
 
   /// Returns when the last procedure has left, or the task is cancelled.
-  func waitUntilEmpty() async {
+  ///
+  /// - Returns: false in the latter case.
+  func waitUntilEmpty() async -> Bool {
     let id = storage.withLock { $0.emptyWaiters.makeID() }
-    await withTaskCancellationHandler {
+    return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let mustWait = storage.withLock { storage in
-          guard hasMembers(storage), !Task.isCancelled else { return false }
+        let isEmpty: Bool? = storage.withLock { storage in
+          if !hasMembers(storage) { return true }
+          if Task.isCancelled { return false }
           storage.emptyWaiters.add(continuation, id: id)
-          return true
+          return nil
         }
-        if !mustWait { continuation.resume() }
+        if let isEmpty { continuation.resume(returning: isEmpty) }
       }
     } onCancel: {
       let continuation = storage.withLock { $0.emptyWaiters.removeTask(id) }
-      continuation?.resume()
+      continuation?.resume(returning: false)
     }
   }
 
