@@ -15,10 +15,11 @@ extension ProcedureError {
     return causes.allSatisfy { ($0 as? ProcedureError)?.follows(within: group) ?? false }
   }
 
-  /// What is behind the messages of dependencies; a cancel without errors is a `CancellationError`.
+  /// What is behind the messages of dependencies, and of a group that something has ended; a cancel without errors
+  /// is a `CancellationError`.
   fileprivate var cause: any Error {
     var error = self
-    while error.isMessenger {
+    while error.isMessenger || error.isOfGroup && !error.underlyingErrors.isEmpty {
       guard let next = error.underlyingErrors.first else { return CancellationError() }
       guard let message = next as? ProcedureError else { return next }
       error = message
@@ -28,7 +29,7 @@ extension ProcedureError {
 }
 
 extension Error {
-  /// The error itself; of one that says how a dependency ended, what that ended with.
+  /// The error itself; of one that says how a dependency or the group ended, what that ended with.
   var cause: any Error { (self as? ProcedureError)?.cause ?? self }
 }
 

@@ -40,6 +40,33 @@ import Testing
     #expect(throws: TestError("e")) { try ProcedureOutcome.cancelled([chain]).get() }
     #expect(throws: CancellationError.self) { try ProcedureOutcome.failed([cancelled]).get() }
     #expect(throws: timedOut) { try ProcedureOutcome.cancelled([late]).get() }
+    let inGroup = ProcedureError(
+      .parentCancelled, procedure: "g", underlyingErrors: [timedOut])
+    let behind = ProcedureError(
+      .dependencyCancelled, procedure: "c", underlyingErrors: [inGroup])
+    let sibling = ProcedureError(.siblingFailed, procedure: "s", underlyingErrors: [TestError("s")])
+    let requested = ProcedureError(.parentCancelled, procedure: "g")
+    #expect(throws: timedOut) { try ProcedureOutcome.cancelled([inGroup]).get() }
+    #expect(throws: timedOut) { try ProcedureOutcome.cancelled([behind]).get() }
+    #expect(throws: TestError("s")) { try ProcedureOutcome.cancelled([sibling]).get() }
+    #expect(throws: requested) { try ProcedureOutcome.cancelled([requested]).get() }
+  }
+
+  @Test("E2: the value of a child of a group that times out is the time-out")
+  func childOfAGroup() async throws {
+    let child = AsyncResultProcedure<Int> {
+      try await Task.sleep(for: .seconds(1000))
+      return 1
+    }
+    let group = GroupProcedure(child)
+    let clock = TestClock()
+    let queue = ProcedureQueue(clock: clock.clock)
+    group.timeout(after: .seconds(1))
+    child.addDidExecuteBlockObserver { _ in clock.advance(by: .seconds(1)) }
+    queue.add(group)
+    await #expect { try await child.value } throws: { error in
+      (error as? ProcedureError)?.code == .timedOut
+    }
   }
 
   @Test("equal: in the same way, with equal errors in the same order")
