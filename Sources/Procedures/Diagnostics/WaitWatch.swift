@@ -94,6 +94,8 @@ final class WaitWatch: Sendable {
     let cycles = found.isEmpty ? [] : WaitGraph(from: root).cycles.filter(found.contains)
     let certain = graph.isBusy ? cycles.filter(suspects.contains) : cycles
     for cycle in certain { cycle.end(reportingTo: root.context.supervisor) }
+    // What those waited for may have been in a second one.
+    if !certain.isEmpty { noteStuck(in: root) }
     suspect(cycles.filter { !certain.contains($0) }, in: root)
   }
 

@@ -61,13 +61,14 @@ extension Procedure {
         "Procedure '\(name)' was added to a queue or group twice; make a new one for each run.")
     }
     // As mostly: nothing follows.
-    if case .none = aftermath, effect != .turn, case .accepted = insertion, role == .member,
+    if case .none = aftermath, effect != .turn, case .accepted = insertion, role <= .founding,
       groupCancel == nil, childList == nil, dependencies.isEmpty
     {
       return insertion
     }
     // A group that waits for nothing else is ready in a moment.
-    aftermath.carryOut(isLast: childList == nil || !dependencies.isEmpty)
+    let isReadySoon = childList != nil && dependencies.isEmpty && insertion != .held
+    aftermath.carryOut(isLast: !isReadySoon)
     if effect == .turn {
       // It was cancelled before.
       listForTurns.requestTurn(of: self)

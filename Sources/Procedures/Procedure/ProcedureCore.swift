@@ -95,6 +95,9 @@ internal import ProcedurePrimitives
     guard !machine.isRetired else { return nil }
     let effect = machine.post(.dependencyDone)
     record.open?.note(machine, after: dependency)
+    if effect == .none, machine.mayStart, let home = unsafe storedHome {
+      return unsafe home._withUnsafeGuaranteedRef { $0.aftermathOfWaitingOn() }
+    }
     return advance(procedure, after: effect, onWorkerOf: list)
   }
 

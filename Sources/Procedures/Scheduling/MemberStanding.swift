@@ -1,10 +1,14 @@
 /// As what an item is added.
-enum MemberRole: UInt8, Sendable {
+enum MemberRole: UInt8, Sendable, Comparable {
   case member
+  /// One of those that a group is made of.
+  case founding
   /// Another member needs it: a closed list accepts it too, and it is not held back.
   case need
   /// Others may be held back because of it.
   case barrier
+
+  static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// What an item brings along: fixed when it is added.

@@ -5,8 +5,7 @@ extension ReadyListStateMachine {
   /// The children that there were, as long as those are kept that have finished.
   struct KeptChildren: Sendable {
     fileprivate(set) var all: [Item] = []
-    /// Not before the group knows what it is made of.
-    fileprivate(set) var isKept = false
+    fileprivate(set) var isKept = true
 
     mutating func add(_ item: Item) {
       if isKept { all.append(item) }
@@ -25,9 +24,11 @@ extension ReadyListStateMachine {
   /// Whether `children` has those that have finished.
   var keepsFinishedChildren: Bool { kept.isKept }
 
-  /// The group is made of these, which were inserted before any thread knew of it.
+  /// The group is made of these, which were inserted. User code of one of them, in a turn that it had before the
+  /// others were, may have added more.
   mutating func consist(of children: [Item]) {
-    kept = KeptChildren(all: children, isKept: true)
+    guard keepsFinishedChildren else { return }
+    kept.all = kept.all.isEmpty ? children : children + kept.all
   }
 
   /// - Returns: what is forgotten, to be released when nothing is locked.

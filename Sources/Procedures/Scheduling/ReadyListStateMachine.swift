@@ -92,7 +92,8 @@ struct ReadyListStateMachine<Item: Schedulable, Request: SchedulingRequest>: Sen
     let member = Member.retaining(item)
     join(member, line, isKept: true)
     if !isHeld, let request { lines.note(request, of: member) }
-    if isGroup { kept.add(item) }
+    // The group brings those that it is made of itself.
+    if isGroup, standing.role != .founding { kept.add(item) }
     return isHeld ? .held : .accepted(isAnnounced: isAnnounced)
   }
 

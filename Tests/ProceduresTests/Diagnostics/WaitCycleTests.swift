@@ -201,6 +201,60 @@ import Testing
     #expect(scheduler.quietWorkCount == 1)
   }
 
+  @Test("Q7: a barrier waits for one that waits for it, a group or not", arguments: [false, true])
+  func barrierInACycle(isGroup: Bool) {
+    let queue = makeQueue()
+    let barrier = isGroup ? GroupProcedure(name: "barrier", make("child")) : make("barrier")
+    let x = make("x", after: barrier)
+    queue.add(x)
+    scheduler.run()
+    queue.add(barrier: barrier)
+    scheduler.run()
+    expectCycle(["x", "barrier"], [x, barrier])
+  }
+
+  @Test("Q7: a group that is held back behind a barrier which waits for it")
+  func groupBehindABarrier() {
+    let queue = makeQueue()
+    let group = GroupProcedure(name: "group", make("child"))
+    let x = make("x", after: group)
+    queue.add(x)
+    queue.add(barrier: make("barrier"))
+    scheduler.run()
+    queue.add(group)
+    scheduler.run()
+    #expect([x, group].allSatisfy { $0.isFinished } && queue.count == 0)
+  }
+
+  @Test("Q7: a child whose dependency ends waits for its group, which waits for it")
+  func closedByTheEndOfADependency() {
+    let (queue, other) = (makeQueue(), makeQueue())
+    let x = make("x")
+    let child = make("child", after: x)
+    let group = GroupProcedure(name: "group", child)
+    group.add(dependency: child)
+    queue.add(group)
+    scheduler.run()
+    other.add(x)
+    scheduler.run()
+    expectCycle(["group", "child"], [group])
+    #expect(child.isFinished)
+  }
+
+  @Test("Q7: one whose dependency ends waits for a barrier, which waits for it")
+  func closedBehindABarrier() {
+    let (queue, other) = (makeQueue(), makeQueue())
+    let x = make("x")
+    let p = make("p", after: x)
+    let barrier = make("barrier", after: p)
+    queue.add(barrier: barrier)
+    queue.add(p)
+    scheduler.run()
+    other.add(x)
+    scheduler.run()
+    expectCycle(["barrier", "p"], [barrier, p])
+  }
+
   @Test("Q7: a cycle in a suspended queue ends")
   func cycleWhileSuspended() {
     let queue = makeQueue()

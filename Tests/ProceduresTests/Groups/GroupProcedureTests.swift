@@ -220,6 +220,56 @@ import Testing
     _ = await group.waitUntilFinished()
   }
 
+  /// Does something when a child ends that was cancelled before.
+  private final class Deciding: GroupProcedure, @unchecked Sendable {
+    private let decide: @Sendable (Deciding) -> Void
+
+    init(_ children: [Procedure], _ decide: @escaping @Sendable (Deciding) -> Void) {
+      self.decide = decide
+      super.init(children: children)
+    }
+
+    override func child(
+      _ child: Procedure, willFinishWithErrors errors: [any Error]
+    ) -> [any Error] {
+      if child.isCancelled, child.name == "first" { decide(self) }
+      return errors
+    }
+  }
+
+  private func children(_ count: Int) -> [Procedure] {
+    let first = TracedProcedure("first")
+    first.cancel()
+    return [first] + (1..<count).map { _ in BlockProcedure {} }
+  }
+
+  @Test("G2: a child that is added while others are being given to the group is one of it")
+  func addedWhileBeingMade() async {
+    for round in 0..<Rounds.few {
+      let queue = ProcedureQueue()
+      let count = [3, 30, 300][round % 3]
+      let group = Deciding(children(count)) { $0.add(child: BlockProcedure {}) }
+      let told = Counter()
+      group.addDidAddProcedureBlockObserver { _, _ in told.increment() }
+      queue.add(group)
+      await queue.waitUntilAllFinished()
+      #expect(group.children.count == count + 1)
+      #expect(told.value == count + 1)
+      #expect(group.children.allSatisfy { $0.isFinished })
+    }
+  }
+
+  @Test("G2, F3: none is lost of a group that is cancelled while it is being made")
+  func cancelledWhileBeingMade() async {
+    for round in 0..<Rounds.few {
+      let queue = ProcedureQueue()
+      let group = Deciding(children([30, 300, 3_000][round % 3])) { $0.cancel() }
+      queue.add(group)
+      await queue.waitUntilAllFinished()
+      #expect(group.children.allSatisfy { $0.isFinished })
+    }
+  }
+
   @Test("G1: made of an array, with its label or without, of whatever class")
   func arrays() {
     let children = (0..<3).map { TracedProcedure("\($0)", trace: trace) }

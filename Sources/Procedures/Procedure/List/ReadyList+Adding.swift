@@ -36,12 +36,14 @@ extension ReadyList {
     _ procedure: Procedure, _ standing: MemberStanding,
     asking request: ExclusionRequest?, marking mark: (TreeCancel) -> Void
   ) -> (Insertion, Aftermath) {
-    if arrivals.isOpen, request == nil, standing.mayArriveLate {
+    if request == nil, standing.mayArriveLate, owner == nil || standing.role == .founding,
+      arrivals.isOpen
+    {
       standing.note(in: procedure)
       let (answer, isFirst) = arrivals.append(procedure, isExpected: isWorkerComing)
-      // Before the group that is being made of it begins, nothing follows.
-      if owner != nil { return (.accepted(isAnnounced: false), .none) }
-      if isFirst { retain() }
+      // What follows comes when the group is made.
+      if owner != nil, answer != .closed { return (.accepted(isAnnounced: false), .none) }
+      if isFirst, owner == nil { retain() }
       if answer == .accepted {
         return (
           .accepted(isAnnounced: true),
@@ -70,6 +72,12 @@ extension ReadyList {
       }
       return (insertion, aftermath(of: &storage))
     }
+  }
+
+  /// One has a wait less, and others left: among them may be a barrier that waits for it.
+  func aftermathOfWaitingOn() -> Aftermath? {
+    // They are closed as soon as there is a barrier.
+    owner == nil && !arrivals.isOpen ? aftermathOfWaiting() : nil
   }
 
   /// One that waits has been added, outside of any critical section.

@@ -13,6 +13,11 @@ extension ReadyList {
     storage.withLock { storage in
       admitAll(&storage)
       storage.machine.advance(procedure, to: readiness, in: attempt, asking: request)
+      // It waits for its group from here on, which may wait for it.
+      if storage.machine.phase == .held {
+        return aftermath(
+          of: &storage, needsWorker: storage.machine.requestWorker(), isStuck: true, foreign: [])
+      }
       return asks ? aftermath(of: &storage) : .none
     }
   }

@@ -2,13 +2,19 @@ internal import ProcedurePrimitives
 
 /// What a group, or a queue as a whole, asks of the list of its members.
 extension ReadyList {
-  /// The group is made of these children: no other thread knows of it yet, so that they can arrive as in the list
-  /// of a queue.
+  /// The group is made of these children, which can arrive as in the list of a queue: it refuses none of them.
+  ///
+  /// Mostly no other thread knows of the list yet. But one of them that is cancelled has its turns, and with them
+  /// user code that may find the group.
   func consist(of children: [Procedure]) {
-    for child in children { child.enqueue(in: self) }
+    for child in children { child.enqueue(in: self, as: .founding) }
     // From here on it may refuse some.
     arrivals.close()
-    storage.withLock { $0.machine.consist(of: children) }
+    let aftermath = lockedAsArrived { storage in
+      storage.machine.consist(of: children)
+      return self.aftermath(of: &storage)
+    }
+    aftermath.carryOut()
   }
 
   /// Whether children are kept that have finished.
