@@ -74,14 +74,8 @@ extension ReadyList {
     }
   }
 
-  /// One has a wait less, and others left: among them may be a barrier that waits for it.
-  func aftermathOfWaitingOn() -> Aftermath? {
-    // They are closed as soon as there is a barrier.
-    owner == nil && !arrivals.isOpen ? aftermathOfWaiting() : nil
-  }
-
   /// One that waits has been added, outside of any critical section.
-  private func aftermathOfWaiting() -> Aftermath {
+  func aftermathOfWaiting() -> Aftermath {
     guard isWorkerComing.load() == 0 else { return .none }
     var supervisor: QueueSupervisor?
     withFixedContext { if $0.wantsStuckLists { supervisor = $0.supervisor } }

@@ -22,6 +22,12 @@ extension ReadyList {
     }
   }
 
+  /// One has a wait less, and others left: among them may be a barrier that waits for it.
+  func aftermathOfWaitingOn() -> Aftermath? {
+    // Arrivals are closed as soon as there is a barrier.
+    owner == nil && !arrivals.isOpen ? aftermathOfWaiting() : nil
+  }
+
   /// Called under the procedure's lock.
   func makeWaiting(_ procedure: Procedure) -> Aftermath {
     locked { makeWaiting(procedure, &$0) }
