@@ -51,6 +51,14 @@ let cases: [String: @Sendable (Int) -> Void] = [
   "no-op": { count in
     run { queue in for _ in 0..<count { queue.add(NoOperation()) } }
   },
+  // A queue for each, which goes when the procedure has finished.
+  "queue": { count in
+    for _ in 0..<count {
+      let isDone = DispatchSemaphore(value: 0)
+      ProcedureQueue().add(GroupProcedure(BlockProcedure { isDone.signal() }))
+      isDone.wait()
+    }
+  },
   "recorded": { count in
     let timeline = ProcedureTimeline()
     // Whether its own end comes before the program's is a matter of threads, and not counted.

@@ -36,14 +36,17 @@ extension ReadyList {
     _ procedure: Procedure, _ standing: MemberStanding,
     asking request: ExclusionRequest?, marking mark: (TreeCancel) -> Void
   ) -> (Insertion, Aftermath) {
-    if request == nil, standing.mayArriveLate, owner == nil || standing.role == .founding,
-      arrivals.isOpen
-    {
+    if standing.role == .founding, request == nil, standing.mayArriveLate, arrivals.isOpen {
+      standing.note(in: procedure)
+      // What follows comes when the group is made.
+      if arrivals.append(procedure, isExpected: isWorkerComing).0 != .closed {
+        return (.accepted(isAnnounced: false), .none)
+      }
+    }
+    if owner == nil, request == nil, standing.mayArriveLate {
       standing.note(in: procedure)
       let (answer, isFirst) = arrivals.append(procedure, isExpected: isWorkerComing)
-      // What follows comes when the group is made.
-      if owner != nil, answer != .closed { return (.accepted(isAnnounced: false), .none) }
-      if isFirst, owner == nil { retain() }
+      if isFirst { retain() }
       if answer == .accepted {
         return (
           .accepted(isAnnounced: true),

@@ -173,7 +173,11 @@ final class ReadyList: Sendable {
     storage.isKept = true
   }
 
+  // Not inlined: beside references that the compiler counts it takes these for one more of those, and may leave one
+  // of them out.
+  @inline(never)
   func retain() { _ = unsafe Unmanaged.passRetained(self) }
+  @inline(never)
   func release() { unsafe Unmanaged.passUnretained(self).release() }
 
   /// A critical section after which a worker is asked for if there is work.
