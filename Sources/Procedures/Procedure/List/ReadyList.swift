@@ -173,8 +173,7 @@ final class ReadyList: Sendable {
     storage.isKept = true
   }
 
-  // Not inlined: beside references that the compiler counts it takes these for one more of those, and may leave one
-  // of them out.
+  // Not inlined: beside the references that it counts itself, the optimiser may leave out one of these.
   @inline(never)
   func retain() { _ = unsafe Unmanaged.passRetained(self) }
   @inline(never)
