@@ -32,20 +32,18 @@ extension ReadyList {
   /// Adds a member. Called under the procedure's lock; what is returned is for afterwards.
   ///
   /// - Parameter mark: marks it as cancelled, if the group is: before others can find it here.
+  @inline(__always)
   func insert(
     _ procedure: Procedure, _ standing: MemberStanding,
     asking request: ExclusionRequest?, marking mark: (TreeCancel) -> Void
   ) -> (Insertion, Aftermath) {
-    if standing.role == .founding, request == nil, standing.mayArriveLate, arrivals.isOpen {
-      standing.note(in: procedure)
-      // What follows comes when the group is made.
-      if arrivals.append(procedure, isExpected: isWorkerComing).0 != .closed {
-        return (.accepted(isAnnounced: false), .none)
-      }
-    }
-    if owner == nil, request == nil, standing.mayArriveLate {
+    if request == nil, standing.mayArriveLate, owner == nil || standing.role == .founding,
+      arrivals.isOpen
+    {
       standing.note(in: procedure)
       let (answer, isFirst) = arrivals.append(procedure, isExpected: isWorkerComing)
+      // What follows comes when the group is made.
+      if owner != nil, answer != .closed { return (.accepted(isAnnounced: false), .none) }
       if isFirst { retain() }
       if answer == .accepted {
         return (
@@ -79,9 +77,10 @@ extension ReadyList {
 
   /// One that waits has been added, outside of any critical section.
   func aftermathOfWaiting() -> Aftermath {
+    guard isWorkerComing.load() == 0 else { return .none }
     var supervisor: QueueSupervisor?
     withFixedContext { if $0.wantsStuckLists { supervisor = $0.supervisor } }
-    guard isWorkerComing.load() == 0, let supervisor else { return .none }
+    guard let supervisor else { return .none }
     return .work(
       Aftermath.Work(on: self, workerContext: nil, supervisor: supervisor, offers: []))
   }
