@@ -21,6 +21,7 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
   init(scheduler: any Scheduler, clock: TimerClock) {
     watch = WaitWatch(scheduler: scheduler)
     self.clock = clock
+    super.init(stuckNote: watch.note)
   }
 
   var handler: Handler? {
@@ -85,8 +86,6 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
     handler(diagnostic())
     return true
   }
-
-  override var wantsStuckLists: Bool { watch.wantsNote }
 
   override func noteStuck(_ list: ReadyList) { watch.noteStuck(in: list) }
 

@@ -8,14 +8,6 @@ internal import ProcedurePrimitives
 /// members are cancelled; but while something else still executes, which might undo a wait, only if
 /// they are found again a second later.
 final class WaitWatch: Sendable {
-  private enum Note {
-    static let none: UInt8 = 0
-    /// A look is scheduled.
-    static let once: UInt8 = 1
-    /// A look is scheduled, and something has happened since.
-    static let again: UInt8 = 2
-  }
-
   private struct SearchState: Sendable {
     /// How many procedures the last look went through.
     var size = 0
@@ -28,33 +20,20 @@ final class WaitWatch: Sendable {
   private static let patience = Duration.seconds(1)
 
   private let scheduler: any Scheduler
-  private let note = AtomicByte(Note.none)
+  /// Which lists tell, and when.
+  let note = StuckNote(isUsed: true)
   private let state = Locked(SearchState())
 
   init(scheduler: any Scheduler) {
     self.scheduler = scheduler
   }
 
-  /// Never looks: for measuring what looking costs.
-  func disable() {
-    note.store(Note.again)
-  }
-
-  /// Whether a note would change anything. One atomic load.
-  var wantsNote: Bool { note.load() != Note.again }
-
   /// Members of `list` wait, and no worker can help them. Called with no lock held.
   ///
   /// The list of the queue is kept until the look is over. A weak reference to it would make every
   /// count of its references slow.
   func noteStuck(in list: ReadyList) {
-    // A look may end, or begin, between two attempts: the note is not lost for that.
-    while wantsNote {
-      if note.compareExchange(Note.none, Note.once) {
-        return schedule(from: list.outermost, after: quiet)
-      }
-      if note.compareExchange(Note.once, Note.again) { return }
-    }
+    if note.note() { schedule(from: list.outermost, after: quiet) }
   }
 
   /// Longer after a look at much, so that looking never costs more than some hundredth of the time.
@@ -68,9 +47,7 @@ final class WaitWatch: Sendable {
 
   private func look(from root: ReadyList) {
     let isPutOff = state.withLock { state in
-      guard state.timesPutOff < Self.mostTimesPutOff,
-        note.compareExchange(Note.again, Note.once)
-      else {
+      guard state.timesPutOff < Self.mostTimesPutOff, note.putOff() else {
         state.timesPutOff = 0
         return false
       }
@@ -79,10 +56,7 @@ final class WaitWatch: Sendable {
     }
     if isPutOff { return schedule(from: root, after: quiet) }
     lookThrough(root)
-    if !note.compareExchange(Note.once, Note.none) {
-      note.store(Note.once)
-      schedule(from: root, after: quiet)
-    }
+    if note.end() { schedule(from: root, after: quiet) }
   }
 
   /// Ends cycles: all of them if nothing else executes, otherwise those that were suspects before.

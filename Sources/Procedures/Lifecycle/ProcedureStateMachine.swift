@@ -177,6 +177,7 @@ struct ProcedureStateMachine: Sendable {
     return isCancelled ? requestTurn() : goOn()
   }
 
+  @inline(__always)
   private mutating func endDependency() -> Effect {
     // One that was cancelled goes on without them.
     guard state <= .pending else { return .none }

@@ -61,8 +61,8 @@ extension Procedure {
         "Procedure '\(name)' was added to a queue or group twice; make a new one for each run.")
     }
     // As mostly: nothing follows.
-    if case .none = aftermath, effect != .turn, case .accepted = insertion, role <= .founding,
-      groupCancel == nil, childList == nil, dependencies.isEmpty
+    if case .none = aftermath, effect != .turn, case .accepted = insertion,
+      !role.isSpecialToBarriers, groupCancel == nil, childList == nil, dependencies.isEmpty
     {
       return insertion
     }

@@ -75,6 +75,7 @@ internal import ProcedurePrimitives
   /// The procedure has come further than it was in its list.
   ///
   /// - Parameter list: the list whose worker this is, which will look for more there.
+  @inline(__always)
   mutating func advance(
     _ procedure: Procedure, after effect: ProcedureStateMachine.Effect,
     onWorkerOf list: ReadyList? = nil

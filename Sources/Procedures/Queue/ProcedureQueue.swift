@@ -79,7 +79,7 @@ public final class ProcedureQueue: Sendable {
 
   /// Ends the search for procedures that wait for each other: for measuring what that costs.
   package func disableWaitWatch() {
-    diagnostics.watch.disable()
+    diagnostics.stuckNote.disable()
   }
 
   /// Passes on each procedure that is about to be added, also after the owner released the queue.

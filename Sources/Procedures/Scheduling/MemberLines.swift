@@ -61,8 +61,25 @@ struct MemberLines<Item: Schedulable, Request: SchedulingRequest>: Sendable {
   }
 
   mutating func move(_ member: Member<Item>, to target: StandingLine) {
-    take(member, outOf: member.membership.line)
+    move(member, from: member.membership.line, to: target)
+  }
+
+  /// Where it is known in which line the member stands: without looking that up.
+  @inline(__always)
+  mutating func move(
+    _ member: Member<Item>, from line: StandingLine, to target: StandingLine
+  ) {
+    take(member, outOf: line)
     put(member, target)
+  }
+
+  /// One starts that is ready, or was granted what it asks for.
+  @inline(__always)
+  mutating func start(_ member: Member<Item>) {
+    let line = member.membership.line
+    if line == .granted { return move(member, from: .granted, to: .running) }
+    takeReady(member, outOf: line)
+    put(member, .running)
   }
 
   @inline(__always)
@@ -78,6 +95,7 @@ struct MemberLines<Item: Schedulable, Request: SchedulingRequest>: Sendable {
     }
   }
 
+  @inline(__always)
   private mutating func takeReady(_ member: Member<Item>, outOf line: StandingLine) {
     if line.returnedIndex != nil { leaveReturned(member, line) }
     let index = Int(line.index) - 5

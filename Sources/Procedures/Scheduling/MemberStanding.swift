@@ -1,5 +1,5 @@
 /// As what an item is added.
-enum MemberRole: UInt8, Sendable, Comparable {
+enum MemberRole: Sendable {
   case member
   /// One of those that a group is made of.
   case founding
@@ -8,7 +8,13 @@ enum MemberRole: UInt8, Sendable, Comparable {
   /// Others may be held back because of it.
   case barrier
 
-  static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+  /// Whether the barriers of the queue, if it has some, treat it otherwise than most.
+  var isSpecialToBarriers: Bool {
+    switch self {
+    case .member, .founding: false
+    case .need, .barrier: true
+    }
+  }
 }
 
 /// What an item brings along: fixed when it is added.

@@ -153,10 +153,10 @@ struct ReadyListStateMachine<Item: Schedulable, Request: SchedulingRequest>: Sen
     case .waiting:
       break
     case .evaluate:
-      lines.move(member, to: .evaluable)
+      lines.move(member, from: .waiting, to: .evaluable)
     case .start:
       if let request { lines.note(request, of: member) }
-      lines.move(member, to: .ready(item.membership.urgency.priority))
+      lines.move(member, from: .waiting, to: .ready(item.membership.urgency.priority))
     }
   }
 
@@ -234,7 +234,7 @@ struct ReadyListStateMachine<Item: Schedulable, Request: SchedulingRequest>: Sen
   /// The list's reference goes to the worker; if that has gone to another one already, it gets its own.
   @inline(__always)
   mutating func start(_ member: Member<Item>) -> Job<Item> {
-    lines.move(member, to: .running)
+    lines.start(member)
     if !member.membership.isKept { member.retain() }
     member.membership.isKept = false
     return job(starting: member)

@@ -1,3 +1,5 @@
+internal import ProcedurePrimitives
+
 /// The attachments of one procedure, in a row, at most one of each type; and at the end of the row the only
 /// procedure that it depends on. Most procedures have neither, and one in a chain has that dependency alone.
 ///
@@ -78,7 +80,14 @@
   }
 
   /// The procedure has finished: takes out those that leave, and the dependency.
+  @inline(__always)
   mutating func takeLeaving() -> Attachments {
+    if hasAny { return takeLeavingAmongMany() }
+    return exchange(&self, with: Attachments())
+  }
+
+  @inline(never)
+  private mutating func takeLeavingAmongMany() -> Attachments {
     var leaving = Attachments()
     var staying = Attachments()
     while let attachment = unsafe popFirst() {

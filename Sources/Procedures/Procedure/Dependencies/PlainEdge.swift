@@ -68,11 +68,13 @@
 
   /// What it stands for, with a reference of its own; nil for none.
   var dependency: Edge? {
-    guard let pointer = unsafe pointer else { return nil }
-    if rule == .handOver {
-      return unsafe Self.edge(Unmanaged<HandOver>.fromOpaque(pointer).takeUnretainedValue(), key)
+    @inline(__always) get {
+      guard let pointer = unsafe pointer else { return nil }
+      if rule == .handOver {
+        return unsafe Self.edge(Unmanaged<HandOver>.fromOpaque(pointer).takeUnretainedValue(), key)
+      }
+      return unsafe edge(Unmanaged<Procedure>.fromOpaque(pointer).takeUnretainedValue())
     }
-    return unsafe edge(Unmanaged<Procedure>.fromOpaque(pointer).takeUnretainedValue())
   }
 
   /// The same, which owns the reference from here on.

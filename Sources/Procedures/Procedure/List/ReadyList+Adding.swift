@@ -75,13 +75,11 @@ extension ReadyList {
     }
   }
 
-  /// One that waits has been added, outside of any critical section.
+  /// One that waits has been added to a queue's list, outside of any critical section.
   func aftermathOfWaiting() -> Aftermath {
     guard isWorkerComing.load() == 0 else { return .none }
-    var supervisor: QueueSupervisor?
-    withFixedContext { if $0.wantsStuckLists { supervisor = $0.supervisor } }
-    guard let supervisor else { return .none }
-    return .work(
-      Aftermath.Work(on: self, workerContext: nil, supervisor: supervisor, offers: []))
+    var isNoted = false
+    withFixedContext { isNoted = $0.wantsStuckLists }
+    return isNoted ? .stuck(self) : .none
   }
 }

@@ -16,7 +16,8 @@ extension ReadyList {
       // It waits for its group from here on, which may wait for it.
       if storage.machine.phase == .held {
         return aftermath(
-          of: &storage, needsWorker: storage.machine.requestWorker(), isStuck: true, foreign: [])
+          of: &storage, needsWorker: storage.machine.requestWorker(),
+          isStuck: storage.context.wantsStuckLists, foreign: [])
       }
       return asks ? aftermath(of: &storage) : .none
     }
@@ -106,6 +107,8 @@ extension ReadyList.Aftermath {
     case .none: nil
     case .worker(let list):
       Work(on: list, workerContext: list.fixedContext, supervisor: nil, offers: [])
+    case .stuck(let list):
+      Work(on: list, workerContext: nil, supervisor: list.context.supervisor, offers: [])
     case .work(let work): work
     }
   }

@@ -10,7 +10,8 @@ extension ReadyList {
     let foreign = offers.map { accept($0, &storage) } ?? []
     if recording.isUsed { recording.note(storage.machine.hindrance) }
     let needsWorker = storage.machine.requestWorker()
-    let isStuck = storage.machine.isStuck(hasMoreArrivals: !arrivals.isEmpty)
+    let isStuck =
+      storage.machine.isStuck(hasMoreArrivals: !arrivals.isEmpty) && storage.context.wantsStuckLists
     if !needsWorker, !isStuck, foreign.isEmpty { return .none }
     return aftermath(of: &storage, needsWorker: needsWorker, isStuck: isStuck, foreign: foreign)
   }
@@ -20,15 +21,14 @@ extension ReadyList {
     of storage: inout Storage, needsWorker: Bool, isStuck: Bool, foreign: [ExclusionRequest]
   ) -> Aftermath {
     if needsWorker { isWorkerComing.store(1) }
-    let isNoted = isStuck && storage.context.wantsStuckLists
-    if !isNoted, foreign.isEmpty {
+    if !isStuck, foreign.isEmpty {
       guard needsWorker else { return .none }
       if fixedContext != nil { return .worker(self) }
     }
     return .work(
       Aftermath.Work(
         on: self, workerContext: needsWorker ? storage.context : nil,
-        supervisor: isNoted ? storage.context.supervisor : nil,
+        supervisor: isStuck ? storage.context.supervisor : nil,
         offers: foreign))
   }
 
@@ -37,6 +37,8 @@ extension ReadyList {
     case none
     /// That list, whose context never changes, needs a worker.
     case worker(ReadyList)
+    /// Members of that list, whose context never changes, wait, and no worker can help them.
+    case stuck(ReadyList)
     case work(Work)
 
     final class Work: Sendable {
@@ -74,6 +76,8 @@ extension ReadyList {
         break
       case .worker(let list):
         list.withFixedContext { Worker.submit(for: list, on: $0) }
+      case .stuck(let list):
+        if isLast { list.withFixedContext { $0.supervisor.noteStuck(list) } }
       case .work(let work):
         let list = work.list
         if let context = work.workerContext { Worker.submit(for: list, on: context) }

@@ -7,7 +7,7 @@ extension ReadyList {
   /// Mostly no other thread knows of the list yet. But one of them that is cancelled has its turns, and with them
   /// user code that may find the group.
   func consist(of children: [Procedure]) {
-    for child in children { child.enqueue(in: self, as: .founding) }
+    children.forEachUncounted { $0.enqueue(in: self, as: .founding) }
     // From here on it may refuse some.
     arrivals.close()
     let aftermath = lockedAsArrived { storage in
@@ -139,4 +139,15 @@ extension ReadyList {
   }
 
   func abandon() -> Machine.Remains { locked { $0.machine.abandon() } }
+}
+
+extension [Procedure] {
+  /// Calls with each element, without counting a reference to it as a loop does: the array keeps them.
+  fileprivate func forEachUncounted(_ body: (Procedure) -> Void) {
+    unsafe withUnsafeBufferPointer { elements in
+      unsafe elements.withMemoryRebound(to: Unmanaged<Procedure>.self) { references in
+        unsafe references.forEach { unsafe $0._withUnsafeGuaranteedRef(body) }
+      }
+    }
+  }
 }

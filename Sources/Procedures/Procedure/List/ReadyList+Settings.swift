@@ -4,16 +4,21 @@ internal import ProcedurePrimitives
 extension ReadyList {
   var limit: Int {
     get { locked { $0.machine.limit } }
-    set { update { storage, _ in storage.machine.limit = newValue } }
+    set {
+      update { storage in
+        storage.machine.limit = newValue
+        return nil
+      }
+    }
   }
 
   var isSuspended: Bool {
     get { locked { $0.machine.isSuspended } }
     set {
       guard newValue else { return resume() }
-      update { storage, offers in
+      update { storage in
         storage.machine.isSuspended = true
-        offers = storage.machine.revokeGrants().flatMap { request in
+        return storage.machine.revokeGrants().flatMap { request in
           ExclusionTable.shared.withLock { $0.decline(request) }
         }
       }

@@ -119,9 +119,7 @@ final class ReadyList: Sendable {
   var isGroup: Bool { owner != nil }
   var context: SchedulingContext { fixedContext ?? locked { $0.context } }
   var procedures: [Procedure] { locked { $0.machine.items } }
-  var children: [Procedure] {
-    locked { $0.machine.children }
-  }
+  var children: [Procedure] { locked { $0.machine.children } }
   var count: Int { locked { $0.machine.count } }
 
   /// Runs `body` under the lock. Called under the lock of a member.
@@ -180,15 +178,13 @@ final class ReadyList: Sendable {
   func release() { unsafe Unmanaged.passUnretained(self).release() }
 
   /// A critical section after which a worker is asked for if there is work.
-  func update<Result: Sendable>(
-    _ body: (inout Storage, _ offers: inout [ExclusionRequest]?) -> Result
-  ) -> Result {
-    let (result, aftermath) = locked { storage in
-      var offers: [ExclusionRequest]?
-      let result = body(&storage, &offers)
-      return (result, self.aftermath(of: &storage, offering: offers))
+  ///
+  /// - Parameter body: returns what it has freed.
+  func update(_ body: (inout Storage) -> [ExclusionRequest]?) {
+    let aftermath = locked { storage in
+      let offers = body(&storage)
+      return self.aftermath(of: &storage, offering: offers)
     }
     aftermath.carryOut()
-    return result
   }
 }

@@ -9,6 +9,8 @@ package final class SchedulingContext: Sendable {
   /// Where tasks of its procedures run.
   let executor: ContextExecutor
   let supervisor: QueueSupervisor
+  /// The supervisor's.
+  private let stuckNote: StuckNote
 
   /// Whether it is that of procedures on no queue.
   let isDetached: Bool
@@ -19,17 +21,15 @@ package final class SchedulingContext: Sendable {
   ) {
     self.isDetached = isDetached
     self.supervisor = supervisor
+    stuckNote = supervisor.stuckNote
     self.scheduler = scheduler
     self.clock = clock
     stretch = scheduler.stretch
     executor = ContextExecutor(scheduler: scheduler)
   }
 
-  /// Whether the supervisor is to be told of lists in which members wait. Counts no reference.
-  @inline(__always)
-  var wantsStuckLists: Bool {
-    unsafe Unmanaged.passUnretained(supervisor)._withUnsafeGuaranteedRef { $0.wantsStuckLists }
-  }
+  /// Whether the supervisor is to be told of lists in which members wait that no worker can help.
+  var wantsStuckLists: Bool { @inline(__always) get { stuckNote.isWanted } }
 
   /// Where turns of procedures run that are on no queue.
   static var detached: SchedulingContext { DetachedSurroundings.current.context }

@@ -3,13 +3,17 @@ internal import ProcedurePrimitives
 /// What looks after the procedures of one queue: it hears what is refused and what waits, and reports what the
 /// user wants to hear of. This one, of procedures on no queue, hears of nothing.
 ///
-/// Called with no lock held, except for `queueName` and `wantsStuckLists`, which acquire none of a procedure
-/// or of a list.
+/// Called with no lock held, except for `queueName`, which acquires none of a procedure or of a list.
 class QueueSupervisor: @unchecked Sendable {
   /// What refers to it without owning it.
   final let reference = SupervisorReference()
+  /// Whether it is to be told of lists in which members wait that no worker can help.
+  final let stuckNote: StuckNote
 
-  init() { reference.supervisor = self }
+  init(stuckNote: StuckNote = StuckNote(isUsed: false)) {
+    self.stuckNote = stuckNote
+    reference.supervisor = self
+  }
 
   // To override.
 
@@ -35,8 +39,7 @@ class QueueSupervisor: @unchecked Sendable {
 
   // What is ended if it would go on for ever.
 
-  /// Whether it is to be told of lists in which members wait that no worker can help.
-  var wantsStuckLists: Bool { false }
+  /// Members of that list wait, and no worker can help them.
   func noteStuck(_ list: ReadyList) {}
 }
 

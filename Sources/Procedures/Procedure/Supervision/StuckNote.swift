@@ -1,0 +1,53 @@
+internal import ProcedurePrimitives
+
+/// Whether a queue has a list in which members wait that no worker can help, as far as a look for waits that never
+/// end needs to know. Read by each list after each critical section, so it is one load away.
+///
+/// | state | a list is stuck               | the look begins           | the look is over               |
+/// |-------|-------------------------------|---------------------------|--------------------------------|
+/// | none  | → once: a look is scheduled   | –                         | –                              |
+/// | once  | → again                       | looks                     | → none                         |
+/// | again | nothing: nobody need be told  | → once, if it is put off  | → once: another look scheduled |
+final class StuckNote: Sendable {
+  private enum State {
+    static let none: UInt8 = 0
+    static let once: UInt8 = 1
+    static let again: UInt8 = 2
+  }
+
+  private let state: AtomicByte
+
+  /// - Parameter isUsed: false if there never will be a look.
+  init(isUsed: Bool) { state = AtomicByte(isUsed ? State.none : State.again) }
+
+  /// Whether a note would change anything. One atomic load.
+  @inline(__always)
+  var isWanted: Bool { state.load() != State.again }
+
+  /// There never will be a look from here on.
+  func disable() { state.store(State.again) }
+
+  /// A list is stuck.
+  ///
+  /// - Returns: whether the caller schedules a look.
+  func note() -> Bool {
+    // A look may end, or begin, between two attempts: the note is not lost for that.
+    while isWanted {
+      if state.compareExchange(State.none, State.once) { return true }
+      if state.compareExchange(State.once, State.again) { return false }
+    }
+    return false
+  }
+
+  /// A look is put off, if something has happened since it was scheduled.
+  func putOff() -> Bool { state.compareExchange(State.again, State.once) }
+
+  /// A look is over.
+  ///
+  /// - Returns: whether the caller schedules another: something has happened meanwhile.
+  func end() -> Bool {
+    if state.compareExchange(State.once, State.none) { return false }
+    state.store(State.once)
+    return true
+  }
+}
