@@ -35,10 +35,8 @@ extension ReadyList {
   /// What a critical section leaves to be done when all locks have been released. Mostly nothing.
   enum Aftermath: Sendable {
     case none
-    /// That list, whose context never changes, needs a worker.
-    case worker(ReadyList)
-    /// Members of that list, whose context never changes, wait, and no worker can help them.
-    case stuck(ReadyList)
+    /// That list, whose context never changes, needs a worker; or members of it wait that none can help.
+    case worker(ReadyList), stuck(ReadyList)
     case work(Work)
 
     final class Work: Sendable {
