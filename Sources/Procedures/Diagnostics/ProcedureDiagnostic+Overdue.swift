@@ -42,6 +42,16 @@ extension ProcedureDiagnostic {
       "Condition '\(condition)' of '\(name)' has not answered for \(age).")
   }
 
+  static func dependencyNotAdded(
+    _ dependency: Procedure, of procedure: Procedure, age: Duration
+  ) -> ProcedureDiagnostic {
+    let name = procedure.name
+    return ProcedureDiagnostic(
+      .dependencyNotAdded, name, age: age,
+      "'\(name)' has waited \(age) for '\(dependency.name)', which is on no queue: add that to one, or remove the "
+        + "dependency.")
+  }
+
   static func waitCycle(_ names: [String]) -> ProcedureDiagnostic {
     ProcedureDiagnostic(
       .waitCycle, names.first ?? "", "\(ProcedureError.dependencyCycle(names))")

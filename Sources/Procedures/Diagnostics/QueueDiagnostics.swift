@@ -125,6 +125,17 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
     }
   }
 
+  override func noteMissingDependency(of procedure: Procedure) {
+    guard let delay = overdueDelay, procedure.setLooksForMissing(true) else { return }
+    report(procedure, after: delay) { procedure, age in
+      if let missing = procedure.missingDependency {
+        return .dependencyNotAdded(missing, of: procedure, age: age)
+      }
+      procedure.setLooksForMissing(false)
+      return nil
+    }
+  }
+
   private func report(
     _ procedure: Procedure, after delay: Duration, _ look: @escaping OverdueTimer.Look
   ) {
@@ -132,5 +143,28 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
     procedure.schedule(
       OverdueTimer(procedure, since: now, for: self, look), at: now.saturatingAdvanced(by: delay),
       on: clock)
+  }
+}
+
+extension Procedure {
+  /// One that it waits for, and that is on no queue.
+  fileprivate final var missingDependency: Procedure? {
+    switch obstacle {
+    case .dependencies(let others), .prerequisites(_, let others):
+      others.first(where: \.isOnNoQueue)
+    default: nil
+    }
+  }
+
+  /// Notes whether a look is scheduled, or has found something.
+  ///
+  /// - Returns: whether that is new.
+  @discardableResult
+  fileprivate final func setLooksForMissing(_ looks: Bool) -> Bool {
+    read { core in
+      guard !core.machine.isRetired else { return false }
+      return core.attachments.with(OuterLinks.self) { exchange(&$0.looksForMissing, with: looks) }
+        != looks
+    }
   }
 }

@@ -18,6 +18,9 @@ struct WaitGraph {
   /// Those in `waits` of each procedure: all of them have to end.
   private var waitsOfEach: [Range<Int>] = []
 
+  /// Whether one of them is on no queue.
+  private var lacksSome = false
+
   /// Whether one of them can go on by itself, now.
   private(set) var isBusy = false
 
@@ -49,6 +52,8 @@ struct WaitGraph {
     switch procedure.obstacle {
     case .nothing, .condition, .observer:
       isBusy = true
+    case .notEnqueued:
+      lacksSome = true
     case .slot(_, let others):
       addWait(of: index, for: others, count: 1)
     case .exclusion(let obstacles):
@@ -66,9 +71,17 @@ struct WaitGraph {
       Wait(waiter: index, others: others.map { add($0) }, count: min(count, others.count)))
   }
 
+  /// Those that wait for procedures on no queue.
+  var waitersForMissing: [Procedure] {
+    guard lacksSome else { return [] }
+    return waits.filter { $0.others.contains { procedures[$0].isOnNoQueue } }.map {
+      procedures[$0.waiter]
+    }
+  }
+
   /// The cycles among those that wait for ever, each once.
   var cycles: [WaitCycle] {
-    let (canEnd, missing) = ends
+    let (canEnd, left) = ends
     var cycles: [WaitCycle] = []
     /// In which walk each was met.
     var walks = [Int](repeating: 0, count: procedures.count)
@@ -78,7 +91,7 @@ struct WaitGraph {
       while walks[index] == 0 {
         walks[index] = start + 1
         path.append(index)
-        let wait = waitsOfEach[index].first { missing[$0] > 0 }
+        let wait = waitsOfEach[index].first { left[$0] > 0 }
         guard let next = wait.flatMap({ waits[$0].others.first { !canEnd[$0] } }) else {
           preconditionFailure("Internal inconsistency: it waits for ever, but for nothing")
         }
@@ -99,9 +112,9 @@ struct WaitGraph {
 
   /// Which procedures can end, by themselves or after others that can, and how many more would have
   /// to for each wait.
-  private var ends: (canEnd: [Bool], missing: [Int]) {
+  private var ends: (canEnd: [Bool], left: [Int]) {
     var canEnd = [Bool](repeating: false, count: procedures.count)
-    var missing = waits.map { $0.count }
+    var left = waits.map { $0.count }
     var unfulfilled = waitsOfEach.map { $0.count }
     var dependents = [[Int]](repeating: [], count: procedures.count)
     for index in waits.indices {
@@ -110,13 +123,13 @@ struct WaitGraph {
     var ending = procedures.indices.filter { unfulfilled[$0] == 0 }
     while let index = ending.popLast() {
       canEnd[index] = true
-      for wait in dependents[index] where missing[wait] > 0 {
-        missing[wait] -= 1
-        guard missing[wait] == 0 else { continue }
+      for wait in dependents[index] where left[wait] > 0 {
+        left[wait] -= 1
+        guard left[wait] == 0 else { continue }
         unfulfilled[waits[wait].waiter] -= 1
         if unfulfilled[waits[wait].waiter] == 0 { ending.append(waits[wait].waiter) }
       }
     }
-    return (canEnd, missing)
+    return (canEnd, left)
   }
 }

@@ -12,6 +12,7 @@ extension Procedure {
   @available(*, noasync, message: "await waitUntilFinished() instead")
   @discardableResult
   public final func blockUntilFinished() -> ProcedureOutcome {
+    MissingReport.schedule(for: self)
     let semaphore = DispatchSemaphore(value: 0)
     if addFinishWaiter(.thread(semaphore)) { semaphore.wait() }
     guard let outcome else {

@@ -4,8 +4,8 @@ extension Procedure {
   /// Waits until the procedure has finished and its didFinish observers have returned.
   ///
   /// Cancelling the waiting task ends only the wait, not the procedure: then this returns
-  /// `.cancelled([CancellationError()])` while `outcome` is still nil. A procedure that is never
-  /// added to a queue is waited for until it is.
+  /// `.cancelled([CancellationError()])` while `outcome` is still nil. A procedure that is on no queue is waited for
+  /// until it is on one; a line on standard error says so after ten seconds.
   @discardableResult
   public final func waitUntilFinished() async -> ProcedureOutcome {
     await wait()
@@ -23,6 +23,7 @@ extension Procedure {
 
   /// Returns when it has finished, or the waiting task is cancelled.
   private func wait() async {
+    MissingReport.schedule(for: self)
     let waiter = WaiterKey()
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

@@ -132,4 +132,79 @@ import Testing
     _ = await procedure.waitUntilFinished()
     #expect(time.pendingCount == 0)
   }
+
+  @Test("a dependency that is on no queue is reported, once; not one that is added in time")
+  func missingDependency() {
+    let queue = makeQueue()
+    let (mail, log) = (TracedProcedure("mail"), TracedProcedure("log"))
+    let (export, late) = (TracedProcedure("export"), TracedProcedure("late"))
+    mail.add(dependency: export)
+    log.add(dependency: late)
+    queue.add(mail, log)
+    scheduler.run()
+    time.advance(by: .seconds(9))
+    queue.add(late)
+    scheduler.run()
+    #expect(log.isFinished && diagnostics.events.isEmpty)
+    time.advance(by: .seconds(100))
+    scheduler.run()
+    #expect(diagnostics.events.map(\.code) == [.dependencyNotAdded])
+    #expect(diagnostics.events.map(\.procedureName) == ["mail"])
+    #expect(
+      diagnostics.events.map { "\($0)" } == [
+        "'mail' has waited 10.0 seconds for 'export', which is on no queue: add that to one, or remove the "
+          + "dependency."
+      ])
+    queue.add(export)
+    scheduler.run()
+    #expect(mail.isFinished && time.pendingCount == 0)
+  }
+
+  @Test("a dependency in a group that is on no queue is reported, also if a child waits for it")
+  func missingGroup() {
+    let queue = makeQueue()
+    let (inner, child) = (TracedProcedure("inner"), TracedProcedure("child"))
+    child.add(dependency: inner)
+    let (missing, group) = (GroupProcedure(inner), GroupProcedure(name: "group", child))
+    queue.add(group)
+    scheduler.run()
+    time.advance(by: .seconds(10))
+    #expect(diagnostics.events.map(\.code) == [.dependencyNotAdded])
+    #expect(diagnostics.events.map(\.procedureName) == ["child"])
+    queue.add(missing)
+    scheduler.run()
+    #expect(group.isFinished && missing.isFinished && time.pendingCount == 0)
+  }
+
+  @Test("after a dependency that was added in time another one that is missing is reported, too")
+  func anotherMissing() {
+    let queue = makeQueue()
+    let (waits, first, second) = (
+      TracedProcedure("waits"), TracedProcedure("first"), TracedProcedure("second")
+    )
+    waits.add(dependency: first)
+    queue.add(waits)
+    scheduler.run()
+    waits.add(dependency: second)
+    queue.add(first)
+    scheduler.run()
+    time.advance(by: .seconds(100))
+    #expect(diagnostics.events.map { "\($0)".contains("for 'second', which is") } == [true])
+    waits.remove(dependency: second)
+    scheduler.run()
+    #expect(waits.isFinished && time.pendingCount == 0)
+  }
+
+  @Test("without a handler no timer runs for a dependency that is missing")
+  func missingUnheard() {
+    let queue = ProcedureQueue(scheduler: scheduler, clock: time.clock)
+    let (mail, export) = (TracedProcedure("mail"), TracedProcedure("export"))
+    mail.add(dependency: export)
+    queue.add(mail)
+    scheduler.run()
+    #expect(time.pendingCount == 0 && !mail.isFinished)
+    queue.add(export)
+    scheduler.run()
+    #expect(mail.isFinished)
+  }
 }

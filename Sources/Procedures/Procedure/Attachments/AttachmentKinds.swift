@@ -45,6 +45,10 @@ final class OuterLinks: Attachment, @unchecked Sendable {
   @safe @exclusivity(unchecked) var token: CancellationToken?
   @safe @exclusivity(unchecked) var registrations: [CancellationRegistration] = []
   @safe @exclusivity(unchecked) var timers: [(clock: TimerClock, key: SlabKey)] = []
+  /// Whether one of the timers is to report that it waits for a procedure on no queue, or has.
+  @safe @exclusivity(unchecked) var looksForMissing = false
+  /// Whether one of the timers is to report that it is waited for and on no queue, or has.
+  @safe @exclusivity(unchecked) var isAwaitedOutside = false
 
   override var fate: Fate {
     guard let token else { return .leaves }

@@ -23,6 +23,8 @@ public struct ProcedureDiagnostic: Sendable, CustomStringConvertible {
     public static let observerAwaited = Code(description: "observerAwaited")
     /// A condition has not answered for longer than the queue's `waitReportDelay`.
     public static let conditionUnanswered = Code(description: "conditionUnanswered")
+    /// A procedure has waited for one that is on no queue for longer than the queue's `waitReportDelay`.
+    public static let dependencyNotAdded = Code(description: "dependencyNotAdded")
     /// Procedures wait for each other, and are cancelled for it.
     public static let waitCycle = Code(description: "waitCycle")
   }

@@ -37,6 +37,9 @@ class QueueSupervisor: @unchecked Sendable {
   /// A condition is awaited.
   func noteQuestion(_ condition: String, _ serial: UInt64, of procedure: Procedure) {}
 
+  /// It waits for a procedure that is on no queue.
+  func noteMissingDependency(of procedure: Procedure) {}
+
   // What is ended if it would go on for ever.
 
   /// Members of that list wait, and no worker can help them.

@@ -1,0 +1,55 @@
+import ProcedureTestSupport
+import Testing
+
+@testable import Procedures
+
+@Suite struct MissingReportTests {
+  @Test(
+    "a wait for a procedure on no queue is told to standard error, once; not if it is added in time"
+  )
+  func report() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      let (scheduler, time) = (ManualScheduler(), TestClock())
+      let surroundings = DetachedSurroundings(scheduler: scheduler, clock: time.clock)
+      let (forgotten, added) = (TracedProcedure("forgotten"), TracedProcedure("added"))
+      let waits = surroundings.replacingDispatch {
+        [forgotten, forgotten, added].map { procedure in
+          Task { _ = await procedure.waitUntilFinished() }
+        }
+      }
+      for wait in waits {
+        wait.cancel()
+        await wait.value
+      }
+      try #require(time.pendingCount == 2)
+      let queue = ProcedureQueue(scheduler: scheduler, clock: time.clock)
+      queue.add(added)
+      scheduler.run()
+      time.advance(by: .seconds(9))
+      #expect(added.isFinished && !forgotten.isFinished)
+      time.advance(by: .seconds(100))
+    }
+    let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+    let lines = text.split(separator: "\n").filter { $0.hasPrefix("Procedures: ") }
+    #expect(
+      lines.map {
+        $0.contains("something has waited 10.0 seconds for 'forgotten', which is on no queue")
+      } == [true])
+  }
+
+  @Test("it keeps nothing alive, and no timer is left of a procedure that is released")
+  func memory() async {
+    let time = TestClock()
+    let surroundings = DetachedSurroundings(scheduler: ManualScheduler(), clock: time.clock)
+    var procedure: Procedure? = TracedProcedure("released")
+    weak let reference = procedure
+    let wait = surroundings.replacingDispatch {
+      Task { [procedure] in _ = await procedure?.waitUntilFinished() }
+    }
+    wait.cancel()
+    await wait.value
+    #expect(time.pendingCount == 1)
+    procedure = nil
+    #expect(reference == nil && time.pendingCount == 0)
+  }
+}
