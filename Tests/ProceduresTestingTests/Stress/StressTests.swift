@@ -134,7 +134,7 @@ import Testing
         let queue = ProcedureQueue()
         var seed: UInt64 = 0
         // Few enough not to be what grows.
-        var levels: [Int] = []
+        var levels: [(bytes: Int, threads: Int)] = []
         levels.reserveCapacity(1_000)
         while Date() < end || levels.count < 8 {
           for _ in 0..<50 {
@@ -153,20 +153,25 @@ import Testing
           await queue.waitUntilAllFinished()
           let elapsed = seconds - end.timeIntervalSinceNow
           if Double(levels.count) < 64 * elapsed / seconds || elapsed > seconds {
-            levels.append(LiveBytes.now)
+            let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
+            levels.append((LiveBytes.now, threads.count))
           }
         }
-        // The first quarter fills caches. After that nothing grows with the number of rounds.
-        let early = levels[levels.count / 4..<levels.count / 2].max()!
-        let late = levels[(levels.count * 3 / 4)...].min()!
-        if late > early + 256 * 1024 {
+        // The first quarter fills caches. After that nothing grows with the number of rounds; but a busy machine has
+        // Dispatch start more threads, and malloc keeps some blocks of each size for each of them.
+        let (early, late) = (
+          levels[levels.count / 4..<levels.count / 2], levels[(levels.count * 3 / 4)...]
+        )
+        let threads = max(0, late.map(\.threads).max()! - early.map(\.threads).min()!)
+        if late.map(\.bytes).min()! > early.map(\.bytes).max()! + (1 + threads) * 256 * 1024 {
           let step = max(1, levels.count / 16)
           let course = stride(from: 0, to: levels.count, by: step).map { levels[$0] }
-          fatalError("grew from \(early) to \(late) bytes in \(levels.count) rounds: \(course)")
+          // Not by a trap: then the one that waits for this process would not hear of it.
+          FileHandle.standardError.write(Data("it grew: \(course)\n".utf8))
         }
       }
       let text = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) } ?? ""
-      if let line = text.split(separator: "\n").first(where: { $0.contains("grew from") }) {
+      if let line = text.split(separator: "\n").first(where: { $0.hasPrefix("it grew: ") }) {
         Issue.record("\(line)")
       }
     }
