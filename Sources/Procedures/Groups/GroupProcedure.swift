@@ -32,6 +32,8 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   final let childResults = Locked(ChildResults())
   /// Whether closures are to be asked about children.
   final let hasRecoveries = AtomicByte(0)
+  /// Whether children may start. In turns only.
+  @safe @exclusivity(unchecked) private final var hasBegun = false
 
   /// Makes a group of `children`, none of which may be on a queue or in a group.
   public init(children: [Procedure] = []) {
@@ -243,14 +245,15 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
 
   /// Starts the children. An override that adds more calls `super.execute()` at its end.
   open override func execute() {
-    list.begin()
+    hasBegun = true
+    list.begin(as: self)
   }
 
   // MARK: The end
 
   /// The group has executed, or never will: from here on the last child ends it.
   final override func settleChildren() {
-    if state == .executing { list.begin() }
+    if state == .executing, !hasBegun { list.begin(as: self) }
     // The turn is ours, so that the end of the children needs no turn of its own.
     if list.settle() { _ = childrenFinished() }
   }

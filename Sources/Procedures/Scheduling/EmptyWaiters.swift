@@ -35,8 +35,9 @@ struct EmptyWaiters: Sendable {
     return nil
   }
 
-  /// Takes all out, to be resumed without the lock.
-  mutating func takeAll() -> EmptyWaiters {
+  /// Takes all out, to be resumed without the lock; nil if there are none.
+  mutating func takeAll() -> EmptyWaiters? {
+    if isEmpty { return nil }
     let all = self
     waiters = []
     return all

@@ -23,8 +23,11 @@ struct MemberLines<Item: Schedulable, Request: SchedulingRequest>: Sendable {
   private var waiting = MemberLine<Item>()
   private var excluded = MemberLine<Item>()
   private var running = MemberLine<Item>()
-  /// Those that are ready, by priority; for each first those that are for the first time.
-  private var buckets = ContiguousArray(repeating: MemberLine<Item>(), count: StandingLine.buckets)
+  /// Those of normal priority that are ready for the first time: the bucket that nearly all stand in.
+  private var normal = MemberLine<Item>()
+  /// The other buckets of those that are ready, by priority; for each first those that are for the first time. None
+  /// until one is needed.
+  private var buckets: ContiguousArray<MemberLine<Item>> = []
   /// A bit for each bucket that is not empty.
   private var readyBuckets: UInt16 = 0
   /// Those that have returned, by priority, in the order in which they were first taken. That is before
@@ -47,9 +50,10 @@ struct MemberLines<Item: Schedulable, Request: SchedulingRequest>: Sendable {
     case .evaluable: evaluable.append(member)
     case .excluded: excluded.append(member)
     case .granted: granted.append(member)
-    default:
-      buckets[Int(line.index) - 5].append(member)
+    case .ready(.normal):
+      normal.append(member)
       readyBuckets |= line.readyBit
+    default: putInBucket(member, line)
     }
   }
 
@@ -97,10 +101,25 @@ struct MemberLines<Item: Schedulable, Request: SchedulingRequest>: Sendable {
 
   @inline(__always)
   private mutating func takeReady(_ member: Member<Item>, outOf line: StandingLine) {
+    guard line == .ready(.normal) else { return takeOutOfBucket(member, line) }
+    normal.remove(member)
+    if normal.isEmpty { readyBuckets &= ~line.readyBit }
+  }
+
+  @inline(never)
+  private mutating func putInBucket(_ member: Member<Item>, _ line: StandingLine) {
+    if buckets.isEmpty {
+      buckets = ContiguousArray(repeating: MemberLine(), count: StandingLine.buckets)
+    }
+    buckets[line.bucket].append(member)
+    readyBuckets |= line.readyBit
+  }
+
+  @inline(never)
+  private mutating func takeOutOfBucket(_ member: Member<Item>, _ line: StandingLine) {
     if line.returnedIndex != nil { leaveReturned(member, line) }
-    let index = Int(line.index) - 5
-    buckets[index].remove(member)
-    if buckets[index].isEmpty { readyBuckets &= ~line.readyBit }
+    buckets[line.bucket].remove(member)
+    if buckets[line.bucket].isEmpty { readyBuckets &= ~line.readyBit }
   }
 
   // MARK: What they ask for
@@ -133,7 +152,6 @@ struct MemberLines<Item: Schedulable, Request: SchedulingRequest>: Sendable {
     returned[index].insert(Returned(member: member, request: request))
   }
 
-  @inline(never)
   private mutating func leaveReturned(_ member: Member<Item>, _ line: StandingLine) {
     guard let request = request(of: member), let index = line.returnedIndex else {
       preconditionFailure("Internal inconsistency: returned, but without a request")
@@ -160,6 +178,7 @@ struct MemberLines<Item: Schedulable, Request: SchedulingRequest>: Sendable {
     @inline(__always) get {
       guard readyBuckets != 0 else { return nil }
       let index = 15 - readyBuckets.leadingZeroBitCount
+      if index == StandingLine.ready(.normal).bucket { return normal.first }
       if index & 1 == 1 { return returned[index / 2].first?.member }
       return buckets[index].first
     }
@@ -180,7 +199,7 @@ struct MemberLines<Item: Schedulable, Request: SchedulingRequest>: Sendable {
   }
 
   func forEach(_ body: (Member<Item>) -> Void) {
-    for line in [running, granted, excluded, evaluable, waiting] { line.forEach(body) }
+    for line in [running, granted, excluded, evaluable, waiting, normal] { line.forEach(body) }
     for line in buckets { line.forEach(body) }
   }
 }
@@ -213,6 +232,9 @@ struct StandingLine: Equatable, Sendable {
   fileprivate var returnedIndex: Int? {
     index > 5 && index & 1 == 0 ? Int(index - 6) / 2 : nil
   }
+
+  /// The place in `buckets`, if it is one of those.
+  fileprivate var bucket: Int { Int(index) - 5 }
 
   fileprivate var readyBit: UInt16 {
     @inline(__always) get { index < 5 ? 0 : 1 << UInt16(index - 5) }

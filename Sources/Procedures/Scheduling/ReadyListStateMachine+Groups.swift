@@ -57,6 +57,12 @@ extension ReadyListStateMachine {
   /// The group goes away: its members, if it never ran, belong to no list now, and turns that have
   /// not run must run elsewhere.
   mutating func abandon() -> Remains {
+    // As mostly: the group has ended, and this goes with it.
+    if phase == .closed, turns.isEmpty {
+      let finished = kept.all
+      kept = KeptChildren()
+      return ([], finished, [])
+    }
     let unfinished = items
     let finished =
       unfinished.isEmpty ? kept.all : kept.all.filter { $0.membership.line == .none }

@@ -88,12 +88,11 @@ extension ReadyList {
     }
   }
 
-  func begin() {
-    // The group has started, so that it holds what it asked for, as do those around it.
-    let around = group.flatMap { group in
-      let (request, home) = group.read { ($0.requirements?.exclusion?.request, $0.home) }
-      return request ?? home?.exclusionAround
-    }
+  /// The group executes: children may start.
+  func begin(as group: Procedure) {
+    // It has started, so that it holds what it asked for, as do those around it.
+    let (request, home) = group.read { ($0.requirements?.exclusion?.request, $0.home) }
+    let around = request ?? home?.exclusionAround
     let aftermath = lockedAsArrived { storage in
       if storage.exclusionAround == nil { storage.exclusionAround = around }
       storage.machine.begin()

@@ -6,13 +6,11 @@ extension ReadyList {
   /// for, or excluded others.
   final class RareEnd: Sendable {
     let emptyWaiters: EmptyWaiters?
-    let hasClosed: Bool
     /// Released without the lock.
     let request: ExclusionRequest?
 
-    init(_ emptyWaiters: EmptyWaiters?, hasClosed: Bool, request: ExclusionRequest?) {
+    init(_ emptyWaiters: EmptyWaiters?, request: ExclusionRequest?) {
       self.emptyWaiters = emptyWaiters
-      self.hasClosed = hasClosed
       self.request = request
     }
   }
@@ -20,14 +18,13 @@ extension ReadyList {
   @inline(never)
   func retireRarely(
     _ request: ExclusionRequest?, _ closes: Bool, _ storage: inout Storage
-  ) -> (RareEnd, [ExclusionRequest]?) {
-    let isEmpty = storage.machine.count == 0
+  ) -> (RareEnd?, [ExclusionRequest]?) {
     let offers = request.map { request in
       accept(ExclusionTable.shared.withLock { $0.leave(request) }, &storage)
     }
-    let end = RareEnd(
-      isEmpty ? storage.emptyWaiters.takeAll() : nil, hasClosed: closes,
-      request: closes ? storage.takeExclusionAround(with: request) : request)
-    return (end, offers)
+    let waiters = storage.machine.count == 0 ? storage.emptyWaiters.takeAll() : nil
+    let released = closes ? storage.takeExclusionAround(with: request) : request
+    let isNeeded = waiters != nil || released != nil
+    return (isNeeded ? RareEnd(waiters, request: released) : nil, offers)
   }
 }
