@@ -144,7 +144,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
 
   final override var keepsOutput: Bool { true }
 
-  final override var startedTask: ProcedureTask? { task }
+  final override var begun: Begun? { task.map(Begun.task) }
 
   private func run(_ body: @escaping Body) {
     if let task {

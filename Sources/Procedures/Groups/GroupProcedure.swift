@@ -32,8 +32,15 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   final let childResults = Locked(ChildResults())
   /// Whether closures are to be asked about children.
   final let hasRecoveries = AtomicByte(0)
+  private enum Beginning {
+    case none
+    case begun
+    /// Children may start, and wait for the worker whose turn this is.
+    case begunOnWorker
+  }
+
   /// Whether children may start. In turns only.
-  @safe @exclusivity(unchecked) private final var hasBegun = false
+  @safe @exclusivity(unchecked) private final var beginning = Beginning.none
 
   /// Makes a group of `children`, none of which may be on a queue or in a group.
   public init(children: [Procedure] = []) {
@@ -245,15 +252,24 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
 
   /// Starts the children. An override that adds more calls `super.execute()` at its end.
   open override func execute() {
-    hasBegun = true
-    list.begin(as: self)
+    begin(onWorker: type(of: self) == GroupProcedure.self)
+  }
+
+  /// - Parameter onWorker: whether nothing comes after it in `execute()`.
+  private func begin(onWorker: Bool) {
+    let isLeft = list.begin(as: self, leavesWorker: onWorker)
+    beginning = isLeft ? .begunOnWorker : .begun
+  }
+
+  final override var begun: Begun? {
+    if case .begunOnWorker = beginning { .children(list) } else { nil }
   }
 
   // MARK: The end
 
   /// The group has executed, or never will: from here on the last child ends it.
   final override func settleChildren() {
-    if state == .executing, !hasBegun { list.begin(as: self) }
+    if state == .executing, case .none = beginning { begin(onWorker: false) }
     // The turn is ours, so that the end of the children needs no turn of its own.
     if list.settle() { _ = childrenFinished() }
   }

@@ -4,8 +4,8 @@ internal import ProcedurePrimitives
 enum TurnEnd: Sendable {
   /// Nothing is left to do for now, or the turn goes on elsewhere.
   ///
-  /// - Parameter begins: what the procedure has made in the turn, whose first step is to be run now.
-  case idle(begins: ProcedureTask? = nil)
+  /// - Parameter begins: what the procedure has begun in the turn, for the worker to go on with.
+  case idle(begins: Begun? = nil)
   /// The procedure has finished.
   case retired(waiters: [FinishWaiter]?)
 }
@@ -21,18 +21,27 @@ extension Procedure {
   final func runTurn(_ kind: JobKind, on worker: Worker) -> TurnEnd {
     var detail = NextStep.Detail.none
     guard var next = beginTurn(kind, on: worker, &detail) else { return .idle() }
-    var task: ProcedureTask?
+    var begun: Begun?
     while true {
       switch next.step {
       case .idle, .waitForPendingEvents, .waitForGroup:
         if case .waitForPendingEvents = next.step { supervisor?.noteHold(of: self) }
         if case .movesTo(let home) = detail { home.requestTurn(of: self) }
-        return .idle(begins: task)
+        return .idle(begins: begun)
       case .announceChildren:
         announceChildren()
       case .execute:
         execute()
-        if let started = startedTask { task = started }
+        switch self.begun {
+        case nil: break
+        case .task(let task): begun = .task(task)
+        case .children(let list):
+          guard let following = stepAfterBeginning(list, on: worker, &detail) else {
+            return .idle(begins: .children(list))
+          }
+          next = following
+          continue
+        }
       case .handOver:
         carryOutHandOvers(onWorkerOf: worker.list)
       case .evaluateConditions:
@@ -57,7 +66,7 @@ extension Procedure {
         hearChildren()
       case .retire:
         releaseWork()
-        if let task { task.submitFirstStep(on: worker.context) }
+        if case .task(let task)? = begun { task.submitFirstStep(on: worker.context) }
         switch consume detail {
         case .end(let leaving):
           leaving.record?.publish(named: derivedName)
@@ -72,7 +81,7 @@ extension Procedure {
         break
       }
       if next.isObserved || (!next.events.isEmpty && worker.list.hasDelegate) {
-        guard tell(next, &detail, on: worker.list) else { return .idle(begins: task) }
+        guard tell(next, &detail, on: worker.list) else { return .idle(begins: begun) }
       }
       let isHeard = next.asksGroup && askGroupAtOnce(on: worker)
       next = update { core in

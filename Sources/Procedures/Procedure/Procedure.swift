@@ -113,8 +113,8 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// It is about to be added to a queue or group, on the thread that adds.
   func prepareForQueue() {}
 
-  /// The task that `execute()` has made, if it did. Asked in the same turn.
-  var startedTask: ProcedureTask? { nil }
+  /// What `execute()` has begun and left to the worker, if it did. Asked in the same turn.
+  var begun: Begun? { nil }
 
   /// Whether its input is kept by the property that comes with the protocol. Of a class that may have one of
   /// its own in its place it is not known.

@@ -44,6 +44,16 @@ import Testing
     #expect(scheduler.submissions <= 4)
   }
 
+  @Test("a group whose turn runs no user code costs no submission of its own, however deep", arguments: [1, 2, 5])
+  func nestedGroups(depth: Int) {
+    let queue = makeQueue()
+    var innermost: Procedure = NoOperation()
+    for _ in 0..<depth { innermost = GroupProcedure(innermost) }
+    queue.add(innermost)
+    scheduler.run()
+    #expect(queue.count == 0 && scheduler.submissions == 1)
+  }
+
   @Test("the cancel of 3,000 pending procedures costs 3 Dispatch submissions at most")
   func cancel() {
     let queue = makeQueue()

@@ -245,7 +245,7 @@ import Testing
     queue.add((0..<1_000).map { _ in GroupProcedure(TracedProcedure()) })
     scheduler.run()
     #expect(queue.count == 0)
-    #expect(scheduler.submissions <= 2_003)
+    #expect(scheduler.submissions <= 3)
   }
 
   @Test("X1: the order of a life; overrides before observers, observers in the order added")

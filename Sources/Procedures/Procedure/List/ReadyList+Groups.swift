@@ -89,7 +89,10 @@ extension ReadyList {
   }
 
   /// The group executes: children may start.
-  func begin(as group: Procedure) {
+  ///
+  /// - Parameter leavesWorker: whether the caller sees to a worker, if that is all that is needed.
+  /// - Returns: whether it is, and the caller does.
+  func begin(as group: Procedure, leavesWorker: Bool) -> Bool {
     // It has started, so that it holds what it asked for, as do those around it.
     let (request, home) = group.read { ($0.requirements?.exclusion?.request, $0.home) }
     let around = request ?? home?.exclusionAround
@@ -98,7 +101,9 @@ extension ReadyList {
       storage.machine.begin()
       return self.aftermath(of: &storage)
     }
+    if leavesWorker, case .work(let work) = aftermath, work.isOnlyWorker { return true }
     aftermath.carryOut()
+    return false
   }
 
   /// That of the innermost group around its members that excludes others.
@@ -149,4 +154,9 @@ extension [Procedure] {
       }
     }
   }
+}
+
+extension ReadyList.Aftermath.Work {
+  /// Whether there is nothing but a worker to be asked for.
+  fileprivate var isOnlyWorker: Bool { workerContext != nil && supervisor == nil && offers.isEmpty }
 }

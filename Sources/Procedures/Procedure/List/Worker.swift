@@ -31,14 +31,6 @@ struct Worker {
     if let first = list.takeFirst(on: context) { run(first, for: context.stretch) }
   }
 
-  /// Goes on with a turn that is held for the caller, and then with whatever else there is.
-  func goOn(withTurnOf procedure: Procedure) {
-    var stretch = context.stretch
-    stretch.advance()
-    guard list.context === context, !stretch.isOver else { return list.requestTurn(of: procedure) }
-    run(.turn(of: procedure), for: stretch)
-  }
-
   /// A procedure with a quality of its own gets a worker of that quality.
   private func handOver(_ job: Job<Procedure>, to quality: DispatchQoS.QoSClass) {
     context.scheduler.submit(quality: quality) {
@@ -47,26 +39,21 @@ struct Worker {
   }
 
   /// Runs `first` and then whatever else there is, on this thread.
-  private func run(
+  func run(
     _ first: Job<Procedure>, for stretch: WorkerStretch, isHandedOver: Bool = false
   ) {
     var stretch = stretch
-    var finishedGroup = drain(from: first, &stretch, isHandedOver: isHandedOver)
-    // A group whose last child was run goes on here: its children's list has nothing else to do.
-    while let group = finishedGroup {
-      let list = group.listForTurns
-      guard list.context === context, !stretch.isOver else { return list.requestTurn(of: group) }
-      finishedGroup = Worker(list: list, context: context).drain(from: .turn(of: group), &stretch)
-    }
+    var following = drain(from: first, &stretch, isHandedOver: isHandedOver)
+    while let next = following { following = goOn(with: next, &stretch) }
   }
 
   /// Runs `first` and then whatever else there is in the list.
   ///
-  /// - Returns: the group whose last child this was, if its turn is held for the caller.
-  private func drain(
+  /// - Returns: where the worker goes on.
+  func drain(
     from first: Job<Procedure>, _ stretch: inout WorkerStretch,
     isHandedOver: Bool = false
-  ) -> Procedure? {
+  ) -> Continuation? {
     var next: Job<Procedure>? = first
     var isHandedOver = isHandedOver
     while let job = next {
@@ -77,8 +64,13 @@ struct Worker {
       }
       isHandedOver = false
       var end = job.member.with { $0.runTurn(job.kind, on: self) }
-      if case .idle(begins: let task?) = end { end = begin(task, of: job.member, &stretch) }
+      if case .idle(begins: .task(let task)?) = end { end = begin(task, of: job.member, &stretch) }
       switch consume end {
+      case .idle(begins: .children(let children)?):
+        stretch.advance()
+        // This worker goes: what is left here gets another.
+        _ = list.take(on: context, after: job, isLast: true)
+        return .children(children)
       case .idle:
         stretch.advance()
         // What was evaluated may be ready now, and no other worker was asked for on its behalf.
@@ -89,7 +81,7 @@ struct Worker {
         (next, finishedGroup) = list.retire(job.member, on: context, takesNext: !stretch.isOver)
         if let waiters { Self.resume(waiters) }
         job.member.release()
-        if let finishedGroup { return finishedGroup }
+        if let finishedGroup { return .turn(of: finishedGroup) }
       }
     }
     return nil
