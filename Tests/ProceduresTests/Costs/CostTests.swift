@@ -44,7 +44,9 @@ import Testing
     #expect(scheduler.submissions <= 4)
   }
 
-  @Test("a group whose turn runs no user code costs no submission of its own, however deep", arguments: [1, 2, 5])
+  @Test(
+    "a group whose turn runs no user code costs no submission of its own, however deep",
+    arguments: [1, 2, 5])
   func nestedGroups(depth: Int) {
     let queue = makeQueue()
     var innermost: Procedure = NoOperation()

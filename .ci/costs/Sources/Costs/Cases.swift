@@ -192,6 +192,12 @@ let cases: [String: @Sendable (Int) -> Void] = [
       queue.add(GroupProcedure(children: (0..<count).map { _ in NoOperation() }))
     }
   },
+  "group": { count in
+    run { queue in for _ in 0..<count { queue.add(GroupProcedure(NoOperation())) } }
+  },
+  "retry": { count in
+    run { queue in for _ in 0..<count { queue.add(RetryProcedure(max: 3) { NoOperation() }) } }
+  },
   "latency": { count in
     let queue = ProcedureQueue()
     let hasExecuted = DispatchSemaphore(value: 0)
