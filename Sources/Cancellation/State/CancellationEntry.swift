@@ -11,6 +11,7 @@ enum CancellationEntry: Sendable {
   /// Dependents: marked before any handler is called.
   case child(CancellationState)
   case combination(WeakState)
+  case follower(CancellationFollower.Mark)
 
   /// Calls it, unless this end of the token does not concern it. Never under a lock.
   func call(cancelled: Bool) {
@@ -18,7 +19,7 @@ enum CancellationEntry: Sendable {
     case .cancel(let handler): if cancelled { handler() }
     case .complete(let handler): handler(cancelled)
     case .target(let target): if cancelled { target.cancel() }
-    case .derivation, .child, .combination:
+    case .derivation, .child, .combination, .follower:
       preconditionFailure("Internal inconsistency: calling what is not a handler")
     }
   }

@@ -102,8 +102,11 @@ private struct SettlingWalk: Sendable {
   /// Those looked at that were not marked: these may be the last references to them.
   private var seen: [CancellationState] = []
 
+  /// What is left of the cancels of followers, which have been marked.
+  private var deliveries = Fifo<@Sendable () -> Void>()
+
   var concernsOthers: Bool {
-    guard seen.isEmpty, let only = marked.only else { return true }
+    guard seen.isEmpty, deliveries.isEmpty, let only = marked.only else { return true }
     return only.withMachine { $0.hasHandlers || !$0.links.parents.isEmpty }
   }
 
@@ -112,11 +115,13 @@ private struct SettlingWalk: Sendable {
     ifDeadline generation: UInt64? = nil
   ) -> Bool {
     let marking = TreeMarking()
+    var followers: [CancellationFollower.Mark] = []
     let (states, seen) = marking.run { met -> ([CancellationState], [CancellationState]) in
       guard root.mark(outcome, by: marking, ifDeadline: generation) else { return ([], []) }
       var (states, unvisited, seen) = ([root], [root], [CancellationState]())
       while let state = unvisited.popLast() {
         for entry in state.takeDependents(toTell: outcome) {
+          if case .follower(let follower) = entry { followers.append(follower) }
           guard let dependent = entry.dependent else { continue }
           switch dependent.operand(outcome, by: marking) {
           case .undecided: seen.append(dependent)
@@ -136,12 +141,17 @@ private struct SettlingWalk: Sendable {
     marking.wait()
     marking.forgetThoseMet()
     for state in states { marked.append(state) }
+    if case .cancelled(let reason) = outcome {
+      for mark in followers { if let rest = mark(reason) { deliveries.append(rest) } }
+    }
     return true
   }
 
   mutating func callHandlers() {
     seen = []
-    while let state = marked.popFirst() {
+    while true {
+      while let deliver = deliveries.popFirst() { deliver() }
+      guard let state = marked.popFirst() else { break }
       var (outcome, links, orphans) = state.withMachine { machine in
         let outcome = machine.beginCalls()
         state.status.store(outcome.settledStatus)
@@ -227,7 +237,7 @@ extension CancellationEntry {
     switch self {
     case .child(let state): state
     case .combination(let weak): weak.state
-    case .cancel, .complete, .target, .derivation: nil
+    case .cancel, .complete, .target, .derivation, .follower: nil
     }
   }
 }

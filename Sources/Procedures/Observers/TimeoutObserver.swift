@@ -49,6 +49,8 @@ private final class CancelTimer: TimerTarget {
   func timerFired() {
     let service = procedure.clock.service
     let error = ProcedureError.timedOut(procedure.name, after: duration)
-    procedure.cancel(withError: error) { service.deliver($0) }
+    if let rest = procedure.beginCancel(errors: [error], reason: .failure(error)) {
+      service.deliver(rest)
+    }
   }
 }

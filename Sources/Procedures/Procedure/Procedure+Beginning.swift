@@ -23,7 +23,7 @@ extension Procedure {
       next = update { $0.nextStep(on: worker, &detail) }
     }
     if case .idle = next.step, case .none = detail { return nil }
-    Worker.submit(for: children, on: children.context)
+    Worker.submit(for: children, on: children.contextNow)
     return next
   }
 }

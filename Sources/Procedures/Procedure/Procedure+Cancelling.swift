@@ -62,24 +62,28 @@ extension Procedure {
   /// `.failure`'s own, `ProcedureError.Code.deadlineExceeded` for a deadline. The token does not
   /// keep the procedure alive, and the procedure leaves the token when it finishes.
   public final func cancel(when token: CancellationToken) {
-    let registration = token.onCancel { [weak self] in
-      self?.cancel(because: token.reason ?? .requested)
+    let place = token.follow { [weak self] reason in
+      self.flatMap { $0.beginCancel(errors: $0.errors(becauseOf: reason), reason: reason) }
     }
+    guard let place else { return }
     let isKept = read { core in
       guard !core.machine.isRetired else { return false }
-      core.attachments.with(OuterLinks.self) { $0.registrations.append(registration) }
+      core.attachments.with(OuterLinks.self) { $0.followed.append(place) }
       return true
     }
-    if !isKept { registration.unregister() }
+    if !isKept { place.leave() }
   }
 
   /// Cancels with the errors that the reason stands for.
-  @discardableResult
-  final func cancel(because reason: CancellationReason) -> Bool {
+  final func cancel(because reason: CancellationReason) {
+    cancel(errors: errors(becauseOf: reason), reason: reason)
+  }
+
+  private func errors(becauseOf reason: CancellationReason) -> [any Error] {
     switch reason {
-    case .requested, .taskCancelled: cancel(errors: [], reason: reason)
-    case .deadlineExceeded: cancel(errors: [ProcedureError.deadlineExceeded(name)], reason: reason)
-    case .failure(let error): cancel(errors: [error], reason: reason)
+    case .requested, .taskCancelled: []
+    case .deadlineExceeded: [ProcedureError.deadlineExceeded(name)]
+    case .failure(let error): [error]
     }
   }
 
@@ -96,45 +100,54 @@ extension Procedure {
     return true
   }
 
-  /// Cancels in two parts: what others see is true when this returns, and no user code has run; what
-  /// runs some, the handlers of the token and the turn, is left to `deliver`.
-  final func cancel(
-    withError error: any Error, deliver: (@escaping @Sendable () -> Void) -> Void
-  ) {
-    let reason = CancellationReason.failure(error)
+  /// The first part of a cancel: what others see is true when this returns, and no user code has run.
+  ///
+  /// - Returns: the rest, which runs some: the handlers of the token, and the turn. Nil if it is not the cancel that
+  ///   counts.
+  final func beginCancel(
+    errors: [any Error], reason: CancellationReason
+  ) -> (@Sendable () -> Void)? {
     guard childList == nil else {
-      Self.cancel([self], errors: [error], reason: reason, deliver: deliver)
-      return
+      return Self.beginCancel([self], errors: errors, reason: reason).map { $0.finishMarking }
     }
     let source: CancellationTokenSource?? = update { core in
-      core.mark(self, errors: [error], reason: reason) ? .some(core.links?.source) : nil
+      core.mark(self, errors: errors, reason: reason) ? .some(core.links?.source) : nil
     }
-    guard let source else { return }
+    guard let source else { return nil }
     let begun = source?.beginCancel(reason)
-    deliver {
+    return {
       begun?.finish()
       self.deliverCancel(reason)
     }
   }
 
-  /// Marks several procedures, and all below those that are groups, before any cancel is delivered.
+  /// Cancels several procedures, and all below those that are groups.
   ///
   /// - Returns: whether it was the cancel that counts for one of them at least.
   @discardableResult
   static func cancel(
-    _ procedures: [Procedure], errors: [any Error], reason: CancellationReason,
-    deliver: (@escaping @Sendable () -> Void) -> Void = { $0() }
+    _ procedures: [Procedure], errors: [any Error], reason: CancellationReason
   ) -> Bool {
+    guard let cancel = beginCancel(procedures, errors: errors, reason: reason) else { return false }
+    cancel.finishMarking()
+    return true
+  }
+
+  /// Marks several procedures, and all below those that are groups, before any cancel is delivered.
+  ///
+  /// - Returns: the cancel, which is to be delivered; nil if it counts for none of them.
+  private static func beginCancel(
+    _ procedures: [Procedure], errors: [any Error], reason: CancellationReason
+  ) -> TreeCancel? {
     let marked = procedures.filter { procedure in
       procedure.update { $0.mark(procedure, errors: errors, reason: reason) }
     }
-    guard !marked.isEmpty else { return false }
+    guard !marked.isEmpty else { return nil }
     let cancel = TreeCancel(
       errors: errorsOfChildren(of: marked, cancelledWith: errors), reason: reason)
     cancel.tell(marked)
     mark(marked.compactMap(\.childList), by: cancel)
-    deliver { cancel.finishMarking() }
-    return true
+    return cancel
   }
 
   /// What the children of groups are cancelled with.
@@ -187,6 +200,8 @@ extension Procedure {
   /// Cancelled since it became ready, it ends without the slot that a worker has taken it with.
   @inline(never)
   final func surrenderSlot(of kind: JobKind) {
+    // Its token reads cancelled, and may not have come to it.
+    if let reason = read({ $0.links?.reasonToCancel }) { cancel(because: reason) }
     guard case .start(let attempt) = kind else { return }
     read { $0.home?.surrender(self, in: attempt) }?.carryOut()
   }
@@ -216,6 +231,11 @@ private enum Telling: Sendable {
 }
 
 extension ProcedureCore {
+  /// Whether a token reads cancelled with which it is, too.
+  var isToldByToken: Bool {
+    @inline(never) mutating get { links?.reasonToCancel != nil }
+  }
+
   /// The token comes first; then the turn may deliver.
   fileprivate mutating func tell() -> Telling {
     if let source = links?.source, !source.isCancelled { return .fire(source) }

@@ -109,8 +109,9 @@ extension Procedure {
       case .evaluate(let attempt):
         if core.machine.post(.evaluate(attempt: attempt)) == .none { return nil }
       case .start(let attempt):
-        comesTooLate = !core.machine.mayStart
-        if core.machine.post(.start(attempt: attempt)) == .none { return nil }
+        let isTold = core.attachments.hasAny && core.isToldByToken
+        comesTooLate = isTold || !core.machine.mayStart
+        if isTold || core.machine.post(.start(attempt: attempt)) == .none { return nil }
       }
       // Go on with an event whose delivery had to wait for another queue, unless the turn moves.
       if core.attachments.hasAny, core.homeElsewhere(than: worker) == nil,

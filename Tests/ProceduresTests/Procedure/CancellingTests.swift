@@ -282,4 +282,56 @@ import Testing
     #expect((procedure.errors.first as? ProcedureError)?.code == .deadlineExceeded)
     #expect(procedure.cancellationToken.reason == .deadlineExceeded)
   }
+
+  @Test(
+    "K12: all that hangs on a token reads cancelled before any handler of it is called, and none begins"
+  )
+  func beforeHandlers() {
+    let source = CancellationTokenSource()
+    let linked = CancellationTokenSource(linkedTo: source.token)
+    let queue = makeQueue()
+    queue.maxConcurrentProcedureCount = 1
+    let first = TracedProcedure("first", trace: trace, end: .whenToldOrCancelled)
+    let (second, child) = (
+      TracedProcedure("second", trace: trace), TracedProcedure("child", trace: trace)
+    )
+    let group = GroupProcedure(child)
+    let reads = Recorder<[Bool]>()
+    source.token.onCancel { [scheduler] in
+      reads.note([first, second, group, child].map(\.isCancelled))
+      reads.note([first, second].map(\.cancellationToken.isCancelled))
+      // The slot of the first is free now, and a worker looks.
+      scheduler.run()
+    }
+    queue.add(first, cancelledBy: source.token)
+    queue.add(second, cancelledBy: linked.token)
+    queue.add(group, cancelledBy: source.token || linked.token)
+    scheduler.run()
+    #expect(first.isExecuting)
+    source.cancel(.failure(TestError("stop")))
+    #expect(reads.events == [[true, true, true, true], [true, true]])
+    scheduler.run()
+    #expect(!trace.events.contains("second execute") && !trace.events.contains("child execute"))
+    for procedure in [first, second, group] {
+      #expect(procedure.outcome == .cancelled([TestError("stop")]))
+    }
+  }
+
+  @Test("K12: a token that the procedure's own is combined with")
+  func combinedWithItsOwn() {
+    let source = CancellationTokenSource()
+    let procedure = TracedProcedure(end: .whenToldOrCancelled)
+    let either = source.token || procedure.cancellationToken
+    let queue = makeQueue()
+    queue.add(procedure, cancelledBy: either)
+    scheduler.run()
+    source.cancel()
+    scheduler.run()
+    #expect(procedure.isFinished && either.isCancelled && procedure.cancellationToken.isCancelled)
+
+    let own = TracedProcedure()
+    own.cancel(when: own.cancellationToken)
+    own.cancel()
+    #expect(own.cancellationToken.isCancelled)
+  }
 }

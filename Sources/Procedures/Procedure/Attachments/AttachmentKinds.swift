@@ -43,7 +43,7 @@ final class PendingWork: Attachment, @unchecked Sendable {
 final class OuterLinks: Attachment, @unchecked Sendable {
   @safe @exclusivity(unchecked) var source: CancellationTokenSource?
   @safe @exclusivity(unchecked) var token: CancellationToken?
-  @safe @exclusivity(unchecked) var registrations: [CancellationRegistration] = []
+  @safe @exclusivity(unchecked) var followed: [CancellationFollower.Place] = []
   @safe @exclusivity(unchecked) var timers: [(clock: TimerClock, key: SlabKey)] = []
   /// Whether one of the timers is to report that it waits for a procedure on no queue, or has.
   @safe @exclusivity(unchecked) var looksForMissing = false
@@ -59,12 +59,17 @@ final class OuterLinks: Attachment, @unchecked Sendable {
 
   deinit { leave() }
 
+  /// Why the procedure is about to be cancelled by a token.
+  var reasonToCancel: CancellationReason? {
+    followed.isEmpty ? nil : followed.lazy.compactMap(\.reason).first
+  }
+
   /// The procedure has finished, or gone.
   func leave() {
     source?.complete()
-    for registration in registrations { registration.unregister() }
+    for place in followed { place.leave() }
     for timer in timers { timer.clock.service.cancel(timer.key) }
-    (source, registrations, timers) = (nil, [], [])
+    (source, followed, timers) = (nil, [], [])
   }
 }
 

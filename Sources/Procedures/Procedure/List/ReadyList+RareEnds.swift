@@ -6,11 +6,16 @@ extension ReadyList {
   /// for, or excluded others.
   final class RareEnd: Sendable {
     let emptyWaiters: EmptyWaiters?
+    let hasClosed: Bool
     /// Released without the lock.
     let request: ExclusionRequest?
 
-    init(_ emptyWaiters: EmptyWaiters?, request: ExclusionRequest?) {
+    /// Of a group, as mostly.
+    static let closed = RareEnd(nil, hasClosed: true, request: nil)
+
+    init(_ emptyWaiters: EmptyWaiters?, hasClosed: Bool, request: ExclusionRequest?) {
       self.emptyWaiters = emptyWaiters
+      self.hasClosed = hasClosed
       self.request = request
     }
   }
@@ -18,13 +23,13 @@ extension ReadyList {
   @inline(never)
   func retireRarely(
     _ request: ExclusionRequest?, _ closes: Bool, _ storage: inout Storage
-  ) -> (RareEnd?, [ExclusionRequest]?) {
+  ) -> (RareEnd, [ExclusionRequest]?) {
     let offers = request.map { request in
       accept(ExclusionTable.shared.withLock { $0.leave(request) }, &storage)
     }
     let waiters = storage.machine.count == 0 ? storage.emptyWaiters.takeAll() : nil
     let released = closes ? storage.takeExclusionAround(with: request) : request
-    let isNeeded = waiters != nil || released != nil
-    return (isNeeded ? RareEnd(waiters, request: released) : nil, offers)
+    if closes, waiters == nil, released == nil { return (.closed, offers) }
+    return (RareEnd(waiters, hasClosed: closes, request: released), offers)
   }
 }

@@ -118,6 +118,8 @@ final class ReadyList: Sendable {
   /// Whether these are the children of a group.
   var isGroup: Bool { owner != nil }
   var context: SchedulingContext { fixedContext ?? locked { $0.context } }
+  /// The same, of a group's list; what has arrived stays there.
+  var contextNow: SchedulingContext { storage.withLock { $0.context } }
   var procedures: [Procedure] { locked { $0.machine.items } }
   var children: [Procedure] { locked { $0.machine.children } }
   var count: Int { locked { $0.machine.count } }

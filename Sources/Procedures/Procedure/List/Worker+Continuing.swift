@@ -27,7 +27,7 @@ extension Worker {
       }
       list.requestTurn(of: group)
     case .children(let list):
-      let listContext = list.context
+      let listContext = list.contextNow
       if listContext !== context || stretch.isOver {
         Self.submit(for: list, on: listContext)
       } else if let first = list.takeFirst(on: context) {
