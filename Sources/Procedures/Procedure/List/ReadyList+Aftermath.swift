@@ -70,8 +70,7 @@ extension ReadyList {
     @inline(never)
     private func carryOutWork(_ isLast: Bool) {
       switch self {
-      case .none:
-        break
+      case .none: break
       case .worker(let list):
         list.withFixedContext { Worker.submit(for: list, on: $0) }
       case .stuck(let list):
