@@ -45,9 +45,6 @@ extension Procedure {
     return dependencies.isEmpty ? .nothing : .dependencies(dependencies)
   }
 
-  /// Whether neither it nor a group around it has been added to a queue.
-  final var isOnNoQueue: Bool { read { !$0.machine.isRetired && $0.home?.isOnQueue != true } }
-
   /// Where an observer is called whose return its turn waits for.
   private final var awaitedObserver: ObserverPlace? {
     read { $0.pending?.suspendedDelivery?.awaitedCall.entry.place }

@@ -42,7 +42,7 @@ extension GroupProcedure {
     let beginning = errors.beginning(in: reference)
     switch relation {
     case .part:
-      let named = beginning.named(after: child.name)
+      let named = beginning.named(after: child.name).filter { !isOwnCycle($0) }
       let new: [any Error] = childResults.withLock { results in
         let new = named.filter { results.isNew($0) }
         results.errors += new
@@ -55,6 +55,14 @@ extension GroupProcedure {
       if counts { setOwnErrors(beginning) }
       if case .whole = relation { cancelRemaining(after: child, beginning.first) }
     }
+  }
+
+  /// Whether it is a wait that never ends, and the group itself is a part of that.
+  private func isOwnCycle(_ error: any Error) -> Bool {
+    guard let cycle = (error.fromChild as? ProcedureError)?.cycle, !cycle.isEmpty else {
+      return false
+    }
+    return errors.contains { ($0 as? ProcedureError)?.cycle == cycle }
   }
 
   /// All that was taken over. Where a cause lies may have become known since: a group that was being

@@ -331,6 +331,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   /// Of a group that never ran, children that something else still refers to are cancelled: nothing
   /// else would end them.
   private func release() {
+    forgetChildren()
     var (unfinished, released, awaitingTurn) = abandonChildren()
     while true {
       if var child = unfinished.popLast() {
@@ -343,6 +344,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
         guard child.childList != nil, isKnownUniquelyReferenced(&child),
           let group = child as? GroupProcedure
         else { continue }
+        group.forgetChildren()
         let children = group.abandonChildren()
         unfinished += children.unfinished
         released += children.finished
@@ -353,6 +355,9 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
     }
     for procedure in awaitingTurn { procedure.listForTurns.requestTurn(of: procedure) }
   }
+
+  /// The group goes, and gives up what it has of them beside its list. To override.
+  func forgetChildren() {}
 
   /// Children do not own the list: they leave it before the group goes.
   private func abandonChildren() -> ReadyList.Machine.Remains {

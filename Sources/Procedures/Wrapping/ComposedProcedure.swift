@@ -13,7 +13,15 @@
 /// Errors of other children, which a subclass may add, name the child, as in any group.
 nonisolated open class ComposedProcedure<Wrapped: Procedure>: GroupProcedure, @unchecked Sendable {
   /// The procedure that is wrapped: the first child.
-  public final let procedure: Wrapped
+  public final var procedure: Wrapped {
+    guard let wrapped else {
+      preconditionFailure("Internal inconsistency: '\(name)' is asked what it wraps, and has gone")
+    }
+    return wrapped
+  }
+
+  /// Nil when the group goes.
+  @safe @exclusivity(unchecked) private final var wrapped: Wrapped?
 
   /// Wraps a procedure, which may be on no queue and in no group.
   ///
@@ -21,9 +29,11 @@ nonisolated open class ComposedProcedure<Wrapped: Procedure>: GroupProcedure, @u
   ///   - name: what the group is called.
   ///   - procedure: what is wrapped.
   public init(name: String? = nil, _ procedure: Wrapped) {
-    self.procedure = procedure
+    wrapped = procedure
     super.init(name: name, children: [procedure])
   }
+
+  final override func forgetChildren() { wrapped = nil }
 
   override func errorsToTakeOver(
     _ errors: [any Error], of child: Procedure

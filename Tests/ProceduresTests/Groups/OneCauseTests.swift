@@ -193,6 +193,19 @@ import Testing
     #expect(error?.code == .dependencyCycle && error?.cycle.count == 3)
   }
 
+  @Test("E3: a wait that never ends, and that the group itself is part of, is one error of it")
+  func cycleOfTheGroup() async {
+    let queue = ProcedureQueue()
+    let (child, group) = (step("child"), GroupProcedure(name: "group", []))
+    group.add(child: child)
+    child.add(dependency: group)
+    let outer = GroupProcedure(group)
+    _ = await queue.run(outer)
+    #expect(
+      group.errors.map { ($0 as? ProcedureError)?.code } == [.dependencyCycle], "\(group.errors)")
+    #expect(outer.errors.count == 1, "\(outer.errors)")
+  }
+
   @Test("E3: a refused child is none of the group, and what needed it is reported by its own")
   func refused() {
     let queue = makeQueue()

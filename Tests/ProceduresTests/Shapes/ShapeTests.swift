@@ -92,6 +92,21 @@ import Testing
     #expect(count == 2)
   }
 
+  @Test(
+    "compositions nested deep that were never added, or have run, are released without recursion",
+    arguments: [false, true])
+  func compositionsReleased(areRun: Bool) async {
+    let queue = ProcedureQueue()
+    await onSmallStack {
+      var outermost: Procedure = Node()
+      for _ in 0..<20_000 { outermost = ComposedProcedure(outermost) }
+      if areRun {
+        queue.add(outermost)
+        outermost.blockUntilFinished()
+      }
+    }
+  }
+
   private static let depth = Rounds.size(5_000, otherwise: 1_000)
 
   private static func nestedGroups() -> GroupProcedure {

@@ -15,16 +15,16 @@ final class MissingReport: TimerTarget {
 
   func timerFired() {
     clock.service.deliver { [self] in
-      guard let procedure, procedure.state == .initialized else { return }
+      guard let procedure, procedure.isOnNoQueue else { return }
       StandardError.write(
-        "Procedures: something has waited \(Self.delay) for '\(procedure.name)', which is on no queue: add it to one; "
-          + "queue.value(of:) adds it, and waits.\n")
+        "Procedures: something has waited \(Self.delay) for '\(procedure.name)', \(procedure.wayOntoAQueue)\n"
+      )
     }
   }
 
   /// Something is about to wait for the procedure.
   static func schedule(for procedure: Procedure) {
-    guard procedure.state == .initialized else { return }
+    guard procedure.state <= .pending, procedure.isOnNoQueue else { return }
     let isFirst = procedure.read { core in
       !core.machine.isRetired
         && core.attachments.with(OuterLinks.self) { !exchange(&$0.isAwaitedOutside, with: true) }
@@ -34,5 +34,18 @@ final class MissingReport: TimerTarget {
     procedure.schedule(
       MissingReport(of: procedure, by: clock), at: clock.now.saturatingAdvanced(by: delay),
       on: clock)
+  }
+}
+
+extension Procedure {
+  /// Whether neither it nor a group around it has been added to a queue.
+  final var isOnNoQueue: Bool { read { !$0.machine.isRetired && $0.home?.isOnQueue != true } }
+
+  /// Where it is instead, and what to do about it.
+  fileprivate final var wayOntoAQueue: String {
+    guard let group = read({ $0.home })?.outermost.group else {
+      return "which is on no queue: add it to one; queue.value(of:) adds it, and waits."
+    }
+    return "which is in group '\(group.name)', and that is on no queue: add the group to one."
   }
 }

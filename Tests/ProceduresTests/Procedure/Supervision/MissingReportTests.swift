@@ -12,8 +12,10 @@ import Testing
       let (scheduler, time) = (ManualScheduler(), TestClock())
       let surroundings = DetachedSurroundings(scheduler: scheduler, clock: time.clock)
       let (forgotten, added) = (TracedProcedure("forgotten"), TracedProcedure("added"))
+      let child = TracedProcedure("child")
+      let group = GroupProcedure(name: "outer", GroupProcedure(name: "inner", child))
       let waits = surroundings.replacingDispatch {
-        [forgotten, forgotten, added].map { procedure in
+        [forgotten, forgotten, added, child].map { procedure in
           Task { _ = await procedure.waitUntilFinished() }
         }
       }
@@ -21,20 +23,24 @@ import Testing
         wait.cancel()
         await wait.value
       }
-      try #require(time.pendingCount == 2)
+      try #require(time.pendingCount == 3)
       let queue = ProcedureQueue(scheduler: scheduler, clock: time.clock)
       queue.add(added)
       scheduler.run()
       time.advance(by: .seconds(9))
       #expect(added.isFinished && !forgotten.isFinished)
       time.advance(by: .seconds(100))
+      #expect(!group.isFinished)
     }
     let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
     let lines = text.split(separator: "\n").filter { $0.hasPrefix("Procedures: ") }
     #expect(
-      lines.map {
-        $0.contains("something has waited 10.0 seconds for 'forgotten', which is on no queue")
-      } == [true])
+      lines.map(String.init).sorted() == [
+        "Procedures: something has waited 10.0 seconds for 'child', which is in group 'outer', and "
+          + "that is on no queue: add the group to one.",
+        "Procedures: something has waited 10.0 seconds for 'forgotten', which is on no queue: add it "
+          + "to one; queue.value(of:) adds it, and waits.",
+      ])
   }
 
   @Test("it keeps nothing alive, and no timer is left of a procedure that is released")
