@@ -126,6 +126,17 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
   )
   public final func callAsFunction(_ result: Any? = nil) {}
 
+  /// Not callable: as above, with a result.
+  @available(
+    *, unavailable,
+    message:
+      "this closure ends the procedure when it returns; for one that calls back later write AsyncProcedure(.callback) { finish in … }"
+  )
+  @discardableResult
+  public final func callAsFunction(_ result: Result<Output, any Error>) -> Output {
+    unavailableName()
+  }
+
   deinit {
     if work != nil { task?.endWithoutWork() }
   }

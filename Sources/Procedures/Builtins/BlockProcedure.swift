@@ -47,6 +47,15 @@ nonisolated open class BlockProcedure: Procedure, @unchecked Sendable {
     }
   }
 
+  /// Not callable: this closure was handed the procedure, not a finish handle.
+  @available(
+    *, unavailable,
+    message:
+      "this closure ends the procedure when it returns; for one that calls back later write AsyncProcedure(.callback) { finish in … }"
+  )
+  @discardableResult
+  public final func callAsFunction(_ result: Any? = nil) -> Bool { unavailableName() }
+
   final override var formThatCallsBack: String? { "AsyncProcedure(.callback) { finish in … }" }
 
   final override func releaseWork() {

@@ -27,6 +27,19 @@ public typealias CancellableBlockProcedure = BlockProcedure
 public typealias CancellableResultProcedure<Output: Sendable> = ResultProcedure<Output>
 
 /// Called otherwise here.
+@available(
+  *, unavailable,
+  message:
+    "delete this property: input and output come with the protocol, once the class names their types: typealias Output = …"
+)
+public enum Pending<Value> {
+  /// Called otherwise here.
+  case pending
+  /// Called otherwise here.
+  case ready(Value)
+}
+
+/// Called otherwise here.
 @available(*, unavailable, renamed: "NotCondition")
 public typealias NegatedCondition<Base: Condition> = NotCondition<Base>
 

@@ -173,10 +173,12 @@ struct PromiseModel {
 
   /// What a group ends with: the errors of its cancel, and then those of its children, each with a
   /// name, except those that follow from what else ended in the group. A wait that never ends is one
-  /// error, of whichever member ended first.
+  /// error, of whichever member ended first, or of the group if it is a member itself.
   private func checkErrors(of group: Int, _ procedures: [Procedure]) throws {
     var expected: [String] = []
-    var cycles: Set<[String]> = []
+    let own = lives[group].cancelErrors ?? []
+    var cycles = Set(
+      procedures[group].errors.prefix(own.count).compactMap { ($0 as? ProcedureError)?.cycle })
     for (child, item) in plan.items.enumerated()
     where item.parent == group && lives[child].isAccepted == true {
       for error in procedures[child].errors {
@@ -187,7 +189,6 @@ struct PromiseModel {
       }
     }
     let errors = procedures[group].errors.map { "\($0)" }
-    let own = lives[group].cancelErrors ?? []
     guard Array(errors.prefix(own.count)) == own else {
       throw BrokenPromise(
         description: "C6: group \(group) ends with \(errors), cancelled with \(own)")

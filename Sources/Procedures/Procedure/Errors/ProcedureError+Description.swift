@@ -37,7 +37,8 @@ extension ProcedureError: CustomStringConvertible {
       "Each of these waits for the next, and the last for the first: "
         + cycle.map { "'\($0)'" }.joined(separator: " → ") + "; remove one of the waits."
     case .notImplemented:
-      "\(quoted("It")) does not override execute(); override it and call finish() when the work is "
+      "\(quoted("It")) does not override execute(), or calls super.execute(): override it without "
+        + "that, and call finish() when the work is "
         + "done."
     case .notEnqueued:
       "Procedure \(named)is not on a queue, so it cannot add to one; "
