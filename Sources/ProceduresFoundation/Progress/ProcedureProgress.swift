@@ -7,6 +7,8 @@ final class ProcedureProgress: SharedProgress, @unchecked Sendable {
 
   private let procedure: Procedure
   private let state = Locked(State())
+  /// Held from looking whether it is paused until the group is.
+  private let pauses = Locked(())
 
   private struct State: Sendable {
     var reader: Task<Void, Never>?
@@ -24,12 +26,14 @@ final class ProcedureProgress: SharedProgress, @unchecked Sendable {
 
   override func begin() {
     show(procedure.fractionCompleted)
-    // What a parent calls here is the handlers'.
-    cancellationHandler = { [weak procedure] in procedure?.cancel() }
-    if let group = procedure as? GroupProcedure {
-      pausingHandler = { [weak group] in group?.isSuspended = true }
-      resumingHandler = { [weak group] in group?.isSuspended = false }
-    }
+    #if canImport(Darwin)
+      // There a parent calls the handlers, elsewhere the methods.
+      cancellationHandler = { [weak procedure] in procedure?.cancel() }
+      if procedure is GroupProcedure {
+        pausingHandler = { [weak self] in self?.followPauses() }
+        resumingHandler = { [weak self] in self?.followPauses() }
+      }
+    #endif
     procedure.cancellationToken.onCancel { [weak self] in self?.noteCancel() }
     procedure.addDidFinishBlockObserver { [weak self] _, _ in self?.finish() }
     let (changes, latest) = procedure.fractionChanges
@@ -71,6 +75,11 @@ final class ProcedureProgress: SharedProgress, @unchecked Sendable {
 
   // MARK: To the procedure
 
+  /// What counts is what is so by now: handlers are called some time later, in any order.
+  private func followPauses() {
+    pauses.withLock { _ in (procedure as? GroupProcedure)?.isSuspended = super.isPaused }
+  }
+
   override func cancel() {
     noteCancel()
     procedure.cancel()
@@ -78,12 +87,12 @@ final class ProcedureProgress: SharedProgress, @unchecked Sendable {
 
   override func pause() {
     super.pause()
-    (procedure as? GroupProcedure)?.isSuspended = true
+    followPauses()
   }
 
   override func resume() {
     super.resume()
-    (procedure as? GroupProcedure)?.isSuspended = false
+    followPauses()
   }
 
   #if canImport(Darwin)

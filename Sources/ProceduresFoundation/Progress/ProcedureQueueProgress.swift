@@ -5,12 +5,15 @@ internal import ProcedurePrimitives
 final class ProcedureQueueProgress: SharedProgress, @unchecked Sendable {
   private let queue: ProcedureQueue
   private let counts = Locked(Counts())
+  /// Held from looking whether it is paused until the queue is.
+  private let pauses = Locked(())
 
   private struct Counts: Sendable {
     var total: Int64 = 0
     var completed: Int64 = 0
     var seen: Set<ObjectIdentifier> = []
     var recorder: Int?
+    var isCancelled = false
   }
 
   init(_ queue: ProcedureQueue) {
@@ -24,9 +27,12 @@ final class ProcedureQueueProgress: SharedProgress, @unchecked Sendable {
   }
 
   override func begin() {
-    cancellationHandler = { [weak queue] in queue?.cancelAll() }
-    pausingHandler = { [weak queue] in queue?.isSuspended = true }
-    resumingHandler = { [weak queue] in queue?.isSuspended = false }
+    #if canImport(Darwin)
+      // There a parent calls the handlers, elsewhere the methods.
+      cancellationHandler = { [weak self] in self?.cancelOnce() }
+      pausingHandler = { [weak self] in self?.followPauses() }
+      resumingHandler = { [weak self] in self?.followPauses() }
+    #endif
     // First those that come, then those that are there: none is missed, and one may come twice.
     let recorder = queue.record { [weak self] procedure in self?.add(procedure) }
     counts.withLock { $0.recorder = recorder }
@@ -61,19 +67,36 @@ final class ProcedureQueueProgress: SharedProgress, @unchecked Sendable {
 
   // MARK: To the queue
 
+  /// What counts is what is so by now: handlers are called some time later, in any order.
+  private func followPauses() {
+    pauses.withLock { _ in queue.isSuspended = super.isPaused }
+  }
+
+  #if canImport(Darwin)
+    /// A parent has cancelled, or this has: then it is done, and what was added since is to run.
+    private func cancelOnce() {
+      let isFirst = counts.withLock { counts in
+        defer { counts.isCancelled = true }
+        return !counts.isCancelled
+      }
+      if isFirst { queue.cancelAll() }
+    }
+  #endif
+
   override func cancel() {
+    counts.withLock { $0.isCancelled = true }
     if !isCancelled { super.cancel() }
     queue.cancelAll()
   }
 
   override func pause() {
     super.pause()
-    queue.isSuspended = true
+    followPauses()
   }
 
   override func resume() {
     super.resume()
-    queue.isSuspended = false
+    followPauses()
   }
 
   #if canImport(Darwin)

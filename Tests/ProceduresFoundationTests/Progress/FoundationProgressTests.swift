@@ -130,6 +130,29 @@ import Testing
     #expect(progress.isPaused)
   }
 
+  @Test("I2: of a pause and a resume, one right after the other, the last counts")
+  func pausingQuickly() async {
+    for _ in 0..<Rounds.few * 10 {
+      let group = GroupProcedure(BlockProcedure {})
+      let (progress, ofQueue) = (group.progress, queue.progress)
+      progress.pause()
+      progress.resume()
+      ofQueue.pause()
+      ofQueue.resume()
+      queue.add(group)
+      #expect(await group.waitUntilFinished().isSuccess)
+    }
+  }
+
+  @Test("I2: what is added after the cancel of a queue's progress is not cancelled")
+  func addedAfterCancel() async {
+    for _ in 0..<Rounds.few {
+      let queue = ProcedureQueue()
+      queue.progress.cancel()
+      for _ in 0..<10 { #expect(await queue.run(BlockProcedure {}).isSuccess) }
+    }
+  }
+
   @Test("I2: a queue counts what it has and what is added, and is paused and cancelled")
   func queues() async {
     queue.isSuspended = true
