@@ -7,7 +7,7 @@ internal import ProcedurePrimitives
 /// |-------|-------------------------------|---------------------------|--------------------------------|
 /// | none  | → once: a look is scheduled   | –                         | –                              |
 /// | once  | → again                       | looks                     | → none                         |
-/// | again | nothing: nobody need be told  | → once, if it is put off  | → once: another look scheduled |
+/// | again | nothing: that is known        | → once, if it is put off  | → once: another look scheduled |
 final class StuckNote: Sendable {
   private enum State {
     static let none: UInt8 = 0
