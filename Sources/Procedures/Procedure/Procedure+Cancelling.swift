@@ -61,6 +61,9 @@ extension Procedure {
   /// `cancellationToken` gets the same reason, and `errors` the error that it stands for: a
   /// `.failure`'s own, `ProcedureError.Code.deadlineExceeded` for a deadline. The token does not
   /// keep the procedure alive, and the procedure leaves the token when it finishes.
+  ///
+  /// All procedures on a token read cancelled before a handler of the token is called, a group with all below it; and
+  /// none begins once the token reads cancelled.
   public final func cancel(when token: CancellationToken) {
     let place = token.follow { [weak self] reason in
       self.flatMap { $0.beginCancel(errors: $0.errors(becauseOf: reason), reason: reason) }

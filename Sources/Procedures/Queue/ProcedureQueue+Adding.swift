@@ -22,7 +22,7 @@ extension ProcedureQueue {
     for procedure in Array(procedures) { list.admit(procedure) }
   }
 
-  /// Adds a procedure that is cancelled when `token` is; the token is left when it finishes.
+  /// Adds a procedure that is cancelled when `token` is, as by `cancel(when:)`; the token is left when it finishes.
   ///
   /// - Returns: whether it was accepted; see `add(_:)`.
   @discardableResult
