@@ -95,6 +95,10 @@ public final class CancellationTokenSource: Sendable, Cancelable {
     state.settle(.cancelled(reason))
   }
 
+  /// Called otherwise here.
+  @available(*, unavailable, message: "write cancel(.failure(error))")
+  public func cancel(withError error: any Error) { fatalError("unavailable") }
+
   /// Cancels with `.deadlineExceeded` when `duration` has passed; a second call replaces the first.
   ///
   /// Never early. At zero or less it cancels at once, on this thread. A deadline marks the token, and

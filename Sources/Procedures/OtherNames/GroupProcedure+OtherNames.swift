@@ -12,6 +12,14 @@ extension ProcedureProtocol where Self: GroupProcedure {
   public func addChildren(_ children: Procedure...) { unavailableName() }
 
   /// Called otherwise here.
+  @available(*, unavailable, message: "write add(child:), and keep the event until then")
+  public func add(child: Procedure, before pendingEvent: PendingEvent?) { unavailableName() }
+
+  /// Called otherwise here.
+  @available(*, unavailable, message: "write add(children:), and keep the event until then")
+  public func add(children: [Procedure], before pendingEvent: PendingEvent?) { unavailableName() }
+
+  /// Called otherwise here.
   @available(*, unavailable, renamed: "add(child:)")
   public func addOperation(_ operation: Procedure) { unavailableName() }
 

@@ -125,3 +125,41 @@ extension RetryProcedure {
     upto max: Int, wait: WaitStrategy = .immediate, body: @escaping @Sendable () -> Attempt?
   ) { unavailableName() }
 }
+
+extension RepeatProcedurePayload {
+  /// Called otherwise here.
+  @available(*, unavailable, renamed: "procedure")
+  public var operation: Attempt { unavailableName() }
+
+  /// Called otherwise here.
+  @available(*, unavailable, message: "var next = payload; next.delay = delay; return next")
+  public func set(delay: Duration?) -> Self { unavailableName() }
+}
+
+extension RetryFailureInfo {
+  /// Called otherwise here.
+  @available(*, unavailable, renamed: "procedure")
+  public var operation: Attempt { unavailableName() }
+}
+
+extension ConditionResult {
+  /// Called otherwise here.
+  @available(*, unavailable, message: "write .satisfied for true, and .ignored for false")
+  public static func success(_ isSatisfied: Bool) -> Self { unavailableName() }
+
+  /// Called otherwise here.
+  @available(*, unavailable, renamed: "failed(_:)")
+  public static func failure(_ error: any Error) -> Self { unavailableName() }
+}
+
+extension ProcedureError {
+  /// Called otherwise here.
+  @available(*, unavailable, renamed: "code")
+  public var context: Code { unavailableName() }
+
+  /// Called otherwise here.
+  @available(
+    *, unavailable, message: "compare code with .timedOut, or catch ProcedureError.Code.timedOut"
+  )
+  public static func timedOut(with delay: Duration) -> Self { unavailableName() }
+}

@@ -142,10 +142,35 @@ extension ProcedureProtocol {
 
   /// Called otherwise here.
   @available(*, unavailable, message: "set qualityOfService")
-  public var userIntent: ProcedurePriority {
+  public var userIntent: UnavailableUserIntent {
     get { unavailableName() }
     set { unavailableName() }
   }
+
+  /// Called otherwise here.
+  @available(
+    *, unavailable,
+    message:
+      "add observers, set diagnosticsHandler, or record a ProcedureTimeline: nothing is logged"
+  )
+  public var log: UnavailableLog { unavailableName() }
+}
+
+/// Why the user wanted it, which is not asked for here.
+@available(*, unavailable, message: "set qualityOfService")
+public enum UnavailableUserIntent: Sendable {
+  /// Not available.
+  case none, initiated, sideEffect
+}
+
+/// A log of a procedure, which there is none of. Takes whatever is written to one.
+@available(*, unavailable, message: "add observers, set diagnosticsHandler, or record a timeline")
+@dynamicMemberLookup @dynamicCallable
+public struct UnavailableLog {
+  /// Not available.
+  public subscript(dynamicMember name: String) -> Self { unavailableName() }
+  /// Not available.
+  public func dynamicallyCall(withKeywordArguments arguments: KeyValuePairs<String, Any>) {}
 }
 
 /// The options of key-value observing, which there is none of.

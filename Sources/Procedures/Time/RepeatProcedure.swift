@@ -9,7 +9,7 @@ internal import ProcedurePrimitives
 /// A group: each attempt is a child, made when the one before has finished, however that ended. It
 /// goes on until the closure returns nil, there were `max` attempts, the wait strategy has no
 /// further interval, or the repeat is cancelled. All waits are on the queue's clock; the first
-/// stands before the second attempt. With `max: 0` nothing is attempted.
+/// stands before the second attempt. With `max: 0` or less nothing is attempted, and it succeeds.
 ///
 /// It ends with the errors of its last attempt, unwrapped: a waiter can catch them by their own
 /// type. The errors of earlier attempts are dropped, so that an endless repeat needs no more memory

@@ -58,7 +58,8 @@ nonisolated open class RetryProcedure<Attempt: ProcedureProtocol>: RepeatProcedu
   ///
   /// - Parameters:
   ///   - name: its name in logs and errors.
-  ///   - max: how many attempts at most; nil for no limit.
+  ///   - max: how many attempts at most; nil for no limit. With 0 or less nothing is attempted, and it
+  ///     succeeds without an output.
   ///   - wait: how long to wait between two.
   ///   - body: makes an attempt. A closure that may return nil gives up with that; with several
   ///     statements it says so: `{ () -> Fetch? in … }`.
@@ -122,4 +123,16 @@ nonisolated open class RetryProcedure<Attempt: ProcedureProtocol>: RepeatProcedu
     let failure = RetryFailureInfo(procedure: attempt, errors: attempt.errors, count: count)
     return handler(failure, payload)
   }
+}
+
+/// What went wrong with an attempt.
+public struct RetryFailureInfo<Attempt: ProcedureProtocol>: Sendable {
+  /// The attempt, which is about to finish.
+  public let procedure: Attempt
+
+  /// Its errors.
+  public let errors: [any Error]
+
+  /// How many attempts there have been, with this one.
+  public let count: Int
 }

@@ -76,7 +76,18 @@ struct OtherNamesTests {
     ("_ = p.isConcurrent", "finish later"),
     ("_ = p.status", "see state"),
     ("_ = p.error", "errors.first"),
-    ("_ = p.userIntent", "qualityOfService"),
+    ("p.userIntent = .initiated", "qualityOfService"),
+    ("p.log.info(message: \"starts\")", "diagnosticsHandler"),
+    ("g.add(child: p, before: e)", "add(child:)"),
+    ("g.add(children: [p], before: nil)", "add(children:)"),
+    ("let _: ConditionResult = .success(true)", ".satisfied"),
+    ("let _: ConditionResult = .failure(E())", "renamed to 'failed(_:)'"),
+    ("_ = n.set(delay: .seconds(1))", "next.delay = delay"),
+    ("_ = n.operation", "renamed to 'procedure'"),
+    ("_ = i.operation", "renamed to 'procedure'"),
+    ("_ = r.context", "renamed to 'code'"),
+    ("_ = ProcedureError.timedOut(with: .seconds(1))", ".timedOut"),
+    ("CancellationTokenSource().cancel(withError: E())", "cancel(.failure(error))"),
     ("q.addOperation(p)", "renamed to 'add(_:)'"),
     ("q.addOperation { print() }", "renamed to 'add(_:)'"),
     ("q.addOperations([p], waitUntilFinished: true)", "await waitUntilAllFinished()"),
@@ -150,7 +161,10 @@ struct OtherNamesTests {
       let g = GroupProcedure(children: [])
       let c = BlockCondition { true }
       let o: any ProcedureObserver = TimeoutObserver(by: .zero)
-      func uses(_ e: PendingEvent) {
+      func uses(
+        _ e: PendingEvent, _ n: RepeatProcedurePayload<Procedure>, _ i: RetryFailureInfo<Procedure>,
+        _ r: ProcedureError
+      ) {
 
       """
     let source = head + Self.lines.map { $0.code + "\n" }.joined() + "}\n"
