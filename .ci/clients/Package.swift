@@ -22,6 +22,7 @@ let package = Package(
       dependencies: [.product(name: "ProceduresTesting", package: "Procedures")]),
     .executableTarget(
       name: "Runbook", dependencies: products + ["Primitives", "Benchmarks", "TestSupport"]),
+    .executableTarget(name: "BlockedMain", dependencies: products),
     .executableTarget(
       name: "FirstInSwift5", dependencies: products,
       swiftSettings: [.swiftLanguageMode(.v5)]),

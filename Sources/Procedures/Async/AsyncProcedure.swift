@@ -15,9 +15,17 @@ nonisolated open class AsyncProcedure: AsyncResultProcedure<Void>, @unchecked Se
   public override init(
     name: String? = nil,
     @_inheritActorContext @_implicitSelfCapture
-    _ body: @escaping @Sendable () async throws -> Void
+    _ body: @escaping @isolated(any) @Sendable () async throws -> Void
   ) {
-    super.init(name: name, .action(body))
+    super.init(name: name, .action(body), isolation: body.isolation)
+  }
+
+  /// The same of a function whose isolation is not in its type, such as one that is `nonisolated(nonsending)`.
+  @_disfavoredOverload
+  public override init<Failure: Error>(
+    name: String? = nil, _ body: @escaping @Sendable () async throws(Failure) -> Void
+  ) {
+    super.init(name: name, .action { try await body() })
   }
 
   /// Makes a procedure that runs `body`, which is handed the procedure, as a task.
@@ -56,6 +64,6 @@ nonisolated open class MainActorProcedure: AsyncResultProcedure<Void>, @unchecke
     name: String? = nil,
     @_implicitSelfCapture _ body: @escaping @MainActor @Sendable () async throws -> Void
   ) {
-    super.init(name: name, .action { try await body() })
+    super.init(name: name, .action(body), isolation: MainActor.shared)
   }
 }

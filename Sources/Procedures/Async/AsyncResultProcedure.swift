@@ -34,19 +34,24 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
   enum AsyncWork: Sendable {
     case task(Body)
     /// Of one whose output is `Void`: with nothing between the task and the user's closure.
-    case action(@Sendable () async throws -> Void)
+    case action(@isolated(any) @Sendable () async throws -> Void)
     case handle(@Sendable (AsyncResultProcedure<Output>, FinishHandle<Output>) throws -> Void)
   }
 
   /// Belongs to the turn, which releases it.
   @safe @exclusivity(unchecked) private final var work: AsyncWork?
 
+  /// Whether the closure is isolated to the main actor.
+  final override var runsOnMainActor: Bool { isIsolatedToMainActor }
+  private final let isIsolatedToMainActor: Bool
+
   /// The task while it runs, or waits to. Guarded by the procedure's lock; written before it is on a queue, and in its
   /// turn.
   private final var task: ProcedureTask?
 
-  init(name: String?, _ work: AsyncWork) {
+  init(name: String?, _ work: AsyncWork, isolation: (any Actor)? = nil) {
     self.work = work
+    isIsolatedToMainActor = Self.isMainActor(isolation)
     super.init()
     if let name { self.name = name }
   }
@@ -59,9 +64,21 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
   public init(
     name: String? = nil,
     @_inheritActorContext @_implicitSelfCapture
-    _ body: @escaping @Sendable () async throws -> Output
+    _ body: @escaping @isolated(any) @Sendable () async throws -> Output
   ) {
     work = .task { _ in Self.stored(try await body()) }
+    isIsolatedToMainActor = Self.isMainActor(body.isolation)
+    super.init()
+    if let name { self.name = name }
+  }
+
+  /// The same of a function whose isolation is not in its type, such as one that is `nonisolated(nonsending)`.
+  @_disfavoredOverload
+  public init<Failure: Error>(
+    name: String? = nil, _ body: @escaping @Sendable () async throws(Failure) -> Output
+  ) {
+    work = .task { _ in Self.stored(try await body()) }
+    isIsolatedToMainActor = false
     super.init()
     if let name { self.name = name }
   }
@@ -73,6 +90,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
     _ body: @escaping @Sendable (_ procedure: AsyncResultProcedure<Output>) async throws -> Output
   ) {
     work = .task { procedure in Self.stored(try await body(procedure)) }
+    isIsolatedToMainActor = false
     super.init()
     if let name { self.name = name }
   }
@@ -93,6 +111,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
     _ start: @escaping @Sendable (_ finish: FinishHandle<Output>) throws -> Void
   ) {
     work = .handle { _, finish in try start(finish) }
+    isIsolatedToMainActor = false
     super.init()
     if let name { self.name = name }
   }
@@ -111,6 +130,10 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
       call(start)
     case nil: break
     }
+  }
+
+  private static func isMainActor(_ isolation: (any Actor)?) -> Bool {
+    if let isolation { isolation === MainActor.shared } else { false }
   }
 
   /// An output as it is stored.
@@ -173,7 +196,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
 
   // Like the other, and not one function with it: a closure that is handed on costs a tenth to a fifth more
   // than one that stands where the task is made.
-  private func run(_ action: @escaping @Sendable () async throws -> Void) {
+  private func run(_ action: @escaping @isolated(any) @Sendable () async throws -> Void) {
     if let task {
       task.setWork { [self] in
         do { bodyEnded(try await action()) } catch { bodyEnded(with: error) }

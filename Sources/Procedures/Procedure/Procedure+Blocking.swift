@@ -5,7 +5,7 @@ extension Procedure {
   /// returned.
   ///
   /// Must not be called from what the procedure waits for, nor on the main thread if something of it
-  /// needs the main actor: it would wait for ever. In `async` code await `waitUntilFinished()`, which
+  /// needs the main actor: it would wait for ever, which is reported after a second. In `async` code await `waitUntilFinished()`, which
   /// blocks nothing.
   ///
   /// - Returns: how it ended.
@@ -14,7 +14,11 @@ extension Procedure {
   public final func blockUntilFinished() -> ProcedureOutcome {
     MissingReport.schedule(for: self)
     let semaphore = DispatchSemaphore(value: 0)
-    if addFinishWaiter(.thread(semaphore)) { semaphore.wait() }
+    if addFinishWaiter(.thread(semaphore)) {
+      semaphore.wait(
+        in: "blockUntilFinished()", instead: "await waitUntilFinished()",
+        for: listForTurns.outermost)
+    }
     guard let outcome else {
       preconditionFailure("Internal inconsistency: a wait for '\(name)' ended before its finish")
     }

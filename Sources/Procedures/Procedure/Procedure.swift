@@ -116,6 +116,9 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// What `execute()` has begun and left to the worker, if it did. Asked in the same turn.
   var begun: Begun? { nil }
 
+  /// Whether its work runs on the main actor.
+  var runsOnMainActor: Bool { false }
+
   /// Whether its input is kept by the property that comes with the protocol. Of a class that may have one of
   /// its own in its place it is not known.
   var keepsInput: Bool { false }

@@ -195,9 +195,9 @@ public final class ProcedureQueue: Sendable {
   /// Blocks until there is a moment without unfinished procedures.
   ///
   /// Must not be called from a procedure of this queue: it would wait for itself. Nor from the main
-  /// thread if something on the queue needs the main actor: a `MainActorProcedure`, an observer that is
-  /// called there. Such a procedure does not end, or has finished and still waits for its observer;
-  /// `snapshot()` says so, and after `waitReportDelay` it is reported to `diagnosticsHandler`.
+  /// thread if something on the queue needs the main actor: a `MainActorProcedure`, a closure that is
+  /// written there, as at the top level of `main.swift`, an observer that is called there. Neither
+  /// would go on, which is reported after a second, to `diagnosticsHandler` or else to standard error.
   @available(*, noasync, message: "await waitUntilAllFinished() instead")
   public func blockUntilAllFinished() {
     list.waitUntilEmpty()

@@ -29,6 +29,8 @@ package final class DispatchScheduler: Scheduler {
     }
   }
 
+  package var isOnMainThread: Bool { MainThread.runs(queue) }
+
   /// Not on the workers' own queue: that may be blocked by what is looked for.
   package func submitWhenQuiet(after delay: Duration, _ work: @escaping @Sendable () -> Void) {
     let timers = DispatchTimers.shared

@@ -16,4 +16,11 @@ package protocol Scheduler: AnyObject, Sendable {
   /// How long a worker runs procedures before it asks to be called again, so that others get the
   /// thread.
   var stretch: WorkerStretch { get }
+
+  /// Whether nothing runs while the main thread is blocked.
+  var isOnMainThread: Bool { get }
+}
+
+extension Scheduler {
+  package var isOnMainThread: Bool { false }
 }

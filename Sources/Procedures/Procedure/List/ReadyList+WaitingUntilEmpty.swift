@@ -10,7 +10,9 @@ extension ReadyList {
       storage.emptyWaiters.add(semaphore)
       return true
     }
-    if mustWait { semaphore.wait() }
+    guard mustWait else { return }
+    semaphore.wait(
+      in: "blockUntilAllFinished()", instead: "await waitUntilAllFinished()", for: self)
   }
 
   /// Returns when the last procedure has left, or the task is cancelled.

@@ -25,6 +25,8 @@ public struct ProcedureDiagnostic: Sendable, CustomStringConvertible {
     public static let conditionUnanswered = Code(description: "conditionUnanswered")
     /// A procedure has waited for one that is on no queue for longer than the queue's `waitReportDelay`.
     public static let dependencyNotAdded = Code(description: "dependencyNotAdded")
+    /// The main thread is blocked in a wait for it, and it needs the main actor, or the main queue.
+    public static let mainThreadBlocked = Code(description: "mainThreadBlocked")
     /// Procedures wait for each other, and are cancelled for it.
     public static let waitCycle = Code(description: "waitCycle")
   }
@@ -56,6 +58,16 @@ public struct ProcedureDiagnostic: Sendable, CustomStringConvertible {
       : "it has not started; cancel it instead."
     return ProcedureDiagnostic(
       .finishRefused, name, "finish() on '\(name)' was refused: \(advice)")
+  }
+
+  static func mainThreadBlocked(
+    by call: String, _ procedure: Procedure, instead: String
+  ) -> ProcedureDiagnostic {
+    let name = procedure.name
+    return ProcedureDiagnostic(
+      .mainThreadBlocked, name,
+      "The main thread is blocked in \(call), and '\(name)' needs it: neither goes on. Write '\(instead)', or block "
+        + "another thread.")
   }
 
   static func additionRefused(_ name: String, _ error: ProcedureError) -> ProcedureDiagnostic {
