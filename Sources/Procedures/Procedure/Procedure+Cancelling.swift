@@ -62,8 +62,9 @@ extension Procedure {
   /// `.failure`'s own, `ProcedureError.Code.deadlineExceeded` for a deadline. The token does not
   /// keep the procedure alive, and the procedure leaves the token when it finishes.
   ///
-  /// All procedures on a token read cancelled before a handler of the token is called, a group with all below it; and
-  /// none begins once the token reads cancelled.
+  /// All procedures on a token read cancelled before those handlers of the token are called that were registered
+  /// before the cancel, a group with all below it; and none of them is taken by a worker once the token reads cancelled.
+  /// A child of a group on the token may be, until the group reads cancelled.
   public final func cancel(when token: CancellationToken) {
     let place = token.follow { [weak self] reason in
       self.flatMap { $0.beginCancel(errors: $0.errors(becauseOf: reason), reason: reason) }

@@ -201,6 +201,8 @@ import Testing
       let queue = ProcedureQueue()
       queue.isSuspended = true
       _ = Returning { queue.add($0) }
+      // Optimised, it would go at its last use, and what it keeps with it.
+      withExtendedLifetime(queue) {}
     }
   }
 }
