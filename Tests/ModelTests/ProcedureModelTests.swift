@@ -84,33 +84,6 @@
       })
     }
 
-    @Test("K12: none begins once its token, or one that this depends on, was seen to be cancelled")
-    func beginsAgainstToken() throws {
-      try explore(onQueue: { model in
-        let procedure = PlainProcedure()
-        let (source, seen) = (CancellationTokenSource(), PlainCounter())
-        let linked = CancellationTokenSource(linkedTo: source.token)
-        model.queue.isSuspended = true
-        model.queue.add(procedure, cancelledBy: linked.token)
-        source.token.onCancel {
-          if !procedure.isCancelled, !procedure.hasExecuted { seen.value += 100 }
-        }
-        return model.scenario(threads: [
-          { source.cancel() },
-          {
-            if linked.isCancelled { seen.value += 1 }
-            model.queue.isSuspended = false
-          },
-        ]) {
-          try procedure.checkLife()
-          try require(seen.value < 100, "a handler was called before it was marked")
-          try require(
-            seen.value == 0 || !procedure.hasExecuted, "it began after its token was seen cancelled"
-          )
-        }
-      })
-    }
-
     // MARK: Observers
 
     @Test("O1: an observer against cancel and finish is called for the cancel exactly once")

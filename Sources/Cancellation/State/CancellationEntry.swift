@@ -11,7 +11,7 @@ enum CancellationEntry: Sendable {
   /// Dependents: marked before any handler is called.
   case child(CancellationState)
   case combination(WeakState)
-  case follower(CancellationFollower.Mark)
+  case follower(WeakFollower)
 
   /// Calls it, unless this end of the token does not concern it. Never under a lock.
   func call(cancelled: Bool) {

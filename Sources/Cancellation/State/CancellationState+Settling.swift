@@ -96,17 +96,14 @@ struct BegunEnd: Sendable {
 /// the handlers decides is another tree, put behind the first instead of recursed into: only the
 /// token that an end begins with may take the short way.
 private struct SettlingWalk: Sendable {
-  /// Marked, their handlers not yet called.
-  private var marked = Fifo<CancellationState>()
+  /// What is left to be done, and may run user code.
+  private var remaining = Fifo<MarkedForest.Remaining>()
 
   /// Those looked at that were not marked: these may be the last references to them.
   private var seen: [CancellationState] = []
 
-  /// What is left of the cancels of followers, which have been marked.
-  private var deliveries = Fifo<@Sendable () -> Void>()
-
   var concernsOthers: Bool {
-    guard seen.isEmpty, deliveries.isEmpty, let only = marked.only else { return true }
+    guard seen.isEmpty, case .handlers(let only)? = remaining.only else { return true }
     return only.withMachine { $0.hasHandlers || !$0.links.parents.isEmpty }
   }
 
@@ -115,51 +112,32 @@ private struct SettlingWalk: Sendable {
     ifDeadline generation: UInt64? = nil
   ) -> Bool {
     let marking = TreeMarking()
-    var followers: [CancellationFollower.Mark] = []
-    let (states, seen) = marking.run { met -> ([CancellationState], [CancellationState]) in
-      guard root.mark(outcome, by: marking, ifDeadline: generation) else { return ([], []) }
-      var (states, unvisited, seen) = ([root], [root], [CancellationState]())
-      while let state = unvisited.popLast() {
-        for entry in state.takeDependents(toTell: outcome) {
-          if case .follower(let follower) = entry { followers.append(follower) }
-          guard let dependent = entry.dependent else { continue }
-          switch dependent.operand(outcome, by: marking) {
-          case .undecided: seen.append(dependent)
-          case .marked:
-            states.append(dependent)
-            unvisited.append(dependent)
-          case .met(let other):
-            if met.last !== other { met.append(other) }
-            seen.append(dependent)
-          }
-        }
-      }
-      return (states, seen)
+    let marked = marking.run { met -> MarkedForest? in
+      MarkedForest(root, outcome, by: marking, &met, ifDeadline: generation)
     }
-    self.seen += seen
-    guard !states.isEmpty else { return false }
+    guard let marked else { return false }
     marking.wait()
     marking.forgetThoseMet()
-    for state in states { marked.append(state) }
-    if case .cancelled(let reason) = outcome {
-      for mark in followers { if let rest = mark(reason) { deliveries.append(rest) } }
-    }
+    seen += marked.seen
+    marked.forEachRemaining { remaining.append($0) }
     return true
   }
 
   mutating func callHandlers() {
     seen = []
-    while true {
-      while let deliver = deliveries.popFirst() { deliver() }
-      guard let state = marked.popFirst() else { break }
-      var (outcome, links, orphans) = state.withMachine { machine in
-        let outcome = machine.beginCalls()
-        state.status.store(outcome.settledStatus)
-        return (outcome, machine.links.take(), machine.takeOrphans())
+    while let next = remaining.popFirst() {
+      switch next {
+      case .rest(let follower): follower.carryOutRest()
+      case .handlers(let state):
+        var (outcome, links, orphans) = state.withMachine { machine in
+          let outcome = machine.beginCalls()
+          state.status.store(outcome.settledStatus)
+          return (outcome, machine.links.take(), machine.takeOrphans())
+        }
+        state.letGo(of: orphans)
+        links.leave()
+        callHandlers(of: state, outcome)
       }
-      state.letGo(of: orphans)
-      links.leave()
-      callHandlers(of: state, outcome)
     }
   }
 
@@ -194,60 +172,12 @@ private struct SettlingWalk: Sendable {
   }
 }
 
-extension CancellationState {
-  fileprivate func mark(
-    _ outcome: CancellationOutcome, by marking: TreeMarking, ifDeadline generation: UInt64?
-  ) -> Bool {
-    withMachine { machine in
-      guard machine.concerns(generation),
-        outcome.isCancelled || machine.childrenToPassOn == nil, machine.mark(outcome, by: marking)
-      else { return false }
-      status.store(outcome.markedStatus)
-      return true
-    }
-  }
-
-  fileprivate func operand(
-    _ outcome: CancellationOutcome, by marking: TreeMarking
-  ) -> CancellationStateMachine.Marking {
-    withMachine { machine in
-      let result = machine.operand(outcome, by: marking)
-      if case .marked = result { status.store(outcome.markedStatus) }
-      return result
-    }
-  }
-
-  fileprivate func takeDependents(toTell outcome: CancellationOutcome) -> [CancellationEntry] {
-    withMachine { $0.takeDependents(toTell: outcome) }
-  }
-}
-
-extension CancellationStateMachine {
-  /// Whether a deadline was not replaced by a later one. Nil is no deadline.
-  fileprivate func concerns(_ generation: UInt64?) -> Bool {
-    generation == nil || links.extras?.deadlineGeneration == generation
-  }
-}
-
 extension CancellationEntry {
   fileprivate var isDerivation: Bool { if case .derivation = self { true } else { false } }
-
-  /// Alive while the result is held.
-  fileprivate var dependent: CancellationState? {
-    switch self {
-    case .child(let state): state
-    case .combination(let weak): weak.state
-    case .cancel, .complete, .target, .derivation, .follower: nil
-    }
-  }
 }
 
 extension CancellationOutcome {
   fileprivate var settledStatus: UInt8 {
     isCancelled ? CancellationState.Status.cancelled : CancellationState.Status.notCancelled
-  }
-
-  fileprivate var markedStatus: UInt8 {
-    isCancelled ? CancellationState.Status.cancelledMarking : CancellationState.Status.notCancelled
   }
 }

@@ -185,6 +185,7 @@ struct CancellationStateMachine: Sendable {
       preconditionFailure("Internal inconsistency: marking dependents of a token in \(phase)")
     }
     var taken: [CancellationEntry] = []
+    taken.reserveCapacity(entries.count)
     var place = entries.firstPlace(of: dependents)
     while place != Slab<CancellationEntry>.nowhere {
       let next = entries.place(after: place)

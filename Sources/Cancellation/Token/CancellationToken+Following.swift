@@ -1,34 +1,46 @@
 internal import ProcedurePrimitives
 
-extension CancellationFollower {
-  /// The place of one on its token.
-  package struct Place: Sendable {
-    fileprivate let state: CancellationState
-    fileprivate let key: SlabKey
+/// The place of a follower on its token.
+package struct FollowerPlace: Sendable {
+  fileprivate let state: CancellationState
+  fileprivate let key: SlabKey
 
-    /// Why the token was cancelled, whether or not that has come here; nil if it was not.
-    package var reason: CancellationReason? { state.isCancelled ? state.outcome?.reason : nil }
+  /// Why the token was cancelled, whether or not that has come here; nil if it was not.
+  package var reason: CancellationReason? { state.isCancelled ? state.outcome?.reason : nil }
 
-    /// It is not cancelled with the token any more.
-    package func leave() {
-      let follower = state.withMachine { $0.removeDependent(key) }
-      _ = follower
-    }
+  /// It is not cancelled with the token any more.
+  package func leave() {
+    let follower = state.withMachine { $0.removeDependent(key) }
+    _ = follower
+  }
+}
+
+extension MarkedFollower {
+  /// - Parameter source: that of its own token, if that is to be cancelled with it. The follower keeps it alive.
+  package init(
+    _ follower: any CancellationFollower, _ reason: CancellationReason,
+    source: CancellationTokenSource?, rest: Rest
+  ) {
+    self.init(follower, reason, own: source?.state, rest: rest)
   }
 }
 
 extension CancellationToken {
-  /// Has something cancelled with the token: at once if the token was cancelled before.
+  /// Has something cancelled with the token, which does not keep it alive: at once if the token was cancelled before.
   ///
   /// - Returns: its place; nil if the token will not cancel it any more.
-  package func follow(_ mark: @escaping CancellationFollower.Mark) -> CancellationFollower.Place? {
+  package func follow(by follower: any CancellationFollower) -> FollowerPlace? {
     guard let state else { return nil }
-    switch state.withMachine({ $0.addDependent(.follower(mark)) }) {
-    case .kept(let key): return CancellationFollower.Place(state: state, key: key)
+    let weak = WeakFollower(follower)
+    switch state.withMachine({ $0.addDependent(.follower(weak)) }) {
+    case .kept(let key): return FollowerPlace(state: state, key: key)
     case .wait(let marking): marking.wait()
     case .settled: break
     }
-    if let reason = state.outcome?.reason { mark(reason)?() }
+    // One that calls from its own `deinit` cannot be reached any more.
+    if let reason = state.outcome?.reason, let follower = weak.follower {
+      follower.mark(becauseOf: reason).markOwnToken()()
+    }
     return nil
   }
 }

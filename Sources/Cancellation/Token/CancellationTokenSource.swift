@@ -120,20 +120,6 @@ public final class CancellationTokenSource: Sendable, Cancelable {
     state.setDeadline(instant, clock: clock, holding: .strongly)
   }
 
-  /// The first half of `cancel(_:)`: the token, and what depends on it, reads cancelled. No user code
-  /// runs. Nil if it is not the cancel that counts.
-  package func beginCancel(_ reason: CancellationReason) -> BegunCancel? {
-    state.begin(.cancelled(reason)).map(BegunCancel.init)
-  }
-
-  /// A cancel whose handlers have not been called yet.
-  package struct BegunCancel: Sendable {
-    fileprivate let end: BegunEnd
-
-    /// The second half: calls the handlers, on this thread. To be called once.
-    package func finish() { end.finish() }
-  }
-
   /// Settles the token as not cancelled without waiting for the source to go.
   package func complete() {
     state.settle(.notCancelled)

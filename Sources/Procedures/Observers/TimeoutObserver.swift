@@ -49,9 +49,7 @@ private final class CancelTimer: TimerTarget {
   func timerFired() {
     let service = procedure.clock.service
     let error = ProcedureError.timedOut(procedure.name, after: duration)
-    if let rest = procedure.beginCancel(errors: [error], reason: .failure(error)) {
-      service.deliver(rest)
-    }
+    service.deliver(procedure.mark(withErrors: [error], .failure(error)).markOwnToken())
   }
 }
 

@@ -26,5 +26,6 @@ final class FinishWaiters: Attachment, @unchecked Sendable {
 
   func remove(_ key: SlabKey) -> FinishWaiter? { waiters.remove(key, from: &order) }
 
+  var isEmpty: Bool { order.isEmpty }
   var all: [FinishWaiter] { waiters.elements(of: order) }
 }

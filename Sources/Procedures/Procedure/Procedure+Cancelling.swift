@@ -7,7 +7,8 @@ extension Procedure {
   /// Cancels: sets `isCancelled`, fires `cancellationToken`, and has the rest run in a turn.
   ///
   /// When it returns true, `isCancelled` is true and the token's handlers have been called, on this
-  /// thread. (When it returns false, another thread may still be calling them.) `procedureDidCancel(withErrors:)` and the DidCancel observers follow in the next turn.
+  /// thread. (When it returns false, another thread may still be calling them.) `procedureDidCancel(withErrors:)`
+  /// and the DidCancel observers follow in the next turn.
   /// A procedure that has not executed finishes by itself, also in a suspended or full queue; one
   /// that has must finish itself. A group cancels its children: all of them read cancelled before
   /// the cancel of any is delivered. In the `deinit` of a procedure that was never added, the
@@ -62,14 +63,11 @@ extension Procedure {
   /// `.failure`'s own, `ProcedureError.Code.deadlineExceeded` for a deadline. The token does not
   /// keep the procedure alive, and the procedure leaves the token when it finishes.
   ///
-  /// All procedures on a token read cancelled before those handlers of the token are called that were registered
-  /// before the cancel, a group with all below it; and none of them is taken by a worker once the token reads cancelled.
-  /// A child of a group on the token may be, until the group reads cancelled.
+  /// All procedures on a token read cancelled before any of its handlers is called, a group with all below it. Their
+  /// own tokens fire, and their cancels are delivered, before those handlers, in the order in which they were put on
+  /// the token. None executes once the token reads cancelled; a child of a group on it may, until the group does.
   public final func cancel(when token: CancellationToken) {
-    let place = token.follow { [weak self] reason in
-      self.flatMap { $0.beginCancel(errors: $0.errors(becauseOf: reason), reason: reason) }
-    }
-    guard let place else { return }
+    guard let place = token.follow(by: self) else { return }
     let isKept = read { core in
       guard !core.machine.isRetired else { return false }
       core.attachments.with(OuterLinks.self) { $0.followed.append(place) }
@@ -80,15 +78,7 @@ extension Procedure {
 
   /// Cancels with the errors that the reason stands for.
   final func cancel(because reason: CancellationReason) {
-    cancel(errors: errors(becauseOf: reason), reason: reason)
-  }
-
-  private func errors(becauseOf reason: CancellationReason) -> [any Error] {
-    switch reason {
-    case .requested, .taskCancelled: []
-    case .deadlineExceeded: [ProcedureError.deadlineExceeded(name)]
-    case .failure(let error): [error]
-    }
+    cancel(errors: reason.errors(of: name), reason: reason)
   }
 
   @discardableResult
@@ -104,54 +94,46 @@ extension Procedure {
     return true
   }
 
-  /// The first part of a cancel: what others see is true when this returns, and no user code has run.
+  /// The first part of a cancel that others wait for: it reads cancelled, and so does all below it.
   ///
-  /// - Returns: the rest, which runs some: the handlers of the token, and the turn. Nil if it is not the cancel that
-  ///   counts.
-  final func beginCancel(
-    errors: [any Error], reason: CancellationReason
-  ) -> (@Sendable () -> Void)? {
-    guard childList == nil else {
-      return Self.beginCancel([self], errors: errors, reason: reason).map { $0.finishMarking }
+  /// - Parameter isByToken: whether a token that it is on has come to it.
+  final func mark(
+    withErrors errors: [any Error], _ reason: CancellationReason, isByToken: Bool = false
+  ) -> MarkedFollower {
+    let (isFirst, source, isCancelled) = update { core in
+      let isFirst =
+        core.mark(self, errors: errors, reason: reason) || (isByToken && core.takeMarkAhead())
+      return (isFirst, isFirst ? core.links?.source : nil, core.machine.isCancelled)
     }
-    let source: CancellationTokenSource?? = update { core in
-      core.mark(self, errors: errors, reason: reason) ? .some(core.links?.source) : nil
+    guard isCancelled, let childList else {
+      return MarkedFollower(self, reason, source: source, rest: isFirst ? .delivery : .nothing)
     }
-    guard let source else { return nil }
-    let begun = source?.beginCancel(reason)
-    return {
-      begun?.finish()
-      self.deliverCancel(reason)
-    }
+    // One that another thread is cancelling is walked too: its children may not be marked yet.
+    let cancel = TreeCancel(
+      errors: Self.errorsOfChildren(of: [self], cancelledWith: errors), reason: reason)
+    if isFirst { cancel.tell([self]) }
+    let seen = Self.mark([childList], by: cancel)
+    let rest = { @Sendable in withExtendedLifetime(seen) { cancel.finishMarking() } }
+    return MarkedFollower(self, reason, source: source, rest: .tree(rest))
   }
 
-  /// Cancels several procedures, and all below those that are groups.
+  /// Cancels several procedures, and all below those that are groups: all are marked before any cancel is delivered.
   ///
   /// - Returns: whether it was the cancel that counts for one of them at least.
   @discardableResult
   static func cancel(
     _ procedures: [Procedure], errors: [any Error], reason: CancellationReason
   ) -> Bool {
-    guard let cancel = beginCancel(procedures, errors: errors, reason: reason) else { return false }
-    cancel.finishMarking()
-    return true
-  }
-
-  /// Marks several procedures, and all below those that are groups, before any cancel is delivered.
-  ///
-  /// - Returns: the cancel, which is to be delivered; nil if it counts for none of them.
-  private static func beginCancel(
-    _ procedures: [Procedure], errors: [any Error], reason: CancellationReason
-  ) -> TreeCancel? {
     let marked = procedures.filter { procedure in
       procedure.update { $0.mark(procedure, errors: errors, reason: reason) }
     }
-    guard !marked.isEmpty else { return nil }
     let cancel = TreeCancel(
       errors: errorsOfChildren(of: marked, cancelledWith: errors), reason: reason)
     cancel.tell(marked)
-    mark(marked.compactMap(\.childList), by: cancel)
-    return cancel
+    // Those too that another thread is cancelling: their children may not be marked yet.
+    mark(procedures.filter(\.isCancelled).compactMap(\.childList), by: cancel)
+    cancel.finishMarking()
+    return !marked.isEmpty
   }
 
   /// What the children of groups are cancelled with.
@@ -187,32 +169,31 @@ extension Procedure {
 
   /// Iterative: groups may be nested thousands deep. A group that another thread is cancelling, or
   /// adding to, is walked too, since our first handler must not run before its children are marked.
-  private static func mark(_ lists: [ReadyList], by cancel: TreeCancel) {
-    var unvisited = lists
+  ///
+  /// - Returns: those looked at that were marked before: these may be the last references to them.
+  @discardableResult
+  private static func mark(_ lists: [ReadyList], by cancel: TreeCancel) -> [Procedure] {
+    var (unvisited, seen) = (lists, [Procedure]())
     while let list = unvisited.popLast() {
       var marked: [Procedure] = []
       for child in list.cancel(cancel) {
         if child.update({ $0.mark(child, errors: cancel.errors, reason: cancel.reason) }) {
           marked.append(child)
+        } else {
+          seen.append(child)
         }
         if let childList = child.childList { unvisited.append(childList) }
       }
       cancel.tell(marked)
     }
+    return seen
   }
 
   /// Cancelled since it became ready, it ends without the slot that a worker has taken it with.
   @inline(never)
   final func surrenderSlot(of kind: JobKind) {
-    // Its token reads cancelled, and may not have come to it.
-    if let reason = read({ $0.links?.reasonToCancel }) { cancel(because: reason) }
     guard case .start(let attempt) = kind else { return }
     read { $0.home?.surrender(self, in: attempt) }?.carryOut()
-  }
-
-  /// Second part of the cancel of a member of a tree.
-  final func deliverCancel(_ reason: CancellationReason) {
-    carryOut(update { $0.tell() }, reason)
   }
 
   /// Fires the token, if there is one, and then lets the turn deliver the rest.
@@ -227,6 +208,28 @@ extension Procedure {
   }
 }
 
+extension Procedure: CancellationFollower {
+  package final func mark(becauseOf reason: CancellationReason) -> MarkedFollower {
+    mark(withErrors: reason.errors(of: name), reason, isByToken: true)
+  }
+
+  /// Second part of a cancel, of one that was marked as one of many.
+  package final func deliverCancel(_ reason: CancellationReason) {
+    carryOut(update { $0.tell() }, reason)
+  }
+}
+
+extension CancellationReason {
+  /// What a procedure is cancelled with that a token cancels.
+  fileprivate func errors(of name: @autoclosure () -> String) -> [any Error] {
+    switch self {
+    case .requested, .taskCancelled: []
+    case .deadlineExceeded: [ProcedureError.deadlineExceeded(name())]
+    case .failure(let error): [error]
+    }
+  }
+}
+
 /// What is left to be done of a cancel that has been marked.
 private enum Telling: Sendable {
   case fire(CancellationTokenSource)
@@ -235,9 +238,22 @@ private enum Telling: Sendable {
 }
 
 extension ProcedureCore {
-  /// Whether a token reads cancelled with which it is, too.
-  var isToldByToken: Bool {
-    @inline(never) mutating get { links?.reasonToCancel != nil }
+  /// Marks it if a token that it is on reads cancelled, which may not have come to it: so that no thread that has seen
+  /// the token sees it begin. What is left of the cancel is the token's, when it comes.
+  @inline(never)
+  mutating func markAhead(_ procedure: Procedure) {
+    guard machine.state <= .started, !machine.isCancelled, let reason = links?.reasonToCancel,
+      mark(
+        procedure, errors: reason.errors(of: givenName ?? procedure.defaultName), reason: reason)
+    else { return }
+    attachments.with(OuterLinks.self) { $0.isMarkedAhead = true }
+  }
+
+  /// Whether it was marked ahead of the token that comes now, and so is this one's to cancel.
+  fileprivate mutating func takeMarkAhead() -> Bool {
+    guard links?.isMarkedAhead == true else { return false }
+    attachments.with(OuterLinks.self) { $0.isMarkedAhead = false }
+    return true
   }
 
   /// The token comes first; then the turn may deliver.

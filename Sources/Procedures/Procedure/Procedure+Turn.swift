@@ -77,8 +77,7 @@ extension Procedure {
         case .none, .movesTo, .observers, .delivery:
           return .retired(waiters: nil)
         }
-      case .attachObservers, .addProduced, .willExecute, .didExecute:
-        break
+      case .attachObservers, .addProduced, .willExecute, .didExecute: break
       }
       if next.isObserved || (!next.events.isEmpty && worker.list.hasDelegate) {
         guard tell(next, &detail, on: worker.list) else { return .idle(begins: begun) }
@@ -86,6 +85,7 @@ extension Procedure {
       let isHeard = next.asksGroup && askGroupAtOnce(on: worker)
       next = update { core in
         if isHeard { _ = core.machine.post(.heardAtOnce) }
+        if core.attachments.hasAny { core.markAhead(self) }
         return core.nextStep(on: worker, &detail)
       }
     }
@@ -104,14 +104,14 @@ extension Procedure {
   ) -> NextStep? {
     var comesTooLate = false
     let next: NextStep? = update { core in
+      if core.attachments.hasAny { core.markAhead(self) }
       switch kind {
       case .turn: break
       case .evaluate(let attempt):
         if core.machine.post(.evaluate(attempt: attempt)) == .none { return nil }
       case .start(let attempt):
-        let isTold = core.attachments.hasAny && core.isToldByToken
-        comesTooLate = isTold || !core.machine.mayStart
-        if isTold || core.machine.post(.start(attempt: attempt)) == .none { return nil }
+        comesTooLate = !core.machine.mayStart
+        if core.machine.post(.start(attempt: attempt)) == .none { return nil }
       }
       // Go on with an event whose delivery had to wait for another queue, unless the turn moves.
       if core.attachments.hasAny, core.homeElsewhere(than: worker) == nil,

@@ -109,11 +109,14 @@ import Testing
     #expect(
       group.outcome?.deep
         == .failed([.child("first", .dependencyFailed("source", TestError("source")))]))
-    let late = step("late").injectResult(from: source)
-    let other = GroupProcedure(late)
-    queue.add(other)
-    scheduler.run()
-    #expect(other.failed)
+    // It is cancelled at once, on no queue yet.
+    DetachedSurroundings(scheduler: scheduler, clock: .continuous).replacingDispatch {
+      let late = step("late").injectResult(from: source)
+      let other = GroupProcedure(late)
+      queue.add(other)
+      scheduler.run()
+      #expect(other.failed)
+    }
   }
 
   @Test("E3: what has no output is the cause, and what follows from it is not reported")

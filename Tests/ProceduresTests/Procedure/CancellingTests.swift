@@ -268,6 +268,37 @@ import Testing
     source.cancel()
   }
 
+  @Test("K12: procedures each on the token of the one before are cancelled, however many")
+  func chainOnTokens() {
+    let source = CancellationTokenSource()
+    let procedures = (0..<30_000).map { _ in Procedure() }
+    var token = source.token
+    for procedure in procedures {
+      procedure.cancel(when: token)
+      token = procedure.cancellationToken
+    }
+    source.cancel(.failure(TestError("all")))
+    #expect(procedures.allSatisfy { $0.isCancelled && $0.cancellationToken.isCancelled })
+    #expect(procedures.last?.errors as? [TestError] == [TestError("all")])
+  }
+
+  @Test("K12: what is on a procedure's token comes before that token's handlers")
+  func orderOnTokens() {
+    let source = CancellationTokenSource()
+    let (first, second, last) = (Procedure(), Procedure(), Procedure())
+    first.cancel(when: source.token)
+    second.cancel(when: source.token)
+    last.cancel(when: first.cancellationToken)
+    for (name, token) in [
+      ("source", source.token), ("first", first.cancellationToken),
+      ("second", second.cancellationToken), ("last", last.cancellationToken),
+    ] {
+      token.onCancel { [trace] in trace.note(name) }
+    }
+    source.cancel()
+    #expect(trace.events == ["last", "first", "second", "source"])
+  }
+
   @Test("K12: queue.add(_:cancelledBy:) adds, and cancels with the token")
   func addCancelledBy() {
     let clock = TestClock()

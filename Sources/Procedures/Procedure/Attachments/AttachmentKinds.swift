@@ -43,7 +43,9 @@ final class PendingWork: Attachment, @unchecked Sendable {
 final class OuterLinks: Attachment, @unchecked Sendable {
   @safe @exclusivity(unchecked) var source: CancellationTokenSource?
   @safe @exclusivity(unchecked) var token: CancellationToken?
-  @safe @exclusivity(unchecked) var followed: [CancellationFollower.Place] = []
+  @safe @exclusivity(unchecked) var followed: [FollowerPlace] = []
+  /// Whether a worker has marked the procedure, which one of those tokens is about to cancel.
+  @safe @exclusivity(unchecked) var isMarkedAhead = false
   @safe @exclusivity(unchecked) var timers: [(clock: TimerClock, key: SlabKey)] = []
   /// Whether one of the timers is to report that it waits for a procedure on no queue, or has.
   @safe @exclusivity(unchecked) var looksForMissing = false

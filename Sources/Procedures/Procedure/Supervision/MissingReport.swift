@@ -15,7 +15,7 @@ final class MissingReport: TimerTarget {
 
   func timerFired() {
     clock.service.deliver { [self] in
-      guard let procedure, procedure.isOnNoQueue else { return }
+      guard let procedure, procedure.isOnNoQueue, procedure.isStillAwaited else { return }
       StandardError.write(
         "Procedures: something has waited \(Self.delay) for '\(procedure.name)', \(procedure.wayOntoAQueue)\n"
       )
@@ -40,6 +40,15 @@ final class MissingReport: TimerTarget {
 extension Procedure {
   /// Whether neither it nor a group around it has been added to a queue.
   final var isOnNoQueue: Bool { read { !$0.machine.isRetired && $0.home?.isOnQueue != true } }
+
+  /// Whether a thread or task still waits for it. If all have given up, the next wait is reported like the first.
+  fileprivate final var isStillAwaited: Bool {
+    read { core in
+      let isAwaited = core.waiters.map { !$0.isEmpty } ?? false
+      if !isAwaited { core.links?.isAwaitedOutside = false }
+      return isAwaited
+    }
+  }
 
   /// Where it is instead, and what to do about it.
   fileprivate final var wayOntoAQueue: String {

@@ -5,25 +5,26 @@ import Testing
 
 @Suite struct MissingReportTests {
   @Test(
-    "a wait for a procedure on no queue is told to standard error, once; not if it is added in time"
+    "a wait for a procedure on no queue is told to standard error, once; not if it is added in time, or nobody waits"
   )
   func report() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       let (scheduler, time) = (ManualScheduler(), TestClock())
       let surroundings = DetachedSurroundings(scheduler: scheduler, clock: time.clock)
       let (forgotten, added) = (TracedProcedure("forgotten"), TracedProcedure("added"))
-      let child = TracedProcedure("child")
+      let (child, givenUp) = (TracedProcedure("child"), TracedProcedure("given up"))
       let group = GroupProcedure(name: "outer", GroupProcedure(name: "inner", child))
       let waits = surroundings.replacingDispatch {
-        [forgotten, forgotten, added, child].map { procedure in
+        [givenUp, forgotten, forgotten, added, child].map { procedure in
           Task { _ = await procedure.waitUntilFinished() }
         }
       }
-      for wait in waits {
-        wait.cancel()
-        await wait.value
+      for procedure in [givenUp, forgotten, added, child] {
+        while !procedure.isAwaited { await Task.yield() }
       }
-      try #require(time.pendingCount == 3)
+      waits[0].cancel()
+      await waits[0].value
+      try #require(time.pendingCount == 4)
       let queue = ProcedureQueue(scheduler: scheduler, clock: time.clock)
       queue.add(added)
       scheduler.run()
@@ -31,6 +32,11 @@ import Testing
       #expect(added.isFinished && !forgotten.isFinished)
       time.advance(by: .seconds(100))
       #expect(!group.isFinished)
+      // Whoever waits for it now is told like the first.
+      let again = surroundings.replacingDispatch { Task { await givenUp.waitUntilFinished() } }
+      while !givenUp.isAwaited { await Task.yield() }
+      #expect(time.pendingCount == 1)
+      again.cancel()
     }
     let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
     let lines = text.split(separator: "\n").filter { $0.hasPrefix("Procedures: ") }
@@ -58,4 +64,8 @@ import Testing
     procedure = nil
     #expect(reference == nil && time.pendingCount == 0)
   }
+}
+
+extension Procedure {
+  fileprivate final var isAwaited: Bool { read { $0.waiters?.isEmpty == false } }
 }

@@ -1,0 +1,127 @@
+internal import ProcedurePrimitives
+
+/// What one end has marked: the tree of tokens that depend on the first one, the followers of these, the trees of
+/// their own tokens, and so on. Nothing is released, and no user code runs, while it is made.
+struct MarkedForest: Sendable {
+  /// What is left to be done of that end, and may run user code.
+  enum Remaining: Sendable {
+    /// To call the handlers of a token.
+    case handlers(CancellationState)
+    /// To carry out what is left of the cancel of a follower.
+    case rest(MarkedFollower)
+  }
+
+  private var tokens: [CancellationState] = []
+  private var followers: [(MarkedFollower, ownTokens: [CancellationState])] = []
+  /// Those looked at that were not marked: these may be the last references to them.
+  private(set) var seen: [CancellationState] = []
+
+  /// Nil if the token has ended before.
+  init?(
+    _ root: CancellationState, _ outcome: CancellationOutcome, by marking: TreeMarking,
+    _ met: inout [TreeMarking], ifDeadline generation: UInt64?
+  ) {
+    guard root.mark(outcome, by: marking, ifDeadline: generation) else { return nil }
+    var unvisited: [MarkedFollower] = []
+    tokens = markDependents(of: root, outcome, by: marking, &met, followers: &unvisited)
+    followers.reserveCapacity(unvisited.count)
+    while let follower = unvisited.popLast() {
+      var ownTokens: [CancellationState] = []
+      let end = CancellationOutcome.cancelled(follower.reason)
+      if let own = follower.own, own.mark(end, by: marking, ifDeadline: nil) {
+        ownTokens = markDependents(of: own, end, by: marking, &met, followers: &unvisited)
+      }
+      followers.append((follower, ownTokens))
+    }
+  }
+
+  /// - Returns: the token and all that depend on it.
+  private mutating func markDependents(
+    of root: CancellationState, _ outcome: CancellationOutcome, by marking: TreeMarking,
+    _ met: inout [TreeMarking], followers: inout [MarkedFollower]
+  ) -> [CancellationState] {
+    var (states, unvisited) = ([root], [root])
+    while let state = unvisited.popLast() {
+      for entry in state.takeDependents(toTell: outcome) {
+        if case .follower(let weak) = entry, let reason = outcome.reason,
+          let follower = weak.follower
+        {
+          followers.append(follower.mark(becauseOf: reason))
+        }
+        guard let dependent = entry.dependent else { continue }
+        switch dependent.operand(outcome, by: marking) {
+        case .undecided: seen.append(dependent)
+        case .marked:
+          states.append(dependent)
+          unvisited.append(dependent)
+        case .met(let other):
+          if met.last !== other { met.append(other) }
+          seen.append(dependent)
+        }
+      }
+    }
+    return states
+  }
+
+  /// In order: followers as they were registered, each after those of its own token; the tokens come last.
+  func forEachRemaining(_ body: (Remaining) -> Void) {
+    // The last one was visited first.
+    for (follower, ownTokens) in followers.reversed() {
+      for state in ownTokens { body(.handlers(state)) }
+      body(.rest(follower))
+    }
+    for state in tokens { body(.handlers(state)) }
+  }
+}
+
+extension CancellationState {
+  fileprivate func mark(
+    _ outcome: CancellationOutcome, by marking: TreeMarking, ifDeadline generation: UInt64?
+  ) -> Bool {
+    withMachine { machine in
+      guard machine.concerns(generation),
+        outcome.isCancelled || machine.childrenToPassOn == nil, machine.mark(outcome, by: marking)
+      else { return false }
+      status.store(outcome.markedStatus)
+      return true
+    }
+  }
+
+  fileprivate func operand(
+    _ outcome: CancellationOutcome, by marking: TreeMarking
+  ) -> CancellationStateMachine.Marking {
+    withMachine { machine in
+      let result = machine.operand(outcome, by: marking)
+      if case .marked = result { status.store(outcome.markedStatus) }
+      return result
+    }
+  }
+
+  fileprivate func takeDependents(toTell outcome: CancellationOutcome) -> [CancellationEntry] {
+    withMachine { $0.takeDependents(toTell: outcome) }
+  }
+}
+
+extension CancellationStateMachine {
+  /// Whether a deadline was not replaced by a later one. Nil is no deadline.
+  fileprivate func concerns(_ generation: UInt64?) -> Bool {
+    generation == nil || links.extras?.deadlineGeneration == generation
+  }
+}
+
+extension CancellationEntry {
+  /// Alive while the result is held.
+  fileprivate var dependent: CancellationState? {
+    switch self {
+    case .child(let state): state
+    case .combination(let weak): weak.state
+    case .cancel, .complete, .target, .derivation, .follower: nil
+    }
+  }
+}
+
+extension CancellationOutcome {
+  fileprivate var markedStatus: UInt8 {
+    isCancelled ? CancellationState.Status.cancelledMarking : CancellationState.Status.notCancelled
+  }
+}
