@@ -124,14 +124,19 @@ extension Procedure {
   static func cancel(
     _ procedures: [Procedure], errors: [any Error], reason: CancellationReason
   ) -> Bool {
+    var lists: [ReadyList] = []
     let marked = procedures.filter { procedure in
-      procedure.update { $0.mark(procedure, errors: errors, reason: reason) }
+      let (isFirst, isCancelled) = procedure.update { core in
+        (core.mark(procedure, errors: errors, reason: reason), core.machine.isCancelled)
+      }
+      // Those too that another thread is cancelling: their children may not be marked yet.
+      if isCancelled, let list = procedure.childList { lists.append(list) }
+      return isFirst
     }
     let cancel = TreeCancel(
       errors: errorsOfChildren(of: marked, cancelledWith: errors), reason: reason)
     cancel.tell(marked)
-    // Those too that another thread is cancelling: their children may not be marked yet.
-    mark(procedures.filter(\.isCancelled).compactMap(\.childList), by: cancel)
+    mark(lists, by: cancel)
     cancel.finishMarking()
     return !marked.isEmpty
   }
@@ -240,9 +245,15 @@ private enum Telling: Sendable {
 extension ProcedureCore {
   /// Marks it if a token that it is on reads cancelled, which may not have come to it: so that no thread that has seen
   /// the token sees it begin. What is left of the cancel is the token's, when it comes.
+  @inline(__always)
+  mutating func heedTokens(for procedure: Procedure) {
+    guard attachments.hasAny, machine.state <= .started, !machine.isCancelled else { return }
+    markAhead(procedure)
+  }
+
   @inline(never)
-  mutating func markAhead(_ procedure: Procedure) {
-    guard machine.state <= .started, !machine.isCancelled, let reason = links?.reasonToCancel,
+  private mutating func markAhead(_ procedure: Procedure) {
+    guard let reason = links?.reasonToCancel,
       mark(
         procedure, errors: reason.errors(of: givenName ?? procedure.defaultName), reason: reason)
     else { return }

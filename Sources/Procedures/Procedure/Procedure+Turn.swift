@@ -85,7 +85,7 @@ extension Procedure {
       let isHeard = next.asksGroup && askGroupAtOnce(on: worker)
       next = update { core in
         if isHeard { _ = core.machine.post(.heardAtOnce) }
-        if core.attachments.hasAny { core.markAhead(self) }
+        core.heedTokens(for: self)
         return core.nextStep(on: worker, &detail)
       }
     }
@@ -104,7 +104,7 @@ extension Procedure {
   ) -> NextStep? {
     var comesTooLate = false
     let next: NextStep? = update { core in
-      if core.attachments.hasAny { core.markAhead(self) }
+      core.heedTokens(for: self)
       switch kind {
       case .turn: break
       case .evaluate(let attempt):

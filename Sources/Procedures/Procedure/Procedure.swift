@@ -283,6 +283,9 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
     set { read { core in core.attachments.with(GivenName.self) { $0.name = newValue } } }
   }
 
+  /// Whether its name is not the user's.
+  final var hasNoName: Bool { read { $0.givenName == nil } }
+
   /// Gives it a name, in the middle of an expression.
   ///
   /// ```swift

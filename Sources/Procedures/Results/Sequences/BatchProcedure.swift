@@ -10,8 +10,10 @@ internal import ProcedurePrimitives
 ///
 /// A group: when it executes, a child is made for each element of the input. The output has their
 /// outputs, in the order of the input. If one of them fails, is cancelled or has no output, there
-/// is no output, and the group has the child's errors; the others go on, as in any group. Without
-/// an input when it executes, it is cancelled with `ProcedureError.Code.requirementNotSatisfied`.
+/// is no output, and the group has the child's errors; the others go on, as in any group. A child that
+/// the closure gives no name has that of its type and its place in the input, so that errors say which it
+/// was: `Resize[3]`. Without an input when it executes, it is cancelled with
+/// `ProcedureError.Code.requirementNotSatisfied`.
 nonisolated open class BatchProcedure<Transform: InputProcedure & OutputProcedure>: GroupProcedure,
   InputProcedure, OutputProcedure, @unchecked Sendable
 {
@@ -68,6 +70,7 @@ nonisolated open class BatchProcedure<Transform: InputProcedure & OutputProcedur
       if isCancelled { break }
       let transform = make()
       transform.input = element
+      if transform.hasNoName { transform.name += "[\(index)]" }
       transform.addDidFinishBlockObserver { [weak self] transform, _ in
         self?.take(transform, at: index)
       }

@@ -40,6 +40,19 @@ import Testing
     #expect(batch.output == nil && done.value == 2)
   }
 
+  @Test("an element's procedure that has no name of its own has its place for one")
+  func names() {
+    let batch = BatchProcedure { Doubling() }
+    let named = BatchProcedure { Doubling().named("double") }
+    batch.input = [1, -1]
+    named.input = [1]
+    makeQueue().add(batch, named)
+    scheduler.run()
+    #expect(batch.children.map(\.name) == ["Doubling[0]", "Doubling[1]"])
+    #expect(batch.outcome?.deep == .failed([.child("Doubling[1]", TestError("negative"))]))
+    #expect(named.children.map(\.name) == ["double"])
+  }
+
   @Test("without an input it is cancelled, and says so; cancelled, it cancels its children")
   func noInput() {
     let queue = makeQueue()
@@ -80,5 +93,14 @@ extension Procedure {
   fileprivate func onto(_ queue: ProcedureQueue) -> Self {
     queue.add(self)
     return self
+  }
+}
+
+private final class Doubling: TransformProcedure<Int, Int>, @unchecked Sendable {
+  init() {
+    super.init { number in
+      if number < 0 { throw TestError("negative") }
+      return number * 2
+    }
   }
 }
