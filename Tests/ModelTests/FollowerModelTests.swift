@@ -123,6 +123,29 @@
       })
     }
 
+    @Test("K12: what is on its token is marked before the handlers of each that cancels it")
+    func severalCauses() throws {
+      for isByHand in [false, true] {
+        try explore(onQueue: { model in
+          let (one, other) = (CancellationTokenSource(), CancellationTokenSource())
+          let (early, cause, last) = (PlainCounter(), PlainProcedure(), PlainProcedure())
+          model.queue.isSuspended = true
+          model.queue.add(cause, cancelledBy: one.token)
+          cause.cancel(when: other.token)
+          model.queue.add(last, cancelledBy: cause.cancellationToken)
+          for source in [one, other] {
+            source.token.onCancel { if !last.isCancelled { early.value += 1 } }
+          }
+          return model.scenario(threads: [
+            { one.cancel() }, { if isByHand { cause.cancel() } else { other.cancel() } },
+          ]) {
+            try require(early.value == 0, "a handler was called before the last one was marked")
+            try checkLives(cause, last)
+          }
+        })
+      }
+    }
+
     @Test("K12: a procedure on the token of another is marked with that one")
     func chain() throws {
       try explore(onQueue: { model in

@@ -6,10 +6,18 @@ package protocol CancellationFollower: AnyObject, Sendable {
   ///
   /// So it runs no user code, and releases nothing: what it may hold the last reference to is kept by what it returns.
   /// Nor does it allocate anything for each of many: one that waits for the allocator waits until others leave it alone.
-  func mark(becauseOf reason: CancellationReason) -> MarkedFollower
+  ///
+  /// - Parameter walk: marks its own token, if it has one, in the same step, so that another cancel which finds it
+  ///   marked finds this walk by that token, and waits for it.
+  func mark(becauseOf reason: CancellationReason, by walk: FollowerWalk) -> MarkedFollower
 
   /// The second part, which may run user code.
   func deliverCancel(_ reason: CancellationReason)
+}
+
+/// The walk that marks a follower.
+package struct FollowerWalk: Sendable {
+  let marking: TreeMarking
 }
 
 /// One that reads cancelled.
@@ -25,15 +33,18 @@ package struct MarkedFollower: Sendable {
 
   let follower: any CancellationFollower
   let reason: CancellationReason
-  /// Its own token, which is to be cancelled now; nil if it has none, or another cancel sees to it.
+  /// Whether it is cancelled by this.
+  package let isFirst: Bool
+  /// Its own token, if it has one, and is cancelled.
   let own: CancellationState?
   private let rest: Rest
 
   init(
-    _ follower: any CancellationFollower, _ reason: CancellationReason, own: CancellationState?,
-    rest: Rest
+    _ follower: any CancellationFollower, _ reason: CancellationReason, isFirst: Bool,
+    own: CancellationState?, rest: Rest
   ) {
-    (self.follower, self.reason, self.own, self.rest) = (follower, reason, own, rest)
+    (self.follower, self.reason, self.isFirst) = (follower, reason, isFirst)
+    (self.own, self.rest) = (own, rest)
   }
 
   /// Carries out what is left, when the handlers of its own token have been called.
@@ -42,17 +53,6 @@ package struct MarkedFollower: Sendable {
     case .nothing: break
     case .delivery: follower.deliverCancel(reason)
     case .tree(let deliver): deliver()
-    }
-  }
-
-  /// Marks its own token, and what depends on that.
-  ///
-  /// - Returns: the rest, which runs user code.
-  package func markOwnToken() -> @Sendable () -> Void {
-    let begun = own?.begin(.cancelled(reason))
-    return {
-      begun?.finish()
-      carryOutRest()
     }
   }
 }

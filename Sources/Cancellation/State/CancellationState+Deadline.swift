@@ -52,9 +52,14 @@ extension CancellationState {
   ///
   /// The timer's thread marks, so that it needs no other to be true; what runs user code it hands on.
   fileprivate func deadlinePassed(generation: UInt64, on clock: TimerClock) {
-    guard let end = begin(.cancelled(.deadlineExceeded), ifDeadline: generation) else { return }
-    guard end.concernsOthers else { return end.finish() }
-    clock.service.deliver { end.finish() }
+    // Taken out of there by the thread that carries it out: what it keeps alive must not go on this one.
+    let end = Locked(begin(.cancelled(.deadlineExceeded), ifDeadline: generation))
+    let carryOut = { @Sendable in end.withLock { $0.take() }?.finish() }
+    switch end.withLock({ $0?.concernsOthers }) {
+    case nil: break
+    case false?: carryOut()
+    case true?: clock.service.deliver { carryOut() }
+    }
   }
 }
 

@@ -90,6 +90,29 @@ struct BegunEnd: Sendable {
   }
 }
 
+extension CancellationFollower {
+  /// The first part of a cancel by something else than a token: it, and what depends on its own token, reads cancelled
+  /// when this returns.
+  ///
+  /// - Parameter mark: marks it.
+  /// - Returns: whether it is the cancel that counts; and the rest, which may run user code, and is to be called once.
+  package func beginCancel(
+    _ mark: (FollowerWalk) -> MarkedFollower
+  ) -> (isFirst: Bool, rest: @Sendable () -> Void) {
+    var (walk, isFirst) = (SettlingWalk(), false)
+    _ = walk.mark { marking, met in
+      MarkedForest(
+        { follower in
+          let marked = mark(follower)
+          isFirst = marked.isFirst
+          return marked
+        }, by: marking, &met)
+    }
+    let end = BegunEnd(walk: walk)
+    return (isFirst, end.finish)
+  }
+}
+
 /// The way of one end through everything that it decides.
 ///
 /// Tokens are marked tree by tree; handlers are called when the tree is marked. What a `map` among
@@ -111,11 +134,17 @@ private struct SettlingWalk: Sendable {
     _ root: CancellationState, _ outcome: CancellationOutcome,
     ifDeadline generation: UInt64? = nil
   ) -> Bool {
-    let marking = TreeMarking()
-    let marked = marking.run { met -> MarkedForest? in
+    mark { marking, met in
       MarkedForest(root, outcome, by: marking, &met, ifDeadline: generation)
     }
-    guard let marked else { return false }
+  }
+
+  /// - Returns: false if nothing was to be marked.
+  mutating func mark(
+    _ make: (_ marking: TreeMarking, _ met: inout [TreeMarking]) -> MarkedForest?
+  ) -> Bool {
+    let marking = TreeMarking()
+    guard let marked = marking.run({ met in make(marking, &met) }) else { return false }
     marking.wait()
     marking.forgetThoseMet()
     seen += marked.seen

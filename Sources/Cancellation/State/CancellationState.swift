@@ -114,11 +114,15 @@ final class CancellationState: @unchecked Sendable {
 
   /// A late caller must not run ahead of the walk that marks the tree (K6).
   func waitWhileMarking() {
-    guard status.load() == Status.cancelledMarking else { return }
-    let marking: TreeMarking? = withMachine { machine in
+    marking?.wait()
+  }
+
+  /// The walk that marks it, and may not be done.
+  var marking: TreeMarking? {
+    guard status.load() == Status.cancelledMarking else { return nil }
+    return withMachine { machine in
       if case .marked(_, let marking) = machine.phase { marking } else { nil }
     }
-    marking?.wait()
   }
 
   /// What a sweep leaves to be released after the lock.

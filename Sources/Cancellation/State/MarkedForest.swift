@@ -24,12 +24,30 @@ struct MarkedForest: Sendable {
     guard root.mark(outcome, by: marking, ifDeadline: generation) else { return nil }
     var unvisited: [MarkedFollower] = []
     tokens = markDependents(of: root, outcome, by: marking, &met, followers: &unvisited)
+    visit(&unvisited, by: marking, &met)
+  }
+
+  /// What one marks that is not cancelled by a token.
+  init(
+    _ mark: (FollowerWalk) -> MarkedFollower, by marking: TreeMarking, _ met: inout [TreeMarking]
+  ) {
+    var unvisited = [mark(FollowerWalk(marking: marking))]
+    visit(&unvisited, by: marking, &met)
+  }
+
+  private mutating func visit(
+    _ unvisited: inout [MarkedFollower], by marking: TreeMarking, _ met: inout [TreeMarking]
+  ) {
     followers.reserveCapacity(unvisited.count)
     while let follower = unvisited.popLast() {
       var ownTokens: [CancellationState] = []
-      let end = CancellationOutcome.cancelled(follower.reason)
-      if let own = follower.own, own.mark(end, by: marking, ifDeadline: nil) {
-        ownTokens = markDependents(of: own, end, by: marking, &met, followers: &unvisited)
+      if let own = follower.own {
+        if follower.isFirst {
+          ownTokens = markDependents(
+            of: own, .cancelled(follower.reason), by: marking, &met, followers: &unvisited)
+        } else if let other = own.marking, other !== marking {
+          met.append(other)
+        }
       }
       followers.append((follower, ownTokens))
     }
@@ -46,7 +64,7 @@ struct MarkedForest: Sendable {
         if case .follower(let weak) = entry, let reason = outcome.reason,
           let follower = weak.follower
         {
-          followers.append(follower.mark(becauseOf: reason))
+          followers.append(follower.mark(becauseOf: reason, by: FollowerWalk(marking: marking)))
         }
         guard let dependent = entry.dependent else { continue }
         switch dependent.operand(outcome, by: marking) {
@@ -75,7 +93,7 @@ struct MarkedForest: Sendable {
 }
 
 extension CancellationState {
-  fileprivate func mark(
+  func mark(
     _ outcome: CancellationOutcome, by marking: TreeMarking, ifDeadline generation: UInt64?
   ) -> Bool {
     withMachine { machine in

@@ -15,13 +15,24 @@ package struct FollowerPlace: Sendable {
   }
 }
 
+extension FollowerWalk {
+  /// Marks the own token of the follower. Called under a lock of the follower.
+  ///
+  /// - Returns: false if it had ended before.
+  package func markOwnToken(
+    of source: CancellationTokenSource, becauseOf reason: CancellationReason
+  ) -> Bool {
+    source.state.mark(.cancelled(reason), by: marking, ifDeadline: nil)
+  }
+}
+
 extension MarkedFollower {
-  /// - Parameter source: that of its own token, if that is to be cancelled with it. The follower keeps it alive.
+  /// - Parameter source: that of its own token, if it has one, and is cancelled. The follower keeps it alive.
   package init(
-    _ follower: any CancellationFollower, _ reason: CancellationReason,
+    _ follower: any CancellationFollower, _ reason: CancellationReason, isFirst: Bool,
     source: CancellationTokenSource?, rest: Rest
   ) {
-    self.init(follower, reason, own: source?.state, rest: rest)
+    self.init(follower, reason, isFirst: isFirst, own: source?.state, rest: rest)
   }
 }
 
@@ -39,7 +50,7 @@ extension CancellationToken {
     }
     // One that calls from its own `deinit` cannot be reached any more.
     if let reason = state.outcome?.reason, let follower = weak.follower {
-      follower.mark(becauseOf: reason).markOwnToken()()
+      follower.beginCancel { follower.mark(becauseOf: reason, by: $0) }.rest()
     }
     return nil
   }

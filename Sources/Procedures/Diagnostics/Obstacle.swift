@@ -4,6 +4,8 @@ internal import ProcedurePrimitives
 enum Obstacle: Sendable {
   /// It executes, is about to do something, or is on its way to the end.
   case nothing
+  /// It is ready, and no worker of its queue has come to it.
+  case thread
   /// It is on no queue yet.
   case notEnqueued
   /// All of these have to finish.
@@ -112,6 +114,8 @@ extension ReadyList {
     switch position(of: procedure) {
     case .free:
       return .nothing
+    case .ready:
+      return .thread
     case .held:
       return group.map(Obstacle.groupStart) ?? .nothing
     case .suspended:
@@ -130,6 +134,7 @@ extension Obstacle {
   var summary: String? {
     switch self {
     case .nothing: nil
+    case .thread: "it is ready, and waits for a thread"
     case .notEnqueued: "it is on no queue yet"
     case .dependencies(let others): "it waits for \(others.namesForPeople)"
     case .barrier(let others): "a barrier has it wait for \(others.namesForPeople)"

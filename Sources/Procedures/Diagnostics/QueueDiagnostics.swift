@@ -72,6 +72,8 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
     settings.withLock { $0.handler == nil ? nil : $0.waitReportDelay }
   }
 
+  override var hearsOfWaits: Bool { overdueDelay != nil }
+
   override func reportRefusal(_ diagnostic: @autoclosure () -> ProcedureDiagnostic) {
     let (handler, recorder) = settings.withLock { ($0.handler, $0.refusalRecorder) }
     guard handler != nil || recorder != nil else { return }
@@ -147,8 +149,8 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
 }
 
 extension Procedure {
-  /// One that it waits for, and that is on no queue.
-  fileprivate final var missingDependency: Procedure? {
+  /// One that it waits for, and that is on no queue. O(dependencies).
+  final var missingDependency: Procedure? {
     switch obstacle {
     case .dependencies(let others), .prerequisites(_, let others):
       others.first(where: \.isOnNoQueue)

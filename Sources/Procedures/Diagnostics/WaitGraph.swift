@@ -26,9 +26,12 @@ struct WaitGraph {
 
   var count: Int { procedures.count }
 
-  /// Looks at all procedures in `root`, in groups on it, and whatever those wait for.
-  init(from root: ReadyList) {
-    for procedure in root.procedures { add(procedure) }
+  private let rootCount: Int
+
+  /// Looks at these procedures, at those below them that are groups, and at whatever all those wait for.
+  init(from roots: [Procedure]) {
+    rootCount = roots.count
+    for procedure in roots { add(procedure) }
     var index = 0
     while index < procedures.count {
       let procedure = procedures[index]
@@ -50,7 +53,7 @@ struct WaitGraph {
 
   private mutating func addWaits(of procedure: Procedure, _ index: Int) {
     switch procedure.obstacle {
-    case .nothing, .condition, .observer:
+    case .nothing, .thread, .condition, .observer:
       isBusy = true
     case .notEnqueued:
       lacksSome = true
@@ -79,9 +82,25 @@ struct WaitGraph {
     }
   }
 
+  /// One of those that `isStuck` names, if one of the first procedures cannot end without them.
+  func firstStuck(without isStuck: (Procedure) -> Bool) -> Procedure? {
+    var stuck = procedures.map(isStuck)
+    guard let first = stuck.firstIndex(of: true) else { return nil }
+    // A group does not end without them either, whatever it waits for now.
+    for index in procedures.indices where stuck[index] {
+      var group = procedures[index].read { $0.home }?.group
+      while let next = group, let index = indices[ObjectIdentifier(next)], !stuck[index] {
+        stuck[index] = true
+        group = next.read { $0.home }?.group
+      }
+    }
+    let (canEnd, _) = ends(without: stuck)
+    return canEnd[..<rootCount].contains(false) ? procedures[first] : nil
+  }
+
   /// The cycles among those that wait for ever, each once.
   var cycles: [WaitCycle] {
-    let (canEnd, left) = ends
+    let (canEnd, left) = ends()
     var cycles: [WaitCycle] = []
     /// In which walk each was met.
     var walks = [Int](repeating: 0, count: procedures.count)
@@ -112,7 +131,9 @@ struct WaitGraph {
 
   /// Which procedures can end, by themselves or after others that can, and how many more would have
   /// to for each wait.
-  private var ends: (canEnd: [Bool], left: [Int]) {
+  ///
+  /// - Parameter stuck: which of them cannot.
+  private func ends(without stuck: [Bool]? = nil) -> (canEnd: [Bool], left: [Int]) {
     var canEnd = [Bool](repeating: false, count: procedures.count)
     var left = waits.map { $0.count }
     var unfulfilled = waitsOfEach.map { $0.count }
@@ -120,6 +141,7 @@ struct WaitGraph {
     for index in waits.indices {
       for other in waits[index].others { dependents[other].append(index) }
     }
+    if let stuck { for index in stuck.indices where stuck[index] { unfulfilled[index] += 1 } }
     var ending = procedures.indices.filter { unfulfilled[$0] == 0 }
     while let index = ending.popLast() {
       canEnd[index] = true

@@ -61,12 +61,12 @@ final class WaitWatch: Sendable {
 
   /// Ends cycles: all of them if nothing else executes, otherwise those that were suspects before.
   private func lookThrough(_ root: ReadyList, after suspects: [WaitCycle] = []) {
-    let graph = WaitGraph(from: root)
+    let graph = WaitGraph(from: root.procedures)
     state.withLock { $0.size = graph.count }
     for waiter in graph.waitersForMissing { waiter.supervisor?.noteMissingDependency(of: waiter) }
     // The waits were read one after another. A cycle that is there twice was there in between.
     let found = graph.cycles
-    let cycles = found.isEmpty ? [] : WaitGraph(from: root).cycles.filter(found.contains)
+    let cycles = found.isEmpty ? [] : WaitGraph(from: root.procedures).cycles.filter(found.contains)
     let certain = graph.isBusy ? cycles.filter(suspects.contains) : cycles
     for cycle in certain { cycle.end(reportingTo: root.context.supervisor) }
     // What those waited for may have been in a second one.

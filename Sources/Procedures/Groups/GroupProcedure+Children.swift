@@ -29,9 +29,20 @@ extension GroupProcedure {
 
   /// Lets the override, and then the closures, say which errors of a child that is about to finish
   /// the group takes over.
+  ///
+  /// They do not hear of errors that the group has given it: one that answers each failure with another child
+  /// would do so without end once the group is cancelled.
   final func decide(about child: Procedure) {
-    let errors = self.child(child, willFinishWithErrors: child.errors)
-    takeOver(errorsToTakeOver(recover(child, errors), of: child), of: child)
+    var (ofGroup, own): ([any Error], [any Error]) = ([], [])
+    for error in child.errors {
+      if (error as? ProcedureError)?.isOfGroup == true {
+        ofGroup.append(error)
+      } else {
+        own.append(error)
+      }
+    }
+    let kept = recover(child, self.child(child, willFinishWithErrors: own))
+    takeOver(errorsToTakeOver(ofGroup + kept, of: child), of: child)
   }
 
   /// Takes over errors of a child, except those that follow from what else ended in the group.

@@ -20,7 +20,8 @@ extension ProcedureProtocol where Self: GroupProcedure {
   /// `decide` does what an override of `child(_:willFinishWithErrors:)` does, and is called as that
   /// is: for every child, however it ends, in the group's turn, while the child and its dependents
   /// wait. The errors that it returns become part of the group's errors; `[]` means that the
-  /// failure is dealt with.
+  /// failure is dealt with. Errors that the child has only because the group was cancelled, or a sibling
+  /// failed, are not among them. A substitute that fails is asked about as well: look which child it is.
   ///
   /// The override comes first, since it knows the children that the class makes; then the closures,
   /// in the order in which they were given, each with the errors that the one before returned. One

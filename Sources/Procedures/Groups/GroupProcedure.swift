@@ -228,8 +228,8 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   /// }
   /// ```
   ///
-  /// Called for every child, however it ends: `errors` is empty for one that succeeded, or was
-  /// cancelled without errors; `child.isCancelled` distinguishes the two. The child waits: it has
+  /// Called for every child, however it ends: `errors` is empty for one that succeeded, was cancelled
+  /// without errors, or only by the group; `child.isCancelled` distinguishes these. The child waits: it has
   /// not finished yet, so a child added here is in time, and its dependents have not started. The
   /// errors that are returned become part of the group's errors, each with the child's name; `[]`
   /// means that the child's failure is dealt with, and does not count for `failurePolicy`.

@@ -38,18 +38,35 @@ public struct TimeoutObserver: ProcedureObserver {
 
 /// Cancels a procedure when its time is up.
 private final class CancelTimer: TimerTarget {
-  private let procedure: Procedure
+  /// What is left to be done, which keeps the procedure alive: taken out by the thread that does it, since the
+  /// procedure must not go on that of the timers.
+  private enum Step: Sendable {
+    case none
+    case cancel(Procedure)
+    case rest(@Sendable () -> Void)
+  }
+
+  private let next: Locked<Step>
   private let duration: Duration
 
   init(_ procedure: Procedure, after duration: Duration) {
-    self.procedure = procedure
+    next = Locked(.cancel(procedure))
     self.duration = duration
   }
 
   func timerFired() {
-    let service = procedure.clock.service
+    guard let service = begin() else { return }
+    service.deliver { [self] in
+      if case .rest(let rest) = next.withLock({ exchange(&$0, with: .none) }) { rest() }
+    }
+  }
+
+  private func begin() -> (any TimerService)? {
+    guard case .cancel(let procedure) = next.withLock({ $0 }) else { return nil }
     let error = ProcedureError.timedOut(procedure.name, after: duration)
-    service.deliver(procedure.mark(withErrors: [error], .failure(error)).markOwnToken())
+    let (_, rest) = procedure.beginCancel(errors: [error], reason: .failure(error))
+    next.withLock { $0 = .rest(rest) }
+    return procedure.clock.service
   }
 }
 

@@ -16,8 +16,7 @@ extension Procedure {
     let semaphore = DispatchSemaphore(value: 0)
     if addFinishWaiter(.thread(semaphore)) {
       semaphore.wait(
-        in: "blockUntilFinished()", instead: "await waitUntilFinished()",
-        for: listForTurns.outermost)
+        in: "blockUntilFinished()", instead: "await waitUntilFinished()", for: [self])
     }
     guard let outcome else {
       preconditionFailure("Internal inconsistency: a wait for '\(name)' ended before its finish")

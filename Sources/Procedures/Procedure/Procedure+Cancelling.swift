@@ -83,6 +83,11 @@ extension Procedure {
 
   @discardableResult
   final func cancel(errors: [any Error], reason: CancellationReason) -> Bool {
+    if read({ $0.links?.source }) != nil {
+      let (isFirst, rest) = beginCancel(errors: errors, reason: reason)
+      rest()
+      return isFirst
+    }
     guard childList == nil else {
       return Self.cancel([self], errors: errors, reason: reason)
     }
@@ -94,19 +99,30 @@ extension Procedure {
     return true
   }
 
-  /// The first part of a cancel that others wait for: it reads cancelled, and so does all below it.
+  /// The first part of a cancel: it reads cancelled, and so does all below it and what depends on its token.
   ///
+  /// - Returns: whether it is the cancel that counts; and the rest, which may run user code.
+  final func beginCancel(
+    errors: [any Error], reason: CancellationReason
+  ) -> (isFirst: Bool, rest: @Sendable () -> Void) {
+    beginCancel { mark(withErrors: errors, reason, isByToken: false, $0) }
+  }
+
   /// - Parameter isByToken: whether a token that it is on has come to it.
-  final func mark(
-    withErrors errors: [any Error], _ reason: CancellationReason, isByToken: Bool = false
+  fileprivate final func mark(
+    withErrors errors: [any Error], _ reason: CancellationReason, isByToken: Bool,
+    _ walk: FollowerWalk
   ) -> MarkedFollower {
     let (isFirst, source, isCancelled) = update { core in
       let isFirst =
         core.mark(self, errors: errors, reason: reason) || (isByToken && core.takeMarkAhead())
-      return (isFirst, isFirst ? core.links?.source : nil, core.machine.isCancelled)
+      var source = core.machine.isCancelled ? core.links?.source : nil
+      if isFirst, let own = source, !walk.markOwnToken(of: own, becauseOf: reason) { source = nil }
+      return (isFirst, source, core.machine.isCancelled)
     }
     guard isCancelled, let childList else {
-      return MarkedFollower(self, reason, source: source, rest: isFirst ? .delivery : .nothing)
+      return MarkedFollower(
+        self, reason, isFirst: isFirst, source: source, rest: isFirst ? .delivery : .nothing)
     }
     // One that another thread is cancelling is walked too: its children may not be marked yet.
     let cancel = TreeCancel(
@@ -114,7 +130,7 @@ extension Procedure {
     if isFirst { cancel.tell([self]) }
     let seen = Self.mark([childList], by: cancel)
     let rest = { @Sendable in withExtendedLifetime(seen) { cancel.finishMarking() } }
-    return MarkedFollower(self, reason, source: source, rest: .tree(rest))
+    return MarkedFollower(self, reason, isFirst: isFirst, source: source, rest: .tree(rest))
   }
 
   /// Cancels several procedures, and all below those that are groups: all are marked before any cancel is delivered.
@@ -191,6 +207,7 @@ extension Procedure {
       }
       cancel.tell(marked)
     }
+    cancel.noteWalked()
     return seen
   }
 
@@ -214,8 +231,10 @@ extension Procedure {
 }
 
 extension Procedure: CancellationFollower {
-  package final func mark(becauseOf reason: CancellationReason) -> MarkedFollower {
-    mark(withErrors: reason.errors(of: name), reason, isByToken: true)
+  package final func mark(
+    becauseOf reason: CancellationReason, by walk: FollowerWalk
+  ) -> MarkedFollower {
+    mark(withErrors: reason.errors(of: name), reason, isByToken: true, walk)
   }
 
   /// Second part of a cancel, of one that was marked as one of many.

@@ -11,6 +11,9 @@ final class TreeCancel: Sendable {
   let reason: CancellationReason
 
   private struct Progress: Sendable {
+    /// All that there was below has been marked.
+    var isWalked = false
+    /// Cancels are delivered from here on.
     var isMarked = false
     var untold: [Procedure] = []
     /// How many groups are being added below, what is in them not yet marked.
@@ -41,8 +44,11 @@ final class TreeCancel: Sendable {
 
   private var isMarked: Bool { progress.withLock { $0.isMarked } }
 
-  /// Whether everything there is below has been marked.
-  var isEverywhere: Bool { progress.withLock { $0.isMarked && $0.followers == 0 } }
+  /// Whether everything there is below has been marked, though it may not be delivered.
+  var isEverywhere: Bool { progress.withLock { $0.isWalked && $0.followers == 0 } }
+
+  /// The walk is done.
+  func noteWalked() { progress.withLock { $0.isWalked = true } }
 
   /// A group is being added below. Called under the lock of the list that it is added to, so that no
   /// other walk passes by.

@@ -47,7 +47,8 @@ public final class ProcedureQueue: Sendable {
   ///   - maxConcurrentProcedureCount: how many procedures may be between started and finished.
   ///   - qualityOfService: of the global Dispatch queue that workers run on.
   ///   - underlyingQueue: where workers run instead: `execute()`, overrides and observers are all
-  ///     called there. After a few procedures they let other blocks of that queue go first.
+  ///     called there. After a few procedures they let other blocks of that queue go first. The threads of a
+  ///     concurrent one are those of Dispatch's shared pool: for work that blocks, see `init(threads:)`.
   ///   - clock: where delays and timeouts take their time from.
   public convenience init(
     name: String? = nil, maxConcurrentProcedureCount: Int = .max,
@@ -60,6 +61,36 @@ public final class ProcedureQueue: Sendable {
     self.init(
       name: name, maxConcurrentProcedureCount: maxConcurrentProcedureCount,
       qualityOfService: qualityOfService, scheduler: scheduler, clock: clock)
+  }
+
+  /// Makes a queue for work that blocks: files, locks, libraries without a completion handler.
+  ///
+  /// ```swift
+  /// let disk = ProcedureQueue(name: "disk", threads: 4)
+  /// disk.add { try Data(contentsOf: file).write(to: copy) }
+  /// ```
+  ///
+  /// Its procedures block no thread of Dispatch's shared pool, on which other queues, tasks and blocks run, and need
+  /// none: on Linux that has as many threads as there are processors, and gets one more for each second in which all
+  /// of them are blocked. There is one thread more than asked for, on which cancelled procedures end while the
+  /// others are blocked. A thread that has nothing to do goes back to Dispatch.
+  ///
+  /// - Parameters:
+  ///   - name: for logs.
+  ///   - threads: how many procedures may be between started and finished: at least 1. Dispatch has some 250 threads
+  ///     for all such queues of the process.
+  ///   - qualityOfService: of the threads.
+  ///   - clock: where delays and timeouts take their time from.
+  public convenience init(
+    name: String? = nil, threads: Int, qualityOfService: DispatchQoS.QoSClass = .default,
+    clock: ProcedureClock = .continuous
+  ) {
+    precondition(
+      threads > 0, "A queue with \(threads) threads would run nothing. Give it one at least."
+    )
+    self.init(
+      name: name, maxConcurrentProcedureCount: threads, qualityOfService: qualityOfService,
+      scheduler: BlockingScheduler(threads: threads, quality: qualityOfService), clock: clock)
   }
 
   /// Makes a queue on any scheduler.

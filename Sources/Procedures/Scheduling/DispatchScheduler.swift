@@ -33,8 +33,14 @@ package final class DispatchScheduler: Scheduler {
 
   /// Not on the workers' own queue: that may be blocked by what is looked for.
   package func submitWhenQuiet(after delay: Duration, _ work: @escaping @Sendable () -> Void) {
-    let timers = DispatchTimers.shared
-    _ = timers.schedule(QuietTimer(work: work), at: timers.now.saturatingAdvanced(by: delay))
+    DispatchTimers.shared.submit(after: delay, work)
+  }
+}
+
+extension DispatchTimers {
+  /// Runs `work` on one of Dispatch's threads when `delay` has passed.
+  func submit(after delay: Duration, _ work: @escaping @Sendable () -> Void) {
+    _ = schedule(QuietTimer(work: work), at: now.saturatingAdvanced(by: delay))
   }
 }
 

@@ -45,6 +45,8 @@ extension ReadyListStateMachine {
   enum Position: Sendable {
     /// It runs, or is about to.
     case free
+    /// A worker is to take it.
+    case ready
     /// The group has not begun.
     case held
     case suspended
@@ -60,7 +62,7 @@ extension ReadyListStateMachine {
     if line == .excluded, let request = lines.request(of: .unowned(item)) {
       return .excluded(request)
     }
-    guard line != .evaluable, slotsInUse >= limit else { return .free }
+    guard line != .evaluable, slotsInUse >= limit else { return .ready }
     var holders: [Item] = []
     lines.forEachWithSlot { holders.append($0.item) }
     return .noSlot(limit: limit, running: holders)

@@ -74,6 +74,19 @@ import Testing
     scheduler.run()
   }
 
+  @Test("a snapshot says of which procedures no worker has come to them")
+  func noThread() {
+    let queue = ProcedureQueue(name: "work", scheduler: scheduler)
+    queue.add(executing("ready"))
+    #expect(
+      "\(queue.snapshot())" == """
+        'work' (1 unfinished)
+          'ready' pending: it is ready, and waits for a thread
+        """)
+    queue.cancelAll()
+    scheduler.run()
+  }
+
   @Test("a snapshot draws which procedure waits for which")
   func mermaid() {
     let queue = ProcedureQueue(scheduler: scheduler)

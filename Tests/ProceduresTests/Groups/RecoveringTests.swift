@@ -208,4 +208,36 @@ import Testing
     #expect(retry.outcome == .succeeded)
     #expect(retry.count == 3)
   }
+
+  @Test(
+    "G7: of what the group has ended itself no error is heard, so that substitutes come to an end")
+  func endedByGroup() {
+    for policy in [FailurePolicy.keepGoing, .cancelRemaining] {
+      let queue = makeQueue()
+      let (waits, bad) = (TracedProcedure("waits", end: .whenToldOrCancelled), failing("bad"))
+      let heard = Recorder<String>()
+      let group = GroupProcedure(children: policy == .keepGoing ? [waits] : [waits, bad])
+      group.failurePolicy = policy
+      group.recover { group, child, errors in
+        heard.note("\(child.name) \(errors)")
+        guard !errors.isEmpty, child !== bad else { return errors }
+        group.add(child: BlockProcedure(name: "spare") {})
+        return []
+      }
+      queue.add(group)
+      scheduler.run()
+      if policy == .keepGoing {
+        group.cancel(withError: TestError("too late"))
+        group.add(child: BlockProcedure(name: "added") {})
+      }
+      scheduler.run()
+      #expect(group.isFinished && waits.isCancelled && waits.failed)
+      #expect(heard.events.contains("waits []") && !heard.events.contains { $0.hasPrefix("spare") })
+      #expect(
+        group.errors.deep
+          == [
+            policy == .keepGoing ? .error(TestError("too late")) : .child("bad", TestError("bad"))
+          ])
+    }
+  }
 }

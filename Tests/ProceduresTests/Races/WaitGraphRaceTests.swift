@@ -55,8 +55,8 @@ import Testing
       let found = Recorder<WaitCycle>()
       async let looked: Void = onThreadOfItsOwn {
         while !procedures.allSatisfy({ $0.isFinished }) {
-          let cycles = WaitGraph(from: queue.list).cycles
-          for cycle in cycles where WaitGraph(from: queue.list).cycles.contains(cycle) {
+          let cycles = WaitGraph(from: queue.procedures).cycles
+          for cycle in cycles where WaitGraph(from: queue.procedures).cycles.contains(cycle) {
             return found.note(cycle)
           }
         }

@@ -389,4 +389,17 @@ import Testing
     }
     #expect(released.value == 1 && retry == nil)
   }
+
+  @Test("an attempt that is made twice stops the program, which says what to do instead")
+  func sameAttempt() async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let same = BlockProcedure(name: "same") { throw TestError("again") }
+      let scheduler = ManualScheduler()
+      let queue = ProcedureQueue(scheduler: scheduler)
+      queue.add(RetryProcedure(name: "retry", max: 3) { same })
+      scheduler.run()
+    }
+    let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+    #expect(text.contains("Make a new procedure for each attempt."))
+  }
 }

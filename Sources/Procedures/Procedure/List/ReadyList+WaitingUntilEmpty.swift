@@ -12,7 +12,7 @@ extension ReadyList {
     }
     guard mustWait else { return }
     semaphore.wait(
-      in: "blockUntilAllFinished()", instead: "await waitUntilAllFinished()", for: self)
+      in: "blockUntilAllFinished()", instead: "await waitUntilAllFinished()", for: procedures)
   }
 
   /// Returns when the last procedure has left, or the task is cancelled.

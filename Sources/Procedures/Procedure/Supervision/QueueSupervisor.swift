@@ -18,6 +18,8 @@ class QueueSupervisor: @unchecked Sendable {
   // To override.
 
   var queueName: String { "" }
+  /// Whether there is a handler, and it hears of waits that last.
+  var hearsOfWaits: Bool { false }
 
   /// - Returns: whether there is a handler, which was called.
   @discardableResult

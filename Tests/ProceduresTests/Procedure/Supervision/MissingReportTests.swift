@@ -14,18 +14,21 @@ import Testing
       let (forgotten, added) = (TracedProcedure("forgotten"), TracedProcedure("added"))
       let (child, givenUp) = (TracedProcedure("child"), TracedProcedure("given up"))
       let group = GroupProcedure(name: "outer", GroupProcedure(name: "inner", child))
+      let (source, dependent) = (TracedProcedure("source"), TracedProcedure("dependent"))
+      dependent.add(dependency: source)
+      let queue = ProcedureQueue(scheduler: scheduler, clock: time.clock)
+      queue.add(dependent)
       let waits = surroundings.replacingDispatch {
-        [givenUp, forgotten, forgotten, added, child].map { procedure in
+        [givenUp, forgotten, forgotten, added, child, dependent].map { procedure in
           Task { _ = await procedure.waitUntilFinished() }
         }
       }
-      for procedure in [givenUp, forgotten, added, child] {
+      for procedure in [givenUp, forgotten, added, child, dependent] {
         while !procedure.isAwaited { await Task.yield() }
       }
       waits[0].cancel()
       await waits[0].value
-      try #require(time.pendingCount == 4)
-      let queue = ProcedureQueue(scheduler: scheduler, clock: time.clock)
+      try #require(time.pendingCount == 5)
       queue.add(added)
       scheduler.run()
       time.advance(by: .seconds(9))
@@ -44,6 +47,8 @@ import Testing
       lines.map(String.init).sorted() == [
         "Procedures: something has waited 10.0 seconds for 'child', which is in group 'outer', and "
           + "that is on no queue: add the group to one.",
+        "Procedures: something has waited 10.0 seconds for 'dependent', which depends on 'source', "
+          + "which is on no queue: add it to one; queue.value(of:) adds it, and waits.",
         "Procedures: something has waited 10.0 seconds for 'forgotten', which is on no queue: add it "
           + "to one; queue.value(of:) adds it, and waits.",
       ])

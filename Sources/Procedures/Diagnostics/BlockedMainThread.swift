@@ -11,38 +11,39 @@ extension DispatchSemaphore {
   ///   - call: the function that blocks.
   ///   - instead: what to write in its place.
   ///   - patience: after how long it is reported.
-  ///   - list: where what it waits for is by then.
+  ///   - procedures: what it waits for.
   func wait(
     in call: String, instead: String, patience: DispatchTimeInterval = .seconds(1),
-    for list: @autoclosure () -> ReadyList
+    for procedures: @autoclosure () -> [Procedure]
   ) {
     if MainThread.isCurrent {
       if wait(timeout: .now() + patience) == .success { return }
-      list().memberInNeedOfMainThread?.reportBlockedMainThread(by: call, instead: instead)
+      let obstacle = WaitGraph(from: procedures()).waitsForMainThread
+      obstacle?.reportBlockedMainThread(by: call, instead: instead)
     }
     wait()
   }
 }
 
-extension ReadyList {
-  /// One of the members, and of those below them, that does not end without the main thread.
-  var memberInNeedOfMainThread: Procedure? {
-    var unvisited = [self]
-    while let list = unvisited.popLast() {
-      let procedures = list.procedures
-      if list.context.scheduler.isOnMainThread, let first = procedures.first { return first }
-      for procedure in procedures {
-        if procedure.isInNeedOfMainThread { return procedure }
-        if let children = procedure.childList { unvisited.append(children) }
-      }
+extension WaitGraph {
+  /// One that does not end without the main thread, of those for which the first ones wait; nil if all of these can end.
+  var waitsForMainThread: Procedure? { firstStuck(without: \.isInNeedOfMainThread) }
+}
+
+extension ObserverPlace {
+  fileprivate var isOnMainThread: Bool {
+    switch self {
+    case .worker: false
+    case .queue(let queue): MainThread.runs(queue)
+    case .mainActor: true
     }
-    return nil
   }
 }
 
 extension Procedure {
   fileprivate final var isInNeedOfMainThread: Bool {
-    if case .observer(.mainActor) = obstacle { return true }
+    if case .observer(let place) = obstacle, place.isOnMainThread { return true }
+    if !isFinished, read({ $0.home })?.context.scheduler.isOnMainThread == true { return true }
     guard runsOnMainActor, !(isPending && isCancelled) else { return false }
     return read { !$0.machine.isToldToFinish }
   }

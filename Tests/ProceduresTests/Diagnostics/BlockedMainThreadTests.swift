@@ -10,7 +10,11 @@ import Testing
   /// What is found to need the main thread, of a queue that has this procedure, while that is blocked.
   private func found(_ procedure: Procedure) -> Procedure? {
     queue.add(procedure)
-    return queue.list.memberInNeedOfMainThread
+    return obstacle(to: queue.procedures)
+  }
+
+  private func obstacle(to procedures: [Procedure]) -> Procedure? {
+    WaitGraph(from: procedures).waitsForMainThread
   }
 
   @Test("the wait is reported, with what needs the main thread, and goes on")
@@ -31,7 +35,7 @@ import Testing
 
   private nonisolated func block(for semaphore: DispatchSemaphore) {
     semaphore.wait(
-      in: "block()", instead: "await all", patience: .milliseconds(1), for: queue.list)
+      in: "block()", instead: "await all", patience: .milliseconds(1), for: queue.procedures)
   }
 
   @Test("closures on the main actor need it, however they are written, and however deep they are")
@@ -47,9 +51,9 @@ import Testing
     }
     let deep = AsyncProcedure {}
     queue.add(GroupProcedure(GroupProcedure(deep)))
-    #expect(queue.list.memberInNeedOfMainThread === deep)
+    #expect(obstacle(to: queue.procedures) === deep)
     await queue.waitUntilAllFinished()
-    #expect(queue.list.memberInNeedOfMainThread == nil)
+    #expect(obstacle(to: queue.procedures) == nil)
   }
 
   @Test("closures that run elsewhere do not need it, nor does one that was cancelled in time")
@@ -65,9 +69,30 @@ import Testing
     let cancelled = AsyncProcedure {}
     #expect(found(cancelled) === cancelled)
     cancelled.cancel()
-    #expect(queue.list.memberInNeedOfMainThread == nil)
+    #expect(obstacle(to: queue.procedures) == nil)
     queue.isSuspended = false
     await queue.waitUntilAllFinished()
+  }
+
+  @Test("one is found on another queue, if what is waited for cannot end without it")
+  func elsewhere() async {
+    let other = ProcedureQueue()
+    let (shown, first, last) = (MainActorProcedure {}, BlockProcedure {}, BlockProcedure {})
+    first.add(dependency: shown)
+    last.add(dependency: first)
+    queue.isSuspended = true
+    other.isSuspended = true
+    other.add(shown, first)
+    queue.add(last)
+    #expect(obstacle(to: [last]) === shown && obstacle(to: queue.procedures) === shown)
+    // Beside it, one that does not wait for it.
+    let free = BlockProcedure {}
+    other.add(free)
+    #expect(obstacle(to: [free]) == nil && obstacle(to: other.procedures) === shown)
+    queue.isSuspended = false
+    other.isSuspended = false
+    await queue.waitUntilAllFinished()
+    await other.waitUntilAllFinished()
   }
 
   @Test("whatever is on a queue of the main thread needs it")
@@ -75,7 +100,7 @@ import Testing
     let procedure = BlockProcedure {}
     let main = ProcedureQueue(underlyingQueue: .main)
     main.add(procedure)
-    #expect(main.list.memberInNeedOfMainThread === procedure)
+    #expect(obstacle(to: main.procedures) === procedure)
     await main.waitUntilAllFinished()
   }
 }
