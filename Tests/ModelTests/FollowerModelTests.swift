@@ -125,22 +125,26 @@
 
     @Test("K12: what is on its token is marked before the handlers of each that cancels it")
     func severalCauses() throws {
-      for isByHand in [false, true] {
+      let causes: [@Sendable (Procedure, CancellationTokenSource, ProcedureQueue) -> Void] = [
+        { _, other, _ in other.cancel() }, { cause, _, _ in cause.cancel() },
+        { _, _, queue in queue.cancelAll() },
+      ]
+      for cancel in causes {
         try explore(onQueue: { model in
           let (one, other) = (CancellationTokenSource(), CancellationTokenSource())
           let (early, cause, last) = (PlainCounter(), PlainProcedure(), PlainProcedure())
           model.queue.isSuspended = true
           model.queue.add(cause, cancelledBy: one.token)
           cause.cancel(when: other.token)
-          model.queue.add(last, cancelledBy: cause.cancellationToken)
+          last.cancel(when: cause.cancellationToken)
           for source in [one, other] {
             source.token.onCancel { if !last.isCancelled { early.value += 1 } }
           }
           return model.scenario(threads: [
-            { one.cancel() }, { if isByHand { cause.cancel() } else { other.cancel() } },
+            { one.cancel() }, { cancel(cause, other, model.queue) },
           ]) {
             try require(early.value == 0, "a handler was called before the last one was marked")
-            try checkLives(cause, last)
+            try cause.checkLife()
           }
         })
       }

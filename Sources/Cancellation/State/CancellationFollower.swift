@@ -4,12 +4,14 @@ package protocol CancellationFollower: AnyObject, Sendable {
   /// The first part: from then on it reads cancelled. Called once, by the thread that cancels the token, for which those
   /// wait that must not run ahead of it.
   ///
-  /// So it runs no user code, and releases nothing: what it may hold the last reference to is kept by what it returns.
+  /// So it runs no user code, and releases nothing: what it may hold the last reference to is kept by what it appends.
   /// Nor does it allocate anything for each of many: one that waits for the allocator waits until others leave it alone.
   ///
   /// - Parameter walk: marks its own token, if it has one, in the same step, so that another cancel which finds it
   ///   marked finds this walk by that token, and waits for it.
-  func mark(becauseOf reason: CancellationReason, by walk: FollowerWalk) -> MarkedFollower
+  func mark(
+    becauseOf reason: CancellationReason, by walk: FollowerWalk, into marked: inout [MarkedFollower]
+  )
 
   /// The second part, which may run user code.
   func deliverCancel(_ reason: CancellationReason)
@@ -24,23 +26,24 @@ package struct FollowerWalk: Sendable {
 package struct MarkedFollower: Sendable {
   /// What is left of its cancel.
   package enum Rest: Sendable {
-    /// Another cancel came first.
+    /// Another cancel came first, or it is in the rest of a tree.
     case nothing
     case delivery
-    /// To deliver it and all below it.
+    /// To deliver those of a tree.
     case tree(@Sendable () -> Void)
   }
 
-  let follower: any CancellationFollower
+  /// Nil for the rest of a tree.
+  let follower: (any CancellationFollower)?
   let reason: CancellationReason
   /// Whether it is cancelled by this.
-  package let isFirst: Bool
+  let isFirst: Bool
   /// Its own token, if it has one, and is cancelled.
   let own: CancellationState?
   private let rest: Rest
 
   init(
-    _ follower: any CancellationFollower, _ reason: CancellationReason, isFirst: Bool,
+    _ follower: (any CancellationFollower)?, _ reason: CancellationReason, isFirst: Bool,
     own: CancellationState?, rest: Rest
   ) {
     (self.follower, self.reason, self.isFirst) = (follower, reason, isFirst)
@@ -51,7 +54,7 @@ package struct MarkedFollower: Sendable {
   func carryOutRest() {
     switch rest {
     case .nothing: break
-    case .delivery: follower.deliverCancel(reason)
+    case .delivery: follower?.deliverCancel(reason)
     case .tree(let deliver): deliver()
     }
   }

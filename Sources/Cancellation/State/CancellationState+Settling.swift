@@ -90,26 +90,18 @@ struct BegunEnd: Sendable {
   }
 }
 
-extension CancellationFollower {
-  /// The first part of a cancel by something else than a token: it, and what depends on its own token, reads cancelled
-  /// when this returns.
+extension FollowerWalk {
+  /// The first part of a cancel by something else than a token: what `mark` marks, and what depends on the tokens of
+  /// that, reads cancelled when this returns.
   ///
-  /// - Parameter mark: marks it.
-  /// - Returns: whether it is the cancel that counts; and the rest, which may run user code, and is to be called once.
-  package func beginCancel(
-    _ mark: (FollowerWalk) -> MarkedFollower
-  ) -> (isFirst: Bool, rest: @Sendable () -> Void) {
-    var (walk, isFirst) = (SettlingWalk(), false)
-    _ = walk.mark { marking, met in
-      MarkedForest(
-        { follower in
-          let marked = mark(follower)
-          isFirst = marked.isFirst
-          return marked
-        }, by: marking, &met)
-    }
-    let end = BegunEnd(walk: walk)
-    return (isFirst, end.finish)
+  /// - Parameter mark: marks one or more, by the walk that it is given.
+  /// - Returns: the rest, which may run user code, and is to be called once.
+  package static func begin(
+    _ mark: (FollowerWalk, inout [MarkedFollower]) -> Void
+  ) -> @Sendable () -> Void {
+    var walk = SettlingWalk()
+    _ = walk.mark { marking, met in MarkedForest(mark, by: marking, &met) }
+    return BegunEnd(walk: walk).finish
   }
 }
 

@@ -27,11 +27,13 @@ struct MarkedForest: Sendable {
     visit(&unvisited, by: marking, &met)
   }
 
-  /// What one marks that is not cancelled by a token.
+  /// Those that `mark` marks, which no token cancels, and what depends on their own tokens.
   init(
-    _ mark: (FollowerWalk) -> MarkedFollower, by marking: TreeMarking, _ met: inout [TreeMarking]
+    _ mark: (FollowerWalk, inout [MarkedFollower]) -> Void, by marking: TreeMarking,
+    _ met: inout [TreeMarking]
   ) {
-    var unvisited = [mark(FollowerWalk(marking: marking))]
+    var unvisited: [MarkedFollower] = []
+    mark(FollowerWalk(marking: marking), &unvisited)
     visit(&unvisited, by: marking, &met)
   }
 
@@ -64,7 +66,7 @@ struct MarkedForest: Sendable {
         if case .follower(let weak) = entry, let reason = outcome.reason,
           let follower = weak.follower
         {
-          followers.append(follower.mark(becauseOf: reason, by: FollowerWalk(marking: marking)))
+          follower.mark(becauseOf: reason, by: FollowerWalk(marking: marking), into: &followers)
         }
         guard let dependent = entry.dependent else { continue }
         switch dependent.operand(outcome, by: marking) {

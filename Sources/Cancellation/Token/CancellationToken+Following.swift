@@ -34,6 +34,11 @@ extension MarkedFollower {
   ) {
     self.init(follower, reason, isFirst: isFirst, own: source?.state, rest: rest)
   }
+
+  /// The rest of a tree, of which those that have tokens come before.
+  package init(restOfTree deliver: @escaping @Sendable () -> Void) {
+    self.init(nil, .requested, isFirst: true, own: nil, rest: .tree(deliver))
+  }
 }
 
 extension CancellationToken {
@@ -50,7 +55,7 @@ extension CancellationToken {
     }
     // One that calls from its own `deinit` cannot be reached any more.
     if let reason = state.outcome?.reason, let follower = weak.follower {
-      follower.beginCancel { follower.mark(becauseOf: reason, by: $0) }.rest()
+      FollowerWalk.begin { follower.mark(becauseOf: reason, by: $0, into: &$1) }()
     }
     return nil
   }

@@ -64,7 +64,7 @@ private final class CancelTimer: TimerTarget {
   private func begin() -> (any TimerService)? {
     guard case .cancel(let procedure) = next.withLock({ $0 }) else { return nil }
     let error = ProcedureError.timedOut(procedure.name, after: duration)
-    let (_, rest) = procedure.beginCancel(errors: [error], reason: .failure(error))
+    let (_, rest) = Procedure.beginCancel([procedure], errors: [error], reason: .failure(error))
     next.withLock { $0 = .rest(rest) }
     return procedure.clock.service
   }

@@ -83,12 +83,7 @@ extension Procedure {
 
   @discardableResult
   final func cancel(errors: [any Error], reason: CancellationReason) -> Bool {
-    if read({ $0.links?.source }) != nil {
-      let (isFirst, rest) = beginCancel(errors: errors, reason: reason)
-      rest()
-      return isFirst
-    }
-    guard childList == nil else {
+    guard childList == nil, read({ $0.links?.source }) == nil else {
       return Self.cancel([self], errors: errors, reason: reason)
     }
     let telling: Telling? = update { core in
@@ -99,62 +94,87 @@ extension Procedure {
     return true
   }
 
-  /// The first part of a cancel: it reads cancelled, and so does all below it and what depends on its token.
-  ///
-  /// - Returns: whether it is the cancel that counts; and the rest, which may run user code.
-  final func beginCancel(
-    errors: [any Error], reason: CancellationReason
-  ) -> (isFirst: Bool, rest: @Sendable () -> Void) {
-    beginCancel { mark(withErrors: errors, reason, isByToken: false, $0) }
-  }
-
-  /// - Parameter isByToken: whether a token that it is on has come to it.
-  fileprivate final func mark(
-    withErrors errors: [any Error], _ reason: CancellationReason, isByToken: Bool,
-    _ walk: FollowerWalk
-  ) -> MarkedFollower {
-    let (isFirst, source, isCancelled) = update { core in
-      let isFirst =
-        core.mark(self, errors: errors, reason: reason) || (isByToken && core.takeMarkAhead())
-      var source = core.machine.isCancelled ? core.links?.source : nil
-      if isFirst, let own = source, !walk.markOwnToken(of: own, becauseOf: reason) { source = nil }
-      return (isFirst, source, core.machine.isCancelled)
-    }
-    guard isCancelled, let childList else {
-      return MarkedFollower(
-        self, reason, isFirst: isFirst, source: source, rest: isFirst ? .delivery : .nothing)
-    }
-    // One that another thread is cancelling is walked too: its children may not be marked yet.
-    let cancel = TreeCancel(
-      errors: Self.errorsOfChildren(of: [self], cancelledWith: errors), reason: reason)
-    if isFirst { cancel.tell([self]) }
-    let seen = Self.mark([childList], by: cancel)
-    let rest = { @Sendable in withExtendedLifetime(seen) { cancel.finishMarking() } }
-    return MarkedFollower(self, reason, isFirst: isFirst, source: source, rest: .tree(rest))
-  }
-
-  /// Cancels several procedures, and all below those that are groups: all are marked before any cancel is delivered.
+  /// Cancels several procedures, and all below those that are groups: all are marked, and what depends on their tokens,
+  /// before any cancel is delivered.
   ///
   /// - Returns: whether it was the cancel that counts for one of them at least.
   @discardableResult
   static func cancel(
     _ procedures: [Procedure], errors: [any Error], reason: CancellationReason
   ) -> Bool {
-    var lists: [ReadyList] = []
-    let marked = procedures.filter { procedure in
-      let (isFirst, isCancelled) = procedure.update { core in
-        (core.mark(procedure, errors: errors, reason: reason), core.machine.isCancelled)
-      }
-      // Those too that another thread is cancelling: their children may not be marked yet.
-      if isCancelled, let list = procedure.childList { lists.append(list) }
-      return isFirst
+    let (isFirst, rest) = beginCancel(procedures, errors: errors, reason: reason)
+    rest()
+    return isFirst
+  }
+
+  /// The first part of that.
+  ///
+  /// - Returns: whether it counts for one of them at least; and the rest, which may run user code.
+  static func beginCancel(
+    _ procedures: [Procedure], errors: [any Error], reason: CancellationReason
+  ) -> (isFirst: Bool, rest: @Sendable () -> Void) {
+    var isFirst = false
+    let rest = FollowerWalk.begin { walk, marked in
+      isFirst = mark(
+        procedures, errors: errors, reason: reason, isByToken: false, by: walk, into: &marked)
     }
+    return (isFirst, rest)
+  }
+
+  /// - Parameter isByToken: whether a token that they are on has come to them.
+  /// - Returns: whether it counts for one of them at least.
+  @discardableResult
+  fileprivate static func mark(
+    _ procedures: [Procedure], errors: [any Error], reason: CancellationReason, isByToken: Bool,
+    by walk: FollowerWalk, into marked: inout [MarkedFollower]
+  ) -> Bool {
+    var lists: [ReadyList] = []
+    let first = procedures.filter { procedure in
+      let mark = procedure.mark(errors, reason, isByToken: isByToken, by: walk, into: &marked)
+      // Those too that another thread is cancelling: their children may not be marked yet.
+      if mark.isCancelled, let list = procedure.childList { lists.append(list) }
+      return mark.isFirst
+    }
+    if first.isEmpty, lists.isEmpty { return false }
     let cancel = TreeCancel(
-      errors: errorsOfChildren(of: marked, cancelledWith: errors), reason: reason)
-    cancel.tell(marked)
-    mark(lists, by: cancel)
-    cancel.finishMarking()
-    return !marked.isEmpty
+      errors: errorsOfChildren(of: first, cancelledWith: errors), reason: reason)
+    cancel.tell(first)
+    mark(lists, by: cancel, walk, into: &marked)
+    return !first.isEmpty
+  }
+
+  /// Marks it, and its own token.
+  ///
+  /// - Parameter walk: nil if its token is left to its cancel.
+  /// - Returns: its token, if it has one, and the walk is to see to it.
+  private final func mark(
+    _ errors: [any Error], _ reason: CancellationReason, isByToken: Bool = false,
+    by walk: FollowerWalk?
+  ) -> (isFirst: Bool, isCancelled: Bool, source: CancellationTokenSource?) {
+    update { core in
+      let isFirst =
+        core.mark(self, errors: errors, reason: reason) || (isByToken && core.takeMarkAhead())
+      guard core.machine.isCancelled else { return (isFirst, false, nil) }
+      guard let walk, let source = core.links?.source,
+        !isFirst || walk.markOwnToken(of: source, becauseOf: reason)
+      else { return (isFirst, true, nil) }
+      return (isFirst, true, source)
+    }
+  }
+
+  /// The same of a member of a tree. Appended is one that has a token, or that was marked before: this may be the last
+  /// reference to it.
+  private final func mark(
+    _ errors: [any Error], _ reason: CancellationReason, isByToken: Bool = false,
+    by walk: FollowerWalk?, into marked: inout [MarkedFollower]
+  ) -> (isFirst: Bool, isCancelled: Bool) {
+    let mark = mark(errors, reason, isByToken: isByToken, by: walk)
+    if mark.source != nil || !mark.isFirst {
+      marked.append(
+        MarkedFollower(
+          self, reason, isFirst: mark.isFirst, source: mark.source, rest: .nothing))
+    }
+    return (mark.isFirst, mark.isCancelled)
   }
 
   /// What the children of groups are cancelled with.
@@ -169,9 +189,10 @@ extension Procedure {
   static func cancel(
     _ list: ReadyList, errors: [any Error], reason: CancellationReason
   ) {
-    let cancel = TreeCancel(errors: errors, reason: reason)
-    mark([list], by: cancel)
-    cancel.finishMarking()
+    let rest = FollowerWalk.begin { walk, marked in
+      mark([list], by: TreeCancel(errors: errors, reason: reason), walk, into: &marked)
+    }
+    rest()
   }
 
   /// Goes on with a procedure that was marked when it was added to a cancelled group: what is below
@@ -183,7 +204,9 @@ extension Procedure {
     }
     let following = TreeCancel(following: cancel)
     if isMarked { following.tell([self]) }
-    Self.mark([childList], by: following)
+    // Their own tokens are fired with their cancels, which may have to wait for that of the group.
+    var marked: [MarkedFollower] = []
+    Self.mark([childList], by: following, into: &marked)
     following.finishMarking()
     cancel.followerIsMarked()
   }
@@ -191,24 +214,26 @@ extension Procedure {
   /// Iterative: groups may be nested thousands deep. A group that another thread is cancelling, or
   /// adding to, is walked too, since our first handler must not run before its children are marked.
   ///
-  /// - Returns: those looked at that were marked before: these may be the last references to them.
-  @discardableResult
-  private static func mark(_ lists: [ReadyList], by cancel: TreeCancel) -> [Procedure] {
-    var (unvisited, seen) = (lists, [Procedure]())
+  /// - Parameters:
+  ///   - walk: marks their own tokens as well; nil if these are left to their cancels.
+  ///   - marked: what is left to be done: with a walk, in the end, to deliver all that it has marked.
+  private static func mark(
+    _ lists: [ReadyList], by cancel: TreeCancel, _ walk: FollowerWalk? = nil,
+    into marked: inout [MarkedFollower]
+  ) {
+    var unvisited = lists
     while let list = unvisited.popLast() {
-      var marked: [Procedure] = []
+      var first: [Procedure] = []
       for child in list.cancel(cancel) {
-        if child.update({ $0.mark(child, errors: cancel.errors, reason: cancel.reason) }) {
-          marked.append(child)
-        } else {
-          seen.append(child)
+        if child.mark(cancel.errors, cancel.reason, by: walk, into: &marked).isFirst {
+          first.append(child)
         }
         if let childList = child.childList { unvisited.append(childList) }
       }
-      cancel.tell(marked)
+      cancel.tell(first)
     }
     cancel.noteWalked()
-    return seen
+    if walk != nil { marked.append(MarkedFollower(restOfTree: cancel.finishMarking)) }
   }
 
   /// Cancelled since it became ready, it ends without the slot that a worker has taken it with.
@@ -232,9 +257,18 @@ extension Procedure {
 
 extension Procedure: CancellationFollower {
   package final func mark(
-    becauseOf reason: CancellationReason, by walk: FollowerWalk
-  ) -> MarkedFollower {
-    mark(withErrors: reason.errors(of: name), reason, isByToken: true, walk)
+    becauseOf reason: CancellationReason, by walk: FollowerWalk, into marked: inout [MarkedFollower]
+  ) {
+    let errors = reason.errors(of: name)
+    guard childList == nil else {
+      Self.mark([self], errors: errors, reason: reason, isByToken: true, by: walk, into: &marked)
+      return
+    }
+    let mark = mark(errors, reason, isByToken: true, by: walk)
+    marked.append(
+      MarkedFollower(
+        self, reason, isFirst: mark.isFirst, source: mark.source,
+        rest: mark.isFirst ? .delivery : .nothing))
   }
 
   /// Second part of a cancel, of one that was marked as one of many.

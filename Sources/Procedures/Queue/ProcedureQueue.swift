@@ -85,9 +85,10 @@ public final class ProcedureQueue: Sendable {
     name: String? = nil, threads: Int, qualityOfService: DispatchQoS.QoSClass = .default,
     clock: ProcedureClock = .continuous
   ) {
-    precondition(
-      threads > 0, "A queue with \(threads) threads would run nothing. Give it one at least."
-    )
+    guard threads > 0 else {
+      stopBecauseOfMisuse(
+        "A queue with \(threads) threads would run nothing. Give it one at least.")
+    }
     self.init(
       name: name, maxConcurrentProcedureCount: threads, qualityOfService: qualityOfService,
       scheduler: BlockingScheduler(threads: threads, quality: qualityOfService), clock: clock)

@@ -172,11 +172,11 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
 
   private func add(_ payload: Payload, after last: Attempt?, _ interval: Duration) {
     let next = payload.procedure
-    precondition(
-      next.state == .initialized,
-      "'\(name)' was given '\(next.name)' for an attempt, which has been added to a queue or group before. "
-        + "Make a new procedure for each attempt."
-    )
+    guard next.state == .initialized else {
+      stopBecauseOfMisuse(
+        "'\(name)' was given '\(next.name)' for an attempt, which has been added to a queue or group "
+          + "before. Make a new procedure for each attempt.")
+    }
     payload.configure?(next)
     if let target = next as? any InputProcedure { give(storedInput, to: target) }
     // It starts when the one before has finished, with its observers, and the wait is over.
