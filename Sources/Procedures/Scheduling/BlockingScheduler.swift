@@ -7,14 +7,14 @@ internal import ProcedurePrimitives
 /// with. A concurrent queue takes its threads from that pool, of which there are as many as processors, and one more
 /// for each second in which all of them are blocked.
 package final class BlockingScheduler: Scheduler {
-  private struct Work: Sendable {
+  private struct WorkInLine: Sendable {
     var waiting = Fifo<@Sendable () -> Void>()
     /// Queues that have nothing to do, by their indices.
     var idle: [Int]
   }
 
   private let queues: [DispatchQueue]
-  private let work: Locked<Work>
+  private let work: Locked<WorkInLine>
 
   package let stretch = WorkerStretch(procedures: 256, milliseconds: 4)
 
@@ -22,7 +22,7 @@ package final class BlockingScheduler: Scheduler {
   package init(threads: Int, quality: DispatchQoS.QoSClass) {
     let qos = DispatchQoS(qosClass: quality, relativePriority: 0)
     queues = (0...threads).map { DispatchQueue(label: "Procedures.blocking.\($0)", qos: qos) }
-    work = Locked(Work(idle: Array(queues.indices.reversed())))
+    work = Locked(WorkInLine(idle: Array(queues.indices.reversed())))
   }
 
   package func submit(
