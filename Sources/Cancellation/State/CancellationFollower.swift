@@ -50,6 +50,11 @@ package struct MarkedFollower: Sendable {
     (self.own, self.rest) = (own, rest)
   }
 
+  /// The rest of a tree, of which those that have tokens come before.
+  package init(restOfTree deliver: @escaping @Sendable () -> Void) {
+    self.init(nil, .requested, isFirst: true, own: nil, rest: .tree(deliver))
+  }
+
   /// Carries out what is left, when the handlers of its own token have been called.
   func carryOutRest() {
     switch rest {

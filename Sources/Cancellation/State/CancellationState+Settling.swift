@@ -56,7 +56,7 @@ extension CancellationState {
   /// user code has run. Nil if it is not the end that counts.
   ///
   /// - Parameter generation: the deadline that ended it, which counts unless it was replaced.
-  func begin(_ outcome: CancellationOutcome, ifDeadline generation: UInt64? = nil) -> BegunEnd? {
+  func begin(_ outcome: CancellationOutcome, ifDeadline generation: UInt64) -> BegunEnd? {
     if isSettled { return nil }
     var walk = SettlingWalk()
     return walk.markTree(self, outcome, ifDeadline: generation) ? BegunEnd(walk: walk) : nil

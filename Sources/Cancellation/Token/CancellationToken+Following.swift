@@ -34,11 +34,6 @@ extension MarkedFollower {
   ) {
     self.init(follower, reason, isFirst: isFirst, own: source?.state, rest: rest)
   }
-
-  /// The rest of a tree, of which those that have tokens come before.
-  package init(restOfTree deliver: @escaping @Sendable () -> Void) {
-    self.init(nil, .requested, isFirst: true, own: nil, rest: .tree(deliver))
-  }
 }
 
 extension CancellationToken {

@@ -2,10 +2,10 @@ internal import Dispatch
 internal import ProcedurePrimitives
 
 extension DispatchSemaphore {
-  /// Blocks the calling thread for procedures in `list`.
+  /// Blocks the calling thread for procedures.
   ///
-  /// If that is the main thread, and one of them needs it, neither will ever go on: that is reported, to the handler
-  /// of its queue or else to standard error.
+  /// If that is the main thread, and one of them does not end without it, neither will ever go on: that is reported, to
+  /// the handler of the queue of what needs it, or else to standard error.
   ///
   /// - Parameters:
   ///   - call: the function that blocks.

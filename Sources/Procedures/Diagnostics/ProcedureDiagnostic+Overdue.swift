@@ -46,13 +46,10 @@ extension ProcedureDiagnostic {
     _ dependency: Procedure, of procedure: Procedure, age: Duration
   ) -> ProcedureDiagnostic {
     let name = procedure.name
-    let group = dependency.read { $0.home }?.outermost.group
-    let advice =
-      group.map { "which is in group '\($0.name)', and that is on no queue: add the group to one" }
-      ?? "which is on no queue: add that to one"
+    let place = dependency.placeInstead(advice: "add that to one")
     return ProcedureDiagnostic(
       .dependencyNotAdded, name, age: age,
-      "'\(name)' has waited \(age) for '\(dependency.name)', \(advice), or remove the dependency.")
+      "'\(name)' has waited \(age) for '\(dependency.name)', \(place), or remove the dependency.")
   }
 
   static func waitCycle(_ names: [String]) -> ProcedureDiagnostic {

@@ -306,18 +306,15 @@ extension ProcedureCore {
 
   @inline(never)
   private mutating func markAhead(_ procedure: Procedure) {
-    guard let reason = links?.reasonToCancel,
-      mark(
-        procedure, errors: reason.errors(of: givenName ?? procedure.defaultName), reason: reason)
-    else { return }
-    attachments.with(OuterLinks.self) { $0.isMarkedAhead = true }
+    guard let links, let reason = links.reasonToCancel else { return }
+    let errors = reason.errors(of: givenName ?? procedure.defaultName)
+    if mark(procedure, errors: errors, reason: reason) { links.isMarkedAhead = true }
   }
 
   /// Whether it was marked ahead of the token that comes now, and so is this one's to cancel.
   fileprivate mutating func takeMarkAhead() -> Bool {
-    guard links?.isMarkedAhead == true else { return false }
-    attachments.with(OuterLinks.self) { $0.isMarkedAhead = false }
-    return true
+    guard let links else { return false }
+    return exchange(&links.isMarkedAhead, with: false)
   }
 
   /// The token comes first; then the turn may deliver.

@@ -32,13 +32,7 @@ package final class BlockingScheduler: Scheduler {
       work.waiting.append(worker)
       return work.idle.popLast()
     }
-    guard let idle else { return }
-    if let quality {
-      let qos = DispatchQoS(qosClass: quality, relativePriority: 0)
-      queues[idle].async(qos: qos, flags: .enforceQoS) { self.serve(idle) }
-    } else {
-      queues[idle].async { self.serve(idle) }
-    }
+    if let idle { queues[idle].submit(quality: quality) { self.serve(idle) } }
   }
 
   /// Runs what waits, until nothing does. None waits behind another that blocks, as long as a thread is free.

@@ -21,12 +21,7 @@ package final class DispatchScheduler: Scheduler {
   package func submit(
     quality: DispatchQoS.QoSClass?, _ worker: @escaping @Sendable () -> Void
   ) {
-    if let quality {
-      let qos = DispatchQoS(qosClass: quality, relativePriority: 0)
-      queue.async(qos: qos, flags: .enforceQoS, execute: worker)
-    } else {
-      queue.async(execute: worker)
-    }
+    queue.submit(quality: quality, worker)
   }
 
   package var isOnMainThread: Bool { MainThread.runs(queue) }
@@ -34,6 +29,18 @@ package final class DispatchScheduler: Scheduler {
   /// Not on the workers' own queue: that may be blocked by what is looked for.
   package func submitWhenQuiet(after delay: Duration, _ work: @escaping @Sendable () -> Void) {
     DispatchTimers.shared.submit(after: delay, work)
+  }
+}
+
+extension DispatchQueue {
+  /// - Parameter quality: nil for the queue's own.
+  func submit(quality: DispatchQoS.QoSClass?, _ worker: @escaping @Sendable () -> Void) {
+    if let quality {
+      let qos = DispatchQoS(qosClass: quality, relativePriority: 0)
+      async(qos: qos, flags: .enforceQoS, execute: worker)
+    } else {
+      async(execute: worker)
+    }
   }
 }
 

@@ -19,8 +19,10 @@ final class MissingReport: TimerTarget {
         return
       }
       let dependent = missing === procedure ? "" : "'\(procedure.name)', which depends on "
+      let place = missing.placeInstead(
+        advice: "add it to one; queue.value(of:) adds it, and waits")
       StandardError.write(
-        "Procedures: something has waited \(Self.delay) for \(dependent)'\(missing.name)', \(missing.wayOntoAQueue)\n"
+        "Procedures: something has waited \(Self.delay) for \(dependent)'\(missing.name)', \(place).\n"
       )
     }
   }
@@ -62,11 +64,13 @@ extension Procedure {
     }
   }
 
-  /// Where it is instead, and what to do about it.
-  fileprivate final var wayOntoAQueue: String {
+  /// Of one that is on no queue: where it is instead, and what to do about it.
+  ///
+  /// - Parameter advice: what to do if it is in no group.
+  final func placeInstead(advice: String) -> String {
     guard let group = read({ $0.home })?.outermost.group else {
-      return "which is on no queue: add it to one; queue.value(of:) adds it, and waits."
+      return "which is on no queue: \(advice)"
     }
-    return "which is in group '\(group.name)', and that is on no queue: add the group to one."
+    return "which is in group '\(group.name)', and that is on no queue: add the group to one"
   }
 }
