@@ -61,18 +61,6 @@ import Testing
     }
   }
 
-  @Test("the first walk, from add to the end, is at most 12 files and 1,600 lines")
-  func firstWalk() throws {
-    let steps = try page.walks[0].steps
-    let paths = Set(steps.flatMap { ArchitecturePage.references(in: $0).map(\.path) })
-    let lines = try paths.map { path in
-      let file = try #require(ArchitecturePage.file(path))
-      return try String(contentsOf: file, encoding: .utf8).count { $0 == "\n" }
-    }
-    #expect(paths.count <= 12)
-    #expect(lines.reduce(0, +) <= 1_600)
-  }
-
   @Test("there are five walks, and each step names a file and a function in it")
   func walks() throws {
     let walks = try page.walks

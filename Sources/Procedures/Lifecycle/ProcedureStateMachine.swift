@@ -39,11 +39,11 @@
 ///                   pending                             started                            executing
 /// didExecute → [settleChildren] → willFinish → [askGroup → (waitForGroup)] → didFinish → retire
 ///                                 finishing                                  finished
+/// ```
 ///
 /// A child asks its group before it finishes: `hearChildren` is a step of the group's turn, between any
 /// two others. A group that has nothing else to do is asked on the child's worker: `takeTurn` and
 /// `giveBackTurn` are a turn of one step, and so is a hand-over on the worker of the dependency.
-/// ```
 ///
 /// A cancel comes in two parts, so that a whole tree can be marked before any cancel is delivered:
 /// `mark` sets the flag, `deliver` lets the turn deliver it. Between the two a turn goes no further

@@ -35,8 +35,10 @@ extension ReadyList {
   /// What a critical section leaves to be done when all locks have been released. Mostly nothing.
   enum Aftermath: Sendable {
     case none
-    /// That list, whose context never changes, needs a worker; or members of it wait that none can help.
-    case worker(ReadyList), stuck(ReadyList)
+    /// That list, whose context never changes, needs a worker.
+    case worker(ReadyList)
+    /// Members of that list wait, and no worker can help them.
+    case stuck(ReadyList)
     case work(Work)
 
     final class Work: Sendable {
