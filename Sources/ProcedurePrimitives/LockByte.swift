@@ -1,23 +1,15 @@
-internal import Dispatch
 public import Synchronization
 
-/// A byte that every thread reads without a lock, and whose highest bit is the lock under which it, and
-/// what belongs to it, is written.
+/// A byte that every thread reads without a lock, and the lock under which it, and what belongs to it, is written.
 ///
-/// Acquiring is one compare-exchange. Releasing publishes the byte in the same store, so that it costs no
-/// atomic read-modify-write at all: half of what a lock beside a published byte costs.
-///
-/// The price is that a thread which waits is not woken. It looks again for a while, and then sleeps for
-/// longer and longer moments: right where a critical section is a hundred instructions and two threads
-/// rarely meet, as with one procedure; not where many meet, which is what `Contended` is for.
+/// On Linux the lock is the byte's highest bit. Acquiring is one compare-exchange, and releasing publishes the byte in the
+/// same store, so that it costs no atomic read-modify-write at all: half of what a lock beside a published byte costs.
+/// Elsewhere it is a `Mutex` beside the byte, which on Darwin lends the priority of threads that wait to the holder.
 ///
 /// No user code, no continuation and no closure's release may run between `acquire` and `release`.
 /// `-DMODEL` makes each access a scheduling point of the schedule explorer.
 public struct LockByte: ~Copyable, Sendable {
-  /// The bit that says that a thread holds the lock. `load` may return it.
-  @inlinable static var held: UInt8 { 1 << 7 }
-
-  @usableFromInline let byte: AtomicByte
+  @usableFromInline let owned: OwnedByte
 
   #if MODEL
     @usableFromInline let identity = ModelLock()
@@ -26,13 +18,18 @@ public struct LockByte: ~Copyable, Sendable {
   /// Makes a byte that holds `initial`, of which the highest bit must be zero.
   @inlinable
   public init(_ initial: UInt8) {
-    byte = AtomicByte(initial)
+    owned = OwnedByte(initial)
   }
 
   /// What was published last, and perhaps the highest bit. One acquire load: what was written before it
   /// was published is seen by the thread that reads it.
   @inlinable @inline(__always)
-  public borrowing func load() -> UInt8 { byte.load() }
+  public borrowing func load() -> UInt8 {
+    #if MODEL
+      ModelSchedule.thread?.step()
+    #endif
+    return owned.byte.load(ordering: .acquiring)
+  }
 
   /// Acquires the lock.
   ///
@@ -42,53 +39,24 @@ public struct LockByte: ~Copyable, Sendable {
     #if MODEL
       identity.acquire()
     #endif
-    // Relaxed: the exchange below acquires.
-    let published = byte.value.load(ordering: .relaxed) & ~Self.held
-    let (isHeld, _) = byte.value.weakCompareExchange(
-      expected: published, desired: published | Self.held, successOrdering: .acquiring,
-      failureOrdering: .relaxed)
-    return isHeld ? published : acquireSlowly()
+    return owned.acquire()
   }
 
   /// Publishes `byte`, by the thread that holds the lock and keeps it.
   @inlinable @inline(__always)
   public borrowing func publish(_ byte: UInt8) {
-    self.byte.store(byte | Self.held)
+    #if MODEL
+      ModelSchedule.thread?.step()
+    #endif
+    owned.publish(byte)
   }
 
   /// Publishes `byte` and releases the lock.
   @inlinable @inline(__always)
   public borrowing func release(publishing byte: UInt8) {
-    self.byte.value.store(byte, ordering: .releasing)
+    owned.release(publishing: byte)
     #if MODEL
       identity.release()
     #endif
-  }
-
-  @usableFromInline @inline(never)
-  borrowing func acquireSlowly() -> UInt8 {
-    var looks = 0
-    while true {
-      let published = byte.value.load(ordering: .relaxed)
-      if published & Self.held == 0,
-        byte.value.weakCompareExchange(
-          expected: published, desired: published | Self.held, successOrdering: .acquiring,
-          failureOrdering: .relaxed
-        ).exchanged
-      {
-        return published
-      }
-      looks += 1
-      if looks > Self.patience { Self.sleep(after: looks - Self.patience) }
-    }
-  }
-
-  /// How often to look before sleeping: a microsecond or two, longer than a critical section.
-  private static let patience = 300
-
-  /// The thread that holds the lock may need this one's processor: 20 µs, then up to 1 ms.
-  private static func sleep(after attempts: Int) {
-    let duration = DispatchTimeInterval.microseconds(min(20 * attempts, 1_000))
-    _ = DispatchSemaphore(value: 0).wait(timeout: .now() + duration)
   }
 }

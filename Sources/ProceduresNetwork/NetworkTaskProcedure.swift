@@ -1,8 +1,10 @@
-internal import Foundation
 internal import ProcedurePrimitives
 public import Procedures
 #if canImport(FoundationNetworking)
+  internal import Foundation
   public import FoundationNetworking
+#else
+  public import Foundation
 #endif
 
 /// What the network procedures have in common: one transfer of a session, whose response is the output.

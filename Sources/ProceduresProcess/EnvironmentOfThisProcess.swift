@@ -4,6 +4,8 @@
   @unsafe @preconcurrency internal import Glibc
 #elseif canImport(Musl)
   @unsafe @preconcurrency internal import Musl
+#elseif canImport(Android)
+  @unsafe @preconcurrency internal import Android
 #endif
 
 /// The variables of this process, as the system keeps them.

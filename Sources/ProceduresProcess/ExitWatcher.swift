@@ -13,11 +13,18 @@
   /// Until it is reaped its identifier, which is also that of its group, cannot be given to
   /// another process, so signalling the group is safe. No thread waits for it.
   enum ExitWatcher {
+    #if canImport(Darwin)
+      /// Not one of the global queues: their threads, some 64 there, may all be blocked by code that waits for a program.
+      /// A serial queue of its own gets a thread nevertheless.
+      private static let queue = DispatchQueue(label: "procedures.exits", qos: .userInitiated)
+    #endif
+
     static func watch(
       _ identifier: pid_t, by supervisor: ProcessSupervisor, handler: @escaping @Sendable () -> Void
     ) {
       #if canImport(Darwin)
-        let source = DispatchSource.makeProcessSource(identifier: identifier, eventMask: .exit)
+        let source = DispatchSource.makeProcessSource(
+          identifier: identifier, eventMask: .exit, queue: queue)
         source.setEventHandler { @Sendable in
           // Keeps the source alive until it has fired.
           source.cancel()

@@ -42,7 +42,7 @@
     /// Stops this process as Ctrl-Z does; returns when it goes on.
     ///
     /// Sent to this thread, which so does not get any further before all have stopped.
-    func stopThisProcess() { pthread_kill(pthread_self(), SIGSTOP) }
+    func stopThisProcess() { raise(SIGSTOP) }
 
     /// With SIGTTOU blocked, which would stop us when we are in the background.
     private func setForeground(_ group: pid_t) {

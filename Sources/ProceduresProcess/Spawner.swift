@@ -77,7 +77,7 @@
         // What other code of this process forgot to mark close-on-exec stays out of the program.
         _ = unsafe SystemFunctions.addCloseFrom?(&actions, 3)
       #endif
-      setAttributes(&attributes)
+      unsafe setAttributes(&attributes)
 
       var identifier: pid_t = 0
       if code == 0 {
@@ -141,7 +141,7 @@
 
     /// A session or a group of its own, no blocked signal, and every signal with its default effect: a program
     /// must not inherit that this process ignores SIGINT or SIGPIPE.
-    private func setAttributes(_ attributes: inout Attributes) {
+    @unsafe private func setAttributes(_ attributes: inout Attributes) {
       var none = sigset_t()
       unsafe sigemptyset(&none)
       var all = sigset_t()

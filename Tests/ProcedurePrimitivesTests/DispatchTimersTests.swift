@@ -58,6 +58,60 @@ import Testing
     blocked.open()
   }
 
+  @Test("K10: a deadline that passes while the machine sleeps is marked when it wakes")
+  func machineSleeps() {
+    let clock = Locked(ContinuousClock.now)
+    let alarms = [ManualAlarm(), ManualAlarm()]
+    let timers = DispatchTimers(now: { clock.withLock { $0 } }) { wake in
+      for alarm in alarms { alarm.handler.withLock { $0 = wake } }
+      return alarms
+    }
+    let (tenSeconds, twoHours) = (Target(), Target())
+    _ = timers.schedule(twoHours, at: timers.now.advanced(by: .seconds(7_200)))
+    _ = timers.schedule(tenSeconds, at: timers.now.advanced(by: .seconds(10)))
+    for alarm in alarms { #expect(alarm.wait <= .seconds(10.001)) }
+    // One hour, of which only the continuous clock knows, and the alarm that goes by the wall clock.
+    clock.withLock { $0 += .seconds(3_600) }
+    #expect(tenSeconds.firedAt.withLock { $0 } == nil)
+    alarms[1].ring()
+    #expect(tenSeconds.firedAt.withLock { $0 } != nil)
+    #expect(twoHours.firedAt.withLock { $0 } == nil)
+    // Both are armed for what is next, and what the other one has done is not done again.
+    for alarm in alarms { #expect(alarm.wait <= .seconds(3_601)) }
+    alarms[0].ring()
+    #expect(twoHours.firedAt.withLock { $0 } == nil)
+    clock.withLock { $0 += .seconds(3_600) }
+    alarms[0].ring()
+    #expect(twoHours.firedAt.withLock { $0 } != nil)
+  }
+
+  @Test(
+    "K10: deadlines are marked by Dispatch's uptime and by its wall clock, each without the other")
+  func bothAlarms() async {
+    for isByWall in [false, true] {
+      let timers = DispatchTimers(now: { .now }) { wake in
+        [DispatchTimers.alarm(isByWall: isByWall, wake)]
+      }
+      let target = Target()
+      let deadline = timers.now.advanced(by: .milliseconds(120))
+      _ = timers.schedule(target, at: deadline)
+      await target.gate.wait()
+      #expect(target.firedAt.withLock { $0 }! >= deadline)
+    }
+  }
+
+  /// Rings when the test says so.
+  private final class ManualAlarm: TimerAlarm {
+    let handler = Locked<(@Sendable () -> Void)?>(nil)
+    private let armed = Locked(Duration.zero)
+
+    var wait: Duration { armed.withLock { $0 } }
+    func arm(after nanoseconds: UInt64) {
+      armed.withLock { $0 = .nanoseconds(Int64(clamping: nanoseconds)) }
+    }
+    func ring() { handler.withLock { $0 }?() }
+  }
+
   @Test("durations become nanoseconds: rounded, never negative, saturated")
   func durations() {
     #expect(Duration.nanoseconds(5).nanosecondsRoundedUp == 5)

@@ -13,10 +13,36 @@ package struct TypeChecker {
     let compiler = path.split(separator: ":").lazy
       .map { URL(fileURLWithPath: String($0)).appendingPathComponent("swiftc") }
       .first { FileManager.default.isExecutableFile(atPath: $0.path) }
-    let modules = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+    let modules = testBundle.resolvingSymlinksInPath()
       .deletingLastPathComponent().appendingPathComponent("Modules")
     guard let compiler, FileManager.default.fileExists(atPath: modules.path) else { return nil }
     return TypeChecker(compiler: compiler, modules: modules)
+  }()
+
+  /// What the tests are in. With Xcode's tools another program loads it.
+  private static var testBundle: URL {
+    #if canImport(Darwin)
+      if let bundle = Bundle.allBundles.first(where: { $0.bundlePath.hasSuffix(".xctest") }) {
+        return bundle.bundleURL
+      }
+    #endif
+    return URL(fileURLWithPath: CommandLine.arguments[0])
+  }
+
+  /// Where the standard library is, if not beside the compiler.
+  private static let sdk: [String] = {
+    #if canImport(Darwin)
+      let (process, output) = (Process(), Pipe())
+      process.executableURL = URL(fileURLWithPath: "/usr/bin/xcrun")
+      process.arguments = ["--show-sdk-path"]
+      process.standardOutput = output
+      guard (try? process.run()) != nil else { return [] }
+      let said = output.fileHandleForReading.readDataToEndOfFile()
+      process.waitUntilExit()
+      return ["-sdk", String(decoding: said, as: UTF8.self).split(separator: "\n").joined()]
+    #else
+      return []
+    #endif
   }()
 
   /// Compiles `source`, in which `// expected-error {{…}}` marks what must be refused.
@@ -62,7 +88,7 @@ package struct TypeChecker {
     let process = Process()
     process.executableURL = compiler
     process.arguments =
-      ["-frontend"] + arguments
+      ["-frontend"] + Self.sdk + arguments
       + [
         "-swift-version", swiftVersion, "-I", modules.path,
         // That of the build: what the C library consists of is not compiled again for each source.

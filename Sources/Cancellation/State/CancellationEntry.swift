@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import ProcedurePrimitives
 
 /// What a token keeps until it is settled: a handler to call, or a dependent to settle with it.
 enum CancellationEntry: Sendable {
@@ -29,13 +30,20 @@ enum CancellationEntry: Sendable {
 
 /// A cancelable that the token does not keep alive.
 final class WeakTarget: Sendable {
-  weak let object: (any Cancelable)?
+  /// Not `Weak`, which knows a class.
+  private struct Reference {
+    weak var object: (any Cancelable)?
+  }
+
+  private let reference: Reference
   let queue: DispatchQueue?
 
   init(_ object: any Cancelable, queue: DispatchQueue?) {
-    self.object = object
+    reference = Reference(object: object)
     self.queue = queue
   }
+
+  var object: (any Cancelable)? { reference.object }
 
   func cancel() {
     guard let object else { return }
@@ -46,11 +54,13 @@ final class WeakTarget: Sendable {
 
 /// The state of a combined token: its operands do not keep it alive, it keeps them.
 final class WeakState: Sendable {
-  weak let state: CancellationState?
+  private let reference: Weak<CancellationState>
 
   init(_ state: CancellationState) {
-    self.state = state
+    reference = Weak(state)
   }
+
+  var state: CancellationState? { reference.object }
 }
 
 /// A token made by `map` or `flatMap`: its operand does not keep it alive.
@@ -60,11 +70,13 @@ final class CancellationDerivation: Sendable {
   /// - Returns: the state to follow, or nil if the derived token is not cancelled.
   typealias Decision = @Sendable (_ operand: CancellationState) -> CancellationState?
 
-  weak let state: CancellationState?
+  private let reference: Weak<CancellationState>
   let decide: Decision
 
   init(_ state: CancellationState, decide: @escaping Decision) {
-    self.state = state
+    reference = Weak(state)
     self.decide = decide
   }
+
+  var state: CancellationState? { reference.object }
 }

@@ -67,9 +67,16 @@ package struct MarkedFollower: Sendable {
 
 /// The place of one on its token, which does not keep it alive.
 final class WeakFollower: Sendable {
-  weak let follower: (any CancellationFollower)?
+  /// Not `Weak`, which knows a class.
+  private struct Reference {
+    weak var follower: (any CancellationFollower)?
+  }
+
+  private let reference: Reference
 
   init(_ follower: any CancellationFollower) {
-    self.follower = follower
+    reference = Reference(follower: follower)
   }
+
+  var follower: (any CancellationFollower)? { reference.follower }
 }

@@ -82,17 +82,17 @@ private final class Deadline: TimerTarget {
 
 /// The deadline of a token that has no source.
 private final class WeakDeadline: TimerTarget {
-  weak let state: CancellationState?
+  private let state: Weak<CancellationState>
   let generation: UInt64
   let clock: TimerClock
 
   init(state: CancellationState, generation: UInt64, clock: TimerClock) {
-    self.state = state
+    self.state = Weak(state)
     self.generation = generation
     self.clock = clock
   }
 
   func timerFired() {
-    state?.deadlinePassed(generation: generation, on: clock)
+    state.object?.deadlinePassed(generation: generation, on: clock)
   }
 }

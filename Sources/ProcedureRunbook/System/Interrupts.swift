@@ -88,7 +88,7 @@ final class Interrupts: Sendable {
     let handler = state.withLock { $0.handler }
     handler?.willStop()
     // To this thread, which so does not get any further before all have stopped.
-    pthread_kill(pthread_self(), SIGSTOP)
+    raise(SIGSTOP)
     handler?.didContinue()
   }
 

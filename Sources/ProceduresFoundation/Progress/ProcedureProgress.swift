@@ -12,6 +12,8 @@ final class ProcedureProgress: SharedProgress, @unchecked Sendable {
 
   private struct State: Sendable {
     var reader: Task<Void, Never>?
+    /// The fraction now, once the procedure is watched: of a group it need not be asked of each child any more.
+    var fraction: (@Sendable () -> Double)?
     var hasFinished = false
   }
 
@@ -25,7 +27,9 @@ final class ProcedureProgress: SharedProgress, @unchecked Sendable {
   deinit { state.withLock { $0.reader.take() }?.cancel() }
 
   override func begin() {
-    show(procedure.fractionCompleted)
+    let (changes, fraction) = procedure.fractionChanges
+    state.withLock { $0.fraction = fraction }
+    show()
     #if canImport(Darwin)
       // There a parent calls the handlers, elsewhere the methods.
       cancellationHandler = { [weak procedure] in procedure?.cancel() }
@@ -36,9 +40,8 @@ final class ProcedureProgress: SharedProgress, @unchecked Sendable {
     #endif
     procedure.cancellationToken.onCancel { [weak self] in self?.noteCancel() }
     procedure.addDidFinishBlockObserver { [weak self] _, _ in self?.finish() }
-    let (changes, latest) = procedure.fractionChanges
     let reader = Task { [weak self] in
-      for await _ in changes { self?.show(latest()) }
+      for await _ in changes { self?.show() }
     }
     let isWanted = state.withLock { state in
       if !state.hasFinished { state.reader = reader }
@@ -49,15 +52,20 @@ final class ProcedureProgress: SharedProgress, @unchecked Sendable {
 
   // MARK: From the procedure
 
-  private func show(_ fraction: Double) {
-    change {
-      guard !state.withLock({ $0.hasFinished }) else { return }
-      let total = super.totalUnitCount
-      // As a `Double` the largest total is one more than there can be.
-      super.completedUnitCount =
-        fraction < 1 ? min(Int64((fraction * Double(total)).rounded()), total) : total
-    }
+  private func show() {
+    setLatest({ unitsNow }) { units in change { super.completedUnitCount = units } }
   }
+
+  private var unitsNow: Int64 {
+    let (hasFinished, latest) = state.withLock { ($0.hasFinished, $0.fraction) }
+    let fraction = hasFinished ? 1 : latest?() ?? procedure.fractionCompleted
+    var total: Int64 = 0
+    change { total = super.totalUnitCount }
+    // As a `Double` the largest total is one more than there can be.
+    return fraction < 1 ? min(Int64((fraction * Double(total)).rounded()), total) : total
+  }
+
+  private var hasFinished: Bool { state.withLock { $0.hasFinished } }
 
   /// Before anything that waits for the procedure goes on.
   private func finish() {
@@ -66,7 +74,7 @@ final class ProcedureProgress: SharedProgress, @unchecked Sendable {
       return state.reader.take()
     }
     reader?.cancel()
-    change { super.completedUnitCount = super.totalUnitCount }
+    show()
   }
 
   private func noteCancel() {
@@ -108,7 +116,7 @@ final class ProcedureProgress: SharedProgress, @unchecked Sendable {
     get { super.totalUnitCount }
     set {
       change { super.totalUnitCount = newValue }
-      show(procedure.fractionCompleted)
+      show()
     }
   }
 
@@ -117,9 +125,8 @@ final class ProcedureProgress: SharedProgress, @unchecked Sendable {
     set {
       let total = super.totalUnitCount
       if total > 0 { procedure.report(fractionCompleted: Double(newValue) / Double(total)) }
-      change {
-        if !state.withLock({ $0.hasFinished }) { super.completedUnitCount = newValue }
-      }
+      change { if !hasFinished { super.completedUnitCount = newValue } }
+      if hasFinished { show() }
     }
   }
 }

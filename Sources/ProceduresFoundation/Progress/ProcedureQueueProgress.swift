@@ -58,10 +58,11 @@ final class ProcedureQueueProgress: SharedProgress, @unchecked Sendable {
   }
 
   private func show() {
-    change {
-      let (total, completed) = counts.withLock { ($0.total, $0.completed) }
-      if super.totalUnitCount != total { super.totalUnitCount = total }
-      if super.completedUnitCount != completed { super.completedUnitCount = completed }
+    setLatest({ counts.withLock { [$0.total, $0.completed] } }) { counts in
+      change {
+        if super.totalUnitCount != counts[0] { super.totalUnitCount = counts[0] }
+        if super.completedUnitCount != counts[1] { super.completedUnitCount = counts[1] }
+      }
     }
   }
 

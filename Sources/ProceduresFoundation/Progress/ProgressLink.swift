@@ -6,7 +6,7 @@ internal import ProcedurePrimitives
 /// Unchecked because of the observations, which `begin` sets before anything else knows of it.
 final class ProgressLink: @unchecked Sendable {
   private let progress: Progress
-  private weak let procedure: Procedure?
+  private let reporter: Weak<Procedure>
   #if canImport(Darwin)
     private var observations: [NSKeyValueObservation] = []
   #else
@@ -15,7 +15,7 @@ final class ProgressLink: @unchecked Sendable {
 
   init(_ progress: Progress, to procedure: Procedure) {
     self.progress = progress
-    self.procedure = procedure
+    reporter = Weak(procedure)
   }
 
   func begin() {
@@ -35,8 +35,8 @@ final class ProgressLink: @unchecked Sendable {
   }
 
   private func pass() {
-    procedure?.report(fractionCompleted: progress.fractionCompleted)
-    if progress.isCancelled { procedure?.cancel() }
+    reporter.object?.report(fractionCompleted: progress.fractionCompleted)
+    if progress.isCancelled { reporter.object?.cancel() }
   }
 
   #if !canImport(Darwin)

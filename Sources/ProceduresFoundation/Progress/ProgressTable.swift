@@ -55,7 +55,7 @@ class SharedProgress: Progress, @unchecked Sendable {
   func begin() {}
 
   #if canImport(Darwin)
-    /// Changes unit counts. Foundation guards them.
+    /// Changes unit counts. Foundation guards each, and calls observers: nothing is ordered here.
     func change(_ body: () -> Void) { body() }
   #else
     private static let lock = Locked(())
@@ -66,4 +66,18 @@ class SharedProgress: Progress, @unchecked Sendable {
     /// have one parent. No user code runs in there, since there is no key-value observing.
     func change(_ body: () -> Void) { Self.lock.withLock { _ in body() } }
   #endif
+}
+
+/// Sets what is so, and looks again, until that is what was set.
+///
+/// Several threads may do so at once, with no lock around `set`, in which observers may be called. The one that sets last
+/// may have looked before the others; because it looks again, what is set in the end is what is so.
+func setLatest<Value: Equatable>(_ latest: () -> Value, set: (Value) -> Void) {
+  var value = latest()
+  while true {
+    set(value)
+    let now = latest()
+    if now == value { return }
+    value = now
+  }
 }

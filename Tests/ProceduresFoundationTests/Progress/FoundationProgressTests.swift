@@ -1,6 +1,7 @@
 import Foundation
 import ProcedureTestSupport
-import ProceduresFoundation
+@testable import ProceduresFoundation
+import Synchronization
 import Testing
 
 @Suite struct FoundationProgressTests {
@@ -234,5 +235,30 @@ import Testing
       weak let queueProgress = ProcedureQueue().progress
       while queueProgress != nil { await Task.yield() }
     }
+  }
+
+  @Test("I2: of changes that overtake each other, with no lock around them, the last one remains")
+  func overtaken() async {
+    for _ in 0..<20 {
+      // As on Apple's platforms, where Foundation calls observers while a unit count is set.
+      let (isSo, isShown) = (Counter(), Counter())
+      await withTaskGroup { group in
+        for _ in 0..<4 {
+          group.addTask {
+            for _ in 0..<Rounds.few {
+              isSo.value.wrappingAdd(1, ordering: .relaxed)
+              setLatest({ isSo.value.load(ordering: .sequentiallyConsistent) }) { value in
+                isShown.value.store(value, ordering: .sequentiallyConsistent)
+              }
+            }
+          }
+        }
+      }
+      #expect(isShown.value.load(ordering: .relaxed) == 4 * Rounds.few)
+    }
+  }
+
+  private final class Counter: Sendable {
+    let value = Atomic(0)
   }
 }

@@ -5,17 +5,19 @@ internal import ProcedurePrimitives
 final class MissingReport: TimerTarget {
   private static let delay = Duration.seconds(10)
 
-  private weak let procedure: Procedure?
+  private let awaited: Weak<Procedure>
   private let clock: TimerClock
 
   private init(of procedure: Procedure, by clock: TimerClock) {
-    self.procedure = procedure
+    awaited = Weak(procedure)
     self.clock = clock
   }
 
   func timerFired() {
     clock.service.deliver { [self] in
-      guard let procedure, let missing = procedure.missingOrItself, procedure.isStillAwaited else {
+      guard let procedure = awaited.object, let missing = procedure.missingOrItself,
+        procedure.isStillAwaited
+      else {
         return
       }
       let dependent = missing === procedure ? "" : "'\(procedure.name)', which depends on "

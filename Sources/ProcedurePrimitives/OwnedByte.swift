@@ -1,0 +1,97 @@
+public import Synchronization
+
+#if os(Linux)
+  internal import Dispatch
+
+  /// A byte whose highest bit is its lock.
+  ///
+  /// A thread that waits is not woken. It looks again for a while, and then sleeps for longer and longer moments: right
+  /// where a critical section is a hundred instructions and two threads rarely meet, as with one procedure; not where many
+  /// meet, which is what `Contended` is for.
+  @usableFromInline
+  struct OwnedByte: ~Copyable, Sendable {
+    /// The bit that says that a thread holds the lock. `load` may return it.
+    @usableFromInline static var held: UInt8 { @inlinable get { 1 << 7 } }
+
+    @usableFromInline let byte: Atomic<UInt8>
+
+    @inlinable
+    init(_ initial: UInt8) {
+      byte = Atomic(initial)
+    }
+
+    @inlinable @inline(__always)
+    borrowing func acquire() -> UInt8 {
+      // Relaxed: the exchange below acquires.
+      let published = byte.load(ordering: .relaxed) & ~Self.held
+      let (isHeld, _) = byte.weakCompareExchange(
+        expected: published, desired: published | Self.held, successOrdering: .acquiring,
+        failureOrdering: .relaxed)
+      return isHeld ? published : acquireSlowly()
+    }
+
+    @inlinable @inline(__always)
+    borrowing func publish(_ byte: UInt8) {
+      self.byte.store(byte | Self.held, ordering: .releasing)
+    }
+
+    @inlinable @inline(__always)
+    borrowing func release(publishing byte: UInt8) {
+      self.byte.store(byte, ordering: .releasing)
+    }
+
+    @usableFromInline @inline(never)
+    borrowing func acquireSlowly() -> UInt8 {
+      var looks = 0
+      while true {
+        let published = byte.load(ordering: .relaxed)
+        if published & Self.held == 0,
+          byte.weakCompareExchange(
+            expected: published, desired: published | Self.held, successOrdering: .acquiring,
+            failureOrdering: .relaxed
+          ).exchanged
+        {
+          return published
+        }
+        looks += 1
+        if looks > Self.patience { Self.sleep(after: looks - Self.patience) }
+      }
+    }
+
+    /// How often to look before sleeping: a microsecond or two, longer than a critical section.
+    private static let patience = 300
+
+    /// The thread that holds the lock may need this one's processor: 20 µs, then up to 1 ms.
+    private static func sleep(after attempts: Int) {
+      let duration = DispatchTimeInterval.microseconds(min(20 * attempts, 1_000))
+      _ = DispatchSemaphore(value: 0).wait(timeout: .now() + duration)
+    }
+  }
+#else
+  /// A byte and a lock of the system, which knows the thread that holds it.
+  @usableFromInline
+  struct OwnedByte: ~Copyable, Sendable {
+    @usableFromInline let byte: Atomic<UInt8>
+    @usableFromInline let mutex = Mutex<Void>(())
+
+    @inlinable
+    init(_ initial: UInt8) {
+      byte = Atomic(initial)
+    }
+
+    @inlinable @inline(__always)
+    borrowing func acquire() -> UInt8 {
+      mutex._unsafeLock()
+      return byte.load(ordering: .relaxed)
+    }
+
+    @inlinable @inline(__always)
+    borrowing func publish(_ byte: UInt8) { self.byte.store(byte, ordering: .releasing) }
+
+    @inlinable @inline(__always)
+    borrowing func release(publishing byte: UInt8) {
+      self.byte.store(byte, ordering: .releasing)
+      mutex._unsafeUnlock()
+    }
+  }
+#endif
