@@ -1,7 +1,8 @@
 public import Synchronization
 
-/// A value that only one thread at a time can reach: the lock to take unless one of two others fits better.
-/// `Contended` is for what many threads want all the time, `LockByte` for what also publishes a byte.
+/// A value that only one thread at a time can reach: the lock to take unless another fits better.
+/// `Contended` is for what many threads want all the time, `LockByte` for what also publishes a byte, `OwnedLock` for what
+/// must cost least.
 ///
 /// No user code, no continuation and no closure's release may run inside `withLock`: the state
 /// machines return what is to be done, and the caller does it after the release.

@@ -23,27 +23,26 @@ final class CancellationState: @unchecked Sendable {
     static let cancelledMarking: UInt8 = 3
   }
 
-  @usableFromInline let status: AtomicByte
+  /// Guards the machine. What threads poll is `status`, which only changes when the token does (K2).
+  ///
+  /// Before `status`, which takes what the lock leaves of eight bytes.
+  private let lock = OwnedLock()
 
-  /// Guards the machine, and publishes nothing: what threads poll is `status`, a byte of its own, which only
-  /// changes when the token does (K2).
-  private let lock: LockByte
+  @usableFromInline let status: AtomicByte
 
   /// Guarded by `lock`: see `withMachine`.
   @safe @exclusivity(unchecked) private var machine = CancellationStateMachine()
 
   init() {
     status = AtomicByte(Status.pending)
-    lock = LockByte(0)
   }
 
   /// Runs `body` with the lock held. Nothing of the user is called or released in it.
   @inline(__always)
   func withMachine<Result>(_ body: (inout CancellationStateMachine) -> Result) -> Result {
-    let nothing = lock.acquire()
-    let result = body(&machine)
-    lock.release(publishing: nothing)
-    return result
+    lock.acquire()
+    defer { lock.release() }
+    return body(&machine)
   }
 
   convenience init(cancelledBecauseOf reason: CancellationReason) {

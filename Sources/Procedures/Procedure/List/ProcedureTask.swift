@@ -24,7 +24,7 @@ final class ProcedureTask: TaskExecutor, @unchecked Sendable {
   var task: Running?
 
   // What is below is guarded by this lock.
-  private let lock = LockByte(0)
+  private let lock = OwnedLock()
   /// What a task does that was made before that was known.
   private var work = Work.none
   /// Where the steps run. Nil until the procedure has executed, or ends without that.
@@ -127,8 +127,8 @@ final class ProcedureTask: TaskExecutor, @unchecked Sendable {
 
   @inline(__always)
   private func locked<Result>(_ body: () -> Result) -> Result {
-    _ = lock.acquire()
-    defer { lock.release(publishing: 0) }
+    lock.acquire()
+    defer { lock.release() }
     return body()
   }
 }

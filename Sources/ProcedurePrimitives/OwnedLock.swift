@@ -1,0 +1,125 @@
+public import Synchronization
+
+#if os(Linux) && canImport(_SynchronizationShims) && compiler(<6.5)
+  // What `Mutex` has each client call, too. A later compiler, of which that is not known, gets the other form below.
+  public import _SynchronizationShims
+  internal import Dispatch
+
+  /// A lock that knows the thread that holds it: its number, or zero.
+  ///
+  /// Acquiring is one compare-exchange, and releasing a store: half of what a `Mutex` costs. When it is released, the
+  /// first thread that asks acquires it, not the one that waited longest. `Mutex` hands itself over on Linux, to a thread
+  /// that may be asleep; once several threads want it for each of many short steps, every step becomes a switch of threads.
+  ///
+  /// A store cannot tell that another thread waits, so nobody is woken by it. A thread that finds the lock held looks again
+  /// for a microsecond or two, longer than most critical sections. Then it sleeps for moments, each longer than the one
+  /// before, and lends its priority to the holder meanwhile: see `PriorityLoans`.
+  ///
+  /// No user code, no continuation and no closure's release may run between `acquire` and `release`. `-DMODEL` makes each
+  /// acquisition a scheduling point of the schedule explorer.
+  public struct OwnedLock: ~Copyable, Sendable {
+    @usableFromInline let holder = Atomic<UInt32>(0)
+    /// How many threads lend their priority to the holder, or are about to.
+    @usableFromInline let lenders = Atomic<UInt8>(0)
+
+    #if MODEL
+      @usableFromInline let identity = ModelLock()
+    #endif
+
+    /// Makes a free lock.
+    @inlinable
+    public init() {}
+
+    /// Acquires the lock.
+    @inlinable @inline(__always)
+    public borrowing func acquire() {
+      #if MODEL
+        identity.acquire()
+      #endif
+      let (isOurs, _) = holder.weakCompareExchange(
+        expected: 0, desired: _swift_stdlib_gettid(), successOrdering: .acquiring,
+        failureOrdering: .relaxed)
+      if !isOurs { acquireSlowly() }
+    }
+
+    /// Releases the lock, which the caller keeps alive until this returns.
+    @inlinable @inline(__always)
+    public borrowing func release() {
+      holder.store(0, ordering: .releasing)
+      if lenders.load(ordering: .relaxed) != 0 { PriorityLoans.giveBack() }
+      #if MODEL
+        identity.release()
+      #endif
+    }
+
+    @usableFromInline @inline(never)
+    borrowing func acquireSlowly() {
+      var looks = 0
+      while true {
+        let thread = holder.load(ordering: .relaxed)
+        if thread == 0 {
+          let (isOurs, _) = holder.weakCompareExchange(
+            expected: 0, desired: _swift_stdlib_gettid(), successOrdering: .acquiring,
+            failureOrdering: .relaxed)
+          if isOurs { return }
+        }
+        looks += 1
+        if looks > Self.patience, thread != 0 {
+          sleep(looks - Self.patience, whileHeldBy: thread)
+        }
+      }
+    }
+
+    /// How often to look before sleeping.
+    private static let patience = 300
+
+    /// The holder may need this thread's processor: 20 µs, then up to 1 ms.
+    private borrowing func sleep(_ turn: Int, whileHeldBy thread: UInt32) {
+      let microseconds = min(20 * turn, 1_000)
+      let couldLend = PriorityLoans.lend(to: thread, for: UInt64(microseconds) * 1_000) {
+        lenders.wrappingAdd(1, ordering: .sequentiallyConsistent)
+        return holder.load(ordering: .relaxed) == thread
+      } after: {
+        lenders.wrappingSubtract(1, ordering: .relaxed)
+      }
+      if couldLend { return }
+      _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .microseconds(microseconds))
+    }
+  }
+#else
+  /// A lock that knows the thread that holds it: the system's, which lends that thread the priority of those that wait.
+  ///
+  /// On Darwin that is `os_unfair_lock`, which is not handed over.
+  ///
+  /// No user code, no continuation and no closure's release may run between `acquire` and `release`. `-DMODEL` makes each
+  /// acquisition a scheduling point of the schedule explorer.
+  public struct OwnedLock: ~Copyable, Sendable {
+    @usableFromInline let mutex = Mutex<Void>(())
+
+    #if MODEL
+      @usableFromInline let identity = ModelLock()
+    #endif
+
+    /// Makes a free lock.
+    @inlinable
+    public init() {}
+
+    /// Acquires the lock.
+    @inlinable @inline(__always)
+    public borrowing func acquire() {
+      #if MODEL
+        identity.acquire()
+      #endif
+      mutex._unsafeLock()
+    }
+
+    /// Releases the lock, which the caller keeps alive until this returns.
+    @inlinable @inline(__always)
+    public borrowing func release() {
+      mutex._unsafeUnlock()
+      #if MODEL
+        identity.release()
+      #endif
+    }
+  }
+#endif

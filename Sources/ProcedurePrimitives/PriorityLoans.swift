@@ -1,0 +1,90 @@
+#if os(Linux) && canImport(_SynchronizationShims) && compiler(<6.5)
+  internal import Synchronization
+  internal import Dispatch
+  internal import _SynchronizationShims
+
+  /// Threads that sleep for an `OwnedLock`, and lend their priority to the thread that holds it.
+  ///
+  /// The system lends along a lock that has the holder's number in it and that a thread waits for (a "PI futex"). Such
+  /// a lock is made here for one wait at a time: a word of a small table, that the thread which holds the `OwnedLock`
+  /// seems to hold.
+  ///
+  /// 1. A waiting thread writes the holder's number into a free word, and counts itself in the `OwnedLock`.
+  /// 2. Then it looks at the `OwnedLock` again. If another thread holds it by now, it leaves.
+  /// 3. It waits for the word, for a bounded time. Meanwhile the holder runs with its priority.
+  /// 4. A thread that has released an `OwnedLock` looks at its count. It gives back each word with its own number: that
+  ///    ends the wait, and the loan.
+  ///
+  /// Without 4, a holder on the same processor would keep the priority, and the waiting thread never run again. On one
+  /// processor 2 and 4 cannot miss each other: between a store and a load there, a thread may lose the processor, but it
+  /// cannot overtake itself. On two they can, and then the wait ends by its time: the waiting thread has its processor to
+  /// itself, because the holder has another one.
+  @usableFromInline
+  enum PriorityLoans {
+    /// As many threads can lend at once; others sleep without.
+    private static let capacity = 16
+
+    /// Zero is free.
+    @safe private static let words = Words()
+
+    /// Unchecked because the memory is never released, and each access to it is atomic.
+    @safe private struct Words: @unchecked Sendable {
+      let first: UnsafeMutablePointer<Atomic<UInt32>>
+
+      init() {
+        unsafe first = .allocate(capacity: PriorityLoans.capacity)
+        for place in 0..<PriorityLoans.capacity {
+          unsafe (first + place).initialize(to: Atomic(0))
+        }
+      }
+    }
+
+    /// Sleeps if the lock `isHeld`, and has its holder run with this thread's priority meanwhile, if that is the higher one.
+    ///
+    /// - Parameter isHeld: counts the caller, and then looks.
+    /// - Parameter after: takes it off the count.
+    /// - Returns: false if it could not, and has not slept: the table is full, or the system does not know the call.
+    static func lend(
+      to holder: UInt32, for nanoseconds: UInt64, ifHeld isHeld: () -> Bool, after: () -> Void
+    ) -> Bool {
+      let loan = holder | UInt32(truncatingIfNeeded: FUTEX_WAITERS)
+      guard
+        let place = (0..<capacity).first(where: { place in
+          unsafe words.first[place].compareExchange(
+            expected: 0, desired: loan, ordering: .relaxed
+          ).exchanged
+        })
+      else { return false }
+      defer {
+        after()
+        unsafe words.first[place].store(0, ordering: .relaxed)
+      }
+      guard isHeld() else { return true }
+      let end = DispatchTime.now().uptimeNanoseconds + nanoseconds
+      var time = (seconds: Int(end / 1_000_000_000), nanoseconds: Int(end % 1_000_000_000))
+      let code = unsafe callSystem(
+        Int(SYS_futex), words.first + place, Int(FUTEX_LOCK_PI2_PRIVATE), 0, &time, 0, 0)
+      // 0: the holder has released a lock. Older systems (before Linux 5.14) do not know the call.
+      return code == 0 || DispatchTime.now().uptimeNanoseconds >= end
+    }
+
+    /// Ends the loans of this thread.
+    @usableFromInline @inline(never)
+    static func giveBack() {
+      let thread = _swift_stdlib_gettid()
+      for place in 0..<capacity {
+        let word = unsafe words.first[place].load(ordering: .relaxed)
+        guard word & UInt32(FUTEX_TID_MASK) == thread else { continue }
+        _ = unsafe callSystem(
+          Int(SYS_futex), words.first + place, Int(FUTEX_UNLOCK_PI_PRIVATE), 0, nil, 0, 0)
+      }
+    }
+
+    /// The C library's: this module imports no more of that than Dispatch does.
+    @_silgen_name("syscall")
+    private static func callSystem(
+      _ number: Int, _ word: UnsafeMutablePointer<Atomic<UInt32>>, _ operation: Int, _ value: Int,
+      _ time: UnsafePointer<(seconds: Int, nanoseconds: Int)>?, _ other: Int, _ last: Int
+    ) -> Int
+  }
+#endif
