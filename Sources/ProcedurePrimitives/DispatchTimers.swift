@@ -1,4 +1,4 @@
-internal import Dispatch
+package import Dispatch
 
 /// All pending deadlines of the process, on two Dispatch timer sources.
 ///
@@ -45,6 +45,14 @@ public final class DispatchTimers: TimerService, @unchecked Sendable {
     isByWall: Bool, _ wake: @escaping @Sendable () -> Void
   ) -> any TimerAlarm {
     DispatchAlarm(isByWall ? .wall : .uptime, wake)
+  }
+
+  /// How late a wait may end: who waits for a second does not need the microsecond, and a battery lasts longer.
+  ///
+  /// A thousandth, 50 ms at most; nothing below a second.
+  package static func leeway(of nanoseconds: UInt64) -> DispatchTimeInterval {
+    nanoseconds < 1_000_000_000
+      ? .nanoseconds(0) : .nanoseconds(Int(min(nanoseconds / 1_000, 50_000_000)))
   }
 
   /// What time it is on the continuous clock.
@@ -137,9 +145,9 @@ private final class DispatchAlarm: TimerAlarm, @unchecked Sendable {
     let wait = DispatchTimeInterval.nanoseconds(Int(clamping: nanoseconds))
     switch clock {
     case .uptime:
-      source.schedule(deadline: .now() + wait, leeway: Self.leeway(of: nanoseconds))
+      source.schedule(deadline: .now() + wait, leeway: DispatchTimers.leeway(of: nanoseconds))
     case .wall where nanoseconds >= Self.grain:
-      // Behind the other one, which usually comes first, and arms this again for what is next.
+      // Behind the other one, which usually comes first, and arms this again if anything is left to wait for.
       let late = DispatchTimeInterval.nanoseconds(Int(clamping: nanoseconds + Self.grain / 2))
       source.schedule(
         wallDeadline: .now() + late, leeway: .nanoseconds(Int(Self.grain / 2)))
@@ -150,11 +158,5 @@ private final class DispatchAlarm: TimerAlarm, @unchecked Sendable {
     case .wall:
       break
     }
-  }
-
-  /// Who waits for a second does not need the microsecond, and the battery lasts longer: a thousandth, at most 50 ms.
-  private static func leeway(of nanoseconds: UInt64) -> DispatchTimeInterval {
-    nanoseconds < 1_000_000_000
-      ? .nanoseconds(0) : .nanoseconds(Int(min(nanoseconds / 1_000, 50_000_000)))
   }
 }

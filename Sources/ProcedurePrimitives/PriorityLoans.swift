@@ -21,6 +21,9 @@
   /// itself, because the holder has another one.
   @usableFromInline
   enum PriorityLoans {
+    /// `FUTEX_LOCK_PI2_PRIVATE`, by the monotonic clock: the headers of a system before Linux 5.14 do not name it.
+    private static let lockFutex = 13 | 128
+
     /// As many threads can lend at once; others sleep without.
     private static let capacity = 16
 
@@ -63,7 +66,7 @@
       let end = DispatchTime.now().uptimeNanoseconds + nanoseconds
       var time = (seconds: Int(end / 1_000_000_000), nanoseconds: Int(end % 1_000_000_000))
       let code = unsafe callSystem(
-        Int(SYS_futex), words.first + place, Int(FUTEX_LOCK_PI2_PRIVATE), 0, &time, 0, 0)
+        Int(SYS_futex), words.first + place, lockFutex, 0, &time, 0, 0)
       // 0: the holder has released a lock. Older systems (before Linux 5.14) do not know the call.
       return code == 0 || DispatchTime.now().uptimeNanoseconds >= end
     }

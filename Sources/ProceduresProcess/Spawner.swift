@@ -56,7 +56,12 @@
         var attributes: posix_spawnattr_t?
       #else
         var actions = unsafe posix_spawn_file_actions_t()
-        var attributes = posix_spawnattr_t()
+        #if canImport(Musl)
+          // There it has a pointer in it.
+          var attributes = unsafe posix_spawnattr_t()
+        #else
+          var attributes = posix_spawnattr_t()
+        #endif
       #endif
       unsafe posix_spawn_file_actions_init(&actions)
       unsafe posix_spawnattr_init(&attributes)

@@ -105,8 +105,8 @@ private final class DispatchAlarm: WallAlarm, @unchecked Sendable {
   func set(for time: Duration) {
     // An absolute time by the wall clock, though it is given from now. What is centuries away never
     // comes.
-    let wait = Int(clamping: time.saturatingSubtracting(now).nanosecondsRoundedUp)
-    let soonest = DispatchWallTime.now() + .nanoseconds(wait)
-    source.schedule(wallDeadline: soonest, leeway: .nanoseconds(0))
+    let wait = time.saturatingSubtracting(now).nanosecondsRoundedUp
+    let soonest = DispatchWallTime.now() + .nanoseconds(Int(clamping: wait))
+    source.schedule(wallDeadline: soonest, leeway: DispatchTimers.leeway(of: wait))
   }
 }
