@@ -42,6 +42,6 @@ import Testing
     let text = try String(
       contentsOf: URL.packageRoot.appending(path: ".github/workflows/ci.yml"), encoding: .utf8)
     #expect(text.matches(of: /- run: \.ci\/run\n/).count == 2)
-    #expect(text.contains("container: swift:6.3-") && text.contains("runs-on: macos-"))
+    #expect(text.contains("container: swift:6.3.1-") && text.contains("runs-on: macos-"))
   }
 }

@@ -80,7 +80,7 @@ import Testing
     for alarm in alarms { #expect(alarm.wait <= .seconds(3_601)) }
     alarms[0].ring()
     #expect(twoHours.firedAt.withLock { $0 } == nil)
-    clock.withLock { $0 += .seconds(3_600) }
+    clock.withLock { $0 += .seconds(3_601) }
     alarms[0].ring()
     #expect(twoHours.firedAt.withLock { $0 } != nil)
   }
