@@ -22,6 +22,34 @@
         })
     }
 
+    @Test("Q6: the owner releases the queue while its last member adds another and finishes: both run")
+    func released() throws {
+      try explore {
+        let scheduler = ModelScheduler()
+        let owner = PlainLog<ProcedureQueue>()
+        owner.events.append(ProcedureQueue(scheduler: scheduler))
+        let tracer = PlainLog<Int>()
+        owner.events[0].diagnosticsHandler = { _ in tracer.events.append(0) }
+        let (first, second) = (PlainProcedure.lasting(), PlainProcedure())
+        owner.events[0].add(first)
+        scheduler.run()
+        let reference = WeakReference(tracer)
+        return .init(
+          threads: [
+            { owner.events.removeAll() },
+            {
+              _ = try? first.produce(second)
+              first.finish()
+            },
+          ], workers: [scheduler]
+        ) {
+          scheduler.run()
+          try checkLives(first, second)
+          _ = reference
+        }
+      }
+    }
+
     @Test(
       "Q3: what is added to a suspended queue does not start, whatever workers are on their way")
     func suspended() throws {

@@ -65,6 +65,9 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   }
 
   deinit {
+    #if MODEL || CHAOS
+      precondition(membership.line == .none, "Internal inconsistency: a member was released")
+    #endif
     core.record.abandon()?.release()
     if core.attachments.isEmpty { return }
     if !core.machine.isRetired { core.releaseDependencies() }

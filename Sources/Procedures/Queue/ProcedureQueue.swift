@@ -133,8 +133,7 @@ public final class ProcedureQueue: Sendable {
   }
 
   deinit {
-    // No caller can resume it any more, and what was added to it is still to run.
-    list.isSuspended = false
+    list.orphan()
   }
 
   /// The queue whose procedures run on Dispatch's main queue, one at a time.

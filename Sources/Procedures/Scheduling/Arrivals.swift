@@ -35,11 +35,8 @@ struct Arrivals<Item: Schedulable>: ~Copyable, Sendable {
   /// - Parameters:
   ///   - item: whose `membership` says how it stands.
   ///   - isExpected: not zero if a worker that was asked for will look.
-  /// - Returns: the answer, and whether it is the only one, so that the arrivals keep the list now.
   @inline(__always)
-  func append(
-    _ item: Item, isExpected: borrowing AtomicByte
-  ) -> (ArrivalAnswer, isFirst: Bool) {
+  func append(_ item: Item, isExpected: borrowing AtomicByte) -> ArrivalAnswer {
     let isReady = item.membership.isReady
     let member = Member.retaining(item)
     var found = word.load()
@@ -47,7 +44,7 @@ struct Arrivals<Item: Schedulable>: ~Copyable, Sendable {
       guard found & Self.closed == 0 else {
         // Not the last: the caller has one too.
         member.release()
-        return (.closed, false)
+        return .closed
       }
       member.next = Member<Item>(bits: found & ~Self.flags)
       let new = member.bits | found & Self.flags | (isReady ? Self.due : 0)
@@ -55,9 +52,8 @@ struct Arrivals<Item: Schedulable>: ~Copyable, Sendable {
       if isDone { break }
       found = now
     }
-    let isFirst = found & ~Self.flags == 0
-    guard isReady, found & Self.due == 0 else { return (.accepted, isFirst) }
-    return (isExpected.load() != 0 ? .accepted : .acceptedUnexpected, isFirst)
+    guard isReady, found & Self.due == 0 else { return .accepted }
+    return isExpected.load() != 0 ? .accepted : .acceptedUnexpected
   }
 
   /// Accepts none from here on. Those that are there remain.

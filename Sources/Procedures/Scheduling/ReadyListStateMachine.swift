@@ -108,12 +108,9 @@ struct ReadyListStateMachine<Item: Schedulable, Request: SchedulingRequest>: Sen
   }
 
   /// Takes over the items that have arrived, once none is left of those before.
-  ///
-  /// - Returns: whether there were any.
-  mutating func receive(from newArrivals: borrowing Arrivals<Item>) -> Bool {
+  mutating func receive(from newArrivals: borrowing Arrivals<Item>) {
     precondition(arrivals.isEmpty, "Internal inconsistency: received before the others had left")
     arrivals = newArrivals.takeAll()
-    return !arrivals.isEmpty
   }
 
   /// Makes each item that has arrived a member.

@@ -41,10 +41,9 @@ extension ReadyList {
       arrivals.isOpen
     {
       standing.note(in: procedure)
-      let (answer, isFirst) = arrivals.append(procedure, isExpected: isWorkerComing)
+      let answer = arrivals.append(procedure, isExpected: isWorkerComing)
       // What follows comes when the group is made.
       if owner != nil, answer != .closed { return (.accepted(isAnnounced: false), .none) }
-      if isFirst { retain() }
       if answer == .accepted {
         return (
           .accepted(isAnnounced: true),
@@ -63,10 +62,7 @@ extension ReadyList {
     return storage.withLock { storage in
       admitAll(&storage)
       let insertion = storage.machine.insert(procedure, standing, asking: request)
-      if owner == nil, insertion != .refused, !storage.isKept {
-        storage.isKept = true
-        retain()
-      }
+      if insertion != .refused, storage.isOrphaned { storage.itself = self }
       if insertion != .refused, let cancel = storage.treeCancel {
         if procedure.childList != nil { cancel.expectFollower() }
         mark(cancel)

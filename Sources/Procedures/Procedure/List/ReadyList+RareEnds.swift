@@ -3,20 +3,24 @@ internal import ProcedurePrimitives
 /// The end of a member that is more than that: the last one, or one that excluded others.
 extension ReadyList {
   /// What follows, once the lock is released, from the end of a member that was the last one and waited
-  /// for, or excluded others.
+  /// for, or excluded others. What it holds is released without the lock.
   final class RareEnd: Sendable {
     let emptyWaiters: EmptyWaiters?
     let hasClosed: Bool
-    /// Released without the lock.
     let request: ExclusionRequest?
+    /// The list, which owned itself until now.
+    let itself: ReadyList?
 
     /// Of a group, as mostly.
-    static let closed = RareEnd(nil, hasClosed: true, request: nil)
+    static let closed = RareEnd(nil, hasClosed: true, request: nil, itself: nil)
 
-    init(_ emptyWaiters: EmptyWaiters?, hasClosed: Bool, request: ExclusionRequest?) {
+    init(
+      _ emptyWaiters: EmptyWaiters?, hasClosed: Bool, request: ExclusionRequest?, itself: ReadyList?
+    ) {
       self.emptyWaiters = emptyWaiters
       self.hasClosed = hasClosed
       self.request = request
+      self.itself = itself
     }
   }
 
@@ -28,8 +32,9 @@ extension ReadyList {
       accept(ExclusionTable.shared.withLock { $0.leave(request) }, &storage)
     }
     let waiters = storage.machine.count == 0 ? storage.emptyWaiters.takeAll() : nil
+    let itself = storage.machine.count == 0 ? storage.itself.take() : nil
     let released = closes ? storage.takeExclusionAround(with: request) : request
     if closes, waiters == nil, released == nil { return (.closed, offers) }
-    return (RareEnd(waiters, hasClosed: closes, request: released), offers)
+    return (RareEnd(waiters, hasClosed: closes, request: released, itself: itself), offers)
   }
 }

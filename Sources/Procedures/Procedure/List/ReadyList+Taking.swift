@@ -74,14 +74,12 @@ extension ReadyList {
   func retire(
     _ member: Member<Procedure>, on context: SchedulingContext, takesNext: Bool
   ) -> (next: Job<Procedure>?, finishedGroup: Procedure?) {
-    var isReleased = false
     let (job, aftermath, end) = storage.withLock {
       storage -> (Job<Procedure>?, Aftermath, RareEnd?) in
       let (closes, request) = storage.machine.retire(member)
       receiveArrivals(&storage)
       let takes = takesNext && !closes && storage.context === context
-      if storage.machine.count == 0, storage.isKept { (storage.isKept, isReleased) = (false, true) }
-      if request == nil, storage.machine.count > 0 || !closes && storage.emptyWaiters.isEmpty {
+      if request == nil, storage.machine.count > 0 || !closes && storage.isPlainWhenEmpty {
         return (takes ? takeJob(&storage) : nil, self.aftermath(of: &storage), nil)
       }
       let (end, offers) = retireRarely(request, closes, &storage)
@@ -89,10 +87,8 @@ extension ReadyList {
       return (job, self.aftermath(of: &storage, offering: offers), end)
     }
     // As mostly: nothing follows.
-    if case .none = aftermath, end == nil, !isReleased { return (job, nil) }
+    if case .none = aftermath, end == nil { return (job, nil) }
     aftermath.carryOut()
-    // The worker has a reference of its own.
-    if isReleased { release() }
     end?.emptyWaiters?.resume()
     guard end?.hasClosed == true, let group = owner?.group, group.childrenFinished() else {
       return (job, nil)

@@ -5,9 +5,9 @@ internal import ProcedurePrimitives
 /// Each critical section says, as its *aftermath*, what is to be done when all locks have been released: a
 /// worker to be asked for, mostly. A worker (`Worker`) takes what is to run next.
 ///
-/// The list of a queue owns a reference to itself as long as it has members, and another one as long as
-/// procedures have arrived that a worker has not seen; so a member need not own one. The list of a group
-/// lives as long as the group, which its own list owns.
+/// A member does not own its list. The list of a queue is owned by the queue; released by that with members
+/// left, it owns itself until the last one has left. The list of a group lives as long as the group, which its
+/// own list owns. A worker owns the list that it runs.
 ///
 /// Invariants:
 /// 1. Lock order: a procedure's lock, the barriers' of its queue, its list's, the exclusion
@@ -25,8 +25,13 @@ final class ReadyList: Sendable {
     var treeCancel: TreeCancel?
     var context: SchedulingContext
     var emptyWaiters = EmptyWaiters()
-    /// Whether the list of a queue owns a reference to itself, on behalf of its members.
-    var isKept = false
+    /// Whether the queue has been released, which owned the list.
+    var isOrphaned = false
+    /// This list, on behalf of its members: while it is orphaned and has some.
+    var itself: ReadyList?
+    /// Whether nothing follows from the end of the last member of a queue.
+    var isPlainWhenEmpty: Bool { emptyWaiters.isEmpty && itself == nil }
+
     /// Of the innermost group around the members that excludes others, while the members run.
     var exclusionAround: ExclusionRequest?
 
@@ -165,19 +170,32 @@ final class ReadyList: Sendable {
     receive(&storage)
   }
 
-  /// Takes over all that have arrived, and the reference to this list that they came with.
+  /// Takes over all that have arrived.
   func receive(_ storage: inout Storage) {
-    guard storage.machine.receive(from: arrivals), owner == nil else { return }
-    // Not the last one: the other reference is there on behalf of the members.
-    if storage.isKept { release() }
-    storage.isKept = true
+    storage.machine.receive(from: arrivals)
   }
 
-  // Not inlined: beside the references that it counts itself, the optimiser may leave out one of these.
-  @inline(never)
-  func retain() { _ = unsafe Unmanaged.passRetained(self) }
-  @inline(never)
-  func release() { unsafe Unmanaged.passUnretained(self).release() }
+  /// The queue is being released, and its members are still to run.
+  func orphan() {
+    // 1. Nothing arrives beside the lock from here on. A member may still add others, through `home`.
+    arrivals.close()
+    // 2. With members it owns itself; `retire` gives that up with the last one. One that is added after that
+    //    is in the same way its first again.
+    update { storage in
+      storage.machine.isSuspended = false
+      storage.isOrphaned = true
+      if storage.machine.count > 0 { storage.itself = self }
+      return nil
+    }
+  }
+
+  #if MODEL || CHAOS
+    deinit {
+      precondition(
+        storage.withLock { $0.machine.count == 0 } && arrivals.isEmpty,
+        "Internal inconsistency: a list was released with members")
+    }
+  #endif
 
   /// A critical section after which a worker is asked for if there is work.
   ///
