@@ -28,12 +28,14 @@
         let scheduler = ModelScheduler()
         let owner = PlainLog<ProcedureQueue>()
         owner.events.append(ProcedureQueue(scheduler: scheduler))
-        let tracer = PlainLog<Int>()
-        owner.events[0].diagnosticsHandler = { _ in tracer.events.append(0) }
+        // Kept by the queue's list, as long as that lives.
+        var tracer: PlainCounter? = PlainCounter()
+        owner.events[0].diagnosticsHandler = { [tracer] _ in tracer?.value += 1 }
+        weak let kept = tracer
+        tracer = nil
         let (first, second) = (PlainProcedure.lasting(), PlainProcedure())
         owner.events[0].add(first)
         scheduler.run()
-        let reference = WeakReference(tracer)
         return .init(
           threads: [
             { owner.events.removeAll() },
@@ -45,7 +47,7 @@
         ) {
           scheduler.run()
           try checkLives(first, second)
-          _ = reference
+          try require(kept == nil, "the list of a queue that has gone is left")
         }
       }
     }

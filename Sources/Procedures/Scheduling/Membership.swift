@@ -1,3 +1,5 @@
+internal import ProcedurePrimitives
+
 /// How a member stands in its list.
 struct Membership: Sendable {
   /// The attempt in which it has come as far as it is.
@@ -51,7 +53,8 @@ struct MemberLinks: Sendable {
   /// A reference that is owned by the caller.
   @inline(__always)
   static func retaining(_ item: Item) -> Member {
-    unsafe Member(reference: .passRetained(item))
+    schedulingPoint()
+    return unsafe Member(reference: .passRetained(item))
   }
 
   /// A reference to a member that is owned elsewhere.
@@ -86,13 +89,27 @@ struct MemberLinks: Sendable {
     unsafe reference._withUnsafeGuaranteedRef(body)
   }
 
-  func retain() { _ = unsafe reference.retain() }
+  func retain() {
+    Self.schedulingPoint()
+    _ = unsafe reference.retain()
+  }
 
   /// Gives the reference up that is owned. Not under a lock, if it may be the last.
   ///
   /// Not inlined: beside other releases the optimizer would count it once more.
   @inline(never)
-  func release() { unsafe reference.release() }
+  func release() {
+    Self.schedulingPoint()
+    unsafe reference.release()
+  }
+
+  /// The schedule explorer may go on elsewhere before a count changes.
+  @inline(__always)
+  private static func schedulingPoint() {
+    #if MODEL
+      ModelSchedule.thread?.step()
+    #endif
+  }
 
   static func == (left: Member, right: Member) -> Bool { left.bits == right.bits }
 
