@@ -78,9 +78,9 @@ public final class DispatchTimers: TimerService, @unchecked Sendable {
     return target != nil
   }
 
-  /// On a global Dispatch queue.
+  /// On a thread of Dispatch's pool, or a spare one.
   public func deliver(_ work: @escaping @Sendable () -> Void) {
-    DispatchQueue.global().async(execute: work)
+    WorkLine.shared(.default).submit(work)
   }
 
   private func wake() {

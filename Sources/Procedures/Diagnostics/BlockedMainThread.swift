@@ -21,7 +21,7 @@ extension DispatchSemaphore {
       let obstacle = WaitGraph(from: procedures()).waitsForMainThread
       obstacle?.reportBlockedMainThread(by: call, instead: instead)
     }
-    wait()
+    SpareThreads.blocking { wait() }
   }
 }
 

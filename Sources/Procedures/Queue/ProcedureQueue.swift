@@ -91,7 +91,7 @@ public final class ProcedureQueue: Sendable {
     }
     self.init(
       name: name, maxConcurrentProcedureCount: threads, qualityOfService: qualityOfService,
-      scheduler: BlockingScheduler(threads: threads, quality: qualityOfService), clock: clock)
+      scheduler: DispatchScheduler(threads: threads, quality: qualityOfService), clock: clock)
   }
 
   /// Makes a queue on any scheduler.

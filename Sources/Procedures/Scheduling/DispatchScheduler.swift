@@ -1,53 +1,59 @@
 package import Dispatch
-internal import ProcedurePrimitives
+package import ProcedurePrimitives
 
-/// Workers as blocks on a Dispatch queue.
+/// Workers on threads of Dispatch.
 package final class DispatchScheduler: Scheduler {
-  private let queue: DispatchQueue
+  private enum Place {
+    /// A line that goes on while its threads are blocked.
+    case line(WorkLine)
+    /// The user's own queue: a block for each worker.
+    case queue(DispatchQueue)
+  }
+
+  private let place: Place
   package let stretch: WorkerStretch
 
   /// Workers on the user's own queue, where other blocks wait their turn between procedures.
   package init(underlyingQueue: DispatchQueue) {
-    queue = underlyingQueue
+    place = .queue(underlyingQueue)
     stretch = WorkerStretch(procedures: 16, milliseconds: 1)
   }
 
-  /// Workers on Dispatch's global queue of that quality.
-  package init(quality: DispatchQoS.QoSClass) {
-    queue = .global(qos: quality)
+  /// Workers in that line.
+  package init(line: WorkLine) {
+    place = .line(line)
     stretch = WorkerStretch(procedures: 256, milliseconds: 4)
+  }
+
+  /// Workers on Dispatch's global queue of that quality.
+  package convenience init(quality: DispatchQoS.QoSClass) {
+    self.init(line: .shared(quality))
+  }
+
+  /// Workers that may block, on threads that nothing else uses.
+  ///
+  /// - Parameter threads: how many workers may block at once. There is one thread more, for what else is to be done.
+  package convenience init(threads: Int, quality: DispatchQoS.QoSClass) {
+    self.init(line: WorkLine(threads: threads + 1, quality: quality))
   }
 
   package func submit(
     quality: DispatchQoS.QoSClass?, _ worker: @escaping @Sendable () -> Void
   ) {
-    queue.submit(quality: quality, worker)
+    switch place {
+    case .line(let line): line.submit(quality: quality, worker)
+    case .queue(let queue): queue.submit(quality: quality, worker)
+    }
   }
 
-  package var isOnMainThread: Bool { MainThread.runs(queue) }
+  package var isOnMainThread: Bool {
+    if case .queue(let queue) = place { MainThread.runs(queue) } else { false }
+  }
 
   /// Not on the workers' own queue: that may be blocked by what is looked for.
   package func submitWhenQuiet(after delay: Duration, _ work: @escaping @Sendable () -> Void) {
-    DispatchTimers.shared.submit(after: delay, work)
-  }
-}
-
-extension DispatchQueue {
-  /// - Parameter quality: nil for the queue's own.
-  func submit(quality: DispatchQoS.QoSClass?, _ worker: @escaping @Sendable () -> Void) {
-    if let quality {
-      let qos = DispatchQoS(qosClass: quality, relativePriority: 0)
-      async(qos: qos, flags: .enforceQoS, execute: worker)
-    } else {
-      async(execute: worker)
-    }
-  }
-}
-
-extension DispatchTimers {
-  /// Runs `work` on one of Dispatch's threads when `delay` has passed.
-  func submit(after delay: Duration, _ work: @escaping @Sendable () -> Void) {
-    _ = schedule(QuietTimer(work: work), at: now.saturatingAdvanced(by: delay))
+    let timers = DispatchTimers.shared
+    _ = timers.schedule(QuietTimer(work: work), at: timers.now.saturatingAdvanced(by: delay))
   }
 }
 
@@ -58,7 +64,5 @@ private final class QuietTimer: TimerTarget {
     self.work = work
   }
 
-  func timerFired() {
-    DispatchQueue.global(qos: .utility).async(execute: work)
-  }
+  func timerFired() { WorkLine.shared(.utility).submit(work) }
 }

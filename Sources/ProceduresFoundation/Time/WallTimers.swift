@@ -48,7 +48,7 @@ final class WallTimers: TimerService {
   }
 
   func deliver(_ work: @escaping @Sendable () -> Void) {
-    DispatchQueue.global().async(execute: work)
+    WorkLine.shared(.default).submit(work)
   }
 
   private func wake() {

@@ -1,0 +1,139 @@
+public import Dispatch
+
+/// Work for threads of Dispatch that begins even while all of those are blocked.
+///
+/// A block on a global queue stands behind all that others have submitted there. If each thread of Dispatch's pool
+/// waits for what that block would do, it never begins. So the work stands in a line here, and a block of Dispatch
+/// begins the first in line. A *look*, once in 20 ms while there is work, sees whether any was begun. If none
+/// was, a *spare* thread begins it, and goes on until one of Dispatch's does again.
+///
+/// While Dispatch begins the work in time, this costs two short critical sections for each submission.
+public final class WorkLine: Sendable {
+  public typealias Work = @Sendable () -> Void
+
+  /// The threads that usually begin the work.
+  private enum Threads {
+    /// Those of a queue: one block for each submission.
+    case pool(DispatchQueue)
+    /// Those of serial queues that nothing else uses: each has one when it needs one, beside the pool.
+    case own([DispatchQueue])
+  }
+
+  /// How often a look is taken.
+  private static let period = Duration.milliseconds(20)
+
+  private let threads: Threads
+  private let quality: DispatchQoS.QoSClass
+  private let state: Contended<WorkLineState>
+
+  /// The line in front of Dispatch's global queue of that quality: one for the process.
+  public static func shared(_ quality: DispatchQoS.QoSClass) -> WorkLine {
+    switch quality {
+    case .userInteractive: userInteractive
+    case .userInitiated: userInitiated
+    case .utility: utility
+    case .background: background
+    default: ordinary
+    }
+  }
+
+  private static let userInteractive = WorkLine(global: .userInteractive)
+  private static let userInitiated = WorkLine(global: .userInitiated)
+  private static let ordinary = WorkLine(global: .default)
+  private static let utility = WorkLine(global: .utility)
+  private static let background = WorkLine(global: .background)
+
+  private convenience init(global quality: DispatchQoS.QoSClass) {
+    self.init(pool: .global(qos: quality), quality: quality)
+  }
+
+  /// A line in front of any queue.
+  public init(pool: DispatchQueue, quality: DispatchQoS.QoSClass) {
+    threads = .pool(pool)
+    self.quality = quality
+    state = Contended(WorkLineState())
+  }
+
+  /// A line for so many threads of its own.
+  public init(threads count: Int, quality: DispatchQoS.QoSClass) {
+    let qos = DispatchQoS(qosClass: quality, relativePriority: 0)
+    threads = .own((0..<count).map { DispatchQueue(label: "procedures.blocking.\($0)", qos: qos) })
+    self.quality = quality
+    state = Contended(WorkLineState(idleThreads: count))
+  }
+
+  /// Whether none of the usual threads began what waited, and none has since.
+  public var isStalled: Bool { state.withLock { $0.isStalled } }
+
+  /// Runs `work` soon, once, on a thread of Dispatch; never on the caller's stack.
+  ///
+  /// - Parameter quality: nil for that of the line.
+  public func submit(quality: DispatchQoS.QoSClass? = nil, _ work: @escaping Work) {
+    if let quality, quality != self.quality, case .pool = threads {
+      return WorkLine.shared(quality).submit(work)
+    }
+    let (idleThread, needs) = state.withLock { $0.submit(work) }
+    switch threads {
+    case .pool(let queue): queue.async { self.beginNext() }
+    case .own(let queues):
+      if let idleThread {
+        queues[idleThread].submit(quality: quality) { self.serve(onThread: idleThread) }
+      }
+    }
+    if !needs.isEmpty { meet(needs) }
+  }
+
+  /// One block of the pool.
+  private func beginNext() {
+    state.withLock { $0.begin() }?()
+  }
+
+  private func serve(onThread index: Int) {
+    while let work = state.withLock({ $0.begin(onThread: index) }) { work() }
+  }
+
+  private func serveOnSpareThread() {
+    while let work = state.withLock({ $0.beginOnSpareThread() }) { work() }
+  }
+
+  @inline(never)
+  private func meet(_ needs: WorkLineState.Needs) {
+    if needs.contains(.look) {
+      let timers = DispatchTimers.shared
+      _ = timers.schedule(Look(at: self), at: timers.now.advanced(by: Self.period))
+    }
+    if needs.contains(.spareThread) {
+      let isThere = SpareThreads.shared.run(quality) { self.serveOnSpareThread() }
+      if !isThere { state.withLock { $0.lacksSpareThread() } }
+    }
+  }
+
+  /// On the timers' thread, which needs none of the pool's.
+  private final class Look: TimerTarget {
+    private let line: WorkLine
+    private let timeBefore = processorTime()
+
+    init(at line: WorkLine) {
+      self.line = line
+    }
+
+    func timerFired() {
+      // Nine tenths of the time since: others than the threads that are waited for keep a processor busy.
+      let isComputing = processorTime() - timeBefore > 18_000
+      line.meet(line.state.withLock { $0.look(isComputing: isComputing) })
+    }
+  }
+}
+
+extension DispatchQueue {
+  /// - Parameter quality: nil for the queue's own.
+  public func submit(quality: DispatchQoS.QoSClass?, _ work: @escaping @Sendable () -> Void) {
+    guard let quality else { return async(execute: work) }
+    let qos = DispatchQoS(qosClass: quality, relativePriority: 0)
+    async(qos: qos, flags: .enforceQoS, execute: work)
+  }
+}
+
+/// The C library's: the microseconds that the process has spent on all processors.
+@_silgen_name("clock")
+private func processorTime() -> Int

@@ -1,0 +1,110 @@
+/// What waits in a `WorkLine`, and whether its threads begin it in time.
+///
+/// | event       | what it does                                                                     |
+/// |-------------|----------------------------------------------------------------------------------|
+/// | submit      | joins the line; the looks begin; stalled and without spare threads: one begins     |
+/// | begin       | leaves the line, on a usual thread: no longer stalled                            |
+/// | begin (spare) | leaves the line while it is stalled; otherwise the spare thread ends           |
+/// | look        | work waited at the look before, and none was begun since: stalled, and one spare thread more |
+/// | look        | none waits, and none was begun since: the looks end                              |
+///
+/// Invariant: while work waits, a look is due.
+struct WorkLineState: Sendable {
+  /// What the caller of an event has to see to.
+  struct Needs: OptionSet, Sendable {
+    let rawValue: UInt8
+    static let look = Needs(rawValue: 1)
+    static let spareThread = Needs(rawValue: 2)
+  }
+
+  /// How many looks in vain it takes for another spare thread while the process computes: a second. Then those that
+  /// are waited for may be at work, and another thread would only take their time.
+  private static let patience = 50
+
+  private var waiting = Fifo<WorkLine.Work>()
+  /// Threads of its own that have nothing to do.
+  private var idleThreads: [Int]
+  private var spareThreads = 0
+  /// Rises with each that is begun, anywhere.
+  private var begun: UInt = 0
+  private(set) var isStalled = false
+
+  private var isWatched = false
+  private var begunAtLook: UInt = 0
+  private var waitedAtLook = false
+  private var looksInVain = 0
+
+  /// - Parameter idleThreads: how many threads it has of its own.
+  init(idleThreads: Int = 0) {
+    self.idleThreads = (0..<idleThreads).reversed()
+  }
+
+  /// - Returns: the thread of its own that is to serve the line now, if one is idle.
+  mutating func submit(_ work: @escaping WorkLine.Work) -> (idleThread: Int?, Needs) {
+    waiting.append(work)
+    var needs: Needs = []
+    if !isWatched {
+      (isWatched, begunAtLook, waitedAtLook) = (true, begun, true)
+      needs.insert(.look)
+    }
+    if isStalled, spareThreads == 0 {
+      spareThreads = 1
+      needs.insert(.spareThread)
+    }
+    return (idleThreads.popLast(), needs)
+  }
+
+  /// A usual thread has come. A spare one may have begun what it came for.
+  mutating func begin() -> WorkLine.Work? {
+    isStalled = false
+    return takeFirst()
+  }
+
+  /// - Returns: nil if nothing waits: the thread is idle.
+  mutating func begin(onThread index: Int) -> WorkLine.Work? {
+    let work = begin()
+    if work == nil { idleThreads.append(index) }
+    return work
+  }
+
+  /// - Returns: nil if the spare thread is to end.
+  mutating func beginOnSpareThread() -> WorkLine.Work? {
+    let work = isStalled ? takeFirst() : nil
+    if work == nil { spareThreads -= 1 }
+    return work
+  }
+
+  /// The spare thread that was needed could not be had. A later look needs it again.
+  mutating func lacksSpareThread() { spareThreads -= 1 }
+
+  /// - Parameter isComputing: whether the process has used a processor since the look before.
+  mutating func look(isComputing: Bool) -> Needs {
+    let isMoving = begun != begunAtLook
+    let isStuck = waitedAtLook && !isMoving
+    (begunAtLook, waitedAtLook) = (begun, !waiting.isEmpty)
+    if waiting.isEmpty {
+      looksInVain = 0
+      isWatched = isMoving
+      return isMoving ? .look : []
+    }
+    guard isStuck else {
+      looksInVain = 0
+      return .look
+    }
+    isStalled = true
+    looksInVain += 1
+    // Each further one waits twice as long.
+    let patience =
+      spareThreads > 0 && isComputing ? Self.patience << min(spareThreads - 1, 8) : 1
+    guard looksInVain >= patience else { return .look }
+    looksInVain = 0
+    spareThreads += 1
+    return [.look, .spareThread]
+  }
+
+  private mutating func takeFirst() -> WorkLine.Work? {
+    let work = waiting.popFirst()
+    if work != nil { begun &+= 1 }
+    return work
+  }
+}

@@ -1,0 +1,79 @@
+import Testing
+
+@testable import ProcedurePrimitives
+
+/// The table at the head of `WorkLineState`.
+@Suite struct WorkLineStateTests {
+  private typealias Needs = WorkLineState.Needs
+
+  @Test("the looks begin with the first that waits, and end when none waits and none was begun")
+  func looks() {
+    var state = WorkLineState()
+    #expect(state.submit({}).1 == .look)
+    #expect(state.submit({}).1 == [])
+    #expect(state.begin() != nil)
+    #expect(state.begin() != nil)
+    #expect(state.begin() == nil)
+    #expect(state.look(isComputing: false) == .look)
+    #expect(state.look(isComputing: false) == [])
+    #expect(state.submit({}).1 == .look)
+  }
+
+  @Test("one look after what waited is stalled; not if any was begun meanwhile")
+  func stalled() {
+    var state = WorkLineState()
+    for _ in 0..<3 { _ = state.submit {} }
+    _ = state.begin()
+    #expect(state.look(isComputing: true) == .look)
+    #expect(!state.isStalled)
+    #expect(state.look(isComputing: true) == [.look, .spareThread])
+    #expect(state.isStalled)
+    _ = state.beginOnSpareThread()
+    // It makes progress: no other is needed.
+    #expect(state.look(isComputing: false) == .look)
+    #expect(state.isStalled)
+    #expect(state.begin() != nil)
+    #expect(!state.isStalled)
+    #expect(state.beginOnSpareThread() == nil)
+  }
+
+  @Test("while the process computes, each further spare thread comes later than the one before")
+  func patience() {
+    var state = WorkLineState()
+    _ = state.submit {}
+    var looks: [Int] = []
+    for look in 1...200 where state.look(isComputing: true).contains(.spareThread) {
+      looks.append(look)
+    }
+    #expect(looks == [1, 51, 151])
+    looks = []
+    for look in 1...3 where state.look(isComputing: false).contains(.spareThread) {
+      looks.append(look)
+    }
+    #expect(looks == [1, 2, 3])
+  }
+
+  @Test("stalled, and without a spare thread: the next submission gets one at once")
+  func atOnce() {
+    var state = WorkLineState()
+    _ = state.submit {}
+    #expect(state.look(isComputing: false) == [.look, .spareThread])
+    #expect(state.beginOnSpareThread() != nil)
+    #expect(state.beginOnSpareThread() == nil)
+    #expect(state.submit({}).1 == .spareThread)
+    #expect(state.submit({}).1 == [])
+    state.lacksSpareThread()
+    #expect(state.submit({}).1 == .spareThread)
+  }
+
+  @Test("a thread of its own serves the line until nothing waits, and is idle then")
+  func own() {
+    var state = WorkLineState(idleThreads: 2)
+    #expect(state.submit({}).0 == 0)
+    #expect(state.submit({}).0 == 1)
+    #expect(state.submit({}).0 == nil)
+    for _ in 0..<3 { #expect(state.begin(onThread: 1) != nil) }
+    #expect(state.begin(onThread: 1) == nil)
+    #expect(state.submit({}).0 == 1)
+  }
+}
