@@ -3,8 +3,6 @@ import ProcedureTestSupport
 
 /// Which test files check which promise, by the numbers in the names of tests: `"C3, F3: …"`.
 struct PromiseIndex {
-  static let path = "Documentation/PromiseIndex.md"
-
   /// The sections of Promises.md, each with its numbers, in the order in which they stand there.
   let sections: [(title: String, numbers: [String])]
 
@@ -50,13 +48,7 @@ struct PromiseIndex {
 
   /// The page.
   var text: String {
-    var text = """
-      # Which test checks which promise
-
-      Made from the names of tests, which begin with the numbers of [Promises](Promises.md), and checked:
-      `UPDATE_INDEX=1 swift test --filter PromiseIndexTests` writes it again.
-
-      """
+    var text = ""
     for section in sections {
       text += "\n## \(section.title)\n\n"
       for number in section.numbers {

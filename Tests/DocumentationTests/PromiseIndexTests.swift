@@ -2,22 +2,15 @@ import Foundation
 import ProcedureTestSupport
 import Testing
 
-/// The index of promises is made from the tests, and is the one that is in the documentation.
+/// Each promise has tests, which carry its number.
 @Suite struct PromiseIndexTests {
-  @Test("each promise has a test, each number of a test is a promise, and the index says which")
+  /// With PROMISE_INDEX set it prints which.
+  @Test("each promise has a test, and each number of a test is a promise")
   func index() throws {
     let index = try PromiseIndex.ofPackage()
     #expect(index.untested == [])
     #expect(index.unknown == [])
-    let file = URL.packageRoot.appending(path: PromiseIndex.path)
-    if ProcessInfo.processInfo.environment["UPDATE_INDEX"] != nil {
-      try index.text.write(to: file, atomically: true, encoding: .utf8)
-    }
-    let written = try String(contentsOf: file, encoding: .utf8)
-    let isCurrent = written == index.text
-    #expect(
-      isCurrent,
-      "'UPDATE_INDEX=1 swift test --filter PromiseIndexTests' writes \(PromiseIndex.path) again")
+    if ProcessInfo.processInfo.environment["PROMISE_INDEX"] != nil { print(index.text) }
   }
 
   @Test("the index finds numbers in names, what is not tested, and what is not promised")
