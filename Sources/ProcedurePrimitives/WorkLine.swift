@@ -9,6 +9,7 @@ public import Dispatch
 ///
 /// While Dispatch begins the work in time, this costs two short critical sections for each submission.
 public final class WorkLine: Sendable {
+  /// A closure that is run once.
   public typealias Work = @Sendable () -> Void
 
   /// The threads that usually begin the work.

@@ -22,7 +22,7 @@
         })
     }
 
-    @Test("Q6: the owner releases the queue while its last member adds another and finishes: both run")
+    @Test("Q6: a queue is released while its last member adds another and finishes: both run")
     func released() throws {
       try explore {
         let scheduler = ModelScheduler()
