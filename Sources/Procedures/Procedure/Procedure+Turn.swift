@@ -147,6 +147,6 @@ extension Procedure {
         edge.other.dependencyFinished(self, edge.rule, on: worker)
       }
     }
-    return attachments.withExisting(FinishWaiters.self, \.all)
+    return attachments.withExisting(FinishWaiters.self) { $0.takeAll() }
   }
 }

@@ -16,7 +16,7 @@ extension Procedure {
   final func addFinishWaiter(_ waiter: FinishWaiter) -> Bool {
     read { core in
       guard !core.machine.isRetired else { return false }
-      core.attachments.with(FinishWaiters.self) { _ = $0.append(waiter) }
+      core.attachments.with(FinishWaiters.self) { $0.append(waiter) }
       return true
     }
   }
@@ -24,29 +24,15 @@ extension Procedure {
   /// Returns when it has finished, or the waiting task is cancelled.
   private func wait() async {
     MissingReport.schedule(for: self)
-    let waiter = WaiterKey()
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let mustWait = read { core in
-          guard !core.machine.isRetired, !Task.isCancelled else { return false }
-          core.attachments.with(FinishWaiters.self) { waiters in
-            waiter.key = waiters.append(.task(continuation))
-          }
-          return true
-        }
-        if !mustWait { continuation.resume() }
+    _ = await FinishWaiter.wait { task in
+      read { core in
+        if core.machine.isRetired { return true }
+        if Task.isCancelled { return false }
+        core.attachments.with(FinishWaiters.self) { $0.append(task) }
+        return nil
       }
-    } onCancel: {
-      let found = read { core -> FinishWaiter? in
-        guard let waiters = core.waiters, let key = waiter.key else { return nil }
-        return waiters.remove(key)
-      }
-      found?.resume()
+    } leaving: { place in
+      read { $0.waiters?.remove(at: place) }
     }
   }
-}
-
-/// Where a waiter is. Guarded by the procedure's lock.
-private final class WaiterKey: @unchecked Sendable {
-  var key: SlabKey?
 }

@@ -89,7 +89,7 @@ extension ReadyList {
     // As mostly: nothing follows.
     if case .none = aftermath, end == nil { return (job, nil) }
     aftermath.carryOut()
-    end?.emptyWaiters?.resume()
+    end?.emptyWaiters.forEach { $0.resume() }
     guard end?.hasClosed == true, let group = owner?.group, group.childrenFinished() else {
       return (job, nil)
     }

@@ -7,7 +7,7 @@ extension ReadyList {
     let semaphore = DispatchSemaphore(value: 0)
     let mustWait = storage.withLock { storage in
       guard hasMembers(storage) else { return false }
-      storage.emptyWaiters.add(semaphore)
+      storage.waiters.append(.thread(semaphore))
       return true
     }
     guard mustWait else { return }
@@ -19,25 +19,31 @@ extension ReadyList {
   ///
   /// - Returns: false in the latter case.
   func waitUntilEmpty() async -> Bool {
-    let id = storage.withLock { $0.emptyWaiters.makeID() }
-    return await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let isEmpty: Bool? = storage.withLock { storage in
-          if !hasMembers(storage) { return true }
-          if Task.isCancelled { return false }
-          storage.emptyWaiters.add(continuation, id: id)
-          return nil
-        }
-        if let isEmpty { continuation.resume(returning: isEmpty) }
+    await FinishWaiter.wait { task in
+      storage.withLock { storage in
+        if !hasMembers(storage) { return true }
+        if Task.isCancelled { return false }
+        storage.waiters.append(task)
+        return nil
       }
-    } onCancel: {
-      let continuation = storage.withLock { $0.emptyWaiters.removeTask(id) }
-      continuation?.resume(returning: false)
+    } leaving: { place in
+      storage.withLock { $0.emptyWaiters?.remove(at: place) }
     }
   }
 
   /// Whether any procedure has not finished, those that have just arrived included.
   private func hasMembers(_ storage: borrowing Storage) -> Bool {
     storage.machine.count > 0 || !arrivals.isEmpty
+  }
+}
+
+extension ReadyList.Storage {
+  fileprivate var waiters: FinishWaiters {
+    mutating get {
+      if let emptyWaiters { return emptyWaiters }
+      let waiters = FinishWaiters()
+      emptyWaiters = waiters
+      return waiters
+    }
   }
 }

@@ -24,14 +24,14 @@ final class ReadyList: Sendable {
     /// The cancel of the group, or of the queue as a whole: each member that is added from here on is cancelled.
     var treeCancel: TreeCancel?
     var context: SchedulingContext
-    var emptyWaiters = EmptyWaiters()
+    /// What waits until it has no members. Made when the first comes.
+    var emptyWaiters: FinishWaiters?
     /// Whether the queue has been released, which owned the list.
     var isOrphaned = false
     /// This list, on behalf of its members: while it is orphaned and has some.
     var itself: ReadyList?
     /// Whether nothing follows from the end of the last member of a queue.
-    var isPlainWhenEmpty: Bool { emptyWaiters.isEmpty && itself == nil }
-
+    var isPlainWhenEmpty: Bool { (emptyWaiters?.isEmpty ?? true) && itself == nil }
     /// Of the innermost group around the members that excludes others, while the members run.
     var exclusionAround: ExclusionRequest?
 
