@@ -205,11 +205,12 @@ struct PromiseModel {
     return error.code == .child ? error.underlyingErrors[0] as? ProcedureError : error
   }
 
-  /// As its group has it: with the name of the child, once.
+  /// As its group has it: with the way to the child, once.
   private func text(of error: any Error, from child: Int?) -> String {
     if let cycle = innermost(error)?.cycle, !cycle.isEmpty { return "cycle \(cycle)" }
-    guard let child, (error as? ProcedureError)?.code != .child else { return "\(error)" }
-    return "Child 'p\(child)': \(error)"
+    guard let child else { return "\(error)" }
+    guard (error as? ProcedureError)?.code == .child else { return "Child 'p\(child)': \(error)" }
+    return "Child 'p\(child) › " + "\(error)".dropFirst("Child '".count)
   }
 
   /// Whether an item became part of a group, by way of groups that became part of it.

@@ -50,10 +50,10 @@ extension [any Error] {
     filter { !(($0 as? ProcedureError)?.follows(within: group) ?? false) }
   }
 
-  /// As errors of the group of a child of that name: an error names one child, however deep.
+  /// As errors of the group of a child of that name. An error names one child, however deep, and the way to it.
   func named(after child: String) -> [any Error] {
     map { error in
-      if let error = error as? ProcedureError, error.code == .child { return error }
+      if let error = error as? ProcedureError, error.code == .child { return error.below(child) }
       return ProcedureError.child(child, error)
     }
   }

@@ -28,7 +28,7 @@ extension ProcedureError {
     public static let groupFinished = Code(rawValue: "groupFinished")
     /// It was added to a queue that had been closed, and so never ran.
     public static let queueClosed = Code(rawValue: "queueClosed")
-    /// A child of a group ended with the underlying error. Never nested, however deep the child.
+    /// A child of a group ended with the underlying error. Never nested, however deep the child. See `path`.
     public static let child = Code(rawValue: "child")
     /// A dependency failed, with the underlying errors, and had to succeed.
     public static let dependencyFailed = Code(rawValue: "dependencyFailed")

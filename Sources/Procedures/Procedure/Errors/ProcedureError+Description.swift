@@ -21,7 +21,7 @@ extension ProcedureError: CustomStringConvertible {
       "It was added to \(procedure.map { "queue '\($0)'" } ?? "a queue"), which had been closed; add it "
         + "before close()."
     case .child:
-      (procedure.map { "Child '\($0)'" } ?? "A child") + because
+      (path.isEmpty ? "A child" : "Child '\(path.joined(separator: " › "))'") + because
     case .dependencyFailed:
       "Dependency \(named)failed, and had to succeed" + because
     case .dependencyCancelled:

@@ -37,6 +37,9 @@ public struct ProcedureError: Error {
   /// The group of the dependency, when it ended: a group that has both reports the dependency only.
   let origin: GroupReference?
 
+  /// The way down to the child, if groups are on it.
+  private var childPath: ChildPath?
+
   /// What is known beside the name.
   enum Details: Sendable {
     case none
@@ -70,6 +73,29 @@ public struct ProcedureError: Error {
     self.underlyingErrors = errors
     self.details = details
     self.origin = origin
+  }
+
+  /// The names from the group that reports this error down to the child that it began with, if the code is `.child`.
+  ///
+  /// The last one is `procedure`, the others are those of the groups around it. In a group of files, each a group of steps:
+  ///
+  /// ```swift
+  /// for case let error as ProcedureError in files.errors where error.code == .child {
+  ///   print(error.path)   // ["00013.ppm", "decode"]
+  /// }
+  /// ```
+  ///
+  /// Made when you read it, in O(depth).
+  public var path: [String] {
+    guard code == .child else { return [] }
+    return childPath?.names ?? procedure.map { [$0] } ?? []
+  }
+
+  /// As the group around `group` reports the error of a child that `group` has.
+  func below(_ group: String) -> Self {
+    var error = self
+    error.childPath = ChildPath(group, childPath ?? procedure.map { ChildPath($0, nil) })
+    return error
   }
 
   /// How long it was given, if the code is `.timedOut`.
