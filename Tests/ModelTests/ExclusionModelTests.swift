@@ -213,6 +213,29 @@
       return procedure
     }
 
+    @Test("L6: the more urgent of two that wait, against its cancel, an end, and one more")
+    func urgentWaiter() throws {
+      try explore {
+        let holder = counted(1, lasts: true)
+        let (first, urgent, late) = (counted(1), counted(1), counted(1))
+        urgent.priority = .high
+        late.priority = .veryHigh
+        let early = PlainCounter()
+        first.addWillExecuteBlockObserver { _ in
+          if !urgent.isCancelled, !urgent.hasExecuted { early.value += 1 }
+        }
+        let models = onQueuesOfTheirOwn([holder, first, urgent])
+        for model in models { model.scheduler.run() }
+        return .init(
+          threads: [{ holder.finish() }, { urgent.cancel() }, { models[0].queue.add(late) }],
+          workers: models.map(\.scheduler)
+        ) {
+          for procedure in [holder, first, urgent, late] { try procedure.checkLife() }
+          try require(early.value == 0, "the less urgent one was let in first")
+        }
+      }
+    }
+
     @Test("L4, L5: the cancel of one that keeps others out of a counted category, against an end")
     func cancelInFront() throws {
       try explore {

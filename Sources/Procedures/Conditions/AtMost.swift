@@ -7,14 +7,14 @@
 /// ```
 ///
 /// `MutuallyExclusive` is the case of one, and everything said there holds here: a procedure
-/// acquires a place together with its slot and all other categories, in the order of asking, and
+/// acquires a place together with its slot and all other categories, by priority and in the order of asking, and
 /// holds it until its DidFinish observers have returned.
 ///
 /// ## Several counts for one category
 /// Each count is kept: a procedure starts only if fewer hold the category than its own count, and
 /// than the count of each holder. So `MutuallyExclusive` and `AtMost` of one category are a lock
-/// for one writer or several readers. A procedure that asks later does not go before one that waits
-/// for room in the same category.
+/// for one writer or several readers. A procedure that asks later, and is no more urgent,
+/// does not go before one that waits for room in the same category.
 ///
 /// ## Groups
 /// A group that holds one of the places lends it to its descendants: one at a time, however many

@@ -15,7 +15,11 @@ final class ExclusionLevel: @unchecked Sendable {
   @safe @exclusivity(unchecked) private(set) var holders: [Holder] = []
   /// The counts that the holders have named, the least first, with how many named each.
   @safe @exclusivity(unchecked) private var counts: [(count: Int, holders: Int)] = []
-  @safe @exclusivity(unchecked) var lines = TicketHeap<ExclusionLine>()
+  @safe @exclusivity(unchecked) var lines = ExclusionOrder<ExclusionLine>()
+  /// How many were let in, one after another, that asked later than the oldest that waits here.
+  @safe @exclusivity(unchecked) private var passing = 0
+  /// So many, and the oldest is the next.
+  static let patience = 100
 
   init(of category: ExclusionCategory, room: Int = .max) {
     self.category = category
@@ -29,7 +33,7 @@ final class ExclusionLevel: @unchecked Sendable {
     min(room, count, counts.first?.count ?? .max)
   }
 
-  /// Whether a request must wait here: there is no room for it, or one that asked before waits for
+  /// Whether a request must wait here: there is no room for it, or one whose turn is before waits for
   /// room.
   func keepsOut(_ request: ExclusionRequest, _ index: Int) -> Bool {
     if holders.count >= room(with: request.limits[index].count) { return true }
@@ -45,7 +49,17 @@ final class ExclusionLevel: @unchecked Sendable {
     return max(holders.count - room(with: count) + 1, 0)
   }
 
+  /// None waits for ever: of those that wait here, the oldest is the next when too many have passed it.
+  func hurryOldest() {
+    guard passing >= Self.patience, let line = lines.oldest, let oldest = line.waiters.oldest
+    else { return }
+    oldest.goNext()
+    line.waiters.update(oldest)
+    lines.update(line)
+  }
+
   func letIn(_ request: ExclusionRequest, _ index: Int) -> ExclusionRequest.Holding {
+    passing = lines.oldest.map { $0.age < request.age } ?? false ? passing + 1 : 0
     holders.append(Holder(request: request, index: index))
     let count = request.limits[index].count
     let next = counts.firstIndex { $0.count >= count } ?? counts.endIndex

@@ -1,8 +1,8 @@
 /// Requests for the same categories, waiting in the order of their tickets: if the first cannot be
-/// let in, none can.
+/// let in, none can. It has the ticket of its first, and the age of its oldest.
 ///
 /// It stands at one level, of a category that keeps its first out. Guarded by the lock of the table.
-final class ExclusionLine: Ticketed, @unchecked Sendable {
+final class ExclusionLine: ExclusionWaiter, @unchecked Sendable {
   /// What is the same for all requests in it.
   struct Key: Hashable, Sendable {
     let limits: [ExclusionLimit]
@@ -15,14 +15,16 @@ final class ExclusionLine: Ticketed, @unchecked Sendable {
   }
 
   let key: Key
-  @safe @exclusivity(unchecked) var waiters = TicketHeap<ExclusionRequest.InLine>()
+  @safe @exclusivity(unchecked) var waiters = ExclusionOrder<ExclusionRequest>()
   @safe @exclusivity(unchecked) var level: ExclusionLevel
   /// The index of the limit of the category that it stands at.
   @safe @exclusivity(unchecked) var index: Int
-  @safe @exclusivity(unchecked) var heapPlace = 0
+  @safe @exclusivity(unchecked) var turnPlace = 0
+  @safe @exclusivity(unchecked) var agePlace = 0
 
-  var first: ExclusionRequest? { waiters.first?.request }
+  var first: ExclusionRequest? { waiters.first }
   var ticket: UInt64 { first?.ticket ?? .max }
+  var age: UInt64 { waiters.oldest?.age ?? .max }
 
   init(_ key: Key, at level: ExclusionLevel, index: Int) {
     self.key = key

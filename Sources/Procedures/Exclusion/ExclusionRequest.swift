@@ -1,7 +1,7 @@
 /// The categories of one procedure, from when it asks for them until it has finished.
 ///
 /// Its mutable part is guarded by the lock of the table, except for `listPlace`.
-final class ExclusionRequest: SchedulingRequest, @unchecked Sendable {
+final class ExclusionRequest: SchedulingRequest, ExclusionWaiter, @unchecked Sendable {
   enum Status: Sendable {
     case idle
     case waiting(ExclusionLine)
@@ -26,8 +26,12 @@ final class ExclusionRequest: SchedulingRequest, @unchecked Sendable {
   /// The request of the innermost group around it that excludes others itself, and has begun.
   @safe @exclusivity(unchecked) var outer: ExclusionRequest?
   @safe @exclusivity(unchecked) var status = Status.idle
-  /// When it asked for the first time. It keeps that, also if it was offered all and had no slot.
-  @safe @exclusivity(unchecked) var ticket: UInt64 = 0
+  /// The number that it drew when it asked for the first time; 0 before. It keeps that, also if it was offered all
+  /// and had no slot.
+  @safe @exclusivity(unchecked) private(set) var age: UInt64 = 0
+  /// The age, behind all that are more urgent.
+  @safe @exclusivity(unchecked) private(set) var ticket: UInt64 = 0
+  private let priority: ProcedurePriority
   /// One for each of its categories, while it holds them.
   @safe @exclusivity(unchecked) var holdings: [Holding] = []
   /// Where it was first in line and has left, so that others may be let in.
@@ -40,18 +44,29 @@ final class ExclusionRequest: SchedulingRequest, @unchecked Sendable {
   /// The record of the procedure that made room for it, if it has one.
   @safe @exclusivity(unchecked) var admittedBy = RecordID.none
 
-  @safe @exclusivity(unchecked) var linePlace = 0
+  @safe @exclusivity(unchecked) var turnPlace = 0
+  @safe @exclusivity(unchecked) var agePlace = 0
   /// Guarded by the lock of the list.
   @safe @exclusivity(unchecked) var listPlace = 0
 
   init(
     _ limits: [ExclusionLimit], for owner: any AnyObject & Sendable,
-    in ownerList: any AnyObject & Sendable
+    in ownerList: any AnyObject & Sendable, priority: ProcedurePriority = .normal
   ) {
     self.limits = limits
     self.owner = owner
     self.ownerList = ownerList
+    self.priority = priority
   }
+
+  /// It asks for the first time.
+  func draw(_ number: UInt64) {
+    age = number
+    ticket = UInt64(ProcedurePriority.veryHigh.rawValue - priority.rawValue) << 56 | number
+  }
+
+  /// It has waited longest, and is the next: before all that asked later, however urgent.
+  func goNext() { ticket = age }
 
   /// It is idle, and will not ask again.
   func forgetLimits() { limits = [] }
@@ -68,22 +83,12 @@ final class ExclusionRequest: SchedulingRequest, @unchecked Sendable {
   var categoryAwaited: ExclusionCategory? {
     if case .waiting(let line) = status { line.level.category } else { nil }
   }
-
-  /// As one that stands in a line of the table.
-  struct InLine: Ticketed, Sendable {
-    let request: ExclusionRequest
-    var ticket: UInt64 { request.ticket }
-    var heapPlace: Int {
-      get { request.linePlace }
-      nonmutating set { request.linePlace = newValue }
-    }
-  }
 }
 
 /// What keeps a procedure out of one category.
 struct ExclusionObstacle: Sendable {
   let category: ExclusionCategory
-  /// In the order in which they asked.
+  /// In the order in which they first asked.
   let holders: [ExclusionRequest]
   /// So many of them have to finish.
   let count: Int

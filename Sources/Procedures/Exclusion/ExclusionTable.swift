@@ -30,13 +30,16 @@ internal import ProcedurePrimitives
 /// Invariants:
 /// 1. After each event, except between `withdraw` and `leave`, the first of each level's lines does not
 ///    find room there. All others there are kept out by it.
-/// 2. A ticket is drawn at the first `ask`, and kept. At a level those with earlier tickets are let in
-///    first; a request that stands at another level keeps none out here.
+/// 2. A ticket is drawn at the first `ask`, and kept; a more urgent request draws one of before all that are less
+///    urgent. At a level those with earlier tickets are let in first; a request that stands at another level keeps
+///    none out here.
+/// 3. Of those that stand at a level the oldest gets the first ticket of all when `ExclusionLevel.patience` that asked
+///    later were let in before it. So each waits for a bounded number of others, however urgent these are.
 struct ExclusionTable: Sendable {
   /// The outer level of each category that is held or waited for.
   private var levels: [ExclusionCategory: ExclusionLevel] = [:]
   private var lines: [ExclusionLine.Key: ExclusionLine] = [:]
-  private var lastTicket: UInt64 = 0
+  private var lastAge: UInt64 = 0
 
   /// How many categories are held or waited for.
   var count: Int { levels.count }
@@ -49,9 +52,9 @@ struct ExclusionTable: Sendable {
       preconditionFailure("Internal inconsistency: a request that asks twice")
     }
     request.outer = outer
-    if request.ticket == 0 {
-      lastTicket += 1
-      request.ticket = lastTicket
+    if request.age == 0 {
+      lastAge += 1
+      request.draw(lastAge)
     }
     guard let obstacle = obstacle(to: request) else {
       hold(request)
@@ -110,7 +113,7 @@ struct ExclusionTable: Sendable {
       }
       let count = level.countInTheWay(of: request, index)
       guard count > 0 else { return nil }
-      let holders = level.holders.map(\.request).sorted { $0.ticket < $1.ticket }
+      let holders = level.holders.map(\.request).sorted { $0.age < $1.age }
       return ExclusionObstacle(category: level.category, holders: holders, count: count)
     }
   }
@@ -162,15 +165,15 @@ struct ExclusionTable: Sendable {
 
   private mutating func wait(_ request: ExclusionRequest, at level: ExclusionLevel, _ index: Int) {
     let key = ExclusionLine.Key(of: request)
-    // One with an old ticket, which asks again, may find room where the others do not.
+    // One with an earlier ticket may find room where the others do not.
     if let line = lines[key], line.level.keepsOut(request, line.index) {
-      line.waiters.insert(.init(request: request))
-      if line.first === request { line.level.lines.update(line) }
+      line.waiters.insert(request)
+      line.level.lines.update(line)
       request.status = .waiting(line)
       return
     }
     let line = ExclusionLine(key, at: level, index: index)
-    line.waiters.insert(.init(request: request))
+    line.waiters.insert(request)
     level.lines.insert(line)
     lines[key] = line
     request.status = .waiting(line)
@@ -178,22 +181,22 @@ struct ExclusionTable: Sendable {
 
   private mutating func leaveLine(_ request: ExclusionRequest, _ line: ExclusionLine) {
     request.status = .idle
-    let isFirst = line.first === request
-    line.waiters.remove(.init(request: request))
+    line.waiters.remove(request)
     if line.waiters.isEmpty {
-      // Its place in the heap is known, whatever its ticket says now.
       line.level.lines.remove(line)
       if lines[line.key] === line { lines[line.key] = nil }
-    } else if isFirst {
+    } else {
       line.level.lines.update(line)
     }
   }
 
   /// Lets in requests while there is room, in order. Those that another level keeps out wait there.
   private mutating func offer(at level: ExclusionLevel, _ offered: inout [ExclusionRequest]) {
-    while let line = level.lines.first, let first = line.first,
-      !level.keepsOut(first, line.index)
-    {
+    while true {
+      level.hurryOldest()
+      guard let line = level.lines.first, let first = line.first,
+        !level.keepsOut(first, line.index)
+      else { break }
       if let obstacle = obstacle(to: first) {
         level.lines.remove(line)
         (line.level, line.index) = obstacle

@@ -32,9 +32,11 @@ final class ExclusionClaim: @unchecked Sendable {
   }
 
   /// What the procedure asks for, now that nothing else is missing.
-  func makeRequest(for procedure: Procedure, in list: ReadyList) -> ExclusionRequest {
+  func makeRequest(
+    for procedure: Procedure, in list: ReadyList, priority: ProcedurePriority
+  ) -> ExclusionRequest {
     if let request { return request }
-    let request = ExclusionRequest(limits, for: procedure, in: list)
+    let request = ExclusionRequest(limits, for: procedure, in: list, priority: priority)
     self.request = request
     return request
   }
@@ -69,6 +71,6 @@ extension ExclusionRequest {
 }
 
 extension ExclusionObstacle {
-  /// In the order in which they asked.
+  /// In the order in which they first asked.
   var procedures: [Procedure] { holders.map(\.procedure) }
 }

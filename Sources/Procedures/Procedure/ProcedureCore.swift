@@ -119,7 +119,8 @@ internal import ProcedurePrimitives
   private mutating func makeExclusionRequest(
     for procedure: Procedure, in list: ReadyList
   ) -> ExclusionRequest? {
-    let request = requirements?.exclusion?.makeRequest(for: procedure, in: list)
+    let request = requirements?.exclusion?.makeRequest(
+      for: procedure, in: list, priority: urgency.priority)
     if let request, request.wait == nil { request.wait = record.open?.expectExclusion() }
     return request
   }

@@ -53,6 +53,34 @@ import Testing
     #expect(procedures.allSatisfy { $0.isFinished })
   }
 
+  @Test("L6: one that is more urgent goes before a thousand that asked earlier, across queues too")
+  func urgent() {
+    let queues = [makeQueue(), makeQueue()]
+    let holders = (0..<2).map { limited("\($0)", 2) }
+    queues[0].add(holders)
+    scheduler.run()
+    let trace = Recorder<String>()
+    func waiter(_ name: String, _ priority: ProcedurePriority) -> TracedProcedure {
+      let procedure = TracedProcedure(name, trace: trace)
+      procedure.priority = priority
+      limit(procedure, 2)
+      return procedure
+    }
+    queues[0].add((0..<1_000).map { _ in waiter("low", .veryLow) })
+    scheduler.run()
+    queues[0].add(waiter("urgent", .veryHigh))
+    scheduler.run()
+    queues[1].add(waiter("high", .high))
+    scheduler.run()
+    holders[0].finish()
+    scheduler.run()
+    let executed = trace.events.filter { $0.hasSuffix("execute") }
+    #expect(executed.prefix(3) == ["urgent execute", "high execute", "low execute"])
+    holders[1].finish()
+    scheduler.run()
+    #expect(trace.events.filter { $0.hasSuffix("execute") }.count == 1_002)
+  }
+
   @Test("L5: a count of one is MutuallyExclusive, and both are one category")
   func one() {
     let procedures = [limited("a", 1), limited("b", 1), limited("c", 1)]

@@ -17,11 +17,12 @@ import Testing
   }
 
   private func request(
-    _ names: String, atMost count: Int = 1, inside group: ExclusionRequest? = nil
+    _ names: String, atMost count: Int = 1, inside group: ExclusionRequest? = nil,
+    _ priority: ProcedurePriority = .normal
   ) -> ExclusionRequest {
     let request = ExclusionRequest(
       names.map { ExclusionLimit(category(String($0)), atMost: count) },
-      for: TracedProcedure(names), in: ReadyList(context: .detached))
+      for: TracedProcedure(names), in: ReadyList(context: .detached), priority: priority)
     request.outer = group
     return request
   }
@@ -162,6 +163,73 @@ import Testing
     expect("\(ExclusionCategory(Disk.self)) \(domain)" == "Disk table")
   }
 
+  /// Those that are let in, one after another, when the holder has left.
+  private func order(
+    after holder: ExclusionRequest, _ table: inout ExclusionTable
+  ) -> [ExclusionRequest] {
+    var (order, open) = ([ExclusionRequest](), table.leave(holder))
+    while !open.isEmpty {
+      let next = open.removeFirst()
+      order.append(next)
+      open += table.leave(next)
+    }
+    return order
+  }
+
+  @Test("L6: the more urgent goes first, then the one that asked first; of all limits and levels")
+  func priorities() {
+    for (names, count) in [("a", 1), ("ab", 1), ("a", 2)] {
+      var table = ExclusionTable()
+      let holders = (0..<count).map { _ in request("a", atMost: count) }
+      for holder in holders { expect(asks(holder, &table)) }
+      let priorities: [ProcedurePriority] = [.veryLow, .normal, .veryHigh, .low, .normal, .high]
+      let waiters = priorities.map { request(names, atMost: count, $0) }
+      for waiter in waiters { expect(!asks(waiter, &table)) }
+      let order = order(after: holders[0], &table)
+      expect(order.map { order in waiters.firstIndex { $0 === order } } == [2, 5, 1, 4, 3, 0])
+      for holder in holders.dropFirst() { _ = table.leave(holder) }
+      expect(table.count == 0)
+    }
+  }
+
+  @Test("L5, L6: one that asks later waits for room with one before it, unless it is more urgent")
+  func prioritiesOfLines() {
+    var table = ExclusionTable()
+    let (reader, writer) = (request("a", atMost: 3), request("a"))
+    expect(asks(reader, &table) && !asks(writer, &table))
+    let (equal, urgent) = (request("a", atMost: 3), request("a", atMost: 3, .high))
+    let granted = [equal, urgent].map { asks($0, &table) }
+    expect(granted == [false, true])
+    expect(table.leave(reader).isEmpty)
+    expect(table.leave(urgent).first === writer)
+    expect(order(after: writer, &table).first === equal)
+    expect(table.count == 0)
+  }
+
+  @Test("L6: none waits for ever: the oldest is the next when so many have passed it")
+  func ageing() {
+    for names in ["a", "ab"] {
+      var table = ExclusionTable()
+      let first = request("a")
+      expect(asks(first, &table))
+      let patient = (0..<3).map { _ in request("a", .veryLow) }
+      for waiter in patient { expect(!asks(waiter, &table)) }
+      var (holder, places) = (first, [Int]())
+      for turn in 1...4 * (ExclusionLevel.patience + 1) {
+        let urgent = request(names, .veryHigh)
+        expect(!asks(urgent, &table))
+        let offered = table.leave(holder)
+        expect(offered.count == 1)
+        holder = offered[0]
+        if patient.contains(where: { $0 === holder }) { places.append(turn) }
+      }
+      let step = ExclusionLevel.patience + 1
+      expect(places == [step, 2 * step, 3 * step])
+      _ = order(after: holder, &table)
+      expect(table.count == 0)
+    }
+  }
+
   @Test("L4: by chance: as a plain model says, none overlap, and in the end the table is empty")
   func random() {
     var generator = SimulationGenerator(seed: 7)
@@ -271,7 +339,9 @@ import Testing
     expect(table.count == 0)
   }
 
-  @Test("L4, L5: by chance, with counts: each count is kept, and none waits without a reason")
+  @Test(
+    "L4, L5, L6: by chance, with counts and priorities: each count is kept, and none waits without a reason"
+  )
   func randomCounts() {
     for seed in 1...4 as ClosedRange<UInt64> {
       var generator = SimulationGenerator(seed: seed)
@@ -281,7 +351,8 @@ import Testing
         let letters = "abcd".shuffled(using: &generator)
         return request(
           String(letters.prefix(.random(in: 1...3, using: &generator))),
-          atMost: .random(in: 1...4, using: &generator))
+          atMost: .random(in: 1...4, using: &generator),
+          .allCases.randomElement(using: &generator)!)
       }
       func take(_ offers: [ExclusionRequest]) {
         for offer in offers { waiting.removeAll { $0 === offer } }
