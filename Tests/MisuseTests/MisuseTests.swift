@@ -83,6 +83,48 @@ import Testing
     #expect(message(of: result).contains("procedure 'ouroboros' brings that procedure itself"))
   }
 
+  @Test("S3: two groups that are each other's children trap, with both names")
+  func circle() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let (first, second) = (GroupProcedure(name: "first"), GroupProcedure(name: "second"))
+      first.add(child: second)
+      second.add(child: first)
+    }
+    #expect(
+      message(of: result).contains(
+        "Group 'first' was added to group 'second', which is inside of it"))
+  }
+
+  @Test("S3: so do longer circles, one closed among several, and a group that is added to itself")
+  func longerCircles() async {
+    let long = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      var groups = [GroupProcedure(name: "innermost")]
+      for _ in 0..<100 { groups.append(GroupProcedure(children: [groups[groups.count - 1]])) }
+      groups[0].add(children: BlockProcedure {}, groups[100])
+    }
+    #expect(message(of: long).contains("was added to group 'innermost', which is inside of it"))
+    let itself = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let group = GroupProcedure(name: "ouroboros")
+      group.add(child: group)
+    }
+    #expect(message(of: itself).contains("Group 'ouroboros' was added to itself"))
+  }
+
+  @Test("S3: two threads that close a circle at once do not both succeed, whichever is first")
+  func circleOnTwoThreads() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      for _ in 0..<10 {
+        let groups = (0..<3).map { GroupProcedure(name: "\($0)") }
+        await withTaskGroup { tasks in
+          for index in 0..<3 {
+            tasks.addTask { _ = groups[index].add(child: groups[(index + 1) % 3]) }
+          }
+        }
+      }
+    }
+    #expect(message(of: result).contains("which is inside of it"))
+  }
+
   @Test("S3: limits below one trap, naming the queue or group")
   func limits() async {
     let queue = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

@@ -52,6 +52,60 @@
       }
     }
 
+    /// Counts where `low` executes before `urgent` has.
+    private func countEarly(_ low: PlainProcedure, before urgent: PlainProcedure) -> PlainCounter {
+      let early = PlainCounter()
+      urgent.priority = .high
+      low.addWillExecuteBlockObserver { _ in
+        if !urgent.hasExecuted { early.value += 1 }
+      }
+      return early
+    }
+
+    @Test("Q12: a batch against a worker, and a cancel of one of it")
+    func batch() throws {
+      try explore(
+        limit: 1,
+        onQueue: { model in
+          let (low, cancelled, urgent) = (PlainProcedure(), PlainProcedure(), PlainProcedure())
+          let early = countEarly(low, before: urgent)
+          return model.scenario(threads: [
+            { model.queue.add(low, cancelled, urgent) }, { cancelled.cancel() },
+          ]) {
+            try checkLives(low, cancelled, urgent)
+            try require(early.value == 0, "one of a batch started before all were members")
+          }
+        })
+    }
+
+    @Test("Q12, F3: a batch against the end of what one of it depends on: that one is not lost")
+    func batchAgainstDependency() throws {
+      try explore(onQueue: { model in
+        let (first, dependent, last) = (PlainProcedure(), PlainProcedure(), PlainProcedure())
+        dependent.add(dependency: first)
+        model.queue.add(first)
+        return model.scenario(threads: [{ model.queue.add(dependent, last) }]) {
+          try checkLives(first, dependent, last)
+        }
+      })
+    }
+
+    @Test("Q12, G2: children that are added in one call against the group's last child")
+    func batchOfChildren() throws {
+      try explore(onQueue: { model in
+        let (first, low, urgent) = (PlainProcedure(), PlainProcedure(), PlainProcedure())
+        let early = countEarly(low, before: urgent)
+        let group = GroupProcedure(first)
+        group.maxConcurrentChildCount = 1
+        model.queue.add(group)
+        return model.scenario(threads: [{ group.add(children: low, urgent) }]) {
+          for procedure in [first, low, urgent] { try procedure.checkLife() }
+          try require(group.isFinished, "the group did not finish")
+          try require(early.value == 0, "one of a batch started before all were members")
+        }
+      })
+    }
+
     @Test(
       "Q3: what is added to a suspended queue does not start, whatever workers are on their way")
     func suspended() throws {

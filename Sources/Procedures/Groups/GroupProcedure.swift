@@ -75,12 +75,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   @_disfavoredOverload  // An array is that of the other one.
   public convenience init<Children: Sequence>(name: String?, children: Children)
   where Children.Element: Procedure {
-    // By an array: a generic iterator makes, and gives back, a block of memory for each element. And not by a cast
-    // of it, which would be a dynamic one for each.
-    let list: [Procedure] = unsafe Array(children).withUnsafeBufferPointer { children in
-      unsafe children.withMemoryRebound(to: Procedure.self) { unsafe Array($0) }
-    }
-    self.init(name: name, children: list)
+    self.init(name: name, children: [Procedure](listing: children))
   }
 
   /// Makes a group of the procedures of a sequence, as `init(children:)`.
@@ -167,6 +162,7 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
     let tellsObservers = read { $0.observers.wantsAdditions }
     switch child.enqueue(in: list, isHeldBack: tellsObservers) {
     case .refused:
+      child.end(refusedBy: list)
       return false
     case .accepted(isAnnounced: true), .held:
       if tellsObservers { announce([child], as: .ownChild) }
@@ -178,6 +174,26 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
     }
   }
 
+  /// As `add(child:)`, for each. None starts before all are members, and announced.
+  private final func addTogether(_ batch: [Procedure]) {
+    if batch.count <= 1 { return batch.forEach { add(child: $0) } }
+    let tellsObservers = read { $0.observers.wantsAdditions }
+    var (refused, unannounced): ([Procedure], [Procedure]) = ([], [])
+    for child in batch {
+      switch child.enqueue(in: list, isHeldBack: tellsObservers, isInBatch: true) {
+      case .refused: refused.append(child)
+      case .accepted(isAnnounced: true), .held: if tellsObservers { unannounced.append(child) }
+      case .accepted(isAnnounced: false): if tellsObservers { child.dependencyFinished() }
+      }
+    }
+    if unannounced.isEmpty {
+      list.complete(batch)
+    } else {
+      announce(unannounced, as: .ownChild, completing: batch)
+    }
+    for child in refused { child.end(refusedBy: list) }
+  }
+
   final override func takeIn(_ child: Procedure) { add(child: child) }
 
   final override func announceChildren() {
@@ -186,27 +202,33 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
     if read({ $0.observers.wantsAdditions }) { announce(children, as: .announced) }
   }
 
-  private func announce(_ children: [Procedure], as target: Production.Target) {
-    guard !children.isEmpty else { return }
+  /// - Parameter batch: what is complete when the last of them has been announced.
+  private func announce(
+    _ children: [Procedure], as target: Production.Target, completing batch: [Procedure] = []
+  ) {
+    guard let last = children.last else { return }
     note { core in
       core.attachments.with(PendingWork.self) { pending in
-        for child in children {
+        for child in children.dropLast() {
           pending.produced.append(Production(procedure: child, target: target))
         }
+        pending.produced.append(Production(procedure: last, target: target, completes: batch))
       }
       return core.machine.post(.produced)
     }
   }
 
   /// Adds several children, in order: an array of some subclass, a set, a lazy map.
+  ///
+  /// None of them starts before all have been added: the most urgent one is the first.
   public final func add<Children: Sequence>(children: Children)
   where Children.Element: Procedure {
-    for child in Array(children) { add(child: child) }
+    addTogether([Procedure](listing: children))
   }
 
-  /// Adds several children, in order.
+  /// Adds several children, in order. None of them starts before all have been added.
   public final func add(children: Procedure...) {
-    for child in children { add(child: child) }
+    addTogether(children)
   }
 
   /// What happens to the other children when one fails; default `.keepGoing`.

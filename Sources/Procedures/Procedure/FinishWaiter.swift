@@ -19,7 +19,7 @@ enum FinishWaiter: Sendable {
   /// Returns when the task that calls is resumed, or cancelled.
   ///
   /// - Parameters:
-  ///   - enter: has the task wait, by `WaitingTask.enter`, unless it returns the answer.
+  ///   - enter: adds the task to those that wait, unless it returns the answer.
   ///   - leave: takes it out of those that wait; nil if it is not among them.
   /// - Returns: false if the task was cancelled before.
   static func wait(

@@ -11,14 +11,19 @@ extension Procedure {
   /// - Parameter isHeldBack: whether `dependencyFinished()` must be called once more before it may
   ///   start.
   /// - Parameter role: as what it is added to a queue.
-  /// - Returns: whether the list took it. If its group has closed, or its queue, the procedure is
-  ///   cancelled, and finishes.
+  /// - Parameter isInBatch: whether `list.complete(_:)` must be called before it may start.
+  /// - Returns: whether the list took it. If not, `end(refusedBy:)` is to be called.
   @discardableResult
   final func enqueue(
-    in list: ReadyList, isHeldBack: Bool = false, as role: MemberRole = .member
+    in list: ReadyList, isHeldBack: Bool = false, as role: MemberRole = .member,
+    isInBatch: Bool = false
   ) -> Insertion {
     prepareForQueue()
     let childList = childList
+    // Before anything below can end, and its group wonders where the cause is.
+    if let reference = childList?.owner, let around = list.owner, !reference.join(around) {
+      stopBecauseOfCircle(in: list)
+    }
     var effect = ProcedureStateMachine.Effect.refused
     var insertion = Insertion.refused
     var groupCancel: TreeCancel?
@@ -32,7 +37,7 @@ extension Procedure {
       guard effect != .refused else { return ReadyList.Aftermath.none }
       let standing = MemberStanding(
         urgency: core.urgency, readiness: effect.readiness,
-        attempt: core.machine.attempt, role: role)
+        attempt: core.machine.attempt, role: role, isInBatch: isInBatch)
       let isRecorded = core.beginRecord(of: self, in: list)
       let aftermath: ReadyList.Aftermath
       let request =
@@ -45,11 +50,8 @@ extension Procedure {
       }
       // A refused one is no member, but its turns run where they would have.
       core.setHome(list, isMember: insertion != .refused)
-      if core.isMember, list.isGroup {
-        _ = core.machine.post(.joinGroup)
-        // Before anything below can end, and its group wonders where the cause is.
-        childList?.owner?.parent = list.owner
-      }
+      if core.isMember, list.isGroup { _ = core.machine.post(.joinGroup) }
+      if insertion == .refused { childList?.owner?.leave() }
       if insertion == .held { _ = core.machine.post(.dependencyAdded) }
       if isRecorded ? insertion == .held || insertion == .refused : list.recording.isUsed {
         core.noteInsertion(of: self, in: list, insertion)
@@ -66,8 +68,9 @@ extension Procedure {
     {
       return insertion
     }
-    // A group that waits for nothing else is ready in a moment.
-    let isReadySoon = childList != nil && dependencies.isEmpty && insertion != .held
+    // A group that waits for nothing else is ready in a moment, and so is what is added with others.
+    let isReadySoon =
+      isInBatch || childList != nil && dependencies.isEmpty && insertion != .held
     aftermath.carryOut(isLast: !isReadySoon)
     if effect == .turn {
       // It was cancelled before.
@@ -76,9 +79,6 @@ extension Procedure {
     }
     switch insertion {
     case .refused:
-      let error = list.refusal
-      list.context.supervisor.reportRefusal(.additionRefused(name, error))
-      cancel(withErrors: [error])
       return .refused
     case .held:
       list.barriers?.admit(self, isBarrier: role == .barrier)
@@ -95,5 +95,24 @@ extension Procedure {
     }
     wait(for: consume dependencies)
     return insertion
+  }
+
+  /// Its group had closed, or its queue: it is cancelled, and finishes.
+  @inline(never)
+  final func end(refusedBy list: ReadyList) {
+    let error = list.refusal
+    list.context.supervisor.reportRefusal(.additionRefused(name, error))
+    cancel(withErrors: [error])
+  }
+
+  /// It is a group, and its children's list would be below itself.
+  @inline(never)
+  private final func stopBecauseOfCircle(in list: ReadyList) -> Never {
+    let group = list.group
+    let place =
+      group === self ? "itself" : "group '\(group?.name ?? "")', which is inside of it"
+    stopBecauseOfMisuse(
+      "Group '\(name)' was added to \(place): each would wait for the other; "
+        + "make a new group for it.")
   }
 }

@@ -34,7 +34,9 @@ extension Procedure {
   final func carryOut(_ production: Production) {
     switch production.target {
     case .home: read { $0.home }?.add(production.procedure)
-    case .ownChild: production.procedure.dependencyFinished()
+    case .ownChild:
+      production.procedure.dependencyFinished()
+      if !production.completes.isEmpty { childList?.complete(production.completes) }
     case .announced: break
     }
   }

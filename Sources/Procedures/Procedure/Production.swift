@@ -18,4 +18,6 @@ struct Production: Sendable {
 
   let procedure: Procedure
   let target: Target
+  /// The children that were added in one call, of which this is the last to be announced.
+  var completes: [Procedure] = []
 }

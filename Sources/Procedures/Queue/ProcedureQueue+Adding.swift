@@ -11,15 +11,19 @@ extension ProcedureQueue {
   }
 
   /// Adds procedures, in order. Each can be added once, ever, to a queue or a group.
+  ///
+  /// None of them starts before all have been added, so that the most urgent one is the first. A delegate receives
+  /// the will-add events of all, and then the did-add events.
   public func add(_ procedures: Procedure...) {
-    for procedure in procedures { list.admit(procedure) }
+    list.admit(procedures)
   }
 
   /// Adds the procedures of a sequence, in order: an array of some subclass, a set, a lazy map.
+  ///
+  /// None of them starts before all have been added, as with `add(_:)` of several.
   public func add<Procedures: Sequence>(_ procedures: Procedures)
   where Procedures.Element: Procedure {
-    // An array, whose elements are read without a coroutine each.
-    for procedure in Array(procedures) { list.admit(procedure) }
+    list.admit([Procedure](listing: procedures))
   }
 
   /// Adds a procedure that is cancelled when `token` is, as by `cancel(when:)`; the token is left when it finishes.

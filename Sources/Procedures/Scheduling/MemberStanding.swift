@@ -24,6 +24,8 @@ struct MemberStanding: Sendable {
   /// The attempt in which it has come that far.
   var attempt: UInt32 = 0
   var role = MemberRole.member
+  /// Whether it is added together with others, and starts when all are members.
+  var isInBatch = false
 
   /// Whether nothing changes if it joins a line of its own, and that one's members all join later.
   var mayArriveLate: Bool {
@@ -41,6 +43,7 @@ struct MemberStanding: Sendable {
     membership.attempt = attempt
     membership.urgency = urgency
     membership.isReady = readiness == .start
+    membership.isInBatch = isInBatch
     item.membership = membership
   }
 }

@@ -11,6 +11,7 @@ struct Membership: Sendable {
   private static let ready: UInt8 = 1 << 4
   private static let exclusive: UInt8 = 1 << 5
   private static let kept: UInt8 = 1 << 6
+  private static let inBatch: UInt8 = 1 << 7
 
   /// The line that it stands in; `none` of an item that is no member.
   var line: StandingLine {
@@ -18,10 +19,17 @@ struct Membership: Sendable {
     set { bits = bits & ~Self.listBits | newValue.index }
   }
 
-  /// Of one that has arrived: whether it waits for nothing but a slot.
+  /// Of one that has arrived, or is in a batch: whether it waits for nothing but a slot. In a batch it also waits for
+  /// the others.
   var isReady: Bool {
-    get { bits & Self.ready != 0 }
+    get { bits & (Self.ready | Self.inBatch) == Self.ready }
     set { bits = newValue ? bits | Self.ready : bits & ~Self.ready }
+  }
+
+  /// Whether others that are added in the same call may be no members yet: it waits for them, whatever else.
+  var isInBatch: Bool {
+    get { bits & Self.inBatch != 0 }
+    set { bits = newValue ? bits | Self.inBatch : bits & ~Self.inBatch }
   }
 
   /// Whether it asks, or asked, for something that it excludes others from.

@@ -52,6 +52,7 @@ extension ReadyListStateMachine {
   /// - Returns: the request, if it was excluded.
   mutating func withdraw(_ item: Item) -> Request? {
     let line = item.membership.line
+    item.membership.isReady = false
     guard line != .none, line != .waiting, !line.hasSlot else { return nil }
     let member = Member.unowned(item)
     lines.move(member, to: .waiting)

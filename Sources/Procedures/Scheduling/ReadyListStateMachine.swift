@@ -20,7 +20,8 @@ internal import ProcedurePrimitives
 /// | event             | what it does                                                             |
 /// |-------------------|--------------------------------------------------------------------------|
 /// | insert            | joins waiting, evaluable or ready; refused once a group has closed       |
-/// | advance           | waiting → evaluable or ready                                             |
+/// | advance           | waiting → evaluable or ready; in a batch only noted, instead of ready    |
+/// | complete          | all of a batch are members: those that are ready by now → ready          |
 /// | makeWaiting       | anywhere, but not started → waiting                                      |
 /// | take              | first turn; first granted; first evaluable; first ready if a slot is free |
 /// | exclude           | ready → excluded, instead of being taken                                 |
@@ -85,10 +86,12 @@ struct ReadyListStateMachine<Item: Schedulable, Request: SchedulingRequest>: Sen
       switch standing.readiness {
       case _ where isHeld: .waiting
       case .waiting: .waiting
+      case .start where standing.isInBatch: .waiting
       case .evaluate: .evaluable
       case .start: .ready(standing.urgency.priority)
       }
     standing.note(in: item)
+    if isHeld { item.membership.isReady = false }
     let member = Member.retaining(item)
     join(member, line, isKept: true)
     if !isHeld, let request { lines.note(request, of: member) }
@@ -153,7 +156,26 @@ struct ReadyListStateMachine<Item: Schedulable, Request: SchedulingRequest>: Sen
       lines.move(member, from: .waiting, to: .evaluable)
     case .start:
       if let request { lines.note(request, of: member) }
-      lines.move(member, from: .waiting, to: .ready(item.membership.urgency.priority))
+      if item.membership.isInBatch {
+        item.membership.isReady = true
+      } else {
+        lines.move(member, from: .waiting, to: .ready(item.membership.urgency.priority))
+      }
+    }
+  }
+
+  /// All of a batch are members, or have arrived. Those that have been ready meanwhile are so from here on.
+  ///
+  /// - Parameter batch: those that were added in one call, whatever has become of them since.
+  mutating func complete(_ batch: [Item]) {
+    // From here on none is in `arrivals`, whose ready ones are counted.
+    admitArrivals()
+    for item in batch {
+      item.membership.isInBatch = false
+      // One that has not been received will be, as ready as it is.
+      guard item.membership.isReady, item.membership.line == .waiting else { continue }
+      lines.move(
+        .unowned(item), from: .waiting, to: .ready(item.membership.urgency.priority))
     }
   }
 
@@ -164,6 +186,7 @@ struct ReadyListStateMachine<Item: Schedulable, Request: SchedulingRequest>: Sen
     let line = item.membership.line
     guard line != .none else { return nil }
     let member = Member.unowned(item)
+    item.membership.isReady = false
     if line != .waiting { lines.move(member, to: .waiting) }
     return lines.takeRequest(of: member)
   }

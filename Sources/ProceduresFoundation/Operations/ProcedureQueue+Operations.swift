@@ -36,7 +36,9 @@ extension ProcedureQueue {
   /// - Returns: the procedures, in the same order.
   @discardableResult
   public func add(_ operations: [Operation]) -> [OperationProcedure] {
-    operations.map { add($0) }
+    let procedures = operations.map { OperationProcedure($0) }
+    add(procedures)
+    return procedures
   }
 }
 

@@ -190,19 +190,57 @@ import Testing
     #expect(!group.isCancelled)
   }
 
-  /// Its worker has run, on a thread of its own, before `submit` returns.
-  private final class EagerScheduler: Scheduler {
-    let stretch = WorkerStretch(procedures: .max)
-    func submit(quality: DispatchQoS.QoSClass?, _ worker: @escaping @Sendable () -> Void) {
-      let done = DispatchSemaphore(value: 0)
-      DispatchQueue(label: "eager").async {
-        worker()
-        done.signal()
-      }
-      done.wait()
+  @Test("G8: an error has the path of names from the group that reports it down to the child")
+  func pathOfChild() throws {
+    func step(_ name: String, failsIf fails: Bool) -> TracedProcedure {
+      TracedProcedure(name, failure: fails ? TestError("tooLarge") : nil)
     }
+    let files = (0..<3).map { index in
+      GroupProcedure(
+        name: "0000\(index).ppm",
+        GroupProcedure(name: "open", step("read", failsIf: index == 1)),
+        step("decode", failsIf: index == 2))
+    }
+    let all = GroupProcedure(children: files)
+    makeQueue().add(all)
+    scheduler.run()
+    let errors = all.errors.compactMap { $0 as? ProcedureError }
+    #expect(errors.map(\.path) == [["00001.ppm", "open", "read"], ["00002.ppm", "decode"]])
+    #expect(errors.map(\.procedure) == ["read", "decode"])
+    #expect("\(errors[0])" == "Child '00001.ppm › open › read': tooLarge")
+    #expect("\(errors[1])" == "Child '00002.ppm › decode': tooLarge")
+    #expect(errors.allSatisfy { $0.underlyingErrors.map { $0 is TestError } == [true] })
+    let inner = try #require(files[1].errors.first as? ProcedureError)
+    #expect(inner.path == ["open", "read"] && inner == errors[0])
+    #expect(ProcedureError(.child, procedure: "a").path == ["a"])
+    #expect(ProcedureError(.timedOut, procedure: "a").path.isEmpty)
+  }
 
-    func submitWhenQuiet(after delay: Duration, _ work: @escaping @Sendable () -> Void) {}
+  @Test("G8, E2: what wraps one procedure is a name on the path, and adds none below")
+  func pathThroughWrappers() {
+    let retry = RetryProcedure(max: 1) {
+      GroupProcedure(name: "attempt", TracedProcedure("step", failure: TestError("e")))
+    }
+    retry.name = "retry"
+    let group = GroupProcedure(GroupProcedure(name: "inner", retry))
+    makeQueue().add(group)
+    scheduler.run()
+    #expect(group.errors.map { ($0 as? ProcedureError)?.path } == [["inner", "retry", "step"]])
+  }
+
+  @Test("G8: groups nested thousands deep: the path is made, and released, in a bounded stack")
+  func deepPath() async {
+    let scheduler = scheduler
+    let depth = 20_000
+    let queue = makeQueue()
+    let path = await onSmallStack {
+      var group = GroupProcedure(TracedProcedure("deep", failure: TestError("e")))
+      for _ in 0..<depth { group = GroupProcedure(group) }
+      queue.add(group)
+      scheduler.run()
+      return (group.errors.first as? ProcedureError)?.path ?? []
+    }
+    #expect(path.count == depth + 1 && path.last == "deep")
   }
 
   @Test(

@@ -1,3 +1,4 @@
+import ProcedurePrimitives
 @testable import Procedures
 import ProcedureTestSupport
 import Testing
@@ -133,6 +134,68 @@ import Testing
     #expect(machine.takeJob() == nil)
     machine.makeReady(item)
     #expect(machine.takeJob()?.member.item === item)
+  }
+
+  private func inBatch(
+    _ readiness: Readiness, _ priority: ProcedurePriority = .normal
+  ) -> Standing {
+    Standing(urgency: Urgency(priority), readiness: readiness, isInBatch: true)
+  }
+
+  @Test("Q12: a member of a batch waits until that is complete, and stands then where it is ready")
+  func batch() {
+    var machine = ReadyListStateMachine<ListedItem, ListedItem.Request>()
+    let items = (0..<7).map { ListedItem("\($0)") }
+    let standings = [
+      inBatch(.start, .low), inBatch(.waiting), inBatch(.start, .high), inBatch(.start),
+      inBatch(.start), inBatch(.evaluate), inBatch(.waiting),
+    ]
+    for (item, standing) in zip(items, standings) { _ = machine.insert(item, standing) }
+    // Ready meanwhile; waiting after all; cancelled, and gone.
+    machine.makeReady(items[1])
+    _ = machine.makeWaiting(items[3])
+    _ = machine.withdraw(items[4])
+    expectNot(machine.retire(.unowned(items[4])).closes)
+    #expect(machine.takeJob()?.kind == .evaluate(0))
+    machine.makeReady(items[5])
+    #expect(machine.takeJob() == nil && machine.count == 6)
+    machine.complete(items)
+    let taken = (0..<7).compactMap { _ in machine.takeJob()?.member.item.name }
+    #expect(taken == ["2", "1", "5", "0"])
+    // From here on it is as any other.
+    for index in [3, 6] {
+      machine.makeReady(items[index])
+      #expect(machine.takeJob()?.member.item === items[index])
+    }
+  }
+
+  @Test("Q12: those of a batch that have arrived, received or not, among others")
+  func batchOfArrivals() {
+    for isReceivedEarly in [false, true] {
+      var machine = ReadyListStateMachine<ListedItem, ListedItem.Request>()
+      let arrivals = Arrivals<ListedItem>(isOpen: true)
+      let expected = AtomicByte(1)
+      func arrive(_ item: ListedItem, _ standing: Standing) {
+        standing.note(in: item)
+        _ = arrivals.append(item, isExpected: expected)
+      }
+      let items = (0..<5).map { ListedItem("\($0)") }
+      arrive(items[0], ready())
+      arrive(items[1], inBatch(.start))
+      if isReceivedEarly {
+        let isReceived = machine.receive(from: arrivals)
+        expect(isReceived)
+      }
+      arrive(items[2], inBatch(.waiting))
+      arrive(items[3], inBatch(.start))
+      arrive(items[4], ready())
+      machine.complete([items[1], items[2], items[3]])
+      _ = machine.receive(from: arrivals)
+      let taken = (0..<5).compactMap { _ in machine.takeJob()?.member.item.name }
+      #expect(taken == ["0", "1", "3", "4"])
+      machine.makeReady(items[2])
+      #expect(machine.takeJob()?.member.item === items[2])
+    }
   }
 }
 

@@ -4,7 +4,14 @@ internal import ProcedurePrimitives
 @safe final class GroupReference: @unchecked Sendable {
   weak var group: Procedure?
   private var keptGroup: Unmanaged<Procedure>?
-  private let storedParent = Locked<GroupReference?>(nil)
+
+  private struct Place: Sendable {
+    var parent: GroupReference?
+    /// Whether a group was ever added to this one.
+    var hasGroups = false
+  }
+
+  private let place = Locked(Place())
 
   func refer(to group: Procedure) {
     self.group = group
@@ -22,10 +29,24 @@ internal import ProcedurePrimitives
   }
 
   /// The group that this one is a child of, once it is.
-  var parent: GroupReference? {
-    get { storedParent.withLock { $0 } }
-    set { storedParent.withLock { $0 = newValue } }
+  var parent: GroupReference? { place.withLock { $0.parent } }
+
+  /// This group becomes a child of `parent`.
+  ///
+  /// Of the threads that close a circle together, the one that notes its part last finds the parts of all others:
+  /// each notes before it looks. Costs the depth of `parent` if there are groups in this one, otherwise nothing.
+  ///
+  /// - Returns: false if it is around `parent`, or the same: they would wait for each other.
+  func join(_ parent: GroupReference) -> Bool {
+    if parent === self { return false }
+    place.withLock { $0.parent = parent }
+    parent.place.withLock { $0.hasGroups = true }
+    let hasGroups = place.withLock { $0.hasGroups }
+    return !hasGroups || !parent.isInside(self)
   }
+
+  /// The group that it was to be a child of has refused it.
+  func leave() { _ = takeParent() }
 
   /// Iterative: groups may be nested thousands deep.
   deinit {
@@ -35,7 +56,7 @@ internal import ProcedurePrimitives
     }
   }
 
-  private func takeParent() -> GroupReference? { storedParent.withLock { $0.take() } }
+  private func takeParent() -> GroupReference? { place.withLock { $0.parent.take() } }
 
   /// Whether it is `group` or below. Costs the depth.
   func isInside(_ group: GroupReference) -> Bool {

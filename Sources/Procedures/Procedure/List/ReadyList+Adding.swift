@@ -20,13 +20,44 @@ extension ReadyList {
   func admit(
     _ procedure: Procedure, as role: MemberRole = .member
   ) -> Bool {
-    guard hasDelegate else {
-      return procedure.enqueue(in: self, as: role) != .refused
+    let tells = hasDelegate
+    if tells { delegate?.tell(.willAdd, of: procedure, errors: []) }
+    guard procedure.enqueue(in: self, as: role) != .refused else {
+      procedure.end(refusedBy: self)
+      return false
     }
-    delegate?.tell(.willAdd, of: procedure, errors: [])
-    guard procedure.enqueue(in: self, as: role) != .refused else { return false }
-    delegate?.tell(.didAdd, of: procedure, errors: [])
+    if tells { delegate?.tell(.didAdd, of: procedure, errors: []) }
     return true
+  }
+
+  /// Adds several to the list of a queue, with word to the delegate: none starts before all are members.
+  ///
+  /// No user code is called while some are members and others are not.
+  func admit(_ batch: [Procedure]) {
+    if batch.count <= 1 { return batch.forEach { admit($0) } }
+    let tells = hasDelegate
+    if tells { for procedure in batch { delegate?.tell(.willAdd, of: procedure, errors: []) } }
+    var refused: [Procedure] = []
+    batch.forEachUncounted { procedure in
+      if procedure.enqueue(in: self, isInBatch: true) == .refused { refused.append(procedure) }
+    }
+    complete(batch)
+    for procedure in refused { procedure.end(refusedBy: self) }
+    guard tells else { return }
+    let unadded = Set(refused)
+    for procedure in batch where !unadded.contains(procedure) {
+      delegate?.tell(.didAdd, of: procedure, errors: [])
+    }
+  }
+
+  /// All that were added in one call are members, and may start.
+  func complete(_ batch: [Procedure]) {
+    let aftermath = storage.withLock { storage in
+      storage.machine.complete(batch)
+      receiveArrivals(&storage)
+      return self.aftermath(of: &storage)
+    }
+    aftermath.carryOut()
   }
 
   /// Adds a member. Called under the procedure's lock; what is returned is for afterwards.

@@ -19,7 +19,12 @@ extension ReadyList {
           of: &storage, needsWorker: storage.machine.requestWorker(),
           isStuck: storage.context.wantsStuckLists, foreign: [])
       }
-      return asks ? aftermath(of: &storage) : .none
+      guard procedure.membership.isInBatch else {
+        return asks ? aftermath(of: &storage) : .none
+      }
+      // Whoever completes the batch says whether members wait.
+      return aftermath(
+        of: &storage, needsWorker: storage.machine.requestWorker(), isStuck: false, foreign: [])
     }
   }
 

@@ -146,8 +146,22 @@ extension ReadyList {
 }
 
 extension [Procedure] {
+  /// Those of a sequence.
+  ///
+  /// By an array: a generic iterator makes, and gives back, a block of memory for each element. And not by a cast of
+  /// it, which would be a dynamic one for each.
+  init<Procedures: Sequence>(listing procedures: Procedures) where Procedures.Element: Procedure {
+    if Procedures.self == [Procedure].self, let procedures = procedures as? [Procedure] {
+      self = procedures
+    } else {
+      self = unsafe Array<Procedures.Element>(procedures).withUnsafeBufferPointer { elements in
+        unsafe elements.withMemoryRebound(to: Procedure.self) { unsafe [Procedure]($0) }
+      }
+    }
+  }
+
   /// Calls with each element, without counting a reference to it as a loop does: the array keeps them.
-  fileprivate func forEachUncounted(_ body: (Procedure) -> Void) {
+  func forEachUncounted(_ body: (Procedure) -> Void) {
     unsafe withUnsafeBufferPointer { elements in
       unsafe elements.withMemoryRebound(to: Unmanaged<Procedure>.self) { references in
         unsafe references.forEach { unsafe $0._withUnsafeGuaranteedRef(body) }
