@@ -1,4 +1,5 @@
 #if canImport(FoundationNetworking)
+  internal import Cancellation
   internal import Dispatch
   internal import Foundation
   internal import FoundationNetworking
@@ -13,14 +14,14 @@
   /// 1. `completion` is called once, on the delegate queue of the user's session.
   /// 2. No method of the task is called from its events: these come on the session's own queue, which such a
   ///    method waits for.
-  final class CarriedLoad: TaskEvents {
+  final class CarriedLoad: TaskEvents, Cancelable {
     typealias Completion = @Sendable (Data?, URLResponse?, (any Error)?) -> Void
 
     let userSession: URLSession
     private let state: Locked<State>
 
     private struct State: @unchecked Sendable {
-      var task: URLSessionDataTask?
+      var carried: (task: URLSessionDataTask, delegate: TransferDelegate)?
       var response: URLResponse?
       var data = Data()
       var completion: Completion?
@@ -33,14 +34,21 @@
       state = Locked(State(completion: completion))
     }
 
-    /// Makes the task, which has not been resumed.
-    static func makeTask(
-      for url: URL, in session: URLSession, completion: @escaping Completion
+    /// Starts the load, until `token` is cancelled.
+    static func start(
+      _ url: URL, in session: URLSession, until token: CancellationToken,
+      completion: @escaping Completion
     ) -> URLSessionDataTask {
       let load = CarriedLoad(in: session, completion)
-      let task = TransferDelegate.makeTask(for: load, in: session) { $0.dataTask(with: url) }
-      load.state.withLock { $0.task = task }
-      return task
+      let carried = TransferDelegate.makeTask(for: load, in: session) { $0.dataTask(with: url) }
+      load.state.withLock { $0.carried = carried }
+      token.register(load)
+      carried.task.resume()
+      return carried.task
+    }
+
+    func cancel() {
+      if let (task, delegate) = state.withLock({ $0.carried }) { delegate.cancel(task) }
     }
 
     func responseCame(_ response: URLResponse) {
@@ -56,16 +64,14 @@
     func bodyWasSent(_ count: Int64, of total: Int64) {}
 
     func challengeStaysUnanswered() {
-      let task = state.withLock { state in
-        state.isOver = true
-        return state.task
-      }
-      DispatchQueue.global().async { task?.cancel() }
+      state.withLock { $0.isOver = true }
+      DispatchQueue.global().async { self.cancel() }
     }
 
-    func taskEnded(_ error: (any Error)?) {
+    func taskEnded(_ error: (any Error)?, with response: URLResponse?) {
       let end = state.withLock { state in
         defer { state = State() }
+        if state.response == nil { state.response = response }
         return state
       }
       guard let completion = end.completion else { return }

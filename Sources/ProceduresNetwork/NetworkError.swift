@@ -36,7 +36,33 @@ public struct NetworkError: Error, Sendable {
   /// `retryAfter`, for a longer wait. nil otherwise.
   public internal(set) var deadlineLeft: Duration?
 
-  init(
+  /// Makes an error that a network procedure would have: for a test, or a stub, of yours.
+  ///
+  /// ```swift
+  /// let busy = NetworkError(
+  ///   .unacceptableStatus, request: request, status: 429, header: ["Retry-After": "30"])
+  /// let fetch = NetworkProcedure { ResultProcedure<Data> { throw busy } }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - code: its kind.
+  ///   - request: what was asked for. Its URL is that of the response.
+  ///   - status: the status of the response.
+  ///   - header: the header of the response, by names.
+  ///   - body: the beginning of what came with it.
+  public init(
+    _ code: Code, request: URLRequest, status: Int, header: [String: String] = [:],
+    body: Data = Data()
+  ) {
+    self.init(
+      code, request: request,
+      response: request.url.flatMap { url in
+        HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: header)
+      }, body: body)
+  }
+
+  /// Makes an error of a response, or of none.
+  public init(
     _ code: Code, request: URLRequest, response: HTTPURLResponse? = nil, body: Data = Data()
   ) {
     self.code = code

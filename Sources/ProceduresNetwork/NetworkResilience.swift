@@ -13,7 +13,7 @@ public import Procedures
 /// other requests, as a POST, only those are sent again that the server cannot have acted on: no
 /// connection was made, or it answered with 429 or 503; unless `repeatsAnyMethod` says otherwise.
 public struct NetworkResilience: Sendable {
-  /// How many attempts at most; nil for no limit.
+  /// How many attempts at most; nil for no limit. With 0 or less it fails, as any retry.
   public var maximumNumberOfAttempts: Int? = 3
   /// How long to wait between two, unless the server asks for more.
   public var backoffStrategy: WaitStrategy =
@@ -31,10 +31,12 @@ public struct NetworkResilience: Sendable {
   public var retriedStatusCodes: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
   /// After which errors of the session there is another attempt.
   ///
-  /// `.unknown` is among them: on Linux that is what a connection is called that broke off.
+  /// `.unknown` is among them: on Linux that is what a connection is called that broke off. So is
+  /// `.badServerResponse`: there that is what it is called when the server ends the connection without an answer,
+  /// as one does that is being restarted.
   public var retriedErrorCodes: Set<URLError.Code> = [
     .timedOut, .cannotFindHost, .cannotConnectToHost, .networkConnectionLost,
-    .dnsLookupFailed, .notConnectedToInternet, .unknown,
+    .dnsLookupFailed, .notConnectedToInternet, .badServerResponse, .unknown,
   ]
   /// Whether to send again what may have been acted on, such as a POST.
   public var repeatsAnyMethod = false

@@ -27,7 +27,7 @@ final class NetworkTransfer<Sink: BodySink>: TaskEvents, @unchecked Sendable {
 
   private struct State: @unchecked Sendable {
     var machine: TransferStateMachine
-    var task: URLSessionTask?
+    var transfer: (task: URLSessionTask, delegate: TransferDelegate)?
     var completion: Completion?
     var reported = 0
   }
@@ -51,19 +51,22 @@ final class NetworkTransfer<Sink: BodySink>: TaskEvents, @unchecked Sendable {
 
   /// Starts the task; called once.
   func start() {
-    let task = TransferDelegate.makeTask(for: self, in: userSession) { session in
+    let transfer = TransferDelegate.makeTask(for: self, in: userSession) {
+      session -> URLSessionTask in
       switch body {
       case nil: session.dataTask(with: request)
       case .data(let data): session.uploadTask(with: request, from: data)
       case .file(let url): session.uploadTask(with: request, fromFile: url)
       }
     }
-    state.withLock { $0.task = task }
-    task.resume()
+    state.withLock { $0.transfer = transfer }
+    transfer.task.resume()
   }
 
   /// Ends the task, if it has not ended; `completion` is called all the same.
-  func cancel() { state.withLock { $0.task }?.cancel() }
+  func cancel() {
+    if let (task, delegate) = state.withLock({ $0.transfer }) { delegate.cancel(task) }
+  }
 
   // MARK: Events of the task
 
@@ -91,7 +94,10 @@ final class NetworkTransfer<Sink: BodySink>: TaskEvents, @unchecked Sendable {
     cancelLater()
   }
 
-  func taskEnded(_ error: (any Error)?) {
+  func taskEnded(_ error: (any Error)?, with response: URLResponse?) {
+    if error == nil, let response, state.withLock({ $0.machine.isWaiting }) {
+      responseCame(response)
+    }
     // Closing a file and what a procedure releases are not for the session's own queue.
     DispatchQueue.global().async { self.finish(error) }
   }
@@ -121,10 +127,10 @@ final class NetworkTransfer<Sink: BodySink>: TaskEvents, @unchecked Sendable {
   private func cancelLater() { DispatchQueue.global().async { self.cancel() } }
 
   private func finish(_ error: (any Error)?) {
-    let (ending, completion, task) = state.withLock { state in
-      (state.machine.ending(error), state.completion.take(), state.task.take())
+    let (ending, completion, transfer) = state.withLock { state in
+      (state.machine.ending(error), state.completion.take(), state.transfer.take())
     }
-    _ = task
+    _ = transfer
     guard let completion else { return }
     do {
       switch ending {

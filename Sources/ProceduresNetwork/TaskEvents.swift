@@ -12,5 +12,7 @@ protocol TaskEvents: AnyObject, Sendable {
   func bodyWasSent(_ count: Int64, of total: Int64)
   /// Nothing can answer the server's challenge: what it said with it is the response.
   func challengeStaysUnanswered()
-  func taskEnded(_ error: (any Error)?)
+  /// - Parameter response: the last one, of which Foundation on Linux may have said nothing: it does not for a
+  ///   redirect that leads nowhere.
+  func taskEnded(_ error: (any Error)?, with response: URLResponse?)
 }

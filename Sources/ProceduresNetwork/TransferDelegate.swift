@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Foundation
 internal import ProcedurePrimitives
 #if canImport(FoundationNetworking)
@@ -7,11 +8,14 @@ internal import ProcedurePrimitives
 /// Hands what a session says of its tasks to those that follow them.
 final class TransferDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
   private let followers = Locked<[Int: any TaskEvents]>([:])
+  /// Taken to cancel a task, and to answer a challenge, and never on the session's own queue, for which both
+  /// wait.
+  private let challengeOrCancel = Locked(())
 
-  /// Makes a task whose events `follower` receives.
+  /// Makes a task whose events `follower` receives, and which the delegate that comes with it cancels.
   static func makeTask<Task: URLSessionTask>(
     for follower: some TaskEvents, in session: URLSession, _ make: (URLSession) -> Task
-  ) -> Task {
+  ) -> (task: Task, delegate: TransferDelegate) {
     #if canImport(FoundationNetworking)
       let carrier = CarrierSession.carrying(for: session)
       let task = make(carrier.session)
@@ -23,8 +27,11 @@ final class TransferDelegate: NSObject, URLSessionDataDelegate, @unchecked Senda
       task.delegate = delegate
     #endif
     delegate.followers.withLock { $0[task.taskIdentifier] = follower }
-    return task
+    return (task, delegate)
   }
+
+  /// Ends the task, if it has not ended.
+  func cancel(_ task: URLSessionTask) { challengeOrCancel.withLock { _ in task.cancel() } }
 
   private func follower(of task: URLSessionTask) -> (any TaskEvents)? {
     followers.withLock { $0[task.taskIdentifier] }
@@ -52,7 +59,8 @@ final class TransferDelegate: NSObject, URLSessionDataDelegate, @unchecked Senda
   func urlSession(
     _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
   ) {
-    followers.withLock { $0.removeValue(forKey: task.taskIdentifier) }?.taskEnded(error)
+    let follower = followers.withLock { $0.removeValue(forKey: task.taskIdentifier) }
+    follower?.taskEnded(error, with: task.response)
   }
 
   #if canImport(FoundationNetworking)
@@ -73,12 +81,43 @@ final class TransferDelegate: NSObject, URLSessionDataDelegate, @unchecked Senda
       willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
       completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-      let isAsked = asked(about: task) { delegate, session in
+      let isAsked = asked(about: task) { delegate, userSession in
         delegate.urlSession(
-          session, task: task, willPerformHTTPRedirection: response, newRequest: request,
-          completionHandler: completionHandler)
+          userSession, task: task, willPerformHTTPRedirection: response, newRequest: request
+        ) { answer in
+          // Back to the session's own queue, which calls this.
+          session.getAllTasks { _ in
+            self.redirect(task, after: response, to: answer, completionHandler)
+          }
+        }
       }
-      if !isAsked { completionHandler(request) }
+      if !isAsked { redirect(task, after: response, to: request, completionHandler) }
+    }
+
+    /// Answers a redirect, unless the task does not wait for it any more. On the session's own queue.
+    ///
+    /// Foundation on Linux stops the program for an answer that comes when the task has ended. A cancel is
+    /// decided in one block of this queue and carried out in a later one, and so is an answer:
+    ///
+    /// ```
+    /// this queue │ cancel decided │ redirect │ cancel carried out │ answer: not waited for, stop
+    /// this queue │ redirect       │ answer   │ cancel decided     │ cancel carried out
+    /// ```
+    ///
+    /// So one that is given while no cancel has been decided comes before each that will be.
+    private func redirect(
+      _ task: URLSessionTask, after response: HTTPURLResponse, to request: URLRequest?,
+      _ completionHandler: (URLRequest?) -> Void
+    ) {
+      guard Self.goesOn(task) else { return }
+      // Only a timeout of the session, which ends the wait without a word, makes this the response.
+      guard task.response !== response else {
+        let follower = followers.withLock { $0.removeValue(forKey: task.taskIdentifier) }
+        follower?.taskEnded(URLError(.timedOut), with: nil)
+        DispatchQueue.global().async { self.cancel(task) }
+        return
+      }
+      completionHandler(request)
     }
 
     func urlSession(
@@ -96,11 +135,11 @@ final class TransferDelegate: NSObject, URLSessionDataDelegate, @unchecked Senda
         disposition, credential in
         switch (disposition, credential ?? proposal) {
         case (.cancelAuthenticationChallenge, _), (.rejectProtectionSpace, _):
-          completionHandler(disposition, nil)
+          self.cancel(task)
         case (.useCredential, let credential?) where isBasic:
-          completionHandler(.useCredential, credential)
+          self.answer(task, with: credential, completionHandler)
         case (.performDefaultHandling, _) where isBasic && proposal != nil:
-          completionHandler(.useCredential, proposal)
+          if let proposal { self.answer(task, with: proposal, completionHandler) }
         default: follower?.challengeStaysUnanswered()
         }
       }
@@ -111,6 +150,21 @@ final class TransferDelegate: NSObject, URLSessionDataDelegate, @unchecked Senda
       if isAsked { return }
       // Not here: an answer waits for the queue that this runs on.
       follower?.userSession.delegateQueue.addOperation { answer(.performDefaultHandling, nil) }
+    }
+
+    /// Foundation on Linux suspends and resumes the task, and stops the program for a cancel in between.
+    private func answer(
+      _ task: URLSessionTask, with credential: URLCredential,
+      _ completionHandler: (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+      challengeOrCancel.withLock { _ in
+        if Self.goesOn(task) { completionHandler(.useCredential, credential) }
+      }
+    }
+
+    /// Whether no cancel has been decided, and it has not ended.
+    private static func goesOn(_ task: URLSessionTask) -> Bool {
+      task.state == .running || task.state == .suspended
     }
 
     func urlSession(

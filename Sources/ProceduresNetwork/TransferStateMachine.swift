@@ -75,6 +75,9 @@ struct TransferStateMachine {
     }
   }
 
+  /// Whether nothing has come.
+  var isWaiting: Bool { if case .waiting = stage { true } else { false } }
+
   /// nil while it is not known how much will come.
   var fractionReceived: Double? {
     expected > 0 ? min(Double(received) / Double(expected), 1) : nil

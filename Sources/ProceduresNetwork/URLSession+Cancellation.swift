@@ -6,10 +6,11 @@ public import Foundation
 
 /// A URL task can be registered on a token: `token.register(task)` cancels it with the token.
 ///
-/// The cancel is Foundation's own. On Linux that stops the program ("a task that in not in the registry") if it
-/// comes while a session with a cache asks that, as it does before each data task. There use
-/// `data(from:cancellationToken:)` or `NetworkDataProcedure`, or a session whose `configuration.urlCache`
-/// is nil.
+/// The cancel is Foundation's own. On Linux that stops the program at some moments: while a session with a cache
+/// asks that, as it does before each data task ("a task that in not in the registry"), and while the delegate of
+/// a session is asked for a redirect ("Received callback for HTTP redirection") or a credential. There use
+/// `data(from:cancellationToken:)` or `NetworkDataProcedure`, whose cancels keep out of these moments, or a
+/// session without a delegate whose `configuration.urlCache` is nil.
 extension URLSessionTask: Cancelable {}
 
 extension URLSession {
@@ -21,7 +22,7 @@ extension URLSession {
   /// On Linux, where Foundation stops the program for a cancel at the wrong moment, a second session carries
   /// the task, as with `NetworkTaskProcedure`. It has the same configuration but for the cache, and asks this
   /// session's delegate for redirects and credentials. So `invalidateAndCancel()` of this session does not end
-  /// it, and `getAllTasks` does not name it: cancel the token, or the task.
+  /// it, and `getAllTasks` does not name it: cancel the token.
   ///
   /// ```swift
   /// session.data(from: url, cancellationToken: token) { result in
@@ -87,13 +88,13 @@ extension URLSession {
     completion: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
   ) -> URLSessionDataTask {
     #if canImport(FoundationNetworking)
-      let task = CarriedLoad.makeTask(for: url, in: self, completion: completion)
+      return CarriedLoad.start(url, in: self, until: cancellationToken, completion: completion)
     #else
       let task = dataTask(with: url, completionHandler: completion)
+      cancellationToken.register(task)
+      task.resume()
+      return task
     #endif
-    cancellationToken.register(task)
-    task.resume()
-    return task
   }
 
   /// The same, until a token of couchdeveloper's protocol is cancelled.

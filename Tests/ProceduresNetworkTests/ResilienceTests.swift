@@ -48,7 +48,9 @@ struct ResilienceTests {
     }
     for status in [408, 425, 429, 500, 502, 503, 504] { #expect(isRetried(refusal(status))) }
     for status in [300, 400, 401, 403, 404, 409, 501] { #expect(!isRetried(refusal(status))) }
-    for code in [URLError.Code.timedOut, .networkConnectionLost, .cannotConnectToHost] {
+    for code in [
+      URLError.Code.timedOut, .networkConnectionLost, .cannotConnectToHost, .badServerResponse,
+    ] {
       #expect(isRetried(URLError(code)))
     }
     for code in [URLError.Code.badURL, .cancelled, .serverCertificateUntrusted] {
@@ -56,9 +58,10 @@ struct ResilienceTests {
     }
     #expect(isRetried(ProcedureError(.timedOut)) && !isRetried(CancellationError()))
     // A POST may have been acted on, unless it cannot have.
-    for error in [refusal(500), refusal(504), URLError(.timedOut), ProcedureError(.timedOut)]
-      as [any Error]
-    {
+    for error in [
+      refusal(500), refusal(504), URLError(.timedOut), URLError(.badServerResponse),
+      ProcedureError(.timedOut),
+    ] as [any Error] {
       #expect(!isRetried(error, "POST") && isRetried(error, nil) && isRetried(error, "PUT"))
     }
     for error in [refusal(429), refusal(503), URLError(.cannotConnectToHost)] as [any Error] {
@@ -269,6 +272,68 @@ struct ResilienceTests {
     ProcedureQueue(clock: clock.clock).add(fetch, decode)
     #expect(try await decode.value == ["a": 1])
     #expect(asked.value == 4 && waits.events == [.seconds(3), .seconds(2), .seconds(1)])
+  }
+
+  @Test("I4: a server that ends the connection without an answer is asked again, but for a POST")
+  func closingServer() async throws {
+    let asked = Counter()
+    let server = try LoopbackServer { _, connection in
+      if asked.increment() < 3 { connection.end() } else { connection.send(body: "here again") }
+    }
+    defer { server.stop() }
+    var resilience = NetworkResilience()
+    resilience.backoffStrategy = .immediate
+    let session = URLSession(configuration: .patient)
+    let fetch = NetworkProcedure(resilience: resilience) {
+      NetworkDataProcedure(session: session)
+    }
+    fetch.input = URLRequest(url: server.url("/"))
+    ProcedureQueue().add(fetch)
+    #expect(try await fetch.value.payload == Data("here again".utf8) && asked.value == 3)
+
+    let closed = Counter()
+    let closing = try LoopbackServer { _, connection in
+      closed.increment()
+      connection.end()
+    }
+    defer { closing.stop() }
+    let send = NetworkProcedure(resilience: resilience) { [url = closing.url("/")] in
+      var request = URLRequest(url: url)
+      request.httpMethod = "POST"
+      return NetworkUploadProcedure(session: session, request: request, body: .data(Data([1])))
+    }
+    let outcome = await ProcedureQueue().run(send)
+    #expect(outcome.errors.first is URLError && closed.value == 1)
+  }
+
+  @Test("Z4, I4: no attempt at all is a failure, and says so")
+  func noAttempt() {
+    var resilience = NetworkResilience()
+    resilience.maximumNumberOfAttempts = 0
+    resilience.deadline = .seconds(60)
+    let fetch = NetworkProcedure(name: "fetch", resilience: resilience, body: attempts())
+    let queue = start(fetch)
+    #expect(fetch.outcome == .failed([ProcedureError(.notAttempted, procedure: "fetch")]))
+    #expect(made.value == 0 && queue.count == 0)
+  }
+
+  @Test("I4: an error with a status and a header can be made, for a test without a server")
+  func ownError() {
+    var resilience = NetworkResilience()
+    resilience.backoffStrategy = .immediate
+    let busy = NetworkError(
+      .unacceptableStatus, request: request, status: 429, header: ["Retry-After": "30"],
+      body: Data("slow down".utf8))
+    #expect(busy.statusCode == 429 && busy.retryAfter == .seconds(30) && busy.body.count == 9)
+    #expect("\(busy)" == "GET a.example/b was answered with status 429")
+    let fetch = NetworkProcedure(resilience: resilience, body: attempts(busy))
+    _ = start(fetch)
+    pass(.seconds(30) - .milliseconds(1))
+    #expect(made.value == 1)
+    pass(.milliseconds(1))
+    #expect(fetch.outcome == .succeeded && made.value == 2)
+    let refused = NetworkError(.bodyNotAllowed, request: request)
+    #expect(refused.response == nil && refused.statusCode == nil)
   }
 
   @Test("I4: a cancel while it waits, or while it loads, ends it as cancelled")
