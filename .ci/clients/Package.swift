@@ -24,6 +24,13 @@ let package = Package(
       name: "Runbook", dependencies: products + ["Primitives", "Benchmarks", "TestSupport"]),
     .executableTarget(name: "BlockedMain", dependencies: products),
     .executableTarget(
+      name: "Subclasses",
+      dependencies: products + [
+        .product(name: "ProceduresProcess", package: "Procedures"),
+        .product(name: "ProceduresTesting", package: "Procedures"),
+      ],
+      swiftSettings: [.swiftLanguageMode(.v6)]),
+    .executableTarget(
       name: "FirstInSwift5", dependencies: products,
       swiftSettings: [.swiftLanguageMode(.v5)]),
     .executableTarget(

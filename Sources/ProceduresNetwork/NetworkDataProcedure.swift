@@ -36,11 +36,13 @@ nonisolated open class NetworkDataProcedure: NetworkTaskProcedure<Data>, InputPr
   }
 
   /// Makes a procedure that loads the contents of a URL.
-  public convenience init(
+  public init(
     name: String? = nil, session: URLSession = .shared, url: URL,
     accepting: Set<Int> = successfulStatusCodes
   ) {
-    self.init(name: name, session: session, request: URLRequest(url: url), accepting: accepting)
+    let request = URLRequest(url: url)
+    super.init(name: name ?? request.summary, session: session, accepting: accepting)
+    input = request
   }
 
   /// Sends the request.

@@ -44,13 +44,14 @@ nonisolated open class NetworkDownloadProcedure: NetworkTaskProcedure<URL>, Inpu
   }
 
   /// Makes a procedure that downloads the contents of a URL.
-  public convenience init(
+  public init(
     name: String? = nil, session: URLSession = .shared, url: URL, to destination: URL? = nil,
     accepting: Set<Int> = successfulStatusCodes
   ) {
-    self.init(
-      name: name, session: session, request: URLRequest(url: url), to: destination,
-      accepting: accepting)
+    let request = URLRequest(url: url)
+    self.destination = destination
+    super.init(name: name ?? request.summary, session: session, accepting: accepting)
+    input = request
   }
 
   /// Sends the request.

@@ -41,11 +41,11 @@ nonisolated open class NetworkUploadProcedure: NetworkTaskProcedure<Data>, Input
   ///   - request: where it is sent, and how; not a GET.
   ///   - body: the body that is sent.
   ///   - accepting: the statuses that count as success.
-  public convenience init(
+  public init(
     name: String? = nil, session: URLSession = .shared, request: URLRequest, body: UploadBody,
     accepting: Set<Int> = successfulStatusCodes
   ) {
-    self.init(name: name ?? request.summary, session: session, accepting: accepting)
+    super.init(name: name ?? request.summary, session: session, accepting: accepting)
     input = HTTPPayloadRequest(payload: body, request: request)
   }
 

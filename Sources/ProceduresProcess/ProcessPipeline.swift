@@ -41,12 +41,19 @@
     /// Makes a pipeline of programs that are on no queue and in no group.
     public init(_ stages: [ProcessProcedure]) {
       super.init(children: [])
-      failurePolicy = .cancelRemaining
-      for stage in stages { append(stage) }
+      consist(of: stages)
     }
 
     /// Makes a pipeline of programs that are on no queue and in no group.
-    public convenience init(_ stages: ProcessProcedure...) { self.init(stages) }
+    public init(_ stages: ProcessProcedure...) {
+      super.init(children: [])
+      consist(of: stages)
+    }
+
+    private func consist(of stages: [ProcessProcedure]) {
+      failurePolicy = .cancelRemaining
+      for stage in stages { append(stage) }
+    }
 
     /// The programs, from the first to the last.
     public final var stages: [ProcessProcedure] { members.withLock { $0 } }

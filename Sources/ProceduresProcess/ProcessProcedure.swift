@@ -70,21 +70,25 @@
     public init(_ configuration: ProcessConfiguration) {
       run = Locked(Run(configuration: configuration))
       super.init()
-      // Not its arguments: names go into logs, and arguments may hold secrets.
-      name = configuration.program
+      nameAfterProgram()
     }
 
     /// A procedure that runs a program: a path, or a name that is looked up in `PATH`.
     ///
     /// `configure` is called once, here and now, to set everything else.
-    public convenience init(
+    public init(
       _ program: String, arguments: [String] = [],
       configure: (inout ProcessConfiguration) -> Void = { _ in }
     ) {
       var configuration = ProcessConfiguration(program: program, arguments: arguments)
       configure(&configuration)
-      self.init(configuration)
+      run = Locked(Run(configuration: configuration))
+      super.init()
+      nameAfterProgram()
     }
+
+    /// Not after its arguments: names go into logs, and arguments may hold secrets.
+    private func nameAfterProgram() { name = configuration.program }
 
     /// The program and how it is run. May be read from any thread; a change counts until the
     /// procedure executes.

@@ -21,6 +21,20 @@ nonisolated open class DelayProcedure: Procedure, @unchecked Sendable {
     if let name { self.name = name }
   }
 
+  /// Makes a delay of so many seconds, counted from when it executes.
+  ///
+  /// ```swift
+  /// queue.add(DelayProcedure(by: 0.5))
+  /// ```
+  ///
+  /// At zero or less, and at what is not a number, it ends at once; infinity never ends by itself.
+  @_disfavoredOverload  // .zero is a Duration.
+  public init(name: String? = nil, by seconds: Double) {
+    timer = DelayTimer(.after(Duration.seconds(1).saturatingMultiplied(by: seconds)))
+    super.init()
+    if let name { self.name = name }
+  }
+
   /// Makes a delay until an instant.
   public init(name: String? = nil, until instant: ContinuousClock.Instant) {
     timer = DelayTimer(.at(instant))
@@ -28,14 +42,8 @@ nonisolated open class DelayProcedure: Procedure, @unchecked Sendable {
     if let name { self.name = name }
   }
 
-  /// Makes a delay whose end, and the clock that it is on, follow from the clock of the queue.
-  ///
-  /// - Parameter end: called once, when the delay executes.
-  package init(
-    name: String? = nil,
-    endingAt end:
-      @escaping @Sendable (_ queueClock: TimerClock) -> (TimerClock, ContinuousClock.Instant)
-  ) {
+  /// Makes a delay until something else that is an end: with `ProceduresFoundation` a `Date`.
+  public init(name: String? = nil, until end: some DelayEnd) {
     timer = DelayTimer(.resolved(end))
     super.init()
     if let name { self.name = name }
@@ -59,23 +67,31 @@ nonisolated open class DelayProcedure: Procedure, @unchecked Sendable {
   }
 }
 
+/// The end of a delay that is no instant of the queue's clock: with `ProceduresFoundation`, a `Date`.
+public protocol DelayEnd: Sendable {
+  /// The clock that ends the delay, and when.
+  ///
+  /// Called once, in the turn of the delay, when it executes.
+  func endOfDelay(on queueClock: TimerClock) -> (TimerClock, ContinuousClock.Instant)
+}
+
 /// Finishes a procedure when its time has come.
 ///
 /// Unchecked because the procedure's turn starts and stops it, and `procedure` belongs to the
 /// thread that got the timer out of its service: the timer's, when it fires, or the turn's, if it
 /// was in time to cancel it.
 private final class DelayTimer: TimerTarget, @unchecked Sendable {
-  enum DelayEnd: Sendable {
+  enum End: Sendable {
     case after(Duration)
     case at(ContinuousClock.Instant)
-    case resolved(@Sendable (TimerClock) -> (TimerClock, ContinuousClock.Instant))
+    case resolved(any DelayEnd)
   }
 
-  private let end: DelayEnd
+  private let end: End
   @safe @exclusivity(unchecked) private var procedure: Procedure?
   @safe @exclusivity(unchecked) private var pending: (clock: TimerClock, key: SlabKey)?
 
-  init(_ end: DelayEnd) {
+  init(_ end: End) {
     self.end = end
   }
 
@@ -88,7 +104,7 @@ private final class DelayTimer: TimerTarget, @unchecked Sendable {
       switch end {
       case .after(let duration): (queueClock, queueClock.now.saturatingAdvanced(by: duration))
       case .at(let instant): (queueClock, instant)
-      case .resolved(let end): end(queueClock)
+      case .resolved(let end): end.endOfDelay(on: queueClock)
       }
     guard instant > clock.now else { return false }
     self.procedure = procedure

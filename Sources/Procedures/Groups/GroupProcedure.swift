@@ -28,7 +28,7 @@ internal import ProcedurePrimitives
 /// that `child(_:willFinishWithErrors:)`, or a closure given to `recover`, keeps. A child that
 /// ended only because a sibling or the group did is not reported: one cause is one error.
 nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
-  private final let list: ReadyList
+  private final let list = ReadyList(childrenOf: GroupReference())
   final let childResults = Locked(ChildResults())
   /// Whether closures are to be asked about children.
   final let hasRecoveries = AtomicByte(0)
@@ -42,62 +42,60 @@ nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
   /// Whether children may start. In turns only.
   @safe @exclusivity(unchecked) private final var beginning = Beginning.none
 
-  /// Makes a group of `children`, none of which may be on a queue or in a group.
-  public init(children: [Procedure] = []) {
-    let reference = GroupReference()
-    list = ReadyList(childrenOf: reference)
-    super.init()
-    reference.refer(to: self)
-    list.consist(of: children)
-  }
-
-  /// Makes a group with a name.
+  /// Makes a group of `children`.
   ///
   /// - Parameters:
   ///   - name: its name; nil for the name of its type.
   ///   - children: none of which may be on a queue or in a group.
-  public init(name: String?, children: [Procedure] = []) {
-    let reference = GroupReference()
-    list = ReadyList(childrenOf: reference)
+  public init(name: String? = nil, children: [Procedure] = []) {
     super.init()
-    reference.refer(to: self)
-    if let name { self.name = name }
-    list.consist(of: children)
+    consist(of: children, name)
   }
 
-  /// Makes a group of the procedures of a sequence: a set of some subclass, a lazy map.
-  public convenience init<Children: Sequence>(children: Children)
-  where Children.Element: Procedure {
-    self.init(name: nil, children: children)
-  }
-
-  /// Makes a group, with a name, of the procedures of a sequence.
+  /// Makes a group of the procedures of a sequence: an array or a set of some subclass, a lazy map.
   @_disfavoredOverload  // An array is that of the other one.
-  public convenience init<Children: Sequence>(name: String?, children: Children)
+  public init<Children: Sequence>(name: String? = nil, children: Children)
   where Children.Element: Procedure {
-    self.init(name: name, children: [Procedure](listing: children))
+    super.init()
+    consist(of: [Procedure](listing: children), name)
   }
 
-  /// Makes a group of the procedures of a sequence, as `init(children:)`.
-  public convenience init<Children: Sequence>(_ children: Children)
+  /// Makes a group of the procedures of a sequence, as `init(name:children:)`.
+  public init<Children: Sequence>(name: String? = nil, _ children: Children)
   where Children.Element: Procedure {
-    self.init(name: nil, children: children)
-  }
-
-  /// Makes a group, with a name, of the procedures of a sequence.
-  public convenience init<Children: Sequence>(name: String?, _ children: Children)
-  where Children.Element: Procedure {
-    self.init(name: name, children: children)
+    super.init()
+    consist(of: [Procedure](listing: children), name)
   }
 
   /// Makes a group of the procedures given.
-  public convenience init(_ children: Procedure...) {
-    self.init(children: children)
+  public init(name: String? = nil, _ children: Procedure...) {
+    super.init()
+    consist(of: children, name)
   }
 
-  /// Makes a group, with a name, of the procedures given.
-  public convenience init(name: String?, _ children: Procedure...) {
-    self.init(name: name, children: children)
+  /// Makes a group of the procedures written in a closure.
+  ///
+  /// ```swift
+  /// queue.add(
+  ///   GroupProcedure {
+  ///     download.then(resize).then(upload)
+  ///     if wantsReport { Report() }
+  ///   })
+  /// ```
+  ///
+  /// See `ProcedureBuilder` for what may be written.
+  public init(
+    name: String? = nil, @ProcedureBuilder _ children: () throws -> [Procedure]
+  ) rethrows {
+    let children = try children()
+    super.init()
+    consist(of: children, name)
+  }
+
+  private func consist(of children: [Procedure], _ name: String?) {
+    list.owner?.refer(to: self)
+    if let name { self.name = name }
+    list.consist(of: children)
   }
 
   deinit {

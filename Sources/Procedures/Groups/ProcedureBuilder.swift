@@ -57,23 +57,3 @@ public enum ProcedureBuilder {
     return procedures.filter { seen.insert($0).inserted }
   }
 }
-
-extension GroupProcedure {
-  /// Makes a group of the procedures written in a closure.
-  ///
-  /// ```swift
-  /// queue.add(
-  ///   GroupProcedure {
-  ///     download.then(resize).then(upload)
-  ///     if wantsReport { Report() }
-  ///   })
-  /// ```
-  ///
-  /// See `ProcedureBuilder` for what may be written.
-  public convenience init(
-    name: String? = nil, @ProcedureBuilder _ children: () throws -> [Procedure]
-  ) rethrows {
-    self.init(children: try children())
-    if let name { self.name = name }
-  }
-}

@@ -9,7 +9,8 @@ internal import ProcedurePrimitives
 /// A group: each attempt is a child, made when the one before has finished, however that ended. It
 /// goes on until the closure returns nil, there were `max` attempts, the wait strategy has no
 /// further interval, or the repeat is cancelled. All waits are on the queue's clock; the first
-/// stands before the second attempt. With `max: 0` or less nothing is attempted, and it succeeds.
+/// stands before the second attempt. With `max: 0` or less nothing is attempted, and it succeeds: it has
+/// repeated as often as it was to.
 ///
 /// It ends with the errors of its last attempt, unwrapped: a waiter can catch them by their own
 /// type. The errors of earlier attempts are dropped, so that an endless repeat needs no more memory
@@ -57,14 +58,6 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
   ///   - wait: how long to wait between two.
   ///   - body: makes an attempt. A closure that may return nil ends the repeat with that; with
   ///     several statements it says so: `{ () -> Poll? in … }`.
-  public convenience init(
-    name: String? = nil, max: Int? = nil, wait: WaitStrategy = .immediate,
-    body: @escaping @Sendable () -> Attempt
-  ) {
-    self.init(name: name, max: max, wait: wait, body: { () -> Attempt? in body() })
-  }
-
-  /// Makes a repeat that ends when `body` returns nil, at the latest.
   public init(
     name: String? = nil, max: Int? = nil, wait: WaitStrategy = .immediate,
     body: @escaping @Sendable () -> Attempt?
@@ -108,7 +101,7 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
 
   /// Makes the first attempt. An override calls `super.execute()`.
   open override func execute() {
-    makeAttempt(after: nil)
+    if !makeAttempt(after: nil), !isCancelled { setOwnErrors(errorsWithoutAttempt) }
     super.execute()
   }
 
@@ -117,6 +110,9 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
     let released = makeNext.take()
     _ = released
   }
+
+  /// What it ends with if there was nothing to attempt.
+  var errorsWithoutAttempt: [any Error] { [] }
 
   // MARK: The next attempt
 

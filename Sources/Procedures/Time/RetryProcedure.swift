@@ -9,7 +9,8 @@
 ///
 /// Like `RepeatProcedure`, except that the next attempt is made only after one that ended with
 /// errors. When an attempt succeeds, the retry succeeds; the errors of earlier attempts are
-/// dropped. When there is no further attempt, it fails with the errors of the last one, unwrapped:
+/// dropped. When there is no attempt at all, it fails with `ProcedureError.Code.notAttempted`. When there is no
+/// further one, it fails with the errors of the last, unwrapped:
 ///
 /// ```swift
 /// do {
@@ -58,21 +59,12 @@ nonisolated open class RetryProcedure<Attempt: ProcedureProtocol>: RepeatProcedu
   ///
   /// - Parameters:
   ///   - name: its name in logs and errors.
-  ///   - max: how many attempts at most; nil for no limit. With 0 or less nothing is attempted, and it
-  ///     succeeds without an output.
+  ///   - max: how many attempts at most; nil for no limit. With 0 or less nothing is attempted, and it fails.
   ///   - wait: how long to wait between two.
   ///   - body: makes an attempt. A closure that may return nil gives up with that; with several
   ///     statements it says so: `{ () -> Fetch? in … }`.
   ///   - handler: receives each failure, and may change the next attempt. Called in the turns of
   ///     the retry, and released when the retry has finished.
-  public convenience init(
-    name: String? = nil, max: Int? = nil, wait: WaitStrategy = .immediate,
-    body: @escaping @Sendable () -> Attempt, retry handler: Handler? = nil
-  ) {
-    self.init(name: name, max: max, wait: wait, body: { () -> Attempt? in body() }, retry: handler)
-  }
-
-  /// Makes a retry that gives up when `body` returns nil, at the latest.
   public init(
     name: String? = nil, max: Int? = nil, wait: WaitStrategy = .immediate,
     body: @escaping @Sendable () -> Attempt?, retry handler: Handler? = nil
@@ -98,6 +90,9 @@ nonisolated open class RetryProcedure<Attempt: ProcedureProtocol>: RepeatProcedu
   }
 
   // MARK: The next attempt
+
+  /// What was never tried has not succeeded.
+  final override var errorsWithoutAttempt: [any Error] { [ProcedureError.notAttempted(name)] }
 
   final override func goOn(after attempt: Attempt, _ errors: [any Error]) {
     goesOn = false

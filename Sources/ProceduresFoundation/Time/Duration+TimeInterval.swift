@@ -10,14 +10,6 @@ extension Duration {
   /// next.delay = Duration(saturating: response.retryAfter)   // a TimeInterval
   /// ```
   public init(saturating seconds: TimeInterval) {
-    // Some 5 × 10¹² years.
-    let limit = 1.7e20
-    if seconds.isNaN {
-      self = .zero
-    } else if abs(seconds) < limit {
-      self = .seconds(seconds)
-    } else {
-      self = seconds < 0 ? .shortest : .longest
-    }
+    self = Duration.seconds(1).saturatingMultiplied(by: seconds)
   }
 }

@@ -38,18 +38,51 @@ import Testing
     #expect(first.count == 1)
   }
 
-  @Test("Z4: without a further attempt it fails with the errors of the last; max: 0 attempts none")
+  @Test("Z4: without a further attempt it fails with the errors of the last")
   func failure() {
     let queue = makeQueue()
     let retry = RetryProcedure(max: 3, body: attempts(failing: .max))
-    let none = RetryProcedure(max: 0, body: attempts(failing: .max))
-    queue.add(retry, none)
+    queue.add(retry)
     scheduler.run()
     #expect(retry.outcome == .failed([TestError("3")]))
     #expect(retry.count == 3)
-    #expect(none.outcome == .succeeded)
-    #expect(none.count == 0)
     #expect(throws: TestError("3")) { try retry.output?.get() }
+  }
+
+  @Test("Z4: a retry without an attempt fails, and says what to do; so do those that wait for it")
+  func noAttempt() {
+    let queue = makeQueue()
+    let none: [RetryProcedure<ResultProcedure<Int>>] = [
+      RetryProcedure(name: "a", max: 0, body: attempts(failing: 0)),
+      RetryProcedure(name: "a", max: -1, body: attempts(failing: 0)),
+      RetryProcedure(name: "a") { () -> ResultProcedure<Int>? in nil },
+      RetryProcedure(name: "a", iterator: NoAttempts()),
+    ]
+    for retry in none {
+      let after = IdentityProcedure<Int>().injectResult(from: retry)
+      queue.add(retry, after)
+      scheduler.run()
+      #expect(retry.outcome == .failed([ProcedureError(.notAttempted, procedure: "a")]))
+      #expect(retry.count == 0 && retry.output == nil)
+      #expect((after.errors.first as? ProcedureError)?.code == .dependencyFailed)
+    }
+    #expect(
+      none[0].errors.first.map { "\($0)" }
+        == "'a' made no attempt: give it a max of 1 or more, and return an attempt the first time that "
+        + "one is asked for.")
+    let cancelled = RetryProcedure(max: 0, body: attempts(failing: 0))
+    cancelled.addWillExecuteBlockObserver { retry, _ in retry.cancel() }
+    queue.add(cancelled)
+    scheduler.run()
+    #expect(cancelled.outcome == .cancelled([]))
+    let repeated = RepeatProcedure(max: 0, body: attempts(failing: 0))
+    queue.add(repeated)
+    scheduler.run()
+    #expect(repeated.outcome == .succeeded && repeated.count == 0)
+  }
+
+  private struct NoAttempts: IteratorProtocol, Sendable {
+    mutating func next() -> RepeatProcedurePayload<ResultProcedure<Int>>? { nil }
   }
 
   /// How an attempt ends.

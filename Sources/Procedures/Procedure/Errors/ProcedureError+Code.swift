@@ -41,6 +41,8 @@ extension ProcedureError {
     public static let conditionFailed = Code(rawValue: "conditionFailed")
     /// It waited for itself, by way of others. See `cycle`.
     public static let dependencyCycle = Code(rawValue: "dependencyCycle")
+    /// A retry had nothing to attempt: its `max` is 0, or its closure or iterator gave no attempt.
+    public static let notAttempted = Code(rawValue: "notAttempted")
     /// Its finish handle was released without having been called.
     public static let finishDropped = Code(rawValue: "finishDropped")
     /// The type does not override `execute()`.

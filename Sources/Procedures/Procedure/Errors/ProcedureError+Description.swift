@@ -29,6 +29,9 @@ extension ProcedureError: CustomStringConvertible {
     case .requirementNotSatisfied:
       "\(quoted("It")) has no value where one is needed: set or inject its input before it "
         + "executes, or finish it with an output."
+    case .notAttempted:
+      "\(quoted("A retry")) made no attempt: give it a max of 1 or more, and return an attempt the first "
+        + "time that one is asked for."
     case .finishDropped:
       "\(quoted("It")) released its finish handle without calling it; call it on every path."
     case .conditionFailed:

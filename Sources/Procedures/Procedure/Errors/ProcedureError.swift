@@ -168,6 +168,8 @@ extension ProcedureError {
     Self(.requirementNotSatisfied, of: name)
   }
 
+  static func notAttempted(_ name: String) -> Self { Self(.notAttempted, of: name) }
+
   static func finishDropped(_ name: String) -> Self { Self(.finishDropped, of: name) }
 
   static func conditionFailed(

@@ -23,11 +23,15 @@ nonisolated open class GatherProcedure<Element: Sendable>: Procedure, OutputProc
   private final let elements: Locked<[Element?]>
 
   /// Makes a procedure that gathers the outputs of `sources`.
-  public convenience init<Source: OutputProcedure>(
+  public init<Source: OutputProcedure>(
     name: String? = nil, _ sources: some Sequence<Source>
   )
   where Source.Output == Element {
-    self.init(name: name, sources.map { $0 as any OutputProcedure<Element> })
+    let sources = Array(sources)
+    elements = Locked(Array(repeating: nil, count: sources.count))
+    super.init()
+    if let name { self.name = name }
+    for (index, source) in sources.enumerated() { gather(from: source, at: index) }
   }
 
   /// Makes a procedure that gathers the outputs of sources of several types.

@@ -1,0 +1,123 @@
+import Foundation
+import ProcedureTestSupport
+import Testing
+
+/// Whoever subclasses an open class can call each of its initialisers.
+///
+/// A convenience initialiser cannot be called by a subclass, and one that is taken for `super.init` is not always
+/// refused: where a stored property is assigned first, Swift 6.3 says nothing, and the program does not link.
+@Suite struct OpenClassTests {
+  private struct Source {
+    let path: String
+    let lines: [Substring]
+
+    init(_ path: String, _ text: String) {
+      self.path = path
+      lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    }
+
+    /// Those that open a body, by their names and indentations.
+    private static func type(of line: Substring) -> (name: String, indentation: Int)? {
+      guard let match = line.firstMatch(of: #/^( *)(?:[\w@()]+ )*(?:class|extension) (\w+)/#)
+      else { return nil }
+      return (String(match.2), match.1.count)
+    }
+
+    var openClasses: [String] {
+      lines.filter { $0.contains(#/\bopen class /#) }.compactMap { Self.type(of: $0)?.name }
+    }
+
+    /// The types that have a convenience initialiser which can be called, with the lines.
+    var convenience: [(type: String, line: Int)] {
+      var found: [(String, Int)] = []
+      var types: [Int: String] = [:]
+      for (index, line) in lines.enumerated() {
+        if let (name, indentation) = Self.type(of: line) { types[indentation] = name }
+        guard line.contains(#/\bconvenience\b.*\binit\b/#) else { continue }
+        let indentation = line.prefix { $0 == " " }.count
+        let attributes = lines[..<index].reversed().prefix { line in
+          let text = line.drop { $0 == " " }
+          return !text.isEmpty && !text.hasPrefix("///") && !text.hasPrefix("}")
+        }
+        if attributes.contains(where: { $0.contains("unavailable") }) { continue }
+        if let type = types[indentation - 2] { found.append((type, index + 1)) }
+      }
+      return found
+    }
+  }
+
+  private static func faults(_ sources: [Source]) -> [String] {
+    let open = Set(sources.flatMap(\.openClasses))
+    return sources.flatMap { source in
+      source.convenience.filter { open.contains($0.type) }.map { type, line in
+        "\(source.path):\(line): \(type) is open; make its initialiser a designated one"
+      }
+    }
+  }
+
+  private static func sources() throws -> [Source] {
+    let folder = URL.packageRoot.appending(path: "Sources")
+    return try (FileManager.default.enumerator(atPath: folder.path)?.allObjects ?? [])
+      .compactMap { $0 as? String }
+      .filter { $0.hasSuffix(".swift") && !$0.contains(".docc/") }
+      .sorted()
+      .map { Source($0, try String(contentsOf: folder.appending(path: $0), encoding: .utf8)) }
+  }
+
+  @Test("every initialiser of an open class can be called by a subclass")
+  func designated() throws {
+    #expect(try Self.faults(Self.sources()) == [])
+  }
+
+  @Test("the client package subclasses each open class")
+  func subclassed() throws {
+    let client = try String(
+      contentsOf: .packageRoot.appending(path: ".ci/clients/Sources/Subclasses/main.swift"),
+      encoding: .utf8)
+    let classes = try Self.sources().flatMap(\.openClasses)
+    #expect(classes.count > 30)
+    // What the network procedures have in common has no initialiser of its own for others.
+    for name in classes where name != "NetworkTaskProcedure" {
+      let subclass = try Regex("final class \\w+: \(name)[<,]")
+      #expect(client.contains(subclass), "\(name)")
+    }
+  }
+
+  @Test("a convenience initialiser is found: of the class, of an extension, in a condition")
+  func finds() {
+    let a = Source(
+      "A.swift",
+      """
+      nonisolated open class A<Value: Sendable>: Procedure,
+        @unchecked Sendable
+      {
+        public init() {}
+
+        /// One.
+        public convenience init(one: Int) { self.init() }
+      }
+      public final class B {
+        convenience init(two: Int) { self.init() }
+      }
+      """)
+    let b = Source(
+      "B.swift",
+      """
+      extension A {
+        @available(*, unavailable, message: "no")
+        public convenience init(three: Int) { unavailableName() }
+      }
+      #if os(Linux)
+        extension A {
+          @_disfavoredOverload
+          convenience public init(four: Int) { self.init() }
+        }
+      #endif
+      """)
+    #expect(
+      Self.faults([a, b]) == [
+        "A.swift:7: A is open; make its initialiser a designated one",
+        "B.swift:8: A is open; make its initialiser a designated one",
+      ])
+  }
+}
