@@ -9,6 +9,15 @@ extension Duration {
   /// The most negative there is.
   public static var shortest: Duration { Duration(attoseconds: .min) }
 
+  /// So many seconds, as exactly as `Duration.seconds`, or the bound; zero if it is not a number.
+  public static func saturating(seconds: Double) -> Duration {
+    // Some 5 × 10¹² years.
+    let limit = 1.7e20
+    if seconds.isNaN { return .zero }
+    if abs(seconds) < limit { return .seconds(seconds) }
+    return seconds < 0 ? .shortest : .longest
+  }
+
   /// The sum, or the bound that it would lie beyond.
   public func saturatingAdding(_ other: Duration) -> Duration {
     let (sum, overflow) = attoseconds.addingReportingOverflow(other.attoseconds)

@@ -30,7 +30,7 @@ nonisolated open class DelayProcedure: Procedure, @unchecked Sendable {
   /// At zero or less, and at what is not a number, it ends at once; infinity never ends by itself.
   @_disfavoredOverload  // .zero is a Duration.
   public init(name: String? = nil, by seconds: Double) {
-    timer = DelayTimer(.after(Duration.seconds(1).saturatingMultiplied(by: seconds)))
+    timer = DelayTimer(.after(.saturating(seconds: seconds)))
     super.init()
     if let name { self.name = name }
   }

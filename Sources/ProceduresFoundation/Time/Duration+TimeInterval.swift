@@ -10,6 +10,6 @@ extension Duration {
   /// next.delay = Duration(saturating: response.retryAfter)   // a TimeInterval
   /// ```
   public init(saturating seconds: TimeInterval) {
-    self = Duration.seconds(1).saturatingMultiplied(by: seconds)
+    self = .saturating(seconds: seconds)
   }
 }

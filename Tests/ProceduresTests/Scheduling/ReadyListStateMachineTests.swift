@@ -183,14 +183,13 @@ import Testing
       arrive(items[0], ready())
       arrive(items[1], inBatch(.start))
       if isReceivedEarly {
-        let isReceived = machine.receive(from: arrivals)
-        expect(isReceived)
+        machine.receive(from: arrivals)
       }
       arrive(items[2], inBatch(.waiting))
       arrive(items[3], inBatch(.start))
       arrive(items[4], ready())
       machine.complete([items[1], items[2], items[3]])
-      _ = machine.receive(from: arrivals)
+      machine.receive(from: arrivals)
       let taken = (0..<5).compactMap { _ in machine.takeJob()?.member.item.name }
       #expect(taken == ["0", "1", "3", "4"])
       machine.makeReady(items[2])
