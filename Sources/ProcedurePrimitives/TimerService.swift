@@ -7,6 +7,9 @@ public protocol TimerTarget: AnyObject, Sendable {
   func timerFired()
 }
 
+/// A target that only looks at something: virtual time does not pass for it alone.
+package protocol QuietTarget: TimerTarget {}
+
 /// A monotonic clock that wakes its targets. The real one stands on Dispatch, a test's on nothing.
 public protocol TimerService: AnyObject, Sendable {
   /// What time it is.

@@ -24,7 +24,8 @@ public import Procedures
 /// **Threads.** No thread waits. **Progress** is reported where the length is known: of what comes, and of
 /// an upload what is sent. **Values:** a new transfer is made each time that one of these executes; to try
 /// again make a new one, or have `NetworkProcedure` do so.
-nonisolated open class NetworkTaskProcedure<Payload: Sendable>: Procedure, OutputProcedure,
+nonisolated open class NetworkTaskProcedure<Payload: Sendable>: Procedure, EndsByItself,
+  OutputProcedure,
   @unchecked Sendable
 {
   /// The response, with its payload.

@@ -49,7 +49,7 @@
   /// **The terminal** is not the program's, unless `terminal` says so: it is in a session of its own.
   ///
   /// **Not on** iOS, tvOS, watchOS and visionOS, where a program cannot start another one.
-  nonisolated open class ProcessProcedure: Procedure, InputProcedure, OutputProcedure,
+  nonisolated open class ProcessProcedure: Procedure, EndsByItself, InputProcedure, OutputProcedure,
     @unchecked Sendable
   {
     /// The standard input of the program, instead of the one in `configuration`.

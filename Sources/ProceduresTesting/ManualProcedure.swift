@@ -12,7 +12,7 @@ public import Procedures
 ///
 /// `finish()` counts from when it has started; called earlier it is refused. To finish it from the
 /// start on, use `executing(within:)` first, or run it in a `ProcedureSimulation`.
-nonisolated open class ManualProcedure: Procedure, @unchecked Sendable {
+nonisolated open class ManualProcedure: Procedure, EndsByItself, @unchecked Sendable {
   private let endsWhenCancelled: Bool
 
   /// Makes a procedure that finishes when told.

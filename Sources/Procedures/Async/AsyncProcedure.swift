@@ -32,7 +32,19 @@ nonisolated open class AsyncProcedure: AsyncResultProcedure<Void>, @unchecked Se
   public override init(
     name: String? = nil,
     @_inheritActorContext @_implicitSelfCapture
-    _ body: @escaping @Sendable (_ procedure: AsyncResultProcedure<Void>) async throws -> Void
+    _ body:
+      @escaping @isolated(any) @Sendable (_ procedure: AsyncResultProcedure<Void>) async throws ->
+      Void
+  ) {
+    super.init(name: name, body)
+  }
+
+  /// The same of a function whose isolation is not in its type.
+  @_disfavoredOverload
+  public override init<Failure: Error>(
+    name: String? = nil,
+    _ body:
+      @escaping @Sendable (_ procedure: AsyncResultProcedure<Void>) async throws(Failure) -> Void
   ) {
     super.init(name: name, body)
   }

@@ -1,3 +1,5 @@
+internal import ProcedurePrimitives
+
 /// Runs an `async` closure as a task, and finishes with what it returns, or fails with what it
 /// throws.
 ///
@@ -24,7 +26,8 @@
 ///
 /// ## Ordering
 /// The body is no part of a turn: observers may be called for a cancel while it runs.
-nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, OutputProcedure,
+nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsByItself,
+  OutputProcedure,
   @unchecked Sendable
 {
   /// The closure, which returns the output as it is stored.
@@ -51,7 +54,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
 
   init(name: String?, _ work: AsyncWork, isolation: (any Actor)? = nil) {
     self.work = work
-    isIsolatedToMainActor = Self.isMainActor(isolation)
+    isIsolatedToMainActor = MainActor.isIsolation(isolation)
     super.init()
     if let name { self.name = name }
   }
@@ -67,7 +70,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
     _ body: @escaping @isolated(any) @Sendable () async throws -> Output
   ) {
     work = .task { _ in Self.stored(try await body()) }
-    isIsolatedToMainActor = Self.isMainActor(body.isolation)
+    isIsolatedToMainActor = MainActor.isIsolation(body.isolation)
     super.init()
     if let name { self.name = name }
   }
@@ -87,7 +90,23 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
   public init(
     name: String? = nil,
     @_inheritActorContext @_implicitSelfCapture
-    _ body: @escaping @Sendable (_ procedure: AsyncResultProcedure<Output>) async throws -> Output
+    _ body:
+      @escaping @isolated(any) @Sendable (_ procedure: AsyncResultProcedure<Output>) async throws ->
+      Output
+  ) {
+    work = .task { procedure in Self.stored(try await body(procedure)) }
+    isIsolatedToMainActor = MainActor.isIsolation(body.isolation)
+    super.init()
+    if let name { self.name = name }
+  }
+
+  /// The same of a function whose isolation is not in its type.
+  @_disfavoredOverload
+  public init<Failure: Error>(
+    name: String? = nil,
+    _ body:
+      @escaping @Sendable (_ procedure: AsyncResultProcedure<Output>) async throws(Failure) ->
+      Output
   ) {
     work = .task { procedure in Self.stored(try await body(procedure)) }
     isIsolatedToMainActor = false
@@ -130,10 +149,6 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, Output
       call(start)
     case nil: break
     }
-  }
-
-  private static func isMainActor(_ isolation: (any Actor)?) -> Bool {
-    if let isolation { isolation === MainActor.shared } else { false }
   }
 
   /// An output as it is stored.

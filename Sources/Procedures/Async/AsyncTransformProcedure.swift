@@ -18,7 +18,20 @@ nonisolated open class AsyncTransformProcedure<Input: Sendable, Output: Sendable
   public init(
     name: String? = nil,
     @_inheritActorContext @_implicitSelfCapture
-    _ transform: @escaping @Sendable (_ input: Input) async throws -> Output
+    _ transform: @escaping @isolated(any) @Sendable (_ input: Input) async throws -> Output
+  ) {
+    super.init(
+      name: name,
+      .task { procedure in
+        Self.stored(try await transform(Self.transforming(procedure).input))
+      }, isolation: transform.isolation)
+  }
+
+  /// The same of a function whose isolation is not in its type, such as one that is `nonisolated(nonsending)`.
+  @_disfavoredOverload
+  public init<Failure: Error>(
+    name: String? = nil,
+    _ transform: @escaping @Sendable (_ input: Input) async throws(Failure) -> Output
   ) {
     super.init(
       name: name,
@@ -32,9 +45,26 @@ nonisolated open class AsyncTransformProcedure<Input: Sendable, Output: Sendable
     name: String? = nil,
     @_inheritActorContext @_implicitSelfCapture
     _ transform:
-      @escaping @Sendable (
+      @escaping @isolated(any) @Sendable (
         _ procedure: AsyncTransformProcedure<Input, Output>, _ input: Input
       ) async throws -> Output
+  ) {
+    super.init(
+      name: name,
+      .task { procedure in
+        let (procedure, input) = try Self.transforming(procedure)
+        return Self.stored(try await transform(procedure, input))
+      }, isolation: transform.isolation)
+  }
+
+  /// The same of a function whose isolation is not in its type.
+  @_disfavoredOverload
+  public init<Failure: Error>(
+    name: String? = nil,
+    _ transform:
+      @escaping @Sendable (
+        _ procedure: AsyncTransformProcedure<Input, Output>, _ input: Input
+      ) async throws(Failure) -> Output
   ) {
     super.init(
       name: name,

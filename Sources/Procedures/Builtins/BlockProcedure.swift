@@ -13,7 +13,7 @@
 /// It ends when the closure returns. A `finish()` that comes later is too late, and is reported to the
 /// queue's `diagnosticsHandler`, or written to standard error; work that calls back later is an
 /// `AsyncProcedure(.callback) { finish in … }`.
-nonisolated open class BlockProcedure: Procedure, @unchecked Sendable {
+nonisolated open class BlockProcedure: Procedure, EndsByItself, @unchecked Sendable {
   /// Belongs to the turn, which releases it.
   @safe @exclusivity(unchecked) private final var block: (@Sendable () throws -> Void)?
 

@@ -11,7 +11,7 @@ internal import ProcedurePrimitives
 /// It runs on the queue's clock, which is monotonic: changes of the wall clock do not matter. It
 /// never ends early; at zero or less, or an instant in the past, it ends at once. All delays share
 /// one timer. Cancelled, it finishes at once.
-nonisolated open class DelayProcedure: Procedure, @unchecked Sendable {
+nonisolated open class DelayProcedure: Procedure, EndsByItself, @unchecked Sendable {
   private final let timer: DelayTimer
 
   /// Makes a delay of a length, counted from when it executes.

@@ -1,3 +1,5 @@
+internal import ProcedurePrimitives
+
 /// A condition that is a closure: true is satisfied, false is ignored, throwing is failing.
 ///
 /// ```swift
@@ -30,21 +32,51 @@ public struct BlockCondition: SynchronousCondition {
 /// ```swift
 /// upload.add(condition: AsyncCondition { await network.isReachable })
 /// ```
-public struct AsyncCondition: Condition {
+public struct AsyncCondition: Condition, MainActorBound {
   private let block: @Sendable (Procedure) async throws -> Bool
+  /// Whether the closure is isolated to the main actor.
+  let runsOnMainActor: Bool
 
   /// A closure that looks at the procedure.
-  public init(_ block: @escaping @Sendable (Procedure) async throws -> Bool) {
+  public init(_ block: @escaping @isolated(any) @Sendable (Procedure) async throws -> Bool) {
+    runsOnMainActor = MainActor.isIsolation(block.isolation)
+    self.block = { try await block($0) }
+  }
+
+  /// The same of a function whose isolation is not in its type, such as one that is `nonisolated(nonsending)`.
+  @_disfavoredOverload
+  public init<Failure: Error>(
+    _ block: @escaping @Sendable (Procedure) async throws(Failure) -> Bool
+  ) {
+    runsOnMainActor = false
     self.block = block
   }
 
   /// A closure that does not.
-  public init(_ block: @escaping @Sendable () async throws -> Bool) {
+  public init(_ block: @escaping @isolated(any) @Sendable () async throws -> Bool) {
+    runsOnMainActor = MainActor.isIsolation(block.isolation)
     self.block = { _ in try await block() }
   }
 
-  /// Awaits the closure, on the workers of the procedure's queue.
+  /// The same of a function whose isolation is not in its type.
+  @_disfavoredOverload
+  public init<Failure: Error>(_ block: @escaping @Sendable () async throws(Failure) -> Bool) {
+    runsOnMainActor = false
+    self.block = { _ in try await block() }
+  }
+
+  /// Awaits the closure, on the workers of the procedure's queue or on the closure's actor.
   public func evaluate(_ procedure: Procedure) async throws -> ConditionResult {
     try await block(procedure) ? .satisfied : .ignored
   }
+}
+
+/// A condition that knows whether it is evaluated on the main actor.
+protocol MainActorBound {
+  var runsOnMainActor: Bool { get }
+}
+
+extension Condition {
+  /// Whether it is known to be evaluated on the main actor.
+  var isMainActorBound: Bool { (self as? any MainActorBound)?.runsOnMainActor ?? false }
 }

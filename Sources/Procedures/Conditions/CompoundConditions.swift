@@ -3,7 +3,8 @@
 ///
 /// `AndCondition(a, b)`, also written `a && b`, is the same as adding `a` and then `b`. Without members it is
 /// satisfied.
-public struct AndCondition: Condition {
+public struct AndCondition: Condition, MainActorBound {
+  var runsOnMainActor: Bool { members.contains { $0.isMainActorBound } }
   let members: [any Condition]
 
   /// Makes a condition of several.
@@ -66,7 +67,8 @@ public struct AndCondition: Condition {
 ///
 /// If none is, failed beats ignored: the errors of all that failed are reported, several of them in
 /// one `ProcedureError.Code.conditionFailed`. Also written `a || b`. Without members it is ignored.
-public struct OrCondition: Condition {
+public struct OrCondition: Condition, MainActorBound {
+  var runsOnMainActor: Bool { members.contains { $0.isMainActorBound } }
   let members: [any Condition]
 
   /// Makes a condition of several.

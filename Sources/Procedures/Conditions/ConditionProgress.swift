@@ -7,6 +7,7 @@ final class ConditionProgress: PendingConditions, @unchecked Sendable {
     let name: String
     let limits: [ExclusionLimit]
     let asksForCategoriesOnly: Bool
+    let isMainActorBound: Bool
 
     init(_ condition: any Condition) {
       self.condition = condition
@@ -14,6 +15,7 @@ final class ConditionProgress: PendingConditions, @unchecked Sendable {
       // A condition that only asks for categories is not evaluated.
       name = asksForCategoriesOnly ? "" : condition.name
       limits = condition.exclusionLimits
+      isMainActorBound = condition.isMainActorBound
     }
   }
 
@@ -33,6 +35,8 @@ final class ConditionProgress: PendingConditions, @unchecked Sendable {
   var current: Entry? { index < entries.count ? entries[index] : nil }
 
   var currentName: String? { current?.name }
+
+  var needsMainActor: Bool { entries.dropFirst(index).contains(where: \.isMainActorBound) }
 
   /// True once for each condition: its prerequisites are to be asked for.
   func prepare() -> Bool {

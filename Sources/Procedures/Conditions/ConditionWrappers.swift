@@ -6,7 +6,8 @@
 ///
 /// Also written `!condition`. It fails with `ProcedureError.Code.conditionFailed`; for "do not run, and
 /// that is no failure" write `IgnoredCondition(!condition)`.
-public struct NotCondition<Base: Condition>: Condition {
+public struct NotCondition<Base: Condition>: Condition, MainActorBound {
+  var runsOnMainActor: Bool { base.isMainActorBound }
   private let base: Base
 
   /// The opposite of `base`.
@@ -44,7 +45,8 @@ public struct NotCondition<Base: Condition>: Condition {
 }
 
 /// Ignored where the other fails: the procedure is cancelled without errors.
-public struct IgnoredCondition<Base: Condition>: Condition {
+public struct IgnoredCondition<Base: Condition>: Condition, MainActorBound {
+  var runsOnMainActor: Bool { base.isMainActorBound }
   let base: Base
 
   /// `base`, whose failure counts as ignored.
@@ -83,7 +85,8 @@ public struct IgnoredCondition<Base: Condition>: Condition {
 /// // Says whether access was granted, and does not ask the user for it.
 /// record.add(condition: SilentCondition(HasAccess()))
 /// ```
-public struct SilentCondition<Base: Condition>: Condition {
+public struct SilentCondition<Base: Condition>: Condition, MainActorBound {
+  var runsOnMainActor: Bool { base.isMainActorBound }
   let base: Base
 
   /// `base` without its prerequisites.
@@ -108,7 +111,8 @@ public struct SilentCondition<Base: Condition>: Condition {
 }
 
 /// A condition with prerequisites: procedures that run before it is evaluated.
-public struct WithPrerequisites<Base: Condition>: Condition {
+public struct WithPrerequisites<Base: Condition>: Condition, MainActorBound {
+  var runsOnMainActor: Bool { base.isMainActorBound }
   private let base: Base
   private let make: @Sendable (Procedure) -> [Procedure]
 

@@ -148,7 +148,6 @@ extension Procedure {
       return (serial, home.context)
     }
     guard let (serial, context) = start else { return }
-    context.supervisor.noteQuestion(condition, serial, of: self)
     let task = Task(executorPreference: context.executor) {
       let result = await ConditionEvaluation.asynchronous(body).result
       var released: Task<Void, Never>?

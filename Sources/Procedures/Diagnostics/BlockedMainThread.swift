@@ -42,16 +42,16 @@ extension ObserverPlace {
 
 extension Procedure {
   fileprivate final var isInNeedOfMainThread: Bool {
-    if case .observer(let place) = obstacle, place.isOnMainThread { return true }
+    if case .observer(let call) = obstacle, call.entry.place.isOnMainThread { return true }
     if !isFinished, read({ $0.home })?.context.scheduler.isOnMainThread == true { return true }
+    if isPending, !isCancelled, read({ $0.requirements?.conditions?.needsMainActor }) == true {
+      return true
+    }
     guard runsOnMainActor, !(isPending && isCancelled) else { return false }
     return read { !$0.machine.isToldToFinish }
   }
 
   fileprivate final func reportBlockedMainThread(by call: String, instead: String) {
-    let diagnostic = ProcedureDiagnostic.mainThreadBlocked(by: call, self, instead: instead)
-    if supervisor?.report(diagnostic) != true {
-      StandardError.write("Procedures: \(diagnostic)\n")
-    }
+    supervisor.reportAloud(.mainThreadBlocked(by: call, self, instead: instead))
   }
 }

@@ -14,8 +14,8 @@ enum Obstacle: Sendable {
   case barrier([Procedure])
   /// All of these have to finish before the condition named can be evaluated.
   case prerequisites(of: String, [Procedure])
-  /// The condition named has not answered.
-  case condition(String)
+  /// The condition named has not answered that question.
+  case condition(String, serial: UInt64)
   /// Of each category some of its holders have to finish.
   case exclusion([ExclusionObstacle])
   /// One of these has to finish, since there are no more slots.
@@ -29,7 +29,9 @@ enum Obstacle: Sendable {
   /// An observer holds the event back.
   case pendingEvent(HoldableEvent)
   /// An observer that is called elsewhere has not returned.
-  case observer(ObserverPlace)
+  case observer(ObserverCall)
+  /// `execute()` has returned, and its author is to call `finish()`.
+  case finish
 }
 
 extension Procedure {
@@ -37,32 +39,43 @@ extension Procedure {
   package final var isInTurn: Bool { read { $0.machine.isInTurn } }
 
   /// What it waits for now. O(dependencies), or O(children); of a barrier O(count).
-  final var obstacle: Obstacle {
-    let obstacle = obstacleBesideObservers
+  final var obstacle: Obstacle { obstacle(inList: true) }
+
+  /// The same, but for what its list or its children keep it from. O(dependencies).
+  final var ownObstacle: Obstacle { obstacle(inList: false) }
+
+  private final func obstacle(inList asksList: Bool) -> Obstacle {
+    let obstacle = obstacleBesideObservers(inList: asksList)
     guard case .nothing = obstacle else { return obstacle }
-    if let place = awaitedObserver { return .observer(place) }
+    if let call = awaitedObserver { return .observer(call) }
     guard isPending, !isCancelled else { return .nothing }
     // Those that have finished let it go on when their observers have returned.
     let dependencies = dependencies.filter { $0.awaitedObserver != nil }
     return dependencies.isEmpty ? .nothing : .dependencies(dependencies)
   }
 
-  /// Where an observer is called whose return its turn waits for.
-  private final var awaitedObserver: ObserverPlace? {
-    read { $0.pending?.suspendedDelivery?.awaitedCall.entry.place }
+  /// The call of an observer whose return its turn waits for.
+  private final var awaitedObserver: ObserverCall? {
+    read { $0.pending?.suspendedDelivery?.awaitedCall }
   }
 
-  private final var obstacleBesideObservers: Obstacle {
+  /// Whether nothing of the framework calls `finish()`.
+  private final var isFinishedByAuthor: Bool { !(self is any EndsByItself) }
+
+  private final func obstacleBesideObservers(inList asksList: Bool) -> Obstacle {
     // Those that are looked at in there, to be released after the lock.
     var seen: [Procedure] = []
     return read { core in
       if let event = core.machine.awaitedHold { return .pendingEvent(event) }
       switch core.machine.state {
       case .initialized: return .notEnqueued
-      case .pending: return core.obstacleWhilePending(of: self, seeing: &seen)
+      case .pending: return core.obstacleWhilePending(of: self, inList: asksList, seeing: &seen)
       case .executing where core.machine.isSettling:
-        let children = childList?.procedures ?? []
+        let children = asksList ? childList?.procedures ?? [] : []
         return children.isEmpty ? .nothing : .children(children)
+      case .executing
+      where core.machine.isTurnFree && !core.machine.isToldToFinish && isFinishedByAuthor:
+        return .finish
       case .started, .executing, .finishing, .finished: return .nothing
       }
     }
@@ -71,10 +84,12 @@ extension Procedure {
 
 extension ProcedureCore {
   fileprivate func obstacleWhilePending(
-    of procedure: Procedure, seeing seen: inout [Procedure]
+    of procedure: Procedure, inList asksList: Bool, seeing seen: inout [Procedure]
   ) -> Obstacle {
     // A group that was cancelled before it started ends after its children, like any other.
-    if machine.isSettling, let children = procedure.childList?.procedures, !children.isEmpty {
+    if asksList, machine.isSettling, let children = procedure.childList?.procedures,
+      !children.isEmpty
+    {
       return .children(children)
     }
     guard !machine.isCancelled else { return .nothing }
@@ -84,17 +99,17 @@ extension ProcedureCore {
       let prerequisites =
         requirements?.prerequisites.map(\.edge.other).filter { !$0.isFinished } ?? []
       guard let name = requirements?.conditions?.currentName, !prerequisites.isEmpty else {
-        return obstacleOfBarriers(seeing: &seen)
+        return asksList ? obstacleOfBarriers(seeing: &seen) : .nothing
       }
       return .prerequisites(of: name, prerequisites)
     }
     if machine.isEvaluating {
-      guard let conditions = requirements?.conditions, conditions.awaitedSerial != nil,
+      guard let conditions = requirements?.conditions, let serial = conditions.awaitedSerial,
         let name = conditions.currentName
       else { return .nothing }
-      return .condition(name)
+      return .condition(name, serial: serial)
     }
-    return home?.obstacle(of: procedure) ?? .nothing
+    return asksList ? home?.obstacle(of: procedure) ?? .nothing : .nothing
   }
 
   /// What it waits for if it is held back because of a barrier.
@@ -140,7 +155,7 @@ extension Obstacle {
     case .barrier(let others): "a barrier has it wait for \(others.namesForPeople)"
     case .prerequisites(let condition, let others):
       "condition '\(condition)' waits for \(others.namesForPeople)"
-    case .condition(let name): "condition '\(name)' has not answered"
+    case .condition(let name, _): "condition '\(name)' has not answered"
     case .exclusion(let obstacles):
       "it waits for "
         + obstacles.map { "'\($0.category)', held by \($0.procedures.namesForPeople)" }
@@ -151,7 +166,8 @@ extension Obstacle {
     case .groupStart(let group): "its group '\(group.name)' has not begun"
     case .children(let children): "it waits for its children \(children.namesForPeople)"
     case .pendingEvent(let event): "an observer holds its \(event) event back"
-    case .observer(let place): "it waits for an observer \(place.words)"
+    case .observer(let call): "it waits for an observer \(call.entry.place.words)"
+    case .finish: "execute() has returned, waits for finish()"
     }
   }
 }

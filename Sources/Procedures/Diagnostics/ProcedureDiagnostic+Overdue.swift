@@ -1,10 +1,37 @@
+internal import ProcedurePrimitives
+
 extension ProcedureDiagnostic {
-  static func lingering(_ procedure: Procedure, age: Duration) -> ProcedureDiagnostic {
+  static func lingering(
+    _ procedure: Procedure, _ ownObstacle: Obstacle, age: Duration
+  ) -> ProcedureDiagnostic {
     let name = procedure.name
-    let obstacle = procedure.obstacle.summary ?? "it executes; finish when it reads cancelled"
+    let reason =
+      switch ownObstacle {
+      case .finish: "execute() has returned; call finish() in procedureDidCancel(withErrors:)"
+      case .nothing: procedure.obstacle.summary ?? "it executes; finish when it reads cancelled"
+      default: ownObstacle.summary ?? ""
+      }
     return ProcedureDiagnostic(
       .lingering, name, age: age,
-      "'\(name)' was cancelled \(age) ago and has not finished: \(obstacle).")
+      "'\(name)' was cancelled more than \(age.forPeople) ago and has not finished: \(reason).")
+  }
+
+  /// - Parameter age: nil if nothing can call `finish()` any more.
+  static func finishForgotten(_ procedure: Procedure, age: Duration?) -> ProcedureDiagnostic {
+    let name = procedure.name
+    let type = typeName(type(of: procedure))
+    let subject = name == type ? "'\(name)'" : "'\(name)' (\(type))"
+    guard let age else {
+      return ProcedureDiagnostic(
+        .finishForgotten, name,
+        "execute() of \(subject) has returned without finish(), and nothing refers to it any more but its queue: "
+          + "it never ends unless it is cancelled. Call finish() on each path.")
+    }
+    return ProcedureDiagnostic(
+      .finishForgotten, name, age: age,
+      "execute() of \(subject) returned \(age.forPeople) ago, and finish() has not been called since: was it "
+        + "forgotten? Work that takes long can say so: by reportProgress, by a handler on its cancellationToken, or by "
+        + "a queue's waitReportDelay.")
   }
 
   static func eventHeld(
@@ -13,7 +40,7 @@ extension ProcedureDiagnostic {
     let name = procedure.name
     return ProcedureDiagnostic(
       .eventHeld, name, age: age,
-      "An observer of '\(name)' has held back its \(event) event for \(age): "
+      "An observer of '\(name)' has held back its \(event) event for \(age.forPeople): "
         + "release the pending event.")
   }
 
@@ -29,7 +56,7 @@ extension ProcedureDiagnostic {
       }
     return ProcedureDiagnostic(
       .observerAwaited, name, age: age,
-      "'\(name)' is \(procedure.state) and has waited for an observer \(place.words) for \(age): "
+      "'\(name)' is \(procedure.state) and has waited for an observer \(place.words) for \(age.forPeople): "
         + advice)
   }
 
@@ -39,7 +66,7 @@ extension ProcedureDiagnostic {
     let name = procedure.name
     return ProcedureDiagnostic(
       .conditionUnanswered, name, age: age,
-      "Condition '\(condition)' of '\(name)' has not answered for \(age).")
+      "Condition '\(condition)' of '\(name)' has not answered for \(age.forPeople).")
   }
 
   static func dependencyNotAdded(
@@ -49,7 +76,8 @@ extension ProcedureDiagnostic {
     let place = dependency.placeInstead(advice: "add that to one")
     return ProcedureDiagnostic(
       .dependencyNotAdded, name, age: age,
-      "'\(name)' has waited \(age) for '\(dependency.name)', \(place), or remove the dependency.")
+      "'\(name)' has waited \(age.forPeople) for '\(dependency.name)', \(place), or remove the dependency."
+    )
   }
 
   static func waitCycle(_ names: [String]) -> ProcedureDiagnostic {

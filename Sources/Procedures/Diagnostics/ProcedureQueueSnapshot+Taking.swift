@@ -80,7 +80,9 @@ extension Obstacle {
   /// The procedures that have to finish first.
   var awaited: [Procedure] {
     switch self {
-    case .nothing, .thread, .notEnqueued, .condition, .suspension, .pendingEvent, .observer: []
+    case .nothing, .thread, .notEnqueued, .condition, .suspension, .pendingEvent, .observer,
+      .finish:
+      []
     case .dependencies(let others), .barrier(let others), .prerequisites(_, let others),
       .slot(_, let others), .children(let others):
       others

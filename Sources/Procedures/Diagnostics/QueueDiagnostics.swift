@@ -1,6 +1,7 @@
 internal import ProcedurePrimitives
 
-/// What a queue reports, to which handler, and after how long; and the search for waits that never end.
+/// What a queue reports, to which handler, and after how long; the looks for waits that last, and the search for waits
+/// that never end.
 final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
   typealias Handler = @Sendable (ProcedureDiagnostic) -> Void
 
@@ -10,19 +11,29 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
     var refusalRecorder: Handler?
     var gracePeriod: Duration?
     var waitReportDelay: Duration? = .seconds(10)
+
+    var rules: WaitLooks.Rules {
+      WaitLooks.Rules(
+        waitDelay: waitReportDelay, gracePeriod: gracePeriod, hasHandler: handler != nil)
+    }
   }
 
   private let settings = Locked(Settings())
 
   let watch: WaitWatch
+  let looks: WaitLooks
   /// That of the queue.
   let clock: TimerClock
 
   init(scheduler: any Scheduler, clock: TimerClock) {
     watch = WaitWatch(scheduler: scheduler)
+    looks = WaitLooks(clock: clock)
     self.clock = clock
-    super.init(stuckNote: watch.note)
+    super.init(stuckNote: watch.note, lookNote: looks.note)
+    looks.rulesChanged(rules)
   }
+
+  var rules: WaitLooks.Rules { settings.withLock { $0.rules } }
 
   var handler: Handler? {
     get { settings.withLock { $0.handler } }
@@ -34,6 +45,7 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
         return settings.handler
       }
       _ = replaced
+      looks.rulesChanged(rules)
     }
   }
 
@@ -59,20 +71,17 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
     set {
       if newValue != nil { Supervision.wantsCancels.store(1) }
       settings.withLock { $0.gracePeriod = newValue }
+      looks.rulesChanged(rules)
     }
   }
 
   var waitReportDelay: Duration? {
     get { settings.withLock { $0.waitReportDelay } }
-    set { settings.withLock { $0.waitReportDelay = newValue } }
+    set {
+      settings.withLock { $0.waitReportDelay = newValue }
+      looks.rulesChanged(rules)
+    }
   }
-
-  /// After how long a wait is to be reported; nil if there is no handler.
-  var overdueDelay: Duration? {
-    settings.withLock { $0.handler == nil ? nil : $0.waitReportDelay }
-  }
-
-  override var hearsOfWaits: Bool { overdueDelay != nil }
 
   override func reportRefusal(_ diagnostic: @autoclosure () -> ProcedureDiagnostic) {
     let (handler, recorder) = settings.withLock { ($0.handler, $0.refusalRecorder) }
@@ -93,80 +102,52 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
 
   // MARK: What goes on for too long
 
-  override func noteCancel(of procedure: Procedure) {
-    guard let period = gracePeriod else { return }
-    report(procedure, after: period) { procedure, age in
-      procedure.isFinished ? nil : .lingering(procedure, age: age)
-    }
+  override func noteWait(in list: ReadyList) { looks.arm(list, for: self) }
+
+  /// What was told, or is not to be told again, by any queue of the process.
+  private static let toldCauses = Locked(Set<String>())
+  /// More causes than anybody reads.
+  private static let mostCauses = 1_000
+
+  private static func isNew(_ cause: String) -> Bool {
+    toldCauses.withLock { $0.count < mostCauses && $0.insert(cause).inserted }
   }
 
-  override func noteHold(of procedure: Procedure) {
-    guard let delay = overdueDelay, let event = procedure.read({ $0.machine.awaitedHold })
-    else { return }
-    report(procedure, after: delay) { procedure, age in
-      let isHeld = procedure.read { $0.machine.awaitedHold == event }
-      return isHeld ? .eventHeld(event, of: procedure, age: age) : nil
-    }
-  }
-
-  override func noteCall(_ call: ObserverCall, of procedure: Procedure) {
-    guard let delay = overdueDelay else { return }
-    report(procedure, after: delay) { procedure, age in
-      let isAwaited = procedure.read { $0.pending?.suspendedDelivery?.awaitedCall == call }
-      return isAwaited ? .observerAwaited(call.entry.place, by: procedure, age: age) : nil
-    }
-  }
-
-  override func noteQuestion(_ condition: String, _ serial: UInt64, of procedure: Procedure) {
-    guard let delay = overdueDelay else { return }
-    report(procedure, after: delay) { procedure, age in
-      let isAwaited = procedure.read {
-        $0.requirements?.conditions?.awaitedSerial == serial
-      }
-      return isAwaited ? .conditionUnanswered(condition, of: procedure, age: age) : nil
-    }
-  }
-
-  override func noteMissingDependency(of procedure: Procedure) {
-    guard let delay = overdueDelay, procedure.setLooksForMissing(true) else { return }
-    report(procedure, after: delay) { procedure, age in
-      if let missing = procedure.missingDependency {
-        return .dependencyNotAdded(missing, of: procedure, age: age)
-      }
-      procedure.setLooksForMissing(false)
-      return nil
-    }
-  }
-
-  private func report(
-    _ procedure: Procedure, after delay: Duration, _ look: @escaping OverdueTimer.Look
-  ) {
-    let now = clock.now
-    procedure.schedule(
-      OverdueTimer(procedure, since: now, for: self, look), at: now.saturatingAdvanced(by: delay),
-      on: clock)
-  }
-}
-
-extension Procedure {
-  /// One that it waits for, and that is on no queue. O(dependencies).
-  final var missingDependency: Procedure? {
-    switch obstacle {
-    case .dependencies(let others), .prerequisites(_, let others):
-      others.first(where: \.isOnNoQueue)
-    default: nil
-    }
-  }
-
-  /// Notes whether a look is scheduled, or has found something.
+  /// That wait has lasted.
   ///
-  /// - Returns: whether that is new.
-  @discardableResult
-  fileprivate final func setLooksForMissing(_ looks: Bool) -> Bool {
-    read { core in
-      guard !core.machine.isRetired else { return false }
-      return core.attachments.with(OuterLinks.self) { exchange(&$0.looksForMissing, with: looks) }
-        != looks
+  /// - Parameters:
+  ///   - obstacle: the wait, as a snapshot has it.
+  ///   - isHopeless: whether nothing that could end it refers to the procedure any more.
+  func report(
+    _ wait: LastingWait, of procedure: Procedure, _ obstacle: Obstacle, age: Duration,
+    isHopeless: Bool
+  ) {
+    switch (wait, obstacle) {
+    case (.end, _):
+      report(.lingering(procedure, obstacle, age: age))
+    case (_, .pendingEvent(let event)):
+      report(.eventHeld(event, of: procedure, age: age))
+    case (_, .observer(let call)):
+      report(.observerAwaited(call.entry.place, by: procedure, age: age))
+    case (_, .condition(let name, _)):
+      report(.conditionUnanswered(name, of: procedure, age: age))
+    case (_, .dependencies(let others)), (_, .prerequisites(_, let others)):
+      guard let missing = others.first(where: \.isOnNoQueue) else { return }
+      let diagnostic = ProcedureDiagnostic.dependencyNotAdded(missing, of: procedure, age: age)
+      if report(diagnostic) { return }
+      if Self.isNew("missing \(procedure.name) \(missing.name)") { reportAloud(diagnostic) }
+    case (_, .finish):
+      // Once for each class: an instance that is at work looks like one whose author forgot.
+      guard isHopeless || !procedure.showsWork else { return }
+      let type = "\(isHopeless) \(ObjectIdentifier(type(of: procedure)))"
+      if Self.isNew("finish \(type)") {
+        reportAloud(.finishForgotten(procedure, age: isHopeless ? nil : age))
+      }
+    case (_, _): break
     }
+  }
+
+  private func reportAloud(_ diagnostic: ProcedureDiagnostic) {
+    Optional<QueueSupervisor>(self).reportAloud(diagnostic)
   }
 }

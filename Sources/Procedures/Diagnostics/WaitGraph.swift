@@ -19,7 +19,7 @@ struct WaitGraph {
   private var waitsOfEach: [Range<Int>] = []
 
   /// Whether one of them is on no queue.
-  private var lacksSome = false
+  private(set) var lacksSome = false
 
   /// Whether one of them can go on by itself, now.
   private(set) var isBusy = false
@@ -53,7 +53,7 @@ struct WaitGraph {
 
   private mutating func addWaits(of procedure: Procedure, _ index: Int) {
     switch procedure.obstacle {
-    case .nothing, .thread, .condition, .observer:
+    case .nothing, .thread, .condition, .observer, .finish:
       isBusy = true
     case .notEnqueued:
       lacksSome = true
@@ -72,14 +72,6 @@ struct WaitGraph {
     guard !others.isEmpty else { return }
     waits.append(
       Wait(waiter: index, others: others.map { add($0) }, count: min(count, others.count)))
-  }
-
-  /// Those that wait for procedures on no queue.
-  var waitersForMissing: [Procedure] {
-    guard lacksSome else { return [] }
-    return waits.filter { $0.others.contains { procedures[$0].isOnNoQueue } }.map {
-      procedures[$0.waiter]
-    }
   }
 
   /// One of those that `isStuck` names, if one of the first procedures cannot end without them.

@@ -63,7 +63,7 @@ final class WaitWatch: Sendable {
   private func lookThrough(_ root: ReadyList, after suspects: [WaitCycle] = []) {
     let graph = WaitGraph(from: root.procedures)
     state.withLock { $0.size = graph.count }
-    for waiter in graph.waitersForMissing { waiter.supervisor?.noteMissingDependency(of: waiter) }
+    if graph.lacksSome { root.context.supervisor.noteWait(in: root) }
     // The waits were read one after another. A cycle that is there twice was there in between.
     let found = graph.cycles
     let cycles = found.isEmpty ? [] : WaitGraph(from: root.procedures).cycles.filter(found.contains)

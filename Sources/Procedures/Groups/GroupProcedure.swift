@@ -27,7 +27,7 @@ internal import ProcedurePrimitives
 /// `failurePolicy` says so. Its errors become the group's, each with the child's name, except those
 /// that `child(_:willFinishWithErrors:)`, or a closure given to `recover`, keeps. A child that
 /// ended only because a sibling or the group did is not reported: one cause is one error.
-nonisolated open class GroupProcedure: Procedure, @unchecked Sendable {
+nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Sendable {
   private final let list = ReadyList(childrenOf: GroupReference())
   final let childResults = Locked(ChildResults())
   /// Whether closures are to be asked about children.

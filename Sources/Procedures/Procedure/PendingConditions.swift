@@ -3,6 +3,9 @@ protocol PendingConditions: AnyObject, Sendable {
   /// The condition that is evaluated, or is to be next; nil if none is left.
   var currentName: String? { get }
 
+  /// Whether one that is left to be evaluated is so on the main actor.
+  var needsMainActor: Bool { get }
+
   /// Which evaluation is waited for; nil if none is.
   var awaitedSerial: UInt64? { get }
 

@@ -26,7 +26,7 @@ extension Procedure {
       )
     }
     guard isReported else { return }
-    report(.finishTooLate(name, errors, instead: form), to: supervisor)
+    supervisor.reportAloud(.finishTooLate(name, errors, instead: form))
   }
 
   /// The closure of a ready-made procedure has thrown, or its handle was called with an error, when it had been
@@ -34,11 +34,7 @@ extension Procedure {
   final func reportLostErrors(_ errors: [any Error]) {
     if isCancelled { return }
     let supervisor = read { $0.home?.context.supervisor ?? $0.ending?.lateFinishes?.supervisor }
-    report(.errorsTooLate(name, errors), to: supervisor)
-  }
-
-  private func report(_ diagnostic: ProcedureDiagnostic, to supervisor: QueueSupervisor?) {
-    if supervisor?.report(diagnostic) != true { StandardError.write("Procedures: \(diagnostic)\n") }
+    supervisor.reportAloud(.errorsTooLate(name, errors))
   }
 }
 

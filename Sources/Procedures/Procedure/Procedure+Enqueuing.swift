@@ -75,7 +75,6 @@ extension Procedure {
     if effect == .turn {
       // It was cancelled before.
       listForTurns.requestTurn(of: self)
-      noteCancel()
     }
     switch insertion {
     case .refused:

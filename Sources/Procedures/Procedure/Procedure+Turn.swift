@@ -25,7 +25,6 @@ extension Procedure {
     while true {
       switch next.step {
       case .idle, .waitForPendingEvents, .waitForGroup:
-        if case .waitForPendingEvents = next.step { supervisor?.noteHold(of: self) }
         if case .movesTo(let home) = detail { home.requestTurn(of: self) }
         return .idle(begins: begun)
       case .announceChildren:

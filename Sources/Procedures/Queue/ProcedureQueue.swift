@@ -134,6 +134,7 @@ public final class ProcedureQueue: Sendable {
 
   deinit {
     list.orphan()
+    if list.count == 0 { diagnostics.looks.disarm() }
   }
 
   /// The queue whose procedures run on Dispatch's main queue, one at a time.
@@ -264,18 +265,22 @@ public final class ProcedureQueue: Sendable {
   /// The time after which a cancelled procedure that has not finished is reported; nil, the
   /// default, for never.
   ///
-  /// Reported once for each procedure to `diagnosticsHandler`, with how long it has lingered, by
-  /// the queue's clock. Nothing is killed. Counts for cancels from here on, in groups too.
+  /// Reported once for each procedure to `diagnosticsHandler`, with how long it has lingered at least, by
+  /// the queue's clock, at most half the period later. Nothing is killed. Counts for cancels from here on, in groups too.
   public var cancellationGracePeriod: Duration? {
     get { diagnostics.gracePeriod }
     set { diagnostics.gracePeriod = newValue }
   }
 
-  /// The time after which a wait is reported to `diagnosticsHandler`; nil for never, default ten
-  /// seconds. It counts for an observer that holds an event back, for an observer that is called on
-  /// the main actor or on a queue and has not returned, and for a condition that has not answered.
+  /// The time after which a wait is reported; nil for never, default ten seconds.
   ///
-  /// Reported once for each such wait that begins while there is a handler, by the queue's clock.
+  /// `diagnosticsHandler` receives a wait for an observer that holds an event back, for an observer that is called on
+  /// the main actor or on a queue and has not returned, for a condition that has not answered, for a dependency that
+  /// is on no queue, and for a `finish()` that has probably been forgotten. Without a handler the last two are written
+  /// to standard error, once for each cause.
+  ///
+  /// Reported once for each such wait, by the queue's clock, after the delay and at most half of it later. A look
+  /// goes through the first five hundred procedures of each kind, those that run and those that wait.
   public var waitReportDelay: Duration? {
     get { diagnostics.waitReportDelay }
     set { diagnostics.waitReportDelay = newValue }

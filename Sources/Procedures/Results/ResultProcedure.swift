@@ -8,7 +8,7 @@
 ///
 /// The closure runs once, on the queue's worker, and is released when the procedure has finished.
 /// A `CancellationError` thrown after a cancel is the cancel, not a failure.
-nonisolated open class ResultProcedure<Output: Sendable>: Procedure, OutputProcedure,
+nonisolated open class ResultProcedure<Output: Sendable>: Procedure, EndsByItself, OutputProcedure,
   @unchecked Sendable
 {
   /// Belongs to the turn, which releases it.

@@ -9,6 +9,7 @@
 /// The closure runs once, on the queue's worker, and is released when the procedure has finished.
 /// A `CancellationError` thrown after a cancel is the cancel, not a failure.
 nonisolated open class TransformProcedure<Input: Sendable, Output: Sendable>: Procedure,
+  EndsByItself,
   InputProcedure, OutputProcedure, @unchecked Sendable
 {
   /// Belongs to the turn, which releases it.

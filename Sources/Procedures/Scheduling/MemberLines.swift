@@ -202,6 +202,14 @@ struct MemberLines<Item: Schedulable, Request: SchedulingRequest>: Sendable {
     for line in [running, granted, excluded, evaluable, waiting, normal] { line.forEach(body) }
     for line in buckets { line.forEach(body) }
   }
+
+  /// The first ones of each line: those that have stood there longest.
+  func forEach(ofFirst limit: Int, _ body: (Member<Item>) -> Void) {
+    for line in [running, granted, excluded, evaluable, waiting, normal] {
+      line.forEach(ofFirst: limit, body)
+    }
+    for line in buckets { line.forEach(ofFirst: limit, body) }
+  }
 }
 
 /// What a member stands in.

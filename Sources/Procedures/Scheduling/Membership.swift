@@ -91,6 +91,18 @@ struct MemberLinks: Sendable {
   /// A counted reference like any other.
   var item: Item { unsafe reference.takeUnretainedValue() }
 
+  /// Whether nothing refers to it, however weakly, but its list. Called under the list's lock.
+  ///
+  /// The reference is the list's from one end of this to the other: it is only borrowed, as one that can be asked.
+  var isReferencedByListOnly: Bool {
+    guard membership.isKept else { return false }
+    var item = unsafe reference.takeRetainedValue()
+    let isOnly = isKnownUniquelyReferenced(&item)
+    let hasOthers = _getWeakRetainCount(item) > 1 || _getUnownedRetainCount(item) > 1
+    _ = unsafe Unmanaged.passRetained(item)
+    return isOnly && !hasOthers
+  }
+
   /// Runs `body` without counting a reference: the caller owns one, or holds the lock of the list.
   @inline(__always)
   func with<Result>(_ body: (Item) -> Result) -> Result {
@@ -166,6 +178,16 @@ struct MemberLine<Item: Schedulable>: Sendable {
     let (previous, next) = (member.previous, member.next)
     if let previous { previous.next = next } else { first = next }
     if let next { next.previous = previous } else { last = previous }
+  }
+
+  /// Calls with the first ones, at most that many.
+  func forEach(ofFirst limit: Int, _ body: (Member<Item>) -> Void) {
+    var current = first
+    for _ in 0..<limit {
+      guard let member = current else { return }
+      body(member)
+      current = member.next
+    }
   }
 
   func forEach(_ body: (Member<Item>) -> Void) {

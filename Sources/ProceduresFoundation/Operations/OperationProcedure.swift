@@ -31,7 +31,7 @@ internal import ProcedurePrimitives
 /// cancelled. On Apple platforms a cancel of the operation cancels the procedure at once. On Linux,
 /// where the cancel of an operation cannot be observed, that happens when the operation finishes,
 /// or when it is to be started.
-public final class OperationProcedure: Procedure, @unchecked Sendable {
+public final class OperationProcedure: Procedure, EndsByItself, @unchecked Sendable {
   /// What it runs.
   public let operation: Operation
 

@@ -2,7 +2,7 @@ internal import Foundation
 internal import ProcedurePrimitives
 
 /// Stands for an operation among the dependencies of a procedure: finishes after it, cancelled if it is.
-final class OperationStandIn: Procedure, @unchecked Sendable {
+final class OperationStandIn: Procedure, EndsByItself, @unchecked Sendable {
   let operation: Operation
 
   // Touched only in turns.

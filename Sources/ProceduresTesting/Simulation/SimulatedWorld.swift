@@ -70,7 +70,8 @@ final class SimulatedWorld: Scheduler, TimerService {
 
   func schedule(_ target: any TimerTarget, at deadline: ContinuousClock.Instant) -> SlabKey {
     let nanoseconds = deadline.durationSince(epoch).nanosecondsRoundedUp
-    return state.withLock { $0.plan(Event { target.timerFired() }, at: nanoseconds) }
+    let event = Event(isQuiet: target is any QuietTarget) { target.timerFired() }
+    return state.withLock { $0.plan(event, at: nanoseconds) }
   }
 
   /// One that has become due already may still fire, as it may on Dispatch.

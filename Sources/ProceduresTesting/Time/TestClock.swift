@@ -30,7 +30,7 @@ public final class TestClock: Sendable {
   /// What time it is on this clock.
   public var now: ContinuousClock.Instant { service.now }
 
-  /// How many timers are pending: deadlines, delays, timeouts.
+  /// How many timers are pending: deadlines, delays, timeouts. Looks for what is to be reported do not count.
   public var pendingCount: Int { service.pendingCount }
 
   /// Lets time pass. What falls due within it is called in order, each at its own time.
@@ -48,6 +48,8 @@ public final class TestClock: Sendable {
   /// What procedures do on their queue's workers may set more timers after it has returned. It does
   /// not return if a timer is set each time one fires.
   public func runUntilIdle() {
-    while let next = service.nextWake, next <= VirtualTimers.end { service.advance(to: next) }
+    while service.pendingCount > 0, let next = service.nextWake, next <= VirtualTimers.end {
+      service.advance(to: next)
+    }
   }
 }

@@ -6,6 +6,12 @@ final class VirtualTimers: TimerService {
   private struct Agenda: Sendable {
     var wheel = TimerWheel<any TimerTarget>(nanosecondsPerTick: 1)
     var elapsed: UInt64 = 0
+    /// How many of those in the wheel only look at something.
+    var quietCount = 0
+
+    mutating func noteLeft(_ target: any TimerTarget) {
+      if target is any QuietTarget { quietCount -= 1 }
+    }
   }
 
   /// Time ends here: what is due later, some 146 years from the beginning, never is.
@@ -22,7 +28,8 @@ final class VirtualTimers: TimerService {
   /// When something is to be done next, though maybe only in the wheel.
   var nextWake: UInt64? { agenda.withLock { $0.wheel.nextWake } }
 
-  var pendingCount: Int { agenda.withLock { $0.wheel.count } }
+  /// Without those that only look at something.
+  var pendingCount: Int { agenda.withLock { $0.wheel.count - $0.quietCount } }
 
   func nanoseconds(until instant: ContinuousClock.Instant) -> UInt64 {
     instant.durationSince(epoch).nanosecondsRoundedUp
@@ -30,11 +37,19 @@ final class VirtualTimers: TimerService {
 
   func schedule(_ target: any TimerTarget, at deadline: ContinuousClock.Instant) -> SlabKey {
     let nanoseconds = nanoseconds(until: deadline)
-    return agenda.withLock { $0.wheel.schedule(target, at: nanoseconds) }
+    let isQuiet = target is any QuietTarget
+    return agenda.withLock { agenda in
+      if isQuiet { agenda.quietCount += 1 }
+      return agenda.wheel.schedule(target, at: nanoseconds)
+    }
   }
 
   func cancel(_ key: SlabKey) -> Bool {
-    let target = agenda.withLock { $0.wheel.cancel(key) }
+    let target = agenda.withLock { agenda in
+      let target = agenda.wheel.cancel(key)
+      if let target { agenda.noteLeft(target) }
+      return target
+    }
     return target != nil
   }
 
@@ -48,6 +63,7 @@ final class VirtualTimers: TimerService {
         let next = min(agenda.wheel.nextWake ?? .max, end)
         agenda.elapsed = max(agenda.elapsed, next)
         let due = agenda.wheel.advance(to: agenda.elapsed)
+        for target in due { agenda.noteLeft(target) }
         return due.isEmpty && agenda.elapsed >= end ? nil : due
       }
       guard let due else { return }

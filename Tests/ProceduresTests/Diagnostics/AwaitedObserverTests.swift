@@ -80,7 +80,7 @@ import Testing
     #expect(diagnostics.events[0].procedureName == "p")
     #expect(
       "\(diagnostics.events[0])"
-        == "'p' is finished and has waited for an observer on queue 'blocked' for 10.0 seconds: "
+        == "'p' is finished and has waited for an observer on queue 'blocked' for 10 seconds: "
         + "nothing may block that queue meanwhile.")
     unblock()
     #expect(queue.count == 0 && time.pendingCount == 0)

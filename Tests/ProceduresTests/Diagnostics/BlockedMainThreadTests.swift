@@ -44,6 +44,11 @@ import Testing
       MainActorProcedure {},
       AsyncProcedure {},
       AsyncResultProcedure { 1 },
+      AsyncProcedure { procedure in _ = procedure },
+      AsyncResultProcedure { procedure in procedure.isCancelled },
+      BlockProcedure {}.with(AsyncCondition { @MainActor in true }),
+      BlockProcedure {}.with(AsyncCondition { @MainActor procedure in procedure.isPending }),
+      BlockProcedure {}.with(!(AsyncCondition { @MainActor in false } && AsyncCondition { true })),
     ]
     for procedure in procedures {
       #expect(found(procedure) === procedure)
@@ -63,6 +68,9 @@ import Testing
     for procedure in [
       AsyncProcedure { @concurrent in }, AsyncProcedure(work), AsyncProcedure { @Other in },
       AsyncProcedure(.callback) { finish in finish() }, BlockProcedure {},
+      AsyncProcedure { @concurrent procedure in _ = procedure },
+      BlockProcedure {}.with(AsyncCondition { true }),
+      BlockProcedure {}.with(AsyncCondition { @Other procedure in procedure.isPending }),
     ] {
       #expect(found(procedure) == nil)
     }
@@ -72,6 +80,26 @@ import Testing
     #expect(obstacle(to: queue.procedures) == nil)
     queue.isSuspended = false
     await queue.waitUntilAllFinished()
+  }
+
+  @Test("transforms need it as other closures do")
+  func transforms() async {
+    let source = ResultProcedure { 1 }
+    let plain = AsyncTransformProcedure<Int, Int> { input in input + 1 }
+    let second = AsyncTransformProcedure<Int, Int> { procedure, input in
+      procedure.isCancelled ? 0 : input
+    }
+    plain.injectResult(from: source)
+    second.injectResult(from: plain)
+    queue.isSuspended = true
+    queue.add(source, second)
+    #expect(obstacle(to: [source]) == nil)
+    #expect(obstacle(to: [second]) === second)
+    queue.add(plain)
+    #expect(obstacle(to: [plain]) === plain)
+    queue.isSuspended = false
+    await queue.waitUntilAllFinished()
+    #expect(second.output == 2)
   }
 
   @Test("one is found on another queue, if what is waited for cannot end without it")
@@ -107,4 +135,11 @@ import Testing
 
 @globalActor private actor Other {
   static let shared = Other()
+}
+
+extension Procedure {
+  fileprivate func with(_ condition: some Condition) -> Self {
+    add(condition: condition)
+    return self
+  }
 }

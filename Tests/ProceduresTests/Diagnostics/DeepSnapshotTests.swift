@@ -25,7 +25,9 @@ import Testing
         let snapshot = queue.snapshot()
         let lines = snapshot.description.split(separator: "\n")
         precondition(lines.count == Self.depth + 3)
-        precondition(lines[Self.depth + 2].hasSuffix("[\(Self.depth + 2)] 'leaf' executing"))
+        precondition(
+          lines[Self.depth + 2].hasSuffix(
+            "[\(Self.depth + 2)] 'leaf' executing: execute() has returned, waits for finish()"))
         precondition(lines[3].hasPrefix("      'GroupProcedure' executing"))
         precondition(snapshot.description.utf8.count < 200 * Self.depth)
         precondition(snapshot.mermaid.split(separator: "\n").count == 2 * Self.depth + 4)

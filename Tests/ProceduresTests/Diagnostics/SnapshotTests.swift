@@ -51,17 +51,17 @@ import Testing
     #expect(
       text == """
         'work' (10 unfinished, at most 5 at once)
-          'fetch' executing, cancelled
+          'fetch' executing, cancelled: execute() has returned, waits for finish()
           'resize' pending: it waits for 'fetch'
           'report' pending: it waits for 'disk', held by 'fetch'
           'asks' pending: condition 'AsyncCondition' has not answered
           'held' started: an observer holds its execute event back
           'remote' pending: it waits for 'unqueued'
           'group' executing: it waits for its children 'child'
-            'child' executing
+            'child' executing: execute() has returned, waits for finish()
           'suspended' executing: it waits for its children 'waits'
             'waits' pending: its queue or group is suspended
-          'filler' executing
+          'filler' executing: execute() has returned, waits for finish()
           'last' pending: it waits for one of 5 slots, taken by 'fetch', 'held', 'group', \
         'suspended', 'filler'
         elsewhere

@@ -47,8 +47,8 @@ final class OuterLinks: Attachment, @unchecked Sendable {
   /// Whether a worker has marked the procedure, which one of those tokens is about to cancel.
   @safe @exclusivity(unchecked) var isMarkedAhead = false
   @safe @exclusivity(unchecked) var timers: [(clock: TimerClock, key: SlabKey)] = []
-  /// Whether one of the timers is to report that it waits for a procedure on no queue, or has.
-  @safe @exclusivity(unchecked) var looksForMissing = false
+  /// What the last look found it waiting for.
+  @safe @exclusivity(unchecked) var seenWaits: [SeenWait] = []
   /// Whether one of the timers is to report that it is waited for and on no queue, or has.
   @safe @exclusivity(unchecked) var isAwaitedOutside = false
 

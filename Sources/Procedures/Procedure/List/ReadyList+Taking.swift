@@ -48,6 +48,8 @@ extension ReadyList {
       return (isGivenBack, job, self.aftermath(of: &storage))
     }
     aftermath.carryOut()
+    // Whatever it waits for now, apart from a wait for others, begins at the end of a turn.
+    if context.wantsLooks { context.supervisor.noteWait(in: self) }
     if !isGivenBack { last.member.release() }
     return job
   }

@@ -11,6 +11,7 @@ package final class SchedulingContext: Sendable {
   let supervisor: QueueSupervisor
   /// The supervisor's.
   private let stuckNote: StuckNote
+  private let lookNote: LookNote
 
   /// Whether it is that of procedures on no queue.
   let isDetached: Bool
@@ -22,6 +23,7 @@ package final class SchedulingContext: Sendable {
     self.isDetached = isDetached
     self.supervisor = supervisor
     stuckNote = supervisor.stuckNote
+    lookNote = supervisor.lookNote
     self.scheduler = scheduler
     self.clock = clock
     stretch = scheduler.stretch
@@ -30,6 +32,9 @@ package final class SchedulingContext: Sendable {
 
   /// Whether the supervisor is to be told of lists in which members wait that no worker can help.
   var wantsStuckLists: Bool { @inline(__always) get { stuckNote.isWanted } }
+
+  /// Whether the supervisor is to be told that a member may have begun to wait.
+  var wantsLooks: Bool { @inline(__always) get { lookNote.isWanted } }
 
   /// Where turns of procedures run that are on no queue.
   static var detached: SchedulingContext { DetachedSurroundings.current.context }

@@ -58,7 +58,6 @@ struct ObserverDelivery: Sendable {
       procedure.read { core in
         core.attachments.with(PendingWork.self) { $0.suspendedDelivery = rest }
       }
-      procedure.noteCall(ObserverCall(entry: entry, event: event, added: added))
       entry.place.perform {
         entry.deliver(event, of: procedure, adding: added)
         procedure.listForTurns.requestTurn(of: procedure)

@@ -1,7 +1,7 @@
 internal import ProcedurePrimitives
 
-/// Says, to standard error, that something has waited for a while for a procedure that is on no queue, or that waits for
-/// one itself, and that there is no handler which could be told.
+/// Writes to standard error that something has waited for a while for a procedure that is on no queue, which so has no
+/// handler. A procedure on a queue that waits for one on none is found by that queue's looks.
 final class MissingReport: TimerTarget {
   private static let delay = Duration.seconds(10)
 
@@ -15,23 +15,20 @@ final class MissingReport: TimerTarget {
 
   func timerFired() {
     clock.service.deliver { [self] in
-      guard let procedure = awaited.object, let missing = procedure.missingOrItself,
-        procedure.isStillAwaited
-      else {
+      guard let procedure = awaited.object, procedure.isOnNoQueue, procedure.isStillAwaited else {
         return
       }
-      let dependent = missing === procedure ? "" : "'\(procedure.name)', which depends on "
-      let place = missing.placeInstead(
+      let place = procedure.placeInstead(
         advice: "add it to one; queue.value(of:) adds it, and waits")
       StandardError.write(
-        "Procedures: something has waited \(Self.delay) for \(dependent)'\(missing.name)', \(place).\n"
+        "Procedures: something has waited \(Self.delay.forPeople) for '\(procedure.name)', \(place).\n"
       )
     }
   }
 
   /// Something is about to wait for the procedure.
   static func schedule(for procedure: Procedure) {
-    guard procedure.state <= .pending, procedure.missingOrItself != nil else { return }
+    guard procedure.state <= .pending, procedure.isOnNoQueue else { return }
     let isFirst = procedure.read { core in
       !core.machine.isRetired
         && core.attachments.with(OuterLinks.self) { !exchange(&$0.isAwaitedOutside, with: true) }
@@ -47,15 +44,6 @@ final class MissingReport: TimerTarget {
 extension Procedure {
   /// Whether neither it nor a group around it has been added to a queue.
   final var isOnNoQueue: Bool { read { !$0.machine.isRetired && $0.home?.isOnQueue != true } }
-
-  /// What has to be added to a queue for it to go on, if there is no handler that hears of it.
-  fileprivate final var missingOrItself: Procedure? {
-    if isOnNoQueue { return self }
-    guard read({ $0.machine.isWaitingForDependencies }), supervisor?.hearsOfWaits != true else {
-      return nil
-    }
-    return missingDependency
-  }
 
   /// Whether a thread or task still waits for it. If all have given up, the next wait is reported like the first.
   fileprivate final var isStillAwaited: Bool {

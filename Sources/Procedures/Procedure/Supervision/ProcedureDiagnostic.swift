@@ -25,6 +25,9 @@ public struct ProcedureDiagnostic: Sendable, CustomStringConvertible {
     public static let conditionUnanswered = Code(description: "conditionUnanswered")
     /// A procedure has waited for one that is on no queue for longer than the queue's `waitReportDelay`.
     public static let dependencyNotAdded = Code(description: "dependencyNotAdded")
+    /// `execute()` of a subclass has returned, and `finish()` was not called for longer than the queue's
+    /// `waitReportDelay`, or cannot be any more. Once for each class.
+    public static let finishForgotten = Code(description: "finishForgotten")
     /// The main thread is blocked in a wait for it, and it needs the main actor, or the main queue.
     public static let mainThreadBlocked = Code(description: "mainThreadBlocked")
     /// Procedures wait for each other, and are cancelled for it.

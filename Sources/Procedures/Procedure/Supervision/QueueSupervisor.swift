@@ -9,17 +9,18 @@ class QueueSupervisor: @unchecked Sendable {
   final let reference = SupervisorReference()
   /// Whether it is to be told of lists in which members wait that no worker can help.
   final let stuckNote: StuckNote
+  /// Whether it is to be told of members that may have begun to wait.
+  final let lookNote: LookNote
 
-  init(stuckNote: StuckNote = StuckNote(isUsed: false)) {
+  init(stuckNote: StuckNote = StuckNote(isUsed: false), lookNote: LookNote = LookNote()) {
     self.stuckNote = stuckNote
+    self.lookNote = lookNote
     reference.supervisor = self
   }
 
   // To override.
 
   var queueName: String { "" }
-  /// Whether there is a handler, and it hears of waits that last.
-  var hearsOfWaits: Bool { false }
 
   /// - Returns: whether there is a handler, which was called.
   @discardableResult
@@ -30,17 +31,8 @@ class QueueSupervisor: @unchecked Sendable {
 
   // What is reported if it goes on for too long.
 
-  /// It was cancelled, and has not finished.
-  func noteCancel(of procedure: Procedure) {}
-  /// An observer holds one of its events back.
-  func noteHold(of procedure: Procedure) {}
-  /// An observer is called on the main actor, or on a queue.
-  func noteCall(_ call: ObserverCall, of procedure: Procedure) {}
-  /// A condition is awaited.
-  func noteQuestion(_ condition: String, _ serial: UInt64, of procedure: Procedure) {}
-
-  /// It waits for a procedure that is on no queue.
-  func noteMissingDependency(of procedure: Procedure) {}
+  /// A member of that list may have begun to wait.
+  func noteWait(in list: ReadyList) {}
 
   // What is ended if it would go on for ever.
 
@@ -66,11 +58,16 @@ extension Procedure {
   /// That of its queue.
   final var supervisor: QueueSupervisor? { read { $0.home }?.context.supervisor }
 
+  /// It was cancelled, perhaps while its `execute()` is on the stack and stays there.
   final func noteCancel() {
-    if Supervision.wantsCancels.load() != 0 { supervisor?.noteCancel(of: self) }
+    guard Supervision.wantsCancels.load() != 0, let list = read({ $0.home }) else { return }
+    list.context.supervisor.noteWait(in: list)
   }
+}
 
-  final func noteCall(_ call: @autoclosure () -> ObserverCall) {
-    if Supervision.wantsReports.load() != 0 { supervisor?.noteCall(call(), of: self) }
+extension QueueSupervisor? {
+  /// Reports to the handler; if there is none, to standard error.
+  func reportAloud(_ diagnostic: ProcedureDiagnostic) {
+    if self?.report(diagnostic) != true { StandardError.write("Procedures: \(diagnostic)\n") }
   }
 }

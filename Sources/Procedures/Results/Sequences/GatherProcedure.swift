@@ -14,7 +14,7 @@ internal import ProcedurePrimitives
 /// is cancelled, or has no output, there is no result at all, and this procedure is cancelled as by
 /// `injectResult(from:)`, as soon as that one has finished. When all values have been handed over,
 /// it keeps none of the sources alive.
-nonisolated open class GatherProcedure<Element: Sendable>: Procedure, OutputProcedure,
+nonisolated open class GatherProcedure<Element: Sendable>: Procedure, EndsByItself, OutputProcedure,
   @unchecked Sendable
 {
   /// The outputs of the sources.

@@ -28,7 +28,7 @@ import Testing
       }
       waits[0].cancel()
       await waits[0].value
-      try #require(time.pendingCount == 5)
+      try #require(time.pendingCount == 4)
       queue.add(added)
       scheduler.run()
       time.advance(by: .seconds(9))
@@ -45,11 +45,11 @@ import Testing
     let lines = text.split(separator: "\n").filter { $0.hasPrefix("Procedures: ") }
     #expect(
       lines.map(String.init).sorted() == [
-        "Procedures: something has waited 10.0 seconds for 'child', which is in group 'outer', and "
+        "Procedures: 'dependent' has waited 10 seconds for 'source', which is on no queue: add that to one, or "
+          + "remove the dependency.",
+        "Procedures: something has waited 10 seconds for 'child', which is in group 'outer', and "
           + "that is on no queue: add the group to one.",
-        "Procedures: something has waited 10.0 seconds for 'dependent', which depends on 'source', "
-          + "which is on no queue: add it to one; queue.value(of:) adds it, and waits.",
-        "Procedures: something has waited 10.0 seconds for 'forgotten', which is on no queue: add it "
+        "Procedures: something has waited 10 seconds for 'forgotten', which is on no queue: add it "
           + "to one; queue.value(of:) adds it, and waits.",
       ])
   }

@@ -1,0 +1,20 @@
+/// A wait that is reported if it lasts. Two looks compare it, so it keeps nothing alive.
+enum LastingWait: Equatable, Sendable {
+  /// It was cancelled, and has to finish.
+  case end
+  case event(HoldableEvent)
+  case observer(ObjectIdentifier, ProcedureEvents)
+  case condition(serial: UInt64)
+  /// For a procedure that is on no queue.
+  case missing(ObjectIdentifier)
+  /// For `finish()`, after `execute()` has returned.
+  case finish
+}
+
+/// What a look has seen a procedure wait for, and since when.
+struct SeenWait: Sendable {
+  let wait: LastingWait
+  let since: ContinuousClock.Instant
+  /// Whether it was reported, or is not to be.
+  var isDecided = false
+}
