@@ -242,6 +242,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
   /// As `finishByItself(throwing:)`, in a step of the task.
   private func bodyEnded(with error: any Error) {
     if error is CancellationError, isCancelled { return bodyEnded([], StoredValue()) }
+    expectHearer()
     bodyEnded([error], StoredValue(failure: error))
   }
 

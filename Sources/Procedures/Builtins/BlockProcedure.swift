@@ -43,6 +43,7 @@ nonisolated open class BlockProcedure: Procedure, EndsByItself, @unchecked Senda
     } catch is CancellationError where isCancelled {
       finishByItself(withErrors: [])
     } catch {
+      expectHearer()
       finishByItself(withErrors: [error])
     }
   }

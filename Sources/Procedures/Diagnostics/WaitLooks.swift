@@ -12,8 +12,8 @@ internal import ProcedurePrimitives
 ///     +-----------------+-------------------+---------------+---------------> time
 ///                       since = now                         delay has passed since: reported
 ///
-/// So a report comes after the delay, and at most half of it later. A look is bounded: the oldest members of each
-/// line of a list, and what those wait for.
+/// So a report comes after the delay, and at most half of it later. A look is bounded: it goes through the oldest
+/// members of each line of a list, in which those that have waited longest stand.
 final class WaitLooks: Sendable {
   /// What is reported, and after how long.
   struct Rules: Sendable {

@@ -93,7 +93,8 @@ extension Procedure {
   /// The errors, without counting references to no errors.
   @inline(__always)
   private func withErrors(_ body: ([any Error]) -> Void) {
-    if failed { body(errors) } else { body([]) }
+    // Not by `errors`, which is for those who want to know.
+    if failed { body(read { $0.errors }) } else { body([]) }
   }
 
   /// Nil if another holder has the turn and will see to the start.
@@ -138,6 +139,8 @@ extension Procedure {
     }
     attachments.takeOnlyDependency()?.leave()
     if let edge = firstDependent.takeDependent() {
+      // Whoever has others wait for it knows of it.
+      read { $0.noteHearer() }
       edge.other.dependencyFinished(self, edge.rule, on: worker)
     }
     attachments.withExisting(Connections.self) { connections in

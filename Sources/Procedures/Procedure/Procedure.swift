@@ -265,7 +265,13 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   public final var failed: Bool { ProcedureStatus(byte: status.load()).isFailed }
 
   /// The errors of the cancel, then the errors of the finish, as far as they are known.
-  public final var errors: [any Error] { failed ? read { $0.errors } : [] }
+  public final var errors: [any Error] {
+    guard failed else { return [] }
+    return read { core in
+      core.noteHearer()
+      return core.errors
+    }
+  }
 
   /// The errors that it was cancelled with.
   final var cancelErrors: [any Error] { failed ? read { $0.cancelErrors } : [] }
@@ -274,6 +280,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   public final var outcome: ProcedureOutcome? {
     read { core in
       guard core.machine.state == .finished else { return nil }
+      core.noteHearer()
       let errors = core.errors
       if core.machine.isCancelled { return .cancelled(errors) }
       return errors.isEmpty ? .succeeded : .failed(errors)

@@ -11,6 +11,7 @@ internal import ProcedurePrimitives
     let rawValue: UInt8
     static let isMember = Flags(rawValue: 1)
     static let hasMadeVoid = Flags(rawValue: 2)
+    static let isFromClosure = Flags(rawValue: 4)
   }
 
   var machine: ProcedureStateMachine
@@ -43,6 +44,11 @@ internal import ProcedurePrimitives
 
   /// Whether it has finished with `()`, which is not worth an attachment.
   var hasMadeVoid: Bool { @inline(__always) get { flags.contains(.hasMadeVoid) } }
+
+  /// Whether it was made by `queue.add { … }`, whose result may be dropped.
+  var isFromClosure: Bool { flags.contains(.isFromClosure) }
+
+  mutating func noteFromClosure() { flags.insert(.isFromClosure) }
 
   mutating func noteMadeVoid() { flags.insert(.hasMadeVoid) }
 

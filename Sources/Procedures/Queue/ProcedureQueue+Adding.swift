@@ -41,11 +41,13 @@ extension ProcedureQueue {
   /// queue.add { try compress(file) }
   /// ```
   ///
-  /// - Parameter block: run once, on a worker; the procedure fails with what it throws.
+  /// - Parameter block: run once, on a worker; the procedure fails with what it throws. If nothing observes it, depends
+  ///   on it or reads its errors, that is reported to `diagnosticsHandler`, or in debug builds to standard error.
   /// - Returns: the procedure: to wait for it, or to cancel it.
   @discardableResult
   public func add(_ block: @escaping @Sendable () throws -> Void) -> BlockProcedure {
     let procedure = BlockProcedure(block)
+    procedure.noteAddedAsClosure()
     list.admit(procedure)
     return procedure
   }
@@ -66,6 +68,7 @@ extension ProcedureQueue {
     _ block: @escaping @MainActor @Sendable () throws -> Void
   ) -> MainActorProcedure {
     let procedure = MainActorProcedure(block)
+    procedure.noteAddedAsClosure()
     list.admit(procedure)
     return procedure
   }

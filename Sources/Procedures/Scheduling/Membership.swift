@@ -92,15 +92,19 @@ struct MemberLinks: Sendable {
   var item: Item { unsafe reference.takeUnretainedValue() }
 
   /// Whether nothing refers to it, however weakly, but its list. Called under the list's lock.
-  ///
-  /// The reference is the list's from one end of this to the other: it is only borrowed, as one that can be asked.
   var isReferencedByListOnly: Bool {
-    guard membership.isKept else { return false }
+    guard membership.isKept, isOwnedOnce else { return false }
+    return with { _getWeakRetainCount($0) == 1 && _getUnownedRetainCount($0) == 1 }
+  }
+
+  /// Whether the reference that is owned, here or by the list whose lock is held, is the only one.
+  ///
+  /// The reference stays what it is from one end of this to the other: it is only lent, to something that can be asked.
+  var isOwnedOnce: Bool {
     var item = unsafe reference.takeRetainedValue()
     let isOnly = isKnownUniquelyReferenced(&item)
-    let hasOthers = _getWeakRetainCount(item) > 1 || _getUnownedRetainCount(item) > 1
     _ = unsafe Unmanaged.passRetained(item)
-    return isOnly && !hasOthers
+    return isOnly
   }
 
   /// Runs `body` without counting a reference: the caller owns one, or holds the lock of the list.

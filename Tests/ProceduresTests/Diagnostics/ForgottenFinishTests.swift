@@ -73,7 +73,7 @@ import Testing
       override func execute() { report(fractionCompleted: 0.1) }
     }
     final class Stoppable: Silent, @unchecked Sendable {
-      override func execute() { cancellationToken.onCancel { _ in } }
+      override func execute() { cancellationToken.onCancel {} }
     }
     final class CalledBack: Silent, @unchecked Sendable {
       let callbacks: Recorder<@Sendable () -> Void>

@@ -51,7 +51,7 @@ import Testing
     #expect(
       text == """
         'work' (10 unfinished, at most 5 at once)
-          'fetch' executing, cancelled: execute() has returned, waits for finish()
+          'fetch' executing, cancelled
           'resize' pending: it waits for 'fetch'
           'report' pending: it waits for 'disk', held by 'fetch'
           'asks' pending: condition 'AsyncCondition' has not answered

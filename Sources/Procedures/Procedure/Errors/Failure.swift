@@ -1,9 +1,16 @@
 /// The errors of a procedure: those that came with its cancel, and then those that it finished with.
 final class Failure: Attachment, @unchecked Sendable {
-  @safe @exclusivity(unchecked) fileprivate var errors: [any Error] = []
+  @safe @exclusivity(unchecked) fileprivate(set) var errors: [any Error] = []
   @safe @exclusivity(unchecked) fileprivate var cancelErrorCount = 0
 
+  /// Set until somebody looks at the errors, of one at which nobody may.
+  @safe @exclusivity(unchecked) var unheard: UnheardErrors?
+
   override var fate: Fate { .stays }
+
+  deinit {
+    if let unheard, !errors.isEmpty { unheard.report(errors) }
+  }
 }
 
 extension ProcedureCore {

@@ -77,6 +77,10 @@ struct Worker {
         next = list.take(on: context, after: job, isLast: stretch.isOver)
       case .retired(let waiters):
         stretch.advance()
+        if job.member.with({ $0.failed }), job.member.isOwnedOnce {
+          // Before a wait for the whole queue is over, which may be the end of the program.
+          job.member.with { $0.reportUnheard() }
+        }
         let finishedGroup: Procedure?
         (next, finishedGroup) = list.retire(job.member, on: context, takesNext: !stretch.isOver)
         if let waiters { Self.resume(waiters) }

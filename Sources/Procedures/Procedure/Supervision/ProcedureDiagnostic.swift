@@ -28,6 +28,8 @@ public struct ProcedureDiagnostic: Sendable, CustomStringConvertible {
     /// `execute()` of a subclass has returned, and `finish()` was not called for longer than the queue's
     /// `waitReportDelay`, or cannot be any more. Once for each class.
     public static let finishForgotten = Code(description: "finishForgotten")
+    /// A closure that was given to `queue.add { … }` has thrown, and nothing can look at its errors any more.
+    public static let errorsUnheard = Code(description: "errorsUnheard")
     /// The main thread is blocked in a wait for it, and it needs the main actor, or the main queue.
     public static let mainThreadBlocked = Code(description: "mainThreadBlocked")
     /// Procedures wait for each other, and are cancelled for it.
@@ -75,6 +77,13 @@ public struct ProcedureDiagnostic: Sendable, CustomStringConvertible {
 
   static func additionRefused(_ name: String, _ error: ProcedureError) -> ProcedureDiagnostic {
     ProcedureDiagnostic(.additionRefused, name, "'\(name)' was refused. \(error)")
+  }
+
+  static func errorsUnheard(_ name: String, _ errors: [any Error]) -> ProcedureDiagnostic {
+    ProcedureDiagnostic(
+      .errorsUnheard, name,
+      "The closure of '\(name)', given to add { }, failed, and nothing looks at its errors: \(errors.sentence). Catch "
+        + "them there, or keep what add returns: observe it, depend on it, or read its errors.")
   }
 
   static func errorsTooLate(_ name: String, _ errors: [any Error]) -> ProcedureDiagnostic {
