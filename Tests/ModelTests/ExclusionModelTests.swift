@@ -213,24 +213,21 @@
       return procedure
     }
 
-    @Test("L6: the more urgent of two that wait, against its cancel, an end, and one more")
+    @Test("L6: the more urgent of two that wait is let in first, against its cancel")
     func urgentWaiter() throws {
       try explore {
         let holder = counted(1, lasts: true)
-        let (first, urgent, late) = (counted(1), counted(1), counted(1))
+        let (first, urgent) = (counted(1), counted(1))
         urgent.priority = .high
-        late.priority = .veryHigh
         let early = PlainCounter()
         first.addWillExecuteBlockObserver { _ in
           if !urgent.isCancelled, !urgent.hasExecuted { early.value += 1 }
         }
         let models = onQueuesOfTheirOwn([holder, first, urgent])
-        for model in models { model.scheduler.run() }
         return .init(
-          threads: [{ holder.finish() }, { urgent.cancel() }, { models[0].queue.add(late) }],
-          workers: models.map(\.scheduler)
+          threads: [{ holder.finish() }, { urgent.cancel() }], workers: models.map(\.scheduler)
         ) {
-          for procedure in [holder, first, urgent, late] { try procedure.checkLife() }
+          for procedure in [holder, first, urgent] { try procedure.checkLife() }
           try require(early.value == 0, "the less urgent one was let in first")
         }
       }
