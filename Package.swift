@@ -28,6 +28,7 @@ let package = Package(
     .library(name: "ProceduresNetwork", targets: ["ProceduresNetwork"]),
     .library(name: "ProceduresTimeline", targets: ["ProceduresTimeline"]),
     .library(name: "ProceduresTesting", targets: ["ProceduresTesting"]),
+    .library(name: "ProcedureKitNames", targets: ["ProcedureKitNames"]),
     .executable(name: "runbook", targets: ["ProcedureRunbook"]),
     .executable(name: "benchmarks", targets: ["ProcedureBenchmarks"]),
   ],
@@ -54,6 +55,9 @@ let package = Package(
     .target(
       name: "ProceduresTesting",
       dependencies: ["ProceduresTimeline", "Procedures", "Cancellation", "ProcedurePrimitives"],
+      swiftSettings: settings),
+    .target(
+      name: "ProcedureKitNames", dependencies: ["Procedures", "ProcedurePrimitives"],
       swiftSettings: settings),
     .executableTarget(
       name: "ProcedureRunbook",
@@ -112,6 +116,9 @@ let package = Package(
       dependencies: [
         "ProceduresTesting", "Procedures", "ProcedurePrimitives", "ProcedureTestSupport",
       ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "ProcedureKitNamesTests", dependencies: ["ProcedureKitNames", "ProcedureTestSupport"],
       swiftSettings: settings),
     .testTarget(
       name: "ProcedureRunbookTests",

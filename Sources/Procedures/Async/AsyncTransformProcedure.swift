@@ -1,3 +1,5 @@
+internal import ProcedurePrimitives
+
 /// Transforms its input into its output with an `async` closure.
 ///
 /// ```swift
@@ -93,9 +95,7 @@ nonisolated open class AsyncTransformProcedure<Input: Sendable, Output: Sendable
   )
   public init(
     _ start: @escaping @Sendable (_ input: Input, _ finish: FinishHandle<Output>) throws -> Void
-  ) {
-    preconditionFailure("Internal inconsistency: unavailable")
-  }
+  ) { unavailableName() }
 
   final override var keepsInput: Bool { true }
 

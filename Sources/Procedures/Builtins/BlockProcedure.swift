@@ -1,3 +1,5 @@
+internal import ProcedurePrimitives
+
 /// Runs a closure and finishes when it returns, or fails with what it throws.
 ///
 /// ```swift
@@ -62,4 +64,25 @@ nonisolated open class BlockProcedure: Procedure, EndsByItself, @unchecked Senda
   final override func releaseWork() {
     block = nil
   }
+}
+
+// A closure that is `async`, where one that is not is wanted. Disfavoured, so that the compiler still says what it
+// finds in any other closure.
+extension BlockProcedure {
+  /// Takes a closure that is not `async`.
+  @available(
+    *, unavailable,
+    message: "write AsyncProcedure { … }, or MainActorProcedure { … } for the main actor"
+  )
+  @_disfavoredOverload
+  public convenience init(
+    name: String? = nil, _ block: @escaping @MainActor @Sendable () async throws -> Void
+  ) { unavailableName() }
+
+  /// Takes a closure that is not `async`.
+  @available(*, unavailable, message: "write AsyncProcedure { procedure in … }")
+  @_disfavoredOverload
+  public convenience init(
+    name: String? = nil, _ block: @escaping @Sendable (BlockProcedure) async throws -> Void
+  ) { unavailableName() }
 }

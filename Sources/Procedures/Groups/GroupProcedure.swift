@@ -262,14 +262,6 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
     errors
   }
 
-  /// Called otherwise here.
-  @available(*, unavailable, message: "override child(_:willFinishWithErrors:)")
-  open func child(_ child: Procedure, willFinishWithError error: (any Error)?) {}
-
-  /// Called otherwise here.
-  @available(*, unavailable, message: "add a will-add observer to the group")
-  open func groupWillAdd(child: Procedure) {}
-
   /// Starts the children. An override that adds more calls `super.execute()` at its end.
   open override func execute() {
     begin(onWorker: type(of: self) == GroupProcedure.self)

@@ -1,4 +1,5 @@
 public import Dispatch
+internal import ProcedurePrimitives
 
 /// Calls a closure when a procedure was cancelled.
 ///
@@ -48,6 +49,6 @@ extension ProcedureProtocol {
   )
   @discardableResult
   public func add<Other: Procedure>(observer: DidCancelObserver<Other>) -> ObserverRegistration {
-    preconditionFailure("Internal inconsistency: unavailable")
+    unavailableName()
   }
 }

@@ -1,3 +1,5 @@
+internal import ProcedurePrimitives
+
 extension ProcedureQueue {
   /// Adds a procedure. It can be added once, ever, to a queue or a group.
   ///
@@ -85,4 +87,18 @@ extension ProcedureQueue {
       procedure.cancel(because: .taskCancelled)
     }
   }
+}
+
+// A closure that is `async`, where one that is not is wanted. Disfavoured, so that the compiler still says what it
+// finds in any other closure.
+extension ProcedureQueue {
+  /// Takes a closure that is not `async`.
+  @available(
+    *, unavailable,
+    message: "write add(AsyncProcedure { … }), or add(MainActorProcedure { … }) for the main actor"
+  )
+  @_disfavoredOverload @discardableResult
+  public func add(
+    _ block: @escaping @MainActor @Sendable () async throws -> Void
+  ) -> BlockProcedure { unavailableName() }
 }

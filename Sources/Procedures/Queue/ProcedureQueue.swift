@@ -25,7 +25,6 @@ public final class ProcedureQueue: Sendable {
   let list: ReadyList
   private let delegateReference: QueueDelegateReference
   private let diagnostics: QueueDiagnostics
-  private let quality: DispatchQoS.QoSClass
 
   /// The name in logs and errors. May be set from any thread.
   public var name: String {
@@ -34,11 +33,7 @@ public final class ProcedureQueue: Sendable {
   }
 
   /// The Dispatch quality of its workers. Given to `init`; it does not change.
-  public var qualityOfService: DispatchQoS.QoSClass {
-    get { quality }
-    @available(*, unavailable, message: "give it to init(qualityOfService:)")
-    set { unavailableName() }
-  }
+  public let qualityOfService: DispatchQoS.QoSClass
 
   /// Makes a queue.
   ///
@@ -100,7 +95,7 @@ public final class ProcedureQueue: Sendable {
     qualityOfService: DispatchQoS.QoSClass = .default, scheduler: any Scheduler,
     clock: ProcedureClock = .continuous
   ) {
-    quality = qualityOfService
+    self.qualityOfService = qualityOfService
     delegateReference = QueueDelegateReference()
     diagnostics = QueueDiagnostics(scheduler: scheduler, clock: clock)
     let context = SchedulingContext(scheduler: scheduler, clock: clock, supervisor: diagnostics)

@@ -1,3 +1,5 @@
+internal import ProcedurePrimitives
+
 /// Runs a closure and finishes with what it returns, or fails with what it throws.
 ///
 /// ```swift
@@ -52,4 +54,22 @@ nonisolated open class ResultProcedure<Output: Sendable>: Procedure, EndsByItsel
   final override func releaseWork() {
     block = nil
   }
+}
+
+// A closure that is `async`, where one that is not is wanted. Disfavoured, so that the compiler still says what it
+// finds in any other closure.
+extension ResultProcedure {
+  /// Takes a closure that is not `async`.
+  @available(*, unavailable, message: "write AsyncResultProcedure { … }")
+  @_disfavoredOverload
+  public convenience init(
+    name: String? = nil, _ block: @escaping @MainActor @Sendable () async throws -> Output
+  ) { unavailableName() }
+
+  /// Takes a closure that is not `async`.
+  @available(*, unavailable, message: "write AsyncResultProcedure { procedure in … }")
+  @_disfavoredOverload
+  public convenience init(
+    name: String? = nil, _ block: @escaping @Sendable (ResultProcedure) async throws -> Output
+  ) { unavailableName() }
 }

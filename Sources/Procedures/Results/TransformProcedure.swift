@@ -1,3 +1,5 @@
+internal import ProcedurePrimitives
+
 /// Transforms its input into its output with a closure.
 ///
 /// ```swift
@@ -62,4 +64,23 @@ nonisolated open class TransformProcedure<Input: Sendable, Output: Sendable>: Pr
   final override func releaseWork() {
     transform = nil
   }
+}
+
+// A closure that is `async`, where one that is not is wanted. Disfavoured, so that the compiler still says what it
+// finds in any other closure.
+extension TransformProcedure {
+  /// Takes a closure that is not `async`.
+  @available(*, unavailable, message: "write AsyncTransformProcedure { input in … }")
+  @_disfavoredOverload
+  public convenience init(
+    name: String? = nil, _ transform: @escaping @MainActor @Sendable (Input) async throws -> Output
+  ) { unavailableName() }
+
+  /// Takes a closure that is not `async`.
+  @available(*, unavailable, message: "write AsyncTransformProcedure { procedure, input in … }")
+  @_disfavoredOverload
+  public convenience init(
+    name: String? = nil,
+    _ transform: @escaping @Sendable (TransformProcedure, Input) async throws -> Output
+  ) { unavailableName() }
 }

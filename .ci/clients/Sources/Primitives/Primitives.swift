@@ -1,3 +1,4 @@
+import ProcedureKitNames
 public import Procedures
 
 /// A type of the client's own, in a module of a common name.

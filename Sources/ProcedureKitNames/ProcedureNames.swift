@@ -1,103 +1,106 @@
+internal import ProcedurePrimitives
+public import Procedures
+
 // Names that things have elsewhere, in ProcedureKit 4 and 5 and in Foundation's operations: unavailable,
 // so that the compiler says what to write. Those of procedures and groups are members of a protocol, which
 // a subclass may declare for itself.
 
 extension ProcedureProtocol {
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "add(dependency:)")
   public func addDependency(_ dependency: Procedure) { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "add(dependencies:)")
   public func addDependencies(_ dependencies: [Procedure]) { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "remove(dependency:)")
   public func removeDependency(_ dependency: Procedure) { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "add(condition:)")
   public func addCondition(_ condition: any Condition) { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "add(observer:)")
   public func addObserver(_ observer: any ProcedureObserver) { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "finish(withError:)")
   public func finish(with error: (any Error)?) { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "cancel(withError:)")
   public func cancel(with error: (any Error)?) { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "cancel(withErrors:)")
   public func cancelWithErrors(_ errors: [any Error]) { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "produce(_:)")
   public func produce(operation: Procedure) { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "then(_:)")
   public func then(do next: Procedure) { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "addWillAddProcedureBlockObserver(synchronizedWith:_:)")
   public func addWillAddOperationBlockObserver(
     _ block: @escaping @Sendable (Self, Procedure) -> Void
   ) { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "addDidAddProcedureBlockObserver(synchronizedWith:_:)")
   public func addDidAddOperationBlockObserver(
     _ block: @escaping @Sendable (Self, Procedure) -> Void
   ) { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, message: "remove each of its dependencies with remove(dependency:)")
   public func removeAllDependencies() { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, message: "write addDidFinishBlockObserver { … }")
   public func addCompletionBlock(_ block: @escaping @Sendable () -> Void) { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(
     *, unavailable,
-    message: "write addDidCancelBlockObserver { … }: nothing is told before the cancel"
+    message: "write addDidCancelBlockObserver { … }: no event comes before it"
   )
   public func addWillCancelBlockObserver(
     _ block: @escaping @Sendable (Self, [any Error]) -> Void
   ) { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, message: "write queue.add(procedure)")
   public func enqueue(on queue: ProcedureQueue) { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "priority")
   public var queuePriority: ProcedurePriority {
     get { unavailableName() }
     set { unavailableName() }
   }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "name")
   public var operationName: String {
     get { unavailableName() }
     set { unavailableName() }
   }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "name")
   public var procedureName: String {
     get { unavailableName() }
     set { unavailableName() }
   }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(
     *, unavailable,
     message:
@@ -105,7 +108,7 @@ extension ProcedureProtocol {
   )
   public var progress: ProgressUpdates { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(
     *, unavailable,
     message:
@@ -113,7 +116,7 @@ extension ProcedureProtocol {
   )
   public var value: Void { get async throws { unavailableName() } }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(
     *, unavailable, message: "there is no KVO; write addDidFinishBlockObserver { … } and the like"
   )
@@ -122,7 +125,7 @@ extension ProcedureProtocol {
     changeHandler: @escaping (Self, Any) -> Void
   ) -> ObserverRegistration { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(
     *, unavailable,
     message:
@@ -132,22 +135,22 @@ extension ProcedureProtocol {
     unavailableName()
   }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, message: "see state, isCancelled and outcome")
   public var status: ProcedureState { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, message: "write errors.first: there may be several")
   public var error: (any Error)? { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, message: "set qualityOfService")
   public var userIntent: UnavailableUserIntent {
     get { unavailableName() }
     set { unavailableName() }
   }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(
     *, unavailable,
     message:
@@ -156,10 +159,76 @@ extension ProcedureProtocol {
   public var log: UnavailableLog { unavailableName() }
 }
 
+// What overrides are called: members of the class, so that the error of such an override shows them.
+extension Procedure {
+  /// Unavailable: see the message.
+  @available(*, unavailable, message: "override procedureDidCancel(withErrors:)")
+  public func procedureDidCancel(with error: (any Error)?) { unavailableName() }
+
+  /// Unavailable: see the message.
+  @available(*, unavailable, message: "override procedureDidCancel(withErrors:)")
+  public func procedureDidCancel(errors: [any Error]) { unavailableName() }
+
+  /// Unavailable: see the message.
+  @available(
+    *, unavailable,
+    message: "override procedureDidCancel(withErrors:): no event comes before it"
+  )
+  public func procedureWillCancel(withErrors errors: [any Error]) { unavailableName() }
+
+  /// Unavailable: see the message.
+  @available(*, unavailable, message: "override procedureWillFinish(withErrors:)")
+  public func procedureWillFinish(with error: (any Error)?) { unavailableName() }
+
+  /// Unavailable: see the message.
+  @available(*, unavailable, message: "override procedureDidFinish(withErrors:)")
+  public func procedureDidFinish(with error: (any Error)?) { unavailableName() }
+
+  /// Unavailable: see the message.
+  @available(*, unavailable, message: "add it to a queue; to do the work override execute()")
+  public func start() { unavailableName() }
+
+  /// Unavailable: see the message.
+  @available(
+    *, unavailable,
+    message: "override execute(), which calls finish(); add the procedure to a queue"
+  )
+  public func main() { unavailableName() }
+
+  /// Unavailable: see the message.
+  @available(
+    *, unavailable,
+    message: "leave it out: every procedure may finish later than execute() returns"
+  )
+  public var isAsynchronous: Bool { unavailableName() }
+
+  /// Unavailable: see the message.
+  @available(
+    *, unavailable,
+    message: "leave it out: every procedure may finish later than execute() returns"
+  )
+  public var isConcurrent: Bool { unavailableName() }
+
+  /// Unavailable: see the message.
+  @available(
+    *, unavailable,
+    message:
+      "add a condition: a pending procedure that waits for nothing starts when there is a slot; see state and snapshot()"
+  )
+  public var isReady: Bool { unavailableName() }
+
+  /// Unavailable: see the message.
+  @available(*, unavailable, message: "write addDidFinishBlockObserver { … }")
+  public var completionBlock: (@Sendable () -> Void)? {
+    get { unavailableName() }
+    set { unavailableName() }
+  }
+}
+
 /// Why the user wanted it, which is not asked for here.
 @available(*, unavailable, message: "set qualityOfService")
 public enum UnavailableUserIntent: Sendable {
-  /// Not available.
+  /// Unavailable: see the message.
   case none, initiated, sideEffect
 }
 
@@ -167,29 +236,24 @@ public enum UnavailableUserIntent: Sendable {
 @available(*, unavailable, message: "add observers, set diagnosticsHandler, or record a timeline")
 @dynamicMemberLookup @dynamicCallable
 public struct UnavailableLog {
-  /// Not available.
+  /// Unavailable: see the message.
   public subscript(dynamicMember name: String) -> Self { unavailableName() }
-  /// Not available.
+  /// Unavailable: see the message.
   public func dynamicallyCall(withKeywordArguments arguments: KeyValuePairs<String, Any>) {}
 }
 
 /// The options of key-value observing, which there is none of.
 @available(*, unavailable, message: "there is no KVO; write addDidFinishBlockObserver { … }")
 public enum UnavailableObservingOption: Sendable {
-  /// Not available.
+  /// Unavailable: see the message.
   case new, old, initial, prior
 }
 
 extension BlockProcedure {
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(
     *, unavailable,
     message: "it has one closure; for several write GroupProcedure { BlockProcedure { … } … }"
   )
   public final func addExecutionBlock(_ block: @escaping @Sendable () -> Void) { unavailableName() }
-}
-
-/// What stands in for what is called otherwise. Never called.
-func unavailableName() -> Never {
-  preconditionFailure("Internal inconsistency: an unavailable name was used")
 }

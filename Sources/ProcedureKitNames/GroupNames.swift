@@ -1,73 +1,76 @@
+internal import ProcedurePrimitives
+public import Procedures
+
 extension ProcedureProtocol where Self: GroupProcedure {
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "add(child:)")
   public func addChild(_ child: Procedure) { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "add(children:)")
   public func addChildren(_ children: [Procedure]) { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "add(children:)")
   public func addChildren(_ children: Procedure...) { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, message: "write add(child:), and keep the event until then")
   public func add(child: Procedure, before pendingEvent: PendingEvent?) { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, message: "write add(children:), and keep the event until then")
   public func add(children: [Procedure], before pendingEvent: PendingEvent?) { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "add(child:)")
   public func addOperation(_ operation: Procedure) { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "add(children:)")
   public func addOperations(_ operations: [Procedure]) { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "add(children:)")
   public func addOperations(_ operations: Procedure...) { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "add(child:)")
   public func add(operation: Procedure) { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(
     *, unavailable,
     message: "override child(_:willFinishWithErrors:), which returns the errors of the group"
   )
   public func append(error: any Error, fromChild child: Procedure) { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(
     *, unavailable,
     message: "override child(_:willFinishWithErrors:), which returns the errors of the group"
   )
   public func append(errors: [any Error], fromChild child: Procedure) { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "children")
   public var operations: [Procedure] { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "maxConcurrentChildCount")
   public var maxConcurrentOperationCount: Int {
     get { unavailableName() }
     set { unavailableName() }
   }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, message: "override child(_:willFinishWithErrors:)")
   public var transformChildErrorsBlock: ((Procedure, inout [any Error]) -> Void)? {
     get { unavailableName() }
     set { unavailableName() }
   }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, message: "override child(_:willFinishWithErrors:)")
   public var transformChildErrorBlock: ((Procedure, inout (any Error)?) -> Void)? {
     get { unavailableName() }
@@ -76,11 +79,22 @@ extension ProcedureProtocol where Self: GroupProcedure {
 }
 
 extension GroupProcedure {
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "init(children:)")
   public convenience init(operations: [Procedure]) { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "init(_:)")
   public convenience init(operations: Procedure...) { unavailableName() }
+}
+
+// What overrides are called: members of the class, so that the error of such an override shows them.
+extension GroupProcedure {
+  /// Unavailable: see the message.
+  @available(*, unavailable, message: "override child(_:willFinishWithErrors:)")
+  public func child(_ child: Procedure, willFinishWithError error: (any Error)?) { unavailableName() }
+
+  /// Unavailable: see the message.
+  @available(*, unavailable, message: "add a will-add observer to the group")
+  public func groupWillAdd(child: Procedure) { unavailableName() }
 }

@@ -1,39 +1,41 @@
 public import Dispatch
+internal import ProcedurePrimitives
+public import Procedures
 
 extension ProcedureQueue {
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "add(_:)")
   public func addOperation(_ operation: Procedure) { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "add(_:)")
   public func addOperation(_ block: @escaping @Sendable () -> Void) { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "add(_:)")
   public func add(operation: Procedure) { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "add(_:)")
   public func add(operations: Procedure...) { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "add(_:)")
   public func add(operations: [Procedure]) { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "add(_:)")
   public func addProcedure(_ procedure: Procedure) { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "cancelAll(withErrors:)")
   public func cancelAllOperations() { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "add(_:)")
   public func addOperations(_ operations: Procedure...) { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(
     *, unavailable, message: "write add(procedures), and then await waitUntilAllFinished()"
   )
@@ -41,15 +43,15 @@ extension ProcedureQueue {
     unavailableName()
   }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, message: "write add(procedure): there are no contexts")
   public func add(operation: Procedure, withContext context: Any?) { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, message: "write add(barrier: { … })")
   public func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(
     *, unavailable,
     message:
@@ -57,45 +59,45 @@ extension ProcedureQueue {
   )
   public func waitUntilAllOperationsAreFinished() { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "procedures")
   public var operations: [Procedure] { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "count")
   public var operationCount: Int { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "maxConcurrentProcedureCount")
   public var maxConcurrentOperationCount: Int {
     get { unavailableName() }
     set { unavailableName() }
   }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, message: "give it to init(underlyingQueue:)")
   public var underlyingQueue: DispatchQueue? {
     get { unavailableName() }
     set { unavailableName() }
   }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "main")
   public static var mainQueue: ProcedureQueue { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, message: "without a limit it is Int.max")
   public static var defaultMaxConcurrentOperationCount: Int { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, message: "without a limit it is Int.max")
   public static var defaultMaxConcurrentProcedureCount: Int { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "cancelAll(withErrors:)")
   public func cancelAllProcedures() { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(
     *, unavailable,
     message:
@@ -103,26 +105,26 @@ extension ProcedureQueue {
   )
   public func waitUntilAllProceduresAreFinished() { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "count")
   public var procedureCount: Int { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, message: "write isSuspended = true")
   public func suspend() { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(*, unavailable, message: "write isSuspended = false")
   public func resume() { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(
     *, unavailable,
     message: "put what belongs together in a GroupProcedure, and read its fractionCompleted"
   )
   public var progress: ProgressUpdates { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(
     *, unavailable, message: "there is no KVO; set delegate, or await waitUntilAllFinished()"
   )
@@ -131,7 +133,7 @@ extension ProcedureQueue {
     changeHandler: @escaping (ProcedureQueue, Any) -> Void
   ) -> ObserverRegistration { unavailableName() }
 
-  /// Called otherwise here.
+  /// Unavailable: see the message.
   @available(
     *, unavailable, message: "there is no KVO; set delegate, or await waitUntilAllFinished()"
   )

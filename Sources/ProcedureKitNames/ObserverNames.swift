@@ -1,130 +1,132 @@
 public import Dispatch
+internal import ProcedurePrimitives
+public import Procedures
 
 // Observers of one event, as values: the closures that are added to a procedure say the same, with the
 // procedure's own type. `BlockObserver` is a value for any events.
 
-/// Called otherwise here.
+/// Unavailable: see the message.
 @available(*, unavailable, message: "write addWillExecuteBlockObserver { … }")
 public struct WillExecuteObserver<P: Procedure>: ProcedureObserver {
-  /// Not available.
+  /// Unavailable: see the message.
   public init(
     synchronizedWith queue: DispatchQueue? = nil,
     willExecute block: @escaping @Sendable (P, PendingEvent) -> Void
   ) { unavailableName() }
 
-  /// Not available.
+  /// Unavailable: see the message.
   public init(
     synchronizedWith queue: DispatchQueue? = nil,
     willExecute block: @escaping @Sendable (Procedure, PendingEvent) -> Void
   ) where P == Procedure { unavailableName() }
 }
 
-/// Called otherwise here.
+/// Unavailable: see the message.
 @available(*, unavailable, message: "write addDidExecuteBlockObserver { … }")
 public struct DidExecuteObserver<P: Procedure>: ProcedureObserver {
-  /// Not available.
+  /// Unavailable: see the message.
   public init(
     synchronizedWith queue: DispatchQueue? = nil,
     didExecute block: @escaping @Sendable (P) -> Void
   ) { unavailableName() }
 
-  /// Not available.
+  /// Unavailable: see the message.
   public init(
     synchronizedWith queue: DispatchQueue? = nil,
     didExecute block: @escaping @Sendable (Procedure) -> Void
   ) where P == Procedure { unavailableName() }
 }
 
-/// Called otherwise here.
+/// Unavailable: see the message.
 @available(*, unavailable, message: "write addWillFinishBlockObserver { … }")
 public struct WillFinishObserver<P: Procedure>: ProcedureObserver {
-  /// Not available.
+  /// Unavailable: see the message.
   public init(
     synchronizedWith queue: DispatchQueue? = nil,
     willFinish block: @escaping @Sendable (P, [any Error], PendingEvent) -> Void
   ) { unavailableName() }
 
-  /// Not available.
+  /// Unavailable: see the message.
   public init(
     synchronizedWith queue: DispatchQueue? = nil,
     willFinish block: @escaping @Sendable (Procedure, [any Error], PendingEvent) -> Void
   ) where P == Procedure { unavailableName() }
 }
 
-/// Called otherwise here.
+/// Unavailable: see the message.
 @available(*, unavailable, message: "write addDidFinishBlockObserver { … }")
 public struct DidFinishObserver<P: Procedure>: ProcedureObserver {
-  /// Not available.
+  /// Unavailable: see the message.
   public init(
     synchronizedWith queue: DispatchQueue? = nil,
     didFinish block: @escaping @Sendable (P, [any Error]) -> Void
   ) { unavailableName() }
 
-  /// Not available.
+  /// Unavailable: see the message.
   public init(
     synchronizedWith queue: DispatchQueue? = nil,
     didFinish block: @escaping @Sendable (Procedure, [any Error]) -> Void
   ) where P == Procedure { unavailableName() }
 }
 
-/// Called otherwise here.
+/// Unavailable: see the message.
 @available(*, unavailable, message: "write addWillAddProcedureBlockObserver { … }")
 public struct WillAddProcedureObserver<P: Procedure>: ProcedureObserver {
-  /// Not available.
+  /// Unavailable: see the message.
   public init(
     synchronizedWith queue: DispatchQueue? = nil,
     willAdd block: @escaping @Sendable (P, Procedure) -> Void
   ) { unavailableName() }
 
-  /// Not available.
+  /// Unavailable: see the message.
   public init(
     synchronizedWith queue: DispatchQueue? = nil,
     willAdd block: @escaping @Sendable (Procedure, Procedure) -> Void
   ) where P == Procedure { unavailableName() }
 }
 
-/// Called otherwise here.
+/// Unavailable: see the message.
 @available(*, unavailable, message: "write addDidAddProcedureBlockObserver { … }")
 public struct DidAddProcedureObserver<P: Procedure>: ProcedureObserver {
-  /// Not available.
+  /// Unavailable: see the message.
   public init(
     synchronizedWith queue: DispatchQueue? = nil,
     didAdd block: @escaping @Sendable (P, Procedure) -> Void
   ) { unavailableName() }
 
-  /// Not available.
+  /// Unavailable: see the message.
   public init(
     synchronizedWith queue: DispatchQueue? = nil,
     didAdd block: @escaping @Sendable (Procedure, Procedure) -> Void
   ) where P == Procedure { unavailableName() }
 }
 
-/// Called otherwise here.
+/// Unavailable: see the message.
 @available(*, unavailable, message: "write addWillAddProcedureBlockObserver { … }")
 public struct WillAddOperationObserver<P: Procedure>: ProcedureObserver {
-  /// Not available.
+  /// Unavailable: see the message.
   public init(
     synchronizedWith queue: DispatchQueue? = nil,
     willAddOperation block: @escaping @Sendable (P, Procedure) -> Void
   ) { unavailableName() }
 
-  /// Not available.
+  /// Unavailable: see the message.
   public init(
     synchronizedWith queue: DispatchQueue? = nil,
     willAddOperation block: @escaping @Sendable (Procedure, Procedure) -> Void
   ) where P == Procedure { unavailableName() }
 }
 
-/// Called otherwise here.
+/// Unavailable: see the message.
 @available(*, unavailable, message: "write addDidAddProcedureBlockObserver { … }")
 public struct DidAddOperationObserver<P: Procedure>: ProcedureObserver {
-  /// Not available.
+  /// Unavailable: see the message.
   public init(
     synchronizedWith queue: DispatchQueue? = nil,
     didAddOperation block: @escaping @Sendable (P, Procedure) -> Void
   ) { unavailableName() }
 
-  /// Not available.
+  /// Unavailable: see the message.
   public init(
     synchronizedWith queue: DispatchQueue? = nil,
     didAddOperation block: @escaping @Sendable (Procedure, Procedure) -> Void
