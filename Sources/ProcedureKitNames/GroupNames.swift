@@ -92,7 +92,9 @@ extension GroupProcedure {
 extension GroupProcedure {
   /// Unavailable: see the message.
   @available(*, unavailable, message: "override child(_:willFinishWithErrors:)")
-  public func child(_ child: Procedure, willFinishWithError error: (any Error)?) { unavailableName() }
+  public func child(_ child: Procedure, willFinishWithError error: (any Error)?) {
+    unavailableName()
+  }
 
   /// Unavailable: see the message.
   @available(*, unavailable, message: "add a will-add observer to the group")

@@ -24,7 +24,7 @@ struct Log: ProcedureObserver {
   var words = 0
   var isDone = false
 
-  func show(_ count: CountWords) { words = count.count }
+  func show(_ count: CountWords, _ errors: [any Error]) { words = count.count }
 
   func observe(_ count: CountWords) {
     count.addDidFinishBlockObserver(show)

@@ -30,14 +30,8 @@ public struct ProcedureEvents: OptionSet, Sendable {
   /// Every event.
   public static let all = ProcedureEvents(rawValue: .max)
 
-  /// Takes out the event that comes first in a procedure's life.
-  mutating func popFirst() -> ProcedureEvents? {
-    guard !isEmpty else { return nil }
-    let first = ProcedureEvents(rawValue: rawValue & (~rawValue &+ 1))
-    subtract(first)
-    return first
+  /// The event that comes first in a procedure's life.
+  var first: ProcedureEvents? {
+    isEmpty ? nil : ProcedureEvents(rawValue: rawValue & (~rawValue &+ 1))
   }
-
-  /// Whether it is one event.
-  var isSingle: Bool { rawValue != 0 && rawValue & (rawValue &- 1) == 0 }
 }

@@ -5,27 +5,23 @@ extension ProcedureStateMachine {
     case idle
     /// The turn is kept, and goes on when pending events are released.
     case waitForPendingEvents
-    case attachObservers
-    case addProduced
+    /// An event comes: its override is called, then observers, then the queue's delegate. For didAttach there are new
+    /// observers; after willAdd a procedure is added, and didAdd follows.
+    case event(ProcedureEvents)
     /// Have a dependency that has finished hand over what it made.
     case handOver
     case evaluateConditions
-    case willExecute
     /// Find out which children there are, to announce them to the group's observers.
     case announceChildren
     case execute
-    case didExecute
-    case didCancel
     /// Let the group end once its children have.
     case settleChildren
-    case willFinish
     /// Let the group say which of the errors it takes over.
     case askGroup
     /// The turn is kept, and goes on when the group has said so.
     case waitForGroup
     /// Hear children that are about to finish.
     case hearChildren
-    case didFinish
     /// Tell dependents and leave the queue. The turn was given up.
     case retire
   }

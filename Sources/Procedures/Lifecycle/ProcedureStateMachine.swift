@@ -35,7 +35,7 @@
 /// comes next:
 ///
 /// ```
-/// attachObservers → [handOver] → [evaluateConditions] → willExecute → [announceChildren] → execute →
+/// didAttach → [handOver] → [evaluateConditions] → willExecute → [announceChildren] → execute →
 ///                   pending                             started                            executing
 /// didExecute → [settleChildren] → willFinish → [askGroup → (waitForGroup)] → didFinish → retire
 ///                                 finishing                                  finished
@@ -301,8 +301,10 @@ struct ProcedureStateMachine: Sendable {
     precondition(turn.isHeld, "Internal inconsistency: a turn that no thread holds")
     if cancel.isDue { return nextBeforeCancel() }
     if !inbox.isDisjoint(with: .comesFirst) {
-      if takeNewObservers() { return .attachObservers }
-      if inbox.remove(.didExecute) != nil, wants.contains(.didExecute) { return .didExecute }
+      if takeNewObservers() { return .event(.didAttach) }
+      if inbox.remove(.didExecute) != nil, wants.contains(.didExecute) {
+        return .event(.didExecute)
+      }
       if inbox.remove(.children) != nil { return .hearChildren }
     }
     if case .forObservers = waiting, hold.await() { return .waitForPendingEvents }
@@ -312,7 +314,7 @@ struct ProcedureStateMachine: Sendable {
     case .started: return nextWhileStarted()
     case .executing: return nextWhileExecuting()
     case .finishing:
-      if inbox.remove(.produced) != nil { return .addProduced }
+      if inbox.remove(.produced) != nil { return .event(.willAdd) }
       return nextWhileFinishing()
     case .finished:
       if isRetired { return giveUpTurn() }
@@ -331,13 +333,13 @@ struct ProcedureStateMachine: Sendable {
     case .evaluate: return .evaluateConditions
     case .start:
       state = .started
-      return wants.contains(.willExecute) ? .willExecute : nextWhileStarted()
+      return wants.contains(.willExecute) ? .event(.willExecute) : nextWhileStarted()
     }
   }
 
   @inline(__always)
   private mutating func nextWhileStarted() -> Step {
-    if inbox.remove(.produced) != nil { return .addProduced }
+    if inbox.remove(.produced) != nil { return .event(.willAdd) }
     if isCancelled || inbox.contains(.finish) { return beginFinishing() }
     if progress.announce() { return .announceChildren }
     state = .executing
@@ -347,7 +349,7 @@ struct ProcedureStateMachine: Sendable {
 
   @inline(__always)
   private mutating func nextWhileExecuting() -> Step {
-    if inbox.remove(.produced) != nil { return .addProduced }
+    if inbox.remove(.produced) != nil { return .event(.willAdd) }
     if inbox.contains(.finish) || isGroup { return beginFinishing() }
     return giveUpTurn()
   }
@@ -359,7 +361,7 @@ struct ProcedureStateMachine: Sendable {
     case .wait: return .waitForGroup
     case .goOn:
       state = .finished
-      return .didFinish
+      return .event(.didFinish)
     }
   }
 
@@ -368,7 +370,7 @@ struct ProcedureStateMachine: Sendable {
     if case .forObservers = waiting, hold.await() { return .waitForPendingEvents }
     guard cancel == .deliverable else { return giveUpTurn() }
     cancel.deliver()
-    return .didCancel
+    return .event(.didCancel)
   }
 
   /// A group's children come first.
@@ -378,7 +380,7 @@ struct ProcedureStateMachine: Sendable {
     if isSettling { return giveUpTurn() }
     inbox.insert(.finish)
     state = .finishing
-    return .willFinish
+    return .event(.willFinish)
   }
 
   /// Whether observers were added that have not received didAttach.

@@ -13,20 +13,15 @@
 /// Like `ProcedureObserver`, to which a type on the main actor cannot conform, since its methods
 /// are called on workers. Implement the events that you want. The procedure's turn waits for each
 /// call by message and blocks no thread; the main actor must be free for it, so that a main thread
-/// which blocks until the procedure has finished waits for ever.
+/// which blocks until the procedure has finished waits forever.
 @MainActor public protocol MainActorProcedureObserver: Sendable {
   /// The events to receive; all unless you say less. Asked once, when it is added.
   nonisolated var events: ProcedureEvents { get }
 
-  /// It was attached: delivered in the procedure's next turn, before any other event.
+  /// The observer was attached: its first event.
   func didAttach(to procedure: Procedure)
 
-  /// `execute()` is about to be called. If you cancel or finish the procedure here, it is not
-  /// called.
-  ///
-  /// - Parameters:
-  ///   - procedure: the one that is about to execute.
-  ///   - pendingExecute: keep it to hold the event back; release it to let the event go on.
+  /// `execute()` is about to be called. Keep `pendingExecute` to hold the event back.
   func will(execute procedure: Procedure, pendingExecute: PendingEvent)
 
   /// `execute()` has returned. The work may go on asynchronously.
@@ -38,17 +33,10 @@
   /// The procedure is about to add `newProcedure` to its queue, or as a child.
   func procedure(_ procedure: Procedure, willAdd newProcedure: Procedure)
 
-  /// The procedure has added `newProcedure`.
-  ///
-  /// By then it may run, or have finished: what it needs before it starts belongs to will-add.
+  /// The procedure has added `newProcedure`, which may run by now, or have finished.
   func procedure(_ procedure: Procedure, didAdd newProcedure: Procedure)
 
-  /// The procedure is about to finish with these errors, which no longer change.
-  ///
-  /// - Parameters:
-  ///   - procedure: the one that is about to finish.
-  ///   - errors: all errors.
-  ///   - pendingFinish: keep it to hold the event back; release it to let the event go on.
+  /// The procedure is about to finish with these errors. Keep `pendingFinish` to hold the event back.
   func will(
     finish procedure: Procedure, withErrors errors: [any Error], pendingFinish: PendingEvent)
 
@@ -60,85 +48,84 @@ extension MainActorProcedureObserver {
   /// All events.
   public nonisolated var events: ProcedureEvents { .all }
 
-  /// The default for an observer that does not need this event.
+  /// Does nothing.
   public func didAttach(to procedure: Procedure) {}
 
-  /// The default for an observer that does not need this event.
+  /// Does nothing.
   public func will(execute procedure: Procedure, pendingExecute: PendingEvent) {}
 
-  /// The default for an observer that does not need this event.
+  /// Does nothing.
   public func did(execute procedure: Procedure) {}
 
-  /// The default for an observer that does not need this event.
+  /// Does nothing.
   public func did(cancel procedure: Procedure, withErrors errors: [any Error]) {}
 
-  /// The default for an observer that does not need this event.
+  /// Does nothing.
   public func procedure(_ procedure: Procedure, willAdd newProcedure: Procedure) {}
 
-  /// The default for an observer that does not need this event.
+  /// Does nothing.
   public func procedure(_ procedure: Procedure, didAdd newProcedure: Procedure) {}
 
-  /// The default for an observer that does not need this event.
+  /// Does nothing.
   public func will(
     finish procedure: Procedure, withErrors errors: [any Error], pendingFinish: PendingEvent
   ) {}
 
-  /// The default for an observer that does not need this event.
+  /// Does nothing.
   public func did(finish procedure: Procedure, withErrors errors: [any Error]) {}
 }
 
 extension Procedure {
   /// Adds an observer that is called on the main actor, at any time. See `add(observer:)`.
   ///
-  /// It is kept alive until the procedure has finished, or the registration is removed.
+  /// The procedure retains it until it has finished, or the registration is removed.
   ///
-  /// - Returns: what takes it off again. May be dropped.
+  /// - Returns: the registration, which removes the observer. May be dropped.
   @discardableResult
   public final func add(observer: some MainActorProcedureObserver) -> ObserverRegistration {
-    add(MainActorObserverEntry(observer))
+    add(ProcedureObserverEntry(OnMainActor(observer: observer), at: .mainActor))
   }
 }
 
-/// The place of an observer on the main actor.
-private final class MainActorObserverEntry<Observer: MainActorProcedureObserver>: ObserverEntry,
-  @unchecked Sendable
-{
-  @safe @exclusivity(unchecked) private var observer: Observer?
+/// An observer on the main actor, as one that is called there.
+private struct OnMainActor<Observer: MainActorProcedureObserver>: ProcedureObserver {
+  let observer: Observer
 
-  init(_ observer: Observer) {
-    self.observer = observer
-    super.init(observer.events, at: .mainActor)
+  var events: ProcedureEvents { observer.events }
+
+  func didAttach(to procedure: Procedure) {
+    MainActor.assumeIsolated { observer.didAttach(to: procedure) }
   }
 
-  override func letGo() { observer = nil }
+  func will(execute procedure: Procedure, pendingExecute: PendingEvent) {
+    MainActor.assumeIsolated { observer.will(execute: procedure, pendingExecute: pendingExecute) }
+  }
 
-  override func tell(
-    _ event: ProcedureEvents, of procedure: Procedure, adding added: Procedure?
+  func did(execute procedure: Procedure) {
+    MainActor.assumeIsolated { observer.did(execute: procedure) }
+  }
+
+  func did(cancel procedure: Procedure, withErrors errors: [any Error]) {
+    MainActor.assumeIsolated { observer.did(cancel: procedure, withErrors: errors) }
+  }
+
+  func procedure(_ procedure: Procedure, willAdd newProcedure: Procedure) {
+    MainActor.assumeIsolated { observer.procedure(procedure, willAdd: newProcedure) }
+  }
+
+  func procedure(_ procedure: Procedure, didAdd newProcedure: Procedure) {
+    MainActor.assumeIsolated { observer.procedure(procedure, didAdd: newProcedure) }
+  }
+
+  func will(
+    finish procedure: Procedure, withErrors errors: [any Error], pendingFinish: PendingEvent
   ) {
-    guard let observer else { return }
     MainActor.assumeIsolated {
-      switch event {
-      case .didAttach:
-        observer.didAttach(to: procedure)
-      case .willExecute:
-        offer(.execute, of: procedure) { observer.will(execute: procedure, pendingExecute: $0) }
-      case .didExecute:
-        observer.did(execute: procedure)
-      case .didCancel:
-        observer.did(cancel: procedure, withErrors: procedure.cancelErrors)
-      case .willAdd:
-        if let added { observer.procedure(procedure, willAdd: added) }
-      case .didAdd:
-        if let added { observer.procedure(procedure, didAdd: added) }
-      case .willFinish:
-        offer(.finish, of: procedure) {
-          observer.will(finish: procedure, withErrors: procedure.errors, pendingFinish: $0)
-        }
-      case .didFinish:
-        observer.did(finish: procedure, withErrors: procedure.errors)
-      default:
-        preconditionFailure("Internal inconsistency: event \(event.rawValue) is not a single event")
-      }
+      observer.will(finish: procedure, withErrors: errors, pendingFinish: pendingFinish)
     }
+  }
+
+  func did(finish procedure: Procedure, withErrors errors: [any Error]) {
+    MainActor.assumeIsolated { observer.did(finish: procedure, withErrors: errors) }
   }
 }

@@ -1,9 +1,16 @@
 public import Dispatch
 
-// Each of these adds a closure that is called in the procedure's turns, in the order of adding.
-// `synchronizedWith` has it called on a Dispatch queue instead; the turn waits for it by message.
-// The closure gets the procedure as its own type and so need not capture it. It names as many of its
-// parameters, from the left, as it has a use for.
+// A closure for each event. It is called in the procedure's turns, in the order of adding, and gets the procedure as its
+// own type, so that it need not capture it. It names all of its parameters, or none.
+extension ProcedureProtocol {
+  /// Adds the closure of an event: what all the functions below do.
+  @inlinable
+  func add(_ block: ObserverBlock<Self>, at place: ObserverPlace) -> ObserverRegistration {
+    add(BlockObserverEntry(block, at: place))
+  }
+}
+
+// On the procedure's worker, or on a Dispatch queue: the turn waits for that by message, and blocks no thread.
 extension ProcedureProtocol {
   /// Calls `block` when the procedure is about to execute. Keep `pendingExecute` to hold it back.
   @inlinable @discardableResult
@@ -11,25 +18,15 @@ extension ProcedureProtocol {
     synchronizedWith queue: DispatchQueue? = nil,
     _ block: @escaping @Sendable (_ procedure: Self, _ pendingExecute: PendingEvent) -> Void
   ) -> ObserverRegistration {
-    add(BlockObserverEntry(.willExecute(block), at: ObserverPlace(queue)))
+    add(.willExecute(block), at: ObserverPlace(queue))
   }
 
   /// Calls `block` when the procedure is about to execute.
   @inlinable @discardableResult
   public func addWillExecuteBlockObserver(
-    synchronizedWith queue: DispatchQueue? = nil,
-    _ block: @escaping @Sendable (_ procedure: Self) -> Void
+    synchronizedWith queue: DispatchQueue? = nil, _ block: @escaping @Sendable () -> Void
   ) -> ObserverRegistration {
-    addWillExecuteBlockObserver(synchronizedWith: queue) { procedure, _ in block(procedure) }
-  }
-
-  /// Calls `block` when the procedure is about to execute.
-  @inlinable @discardableResult
-  public func addWillExecuteBlockObserver(
-    synchronizedWith queue: DispatchQueue? = nil,
-    _ block: @escaping @Sendable () -> Void
-  ) -> ObserverRegistration {
-    addWillExecuteBlockObserver(synchronizedWith: queue) { _, _ in block() }
+    add(.willExecute { _, _ in block() }, at: ObserverPlace(queue))
   }
 
   /// Calls `block` when `execute()` has returned. The work may go on asynchronously.
@@ -38,43 +35,32 @@ extension ProcedureProtocol {
     synchronizedWith queue: DispatchQueue? = nil,
     _ block: @escaping @Sendable (_ procedure: Self) -> Void
   ) -> ObserverRegistration {
-    add(BlockObserverEntry(.didExecute(block), at: ObserverPlace(queue)))
+    add(.didExecute(block), at: ObserverPlace(queue))
   }
 
   /// Calls `block` when `execute()` has returned.
   @inlinable @discardableResult
   public func addDidExecuteBlockObserver(
-    synchronizedWith queue: DispatchQueue? = nil,
-    _ block: @escaping @Sendable () -> Void
+    synchronizedWith queue: DispatchQueue? = nil, _ block: @escaping @Sendable () -> Void
   ) -> ObserverRegistration {
-    addDidExecuteBlockObserver(synchronizedWith: queue) { _ in block() }
+    add(.didExecute { _ in block() }, at: ObserverPlace(queue))
   }
 
-  /// Calls `block` once when the procedure was cancelled, after `procedureDidCancel(withErrors:)`.
+  /// Calls `block` once when the procedure was cancelled. The override was called before.
   @inlinable @discardableResult
   public func addDidCancelBlockObserver(
     synchronizedWith queue: DispatchQueue? = nil,
     _ block: @escaping @Sendable (_ procedure: Self, _ errors: [any Error]) -> Void
   ) -> ObserverRegistration {
-    add(BlockObserverEntry(.didCancel(block), at: ObserverPlace(queue)))
+    add(.didCancel(block), at: ObserverPlace(queue))
   }
 
   /// Calls `block` once when the procedure was cancelled.
   @inlinable @discardableResult
   public func addDidCancelBlockObserver(
-    synchronizedWith queue: DispatchQueue? = nil,
-    _ block: @escaping @Sendable (_ procedure: Self) -> Void
+    synchronizedWith queue: DispatchQueue? = nil, _ block: @escaping @Sendable () -> Void
   ) -> ObserverRegistration {
-    addDidCancelBlockObserver(synchronizedWith: queue) { procedure, _ in block(procedure) }
-  }
-
-  /// Calls `block` once when the procedure was cancelled.
-  @inlinable @discardableResult
-  public func addDidCancelBlockObserver(
-    synchronizedWith queue: DispatchQueue? = nil,
-    _ block: @escaping @Sendable () -> Void
-  ) -> ObserverRegistration {
-    addDidCancelBlockObserver(synchronizedWith: queue) { _, _ in block() }
+    add(.didCancel { _, _ in block() }, at: ObserverPlace(queue))
   }
 
   /// Calls `block` when the procedure is about to finish. Keep `pendingFinish` to hold it back.
@@ -85,63 +71,32 @@ extension ProcedureProtocol {
       @escaping @Sendable (_ procedure: Self, _ errors: [any Error], _ pendingFinish: PendingEvent)
       -> Void
   ) -> ObserverRegistration {
-    add(BlockObserverEntry(.willFinish(block), at: ObserverPlace(queue)))
+    add(.willFinish(block), at: ObserverPlace(queue))
   }
 
   /// Calls `block` when the procedure is about to finish.
   @inlinable @discardableResult
   public func addWillFinishBlockObserver(
-    synchronizedWith queue: DispatchQueue? = nil,
-    _ block: @escaping @Sendable (_ procedure: Self, _ errors: [any Error]) -> Void
+    synchronizedWith queue: DispatchQueue? = nil, _ block: @escaping @Sendable () -> Void
   ) -> ObserverRegistration {
-    addWillFinishBlockObserver(synchronizedWith: queue) { procedure, errors, _ in
-      block(procedure, errors)
-    }
+    add(.willFinish { _, _, _ in block() }, at: ObserverPlace(queue))
   }
 
-  /// Calls `block` when the procedure is about to finish.
-  @inlinable @discardableResult
-  public func addWillFinishBlockObserver(
-    synchronizedWith queue: DispatchQueue? = nil,
-    _ block: @escaping @Sendable (_ procedure: Self) -> Void
-  ) -> ObserverRegistration {
-    addWillFinishBlockObserver(synchronizedWith: queue) { procedure, _, _ in block(procedure) }
-  }
-
-  /// Calls `block` when the procedure is about to finish.
-  @inlinable @discardableResult
-  public func addWillFinishBlockObserver(
-    synchronizedWith queue: DispatchQueue? = nil,
-    _ block: @escaping @Sendable () -> Void
-  ) -> ObserverRegistration {
-    addWillFinishBlockObserver(synchronizedWith: queue) { _, _, _ in block() }
-  }
-
-  /// Calls `block` when the procedure has finished, before its dependents start.
+  /// Calls `block` when the procedure has finished. Its dependents start afterwards.
   @inlinable @discardableResult
   public func addDidFinishBlockObserver(
     synchronizedWith queue: DispatchQueue? = nil,
     _ block: @escaping @Sendable (_ procedure: Self, _ errors: [any Error]) -> Void
   ) -> ObserverRegistration {
-    add(BlockObserverEntry(.didFinish(block), at: ObserverPlace(queue)))
+    add(.didFinish(block), at: ObserverPlace(queue))
   }
 
   /// Calls `block` when the procedure has finished.
   @inlinable @discardableResult
   public func addDidFinishBlockObserver(
-    synchronizedWith queue: DispatchQueue? = nil,
-    _ block: @escaping @Sendable (_ procedure: Self) -> Void
+    synchronizedWith queue: DispatchQueue? = nil, _ block: @escaping @Sendable () -> Void
   ) -> ObserverRegistration {
-    addDidFinishBlockObserver(synchronizedWith: queue) { procedure, _ in block(procedure) }
-  }
-
-  /// Calls `block` when the procedure has finished.
-  @inlinable @discardableResult
-  public func addDidFinishBlockObserver(
-    synchronizedWith queue: DispatchQueue? = nil,
-    _ block: @escaping @Sendable () -> Void
-  ) -> ObserverRegistration {
-    addDidFinishBlockObserver(synchronizedWith: queue) { _, _ in block() }
+    add(.didFinish { _, _ in block() }, at: ObserverPlace(queue))
   }
 
   /// Calls `block` before the procedure adds another to its queue, or a child.
@@ -150,57 +105,166 @@ extension ProcedureProtocol {
     synchronizedWith queue: DispatchQueue? = nil,
     _ block: @escaping @Sendable (_ procedure: Self, _ added: Procedure) -> Void
   ) -> ObserverRegistration {
-    add(BlockObserverEntry(.willAdd(block), at: ObserverPlace(queue)))
+    add(.willAdd(block), at: ObserverPlace(queue))
   }
 
   /// Calls `block` before the procedure adds another to its queue, or a child.
   @inlinable @discardableResult
   public func addWillAddProcedureBlockObserver(
-    synchronizedWith queue: DispatchQueue? = nil,
-    _ block: @escaping @Sendable (_ procedure: Self) -> Void
+    synchronizedWith queue: DispatchQueue? = nil, _ block: @escaping @Sendable () -> Void
   ) -> ObserverRegistration {
-    addWillAddProcedureBlockObserver(synchronizedWith: queue) { procedure, _ in block(procedure) }
-  }
-
-  /// Calls `block` before the procedure adds another to its queue, or a child.
-  @inlinable @discardableResult
-  public func addWillAddProcedureBlockObserver(
-    synchronizedWith queue: DispatchQueue? = nil,
-    _ block: @escaping @Sendable () -> Void
-  ) -> ObserverRegistration {
-    addWillAddProcedureBlockObserver(synchronizedWith: queue) { _, _ in block() }
+    add(.willAdd { _, _ in block() }, at: ObserverPlace(queue))
   }
 
   /// Calls `block` after the procedure added another to its queue, or a child.
   ///
-  /// By then it may run, or have finished: what it needs before it starts belongs to will-add.
+  /// By then `added` may run, or have finished: what it needs before it starts belongs to will-add.
   @inlinable @discardableResult
   public func addDidAddProcedureBlockObserver(
     synchronizedWith queue: DispatchQueue? = nil,
     _ block: @escaping @Sendable (_ procedure: Self, _ added: Procedure) -> Void
   ) -> ObserverRegistration {
-    add(BlockObserverEntry(.didAdd(block), at: ObserverPlace(queue)))
+    add(.didAdd(block), at: ObserverPlace(queue))
   }
 
   /// Calls `block` after the procedure added another to its queue, or a child.
-  ///
-  /// By then it may run, or have finished: what it needs before it starts belongs to will-add.
   @inlinable @discardableResult
   public func addDidAddProcedureBlockObserver(
-    synchronizedWith queue: DispatchQueue? = nil,
-    _ block: @escaping @Sendable (_ procedure: Self) -> Void
+    synchronizedWith queue: DispatchQueue? = nil, _ block: @escaping @Sendable () -> Void
   ) -> ObserverRegistration {
-    addDidAddProcedureBlockObserver(synchronizedWith: queue) { procedure, _ in block(procedure) }
+    add(.didAdd { _, _ in block() }, at: ObserverPlace(queue))
+  }
+}
+
+// On the main actor, for closures that are `@MainActor`: written so, or a method of a type on the main actor. The turn waits
+// for them by message; a main thread that blocks until the procedure has finished waits forever.
+extension ProcedureProtocol {
+  /// Calls `block` on the main actor when the procedure is about to execute. Keep `pendingExecute` to hold it back.
+  @inlinable @discardableResult
+  public func addWillExecuteBlockObserver(
+    _ block:
+      @escaping @MainActor @Sendable (_ procedure: Self, _ pendingExecute: PendingEvent) -> Void
+  ) -> ObserverRegistration {
+    add(
+      .willExecute { procedure, pending in MainActor.assumeIsolated { block(procedure, pending) } },
+      at: .mainActor)
   }
 
-  /// Calls `block` after the procedure added another to its queue, or a child.
-  ///
-  /// By then it may run, or have finished: what it needs before it starts belongs to will-add.
+  /// Calls `block` on the main actor when the procedure is about to execute.
+  @inlinable @discardableResult
+  public func addWillExecuteBlockObserver(
+    _ block: @escaping @MainActor @Sendable () -> Void
+  ) -> ObserverRegistration {
+    add(.willExecute { _, _ in MainActor.assumeIsolated(block) }, at: .mainActor)
+  }
+
+  /// Calls `block` on the main actor when `execute()` has returned. The work may go on asynchronously.
+  @inlinable @discardableResult
+  public func addDidExecuteBlockObserver(
+    _ block: @escaping @MainActor @Sendable (_ procedure: Self) -> Void
+  ) -> ObserverRegistration {
+    add(.didExecute { procedure in MainActor.assumeIsolated { block(procedure) } }, at: .mainActor)
+  }
+
+  /// Calls `block` on the main actor when `execute()` has returned.
+  @inlinable @discardableResult
+  public func addDidExecuteBlockObserver(
+    _ block: @escaping @MainActor @Sendable () -> Void
+  ) -> ObserverRegistration {
+    add(.didExecute { _ in MainActor.assumeIsolated(block) }, at: .mainActor)
+  }
+
+  /// Calls `block` on the main actor once when the procedure was cancelled. The override was called before.
+  @inlinable @discardableResult
+  public func addDidCancelBlockObserver(
+    _ block: @escaping @MainActor @Sendable (_ procedure: Self, _ errors: [any Error]) -> Void
+  ) -> ObserverRegistration {
+    add(
+      .didCancel { procedure, errors in MainActor.assumeIsolated { block(procedure, errors) } },
+      at: .mainActor)
+  }
+
+  /// Calls `block` on the main actor once when the procedure was cancelled.
+  @inlinable @discardableResult
+  public func addDidCancelBlockObserver(
+    _ block: @escaping @MainActor @Sendable () -> Void
+  ) -> ObserverRegistration {
+    add(.didCancel { _, _ in MainActor.assumeIsolated(block) }, at: .mainActor)
+  }
+
+  /// Calls `block` on the main actor when the procedure is about to finish. Keep `pendingFinish` to hold it back.
+  @inlinable @discardableResult
+  public func addWillFinishBlockObserver(
+    _ block:
+      @escaping @MainActor @Sendable (
+        _ procedure: Self, _ errors: [any Error], _ pendingFinish: PendingEvent
+      ) -> Void
+  ) -> ObserverRegistration {
+    add(
+      .willFinish { procedure, errors, pending in
+        MainActor.assumeIsolated { block(procedure, errors, pending) }
+      }, at: .mainActor)
+  }
+
+  /// Calls `block` on the main actor when the procedure is about to finish.
+  @inlinable @discardableResult
+  public func addWillFinishBlockObserver(
+    _ block: @escaping @MainActor @Sendable () -> Void
+  ) -> ObserverRegistration {
+    add(.willFinish { _, _, _ in MainActor.assumeIsolated(block) }, at: .mainActor)
+  }
+
+  /// Calls `block` on the main actor when the procedure has finished. Its dependents start afterwards.
+  @inlinable @discardableResult
+  public func addDidFinishBlockObserver(
+    _ block: @escaping @MainActor @Sendable (_ procedure: Self, _ errors: [any Error]) -> Void
+  ) -> ObserverRegistration {
+    add(
+      .didFinish { procedure, errors in MainActor.assumeIsolated { block(procedure, errors) } },
+      at: .mainActor)
+  }
+
+  /// Calls `block` on the main actor when the procedure has finished.
+  @inlinable @discardableResult
+  public func addDidFinishBlockObserver(
+    _ block: @escaping @MainActor @Sendable () -> Void
+  ) -> ObserverRegistration {
+    add(.didFinish { _, _ in MainActor.assumeIsolated(block) }, at: .mainActor)
+  }
+
+  /// Calls `block` on the main actor before the procedure adds another to its queue, or a child.
+  @inlinable @discardableResult
+  public func addWillAddProcedureBlockObserver(
+    _ block: @escaping @MainActor @Sendable (_ procedure: Self, _ added: Procedure) -> Void
+  ) -> ObserverRegistration {
+    add(
+      .willAdd { procedure, added in MainActor.assumeIsolated { block(procedure, added) } },
+      at: .mainActor)
+  }
+
+  /// Calls `block` on the main actor before the procedure adds another to its queue, or a child.
+  @inlinable @discardableResult
+  public func addWillAddProcedureBlockObserver(
+    _ block: @escaping @MainActor @Sendable () -> Void
+  ) -> ObserverRegistration {
+    add(.willAdd { _, _ in MainActor.assumeIsolated(block) }, at: .mainActor)
+  }
+
+  /// Calls `block` on the main actor after the procedure added another to its queue, or a child.
   @inlinable @discardableResult
   public func addDidAddProcedureBlockObserver(
-    synchronizedWith queue: DispatchQueue? = nil,
-    _ block: @escaping @Sendable () -> Void
+    _ block: @escaping @MainActor @Sendable (_ procedure: Self, _ added: Procedure) -> Void
   ) -> ObserverRegistration {
-    addDidAddProcedureBlockObserver(synchronizedWith: queue) { _, _ in block() }
+    add(
+      .didAdd { procedure, added in MainActor.assumeIsolated { block(procedure, added) } },
+      at: .mainActor)
+  }
+
+  /// Calls `block` on the main actor after the procedure added another to its queue, or a child.
+  @inlinable @discardableResult
+  public func addDidAddProcedureBlockObserver(
+    _ block: @escaping @MainActor @Sendable () -> Void
+  ) -> ObserverRegistration {
+    add(.didAdd { _, _ in MainActor.assumeIsolated(block) }, at: .mainActor)
   }
 }

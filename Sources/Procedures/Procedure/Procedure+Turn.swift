@@ -45,14 +45,13 @@ extension Procedure {
         carryOutHandOvers(onWorkerOf: worker.list)
       case .evaluateConditions:
         evaluateConditions(onWorkerOf: worker.list)
-      case .didCancel:
-        abandonConditions()
-        endBecauseOfCancel()
-        procedureDidCancel(withErrors: cancelErrors)
-      case .willFinish:
-        withErrors { procedureWillFinish(withErrors: $0) }
-      case .didFinish:
-        withErrors { procedureDidFinish(withErrors: $0) }
+      case .event(let event):
+        // 1. The override, once: of an event that was put aside it has been called.
+        if !detail.wasPutAside { callOverride(of: event) }
+        // 2. Observers, and the delegate. One that is called elsewhere has the turn continued when it returns.
+        if detail.isObserved || worker.list.hasDelegate {
+          guard deliver(event, &detail, on: worker.list) else { return .idle(begins: begun) }
+        }
       case .settleChildren:
         settleChildren()
       case .askGroup:
@@ -73,13 +72,9 @@ extension Procedure {
         case .record(let record):
           record.publish(named: derivedName)
           return .retired(waiters: nil)
-        case .none, .movesTo, .observers, .delivery:
+        case .none, .movesTo, .delivery:
           return .retired(waiters: nil)
         }
-      case .attachObservers, .addProduced, .willExecute, .didExecute: break
-      }
-      if next.isObserved || (!next.events.isEmpty && worker.list.hasDelegate) {
-        guard tell(next, &detail, on: worker.list) else { return .idle(begins: begun) }
       }
       let isHeard = next.asksGroup && askGroupAtOnce(on: worker)
       next = update { core in
@@ -87,6 +82,23 @@ extension Procedure {
         core.heedTokens(for: self)
         return core.nextStep(on: worker, &detail)
       }
+    }
+  }
+
+  /// Calls what a subclass may have overridden. The other events have no override.
+  @inline(__always)
+  private func callOverride(of event: ProcedureEvents) {
+    switch event {
+    case .didCancel:
+      abandonConditions()
+      endBecauseOfCancel()
+      procedureDidCancel(withErrors: cancelErrors)
+    case .willFinish:
+      withErrors { procedureWillFinish(withErrors: $0) }
+    case .didFinish:
+      withErrors { procedureDidFinish(withErrors: $0) }
+    default:
+      break
     }
   }
 
@@ -113,12 +125,12 @@ extension Procedure {
         comesTooLate = !core.machine.mayStart
         if core.machine.post(.start(attempt: attempt)) == .none { return nil }
       }
-      // Go on with an event whose delivery had to wait for another queue, unless the turn moves.
+      // An event that was put aside goes on, unless the turn moves.
       if core.attachments.hasAny, core.homeElsewhere(than: worker) == nil,
         let delivery = core.pending?.suspendedDelivery.take()
       {
         detail = .delivery(delivery)
-        return NextStep(.attachObservers, isObserved: true)
+        return NextStep(.event(delivery.event))
       }
       return core.nextStep(on: worker, &detail)
     }

@@ -1,36 +1,51 @@
 internal import ProcedurePrimitives
 
-/// What to do now: made and thrown away several times in each life, and no more than some bytes.
+/// The next step of a turn. Small, since several are made in each life.
 struct NextStep: Sendable {
   /// What is needed to do it, of a step that needs anything.
   enum Detail: Sendable {
     case none
     /// Where the turn goes on: it is still held.
     case movesTo(ReadyList)
-    /// The observers that receive the events.
-    case observers(SmallList<ObserverEntry>)
-    /// Of a procedure that is to be added, or one that had to wait.
-    indirect case delivery(ObserverDelivery)
+    /// The observers that receive the event.
+    case delivery(ObserverDelivery)
     /// At the last step.
     case end(Leaving)
     /// At the last step of one that has nothing to release.
     case record(ProcedureRecord)
+
+    /// Whether observers receive the event.
+    var isObserved: Bool {
+      @inline(__always) get { if case .delivery = self { true } else { false } }
+    }
+
+    /// Whether the event is one that was put aside, after its override had been called.
+    var wasPutAside: Bool {
+      @inline(__always) get {
+        if case .delivery(let delivery) = self { delivery.wasPutAside } else { false }
+      }
+    }
+
+    mutating func takeDelivery() -> ObserverDelivery? {
+      // Not by a pattern alone, which would retain the entries.
+      switch consume self {
+      case .delivery(let delivery):
+        self = .none
+        return delivery
+      case let other:
+        self = other
+        return nil
+      }
+    }
   }
 
   let step: ProcedureStateMachine.Step
-  let events: ProcedureEvents
-  /// Whether there are observers, in the detail, that may receive them.
-  let isObserved: Bool
   /// Whether nothing can come between this step and that of asking the group.
   var asksGroup = false
 
   @inline(__always)
-  init(
-    _ step: ProcedureStateMachine.Step, events: ProcedureEvents = [], isObserved: Bool = false
-  ) {
+  init(_ step: ProcedureStateMachine.Step) {
     self.step = step
-    self.events = events
-    self.isObserved = isObserved
   }
 }
 
@@ -45,27 +60,25 @@ extension ProcedureCore {
       return NextStep(.idle)
     }
     let step = machine.next(wants: observers.wants)
+    var next = NextStep(step)
     switch step {
+    case .event(let event):
+      if !observers.isEmpty, let delivery = prepareDelivery(of: event) {
+        record.open?.note(step)
+        detail = .delivery(delivery)
+      } else if event == .willFinish {
+        // Observers may hold this event back. Without them the group is asked at once.
+        next.asksGroup = machine.mustAskGroup
+      }
     case .waitForPendingEvents, .announceChildren, .execute:
       if let record = record.open { record.note(step, holding: machine.awaitedHold) }
-      return NextStep(step)
-    case .idle, .waitForGroup, .handOver, .evaluateConditions, .settleChildren, .askGroup,
-      .hearChildren:
-      return NextStep(step)
-    case .willFinish where !observers.wants.contains(.willFinish):
-      // What observes it may hold it back.
-      var next = NextStep(step, events: .willFinish)
-      next.asksGroup = machine.mustAskGroup
-      return next
-    case .didFinish where observers.wants.isEmpty:
-      return NextStep(step, events: .didFinish)
     case .retire:
       leave(&detail)
-      return NextStep(step)
-    case .attachObservers, .willExecute, .didExecute, .didCancel, .willFinish, .didFinish,
-      .addProduced:
-      return unusual(step, &detail)
+    case .idle, .waitForGroup, .handOver, .evaluateConditions, .settleChildren, .askGroup,
+      .hearChildren:
+      break
     }
+    return next
   }
 
   /// The list that its turn moves to, if this worker serves no queue, and it has become a member

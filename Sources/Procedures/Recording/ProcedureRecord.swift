@@ -108,7 +108,7 @@ internal import ProcedurePrimitives
     let sample = sample()
     content.endHold(at: sample.now)
     switch step {
-    case .willExecute, .announceChildren, .execute:
+    case .event(.willExecute), .announceChildren, .execute:
       if content.started == RecordedProcedure.never {
         content.pass(to: .passed, at: sample)
         content.started = sample.now

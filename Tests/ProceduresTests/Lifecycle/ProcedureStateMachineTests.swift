@@ -31,15 +31,15 @@ import Testing
       #expect(machine.start() == .turn)
     }
     if state == .started {
-      #expect(machine.next(wants: .all) == .willExecute)
+      #expect(machine.next(wants: .all) == .event(.willExecute))
       return machine
     }
     #expect(machine.next(wants: []) == .execute)
     if state == .executing { return machine }
     #expect(machine.post(.finish()) == .none)
-    #expect(machine.next(wants: []) == .willFinish)
+    #expect(machine.next(wants: []) == .event(.willFinish))
     if state == .finishing { return machine }
-    #expect(machine.next(wants: []) == .didFinish)
+    #expect(machine.next(wants: []) == .event(.didFinish))
     return machine
   }
 
@@ -161,16 +161,16 @@ import Testing
       _ = machine.post(.finish())
       #expect(machine.next(wants: []) == .idle)
       #expect(machine.post(.deliver) == .turn)
-      #expect(machine.next(wants: []) == .didCancel)
-      #expect(machine.next(wants: []) == .willFinish)
+      #expect(machine.next(wants: []) == .event(.didCancel))
+      #expect(machine.next(wants: []) == .event(.willFinish))
     }
     var machine = machine(in: .pending)
     _ = machine.post(.mark())
     #expect(machine.start() == .turn)
     #expect(machine.next(wants: []) == .idle)
     #expect(machine.post(.deliver) == .turn)
-    #expect(machine.next(wants: []) == .didCancel)
-    #expect(machine.next(wants: []) == .willFinish)
+    #expect(machine.next(wants: []) == .event(.didCancel))
+    #expect(machine.next(wants: []) == .event(.willFinish))
   }
 
   @Test("a turn has one holder: a thread that notes an event while it is held need not ask for it")
@@ -182,7 +182,10 @@ import Testing
     _ = machine.post(.mark())
     #expect(machine.post(.deliver) == .none)
     let steps = (0..<5).map { _ in machine.next(wants: .all) }
-    #expect(steps == [.didCancel, .attachObservers, .didExecute, .addProduced, .idle])
+    #expect(
+      steps == [
+        .event(.didCancel), .event(.didAttach), .event(.didExecute), .event(.willAdd), .idle,
+      ])
     #expect(!machine.turn.isHeld)
     #expect(machine.post(.finish()) == .turn)
   }
@@ -196,7 +199,7 @@ import Testing
       _ = machine.post(.childAsks)
       _ = machine.post(.mark())
       if isDelivered { _ = machine.post(.deliver) }
-      #expect(machine.next(wants: .all) == (isDelivered ? .didCancel : .idle))
+      #expect(machine.next(wants: .all) == (isDelivered ? .event(.didCancel) : .idle))
       #expect(machine.post(.takeTurn) == .none)
     }
   }
@@ -233,9 +236,9 @@ import Testing
     #expect(machine.next(wants: []) == .waitForPendingEvents)
     _ = machine.post(.mark())
     #expect(machine.post(.deliver) == .turn)
-    #expect(machine.next(wants: []) == .didCancel)
+    #expect(machine.next(wants: []) == .event(.didCancel))
     #expect(machine.post(.release(.execute)) == .none)
-    #expect(machine.next(wants: []) == .willFinish)
+    #expect(machine.next(wants: []) == .event(.willFinish))
   }
 
   @Test("dependencies: ready once, when the last is done; a new one takes readiness back")
@@ -265,7 +268,7 @@ import Testing
     if isCancelledBeforeStart {
       _ = machine.post(.mark())
       #expect(machine.post(.deliver) == .turn)
-      #expect(machine.next(wants: []) == .didCancel)
+      #expect(machine.next(wants: []) == .event(.didCancel))
     } else {
       #expect(machine.start() == .turn)
       #expect(machine.next(wants: []) == .announceChildren)
@@ -274,8 +277,8 @@ import Testing
     #expect(machine.next(wants: []) == .settleChildren)
     #expect(machine.next(wants: []) == .idle)
     #expect(machine.post(.childrenFinished(hasErrors: true)) == .turn)
-    #expect(machine.next(wants: []) == .willFinish)
-    #expect(machine.next(wants: []) == .didFinish)
+    #expect(machine.next(wants: []) == .event(.willFinish))
+    #expect(machine.next(wants: []) == .event(.didFinish))
     #expect(machine.next(wants: []) == .retire)
     #expect(machine.isFailed)
   }
@@ -285,7 +288,7 @@ import Testing
     var machine = machine(in: .finished)
     #expect(machine.next(wants: []) == .retire)
     #expect(machine.post(.observerAdded) == .turn)
-    #expect(machine.next(wants: []) == .attachObservers)
+    #expect(machine.next(wants: []) == .event(.didAttach))
     #expect(machine.next(wants: []) == .idle)
   }
 }

@@ -78,20 +78,18 @@ import Testing
     #expect(await model.notes == ["body"])
   }
 
-  @Test("closures of observers leave out what they have no use for, from the right")
-  func fewerParameters() async {
+  @Test("closures of observers have all of their parameters, or none")
+  func noParameters() async {
     let procedure = TracedProcedure("p")
     let seen = Recorder<String>()
     procedure.addWillExecuteBlockObserver { seen.note("1") }
-    procedure.addWillExecuteBlockObserver { seen.note($0.name) }
     procedure.addDidExecuteBlockObserver { seen.note("2") }
     procedure.addWillFinishBlockObserver { seen.note("3") }
-    procedure.addWillFinishBlockObserver { seen.note("\($0.name) \($1.count)") }
-    procedure.addDidFinishBlockObserver { p in seen.note(p.name) }
-    procedure.addDidFinishBlockObserver { _ in }
+    procedure.addWillFinishBlockObserver { p, errors, _ in seen.note("\(p.name) \(errors.count)") }
+    procedure.addDidFinishBlockObserver { seen.note("4") }
     procedure.addDidFinishBlockObserver {}
     _ = await queue.run(procedure)
-    #expect(seen.events == ["1", "p", "2", "3", "p 0", "p"])
+    #expect(seen.events == ["1", "2", "3", "p 0", "4"])
   }
 
   @Test("an observer of the cancel of one type, and of any procedure")

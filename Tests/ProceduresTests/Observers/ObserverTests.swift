@@ -96,7 +96,7 @@ import Testing
     do {
       let recorder = Recorder<String>()
       kept = recorder
-      registration = procedure.addWillExecuteBlockObserver { _ in recorder.note("will execute") }
+      registration = procedure.addWillExecuteBlockObserver { recorder.note("will execute") }
     }
     #expect(kept != nil)
     makeQueue().add(procedure)
@@ -159,6 +159,53 @@ import Testing
         "willExecute true", "execute false", "didExecute false", "didFinish 1 true",
         "didFinish 2 false",
       ])
+  }
+
+  @Test(
+    "X1, O2: an event that waits for an observer elsewhere goes on with the next observer; its override is called once"
+  )
+  func putAside() async {
+    let queue = ProcedureQueue()
+    let elsewhere = DispatchQueue(label: "elsewhere")
+    let delegate = TracingDelegate(trace)
+    queue.delegate = delegate
+    let procedure = TracingProcedure(trace)
+    let note: @Sendable (String) -> Void = { [trace] in trace.note($0) }
+    for (place, name) in [(nil, "a"), (elsewhere, "b"), (nil, "c"), (elsewhere, "d")] {
+      procedure.add(
+        observer: BlockObserver(
+          synchronizedWith: place, didAttach: { _ in note("\(name) attach") },
+          willExecute: { _, _ in note("\(name) willExecute") },
+          didCancel: { _, _ in note("\(name) didCancel") },
+          willFinish: { _, _, _ in note("\(name) willFinish") },
+          didFinish: { _, _ in note("\(name) didFinish") }))
+    }
+    _ = await queue.run(procedure)
+    func each(_ event: String) -> [String] { ["a", "b", "c", "d"].map { "\($0) \(event)" } }
+    var expected = each("attach") + each("willExecute") + ["execute", "cancel"]
+    expected += each("didCancel") + ["willFinish"] + each("willFinish") + ["delegate willFinish"]
+    expected += ["didFinish"] + each("didFinish") + ["delegate didFinish"]
+    #expect(trace.events == expected)
+  }
+
+  @Test("O1: several that are added late each receive an event before any receives the next")
+  func severalLate() {
+    let procedure = TracedProcedure()
+    procedure.cancel()
+    let note: @Sendable (String) -> Void = { [trace] in trace.note($0) }
+    procedure.addDidFinishBlockObserver { procedure, _ in
+      for name in ["a", "b"] {
+        procedure.add(
+          observer: BlockObserver(
+            didAttach: { _ in note("\(name) attach") },
+            didCancel: { _, _ in note("\(name) cancel") },
+            didFinish: { _, _ in note("\(name) finish") }))
+      }
+    }
+    makeQueue().add(procedure)
+    scheduler.run()
+    let events = ["attach", "cancel", "finish"]
+    #expect(trace.events == events.flatMap { ["a \($0)", "b \($0)"] })
   }
 
   @Test("O2: two procedures synchronised with the same queues both ways do not deadlock")
@@ -236,7 +283,7 @@ import Testing
       procedure.addWillExecuteBlockObserver { note("willExecute") }
       procedure.addDidExecuteBlockObserver { note("didExecute") }
       procedure.add(observer: DidCancelObserver { _, _ in note("didCancel") })
-      procedure.addWillFinishBlockObserver { _ in note("willFinish") }
+      procedure.addWillFinishBlockObserver { note("willFinish") }
       procedure.addDidFinishBlockObserver { _, _ in note("didFinish") }
       procedure.add(observer: all)
       queue.add(procedure)
@@ -292,4 +339,35 @@ import Testing
     }
     await queue.waitUntilAllFinished()
   }
+}
+
+/// Notes its overrides, and is cancelled when it executes.
+private final class TracingProcedure: Procedure, @unchecked Sendable {
+  private let trace: Recorder<String>
+
+  init(_ trace: Recorder<String>) { self.trace = trace }
+
+  override func execute() {
+    trace.note("execute")
+    cancel()
+    finish()
+  }
+
+  override func procedureDidCancel(withErrors errors: [any Error]) { trace.note("cancel") }
+  override func procedureWillFinish(withErrors errors: [any Error]) { trace.note("willFinish") }
+  override func procedureDidFinish(withErrors errors: [any Error]) { trace.note("didFinish") }
+}
+
+private final class TracingDelegate: ProcedureQueueDelegate {
+  private let trace: Recorder<String>
+
+  init(_ trace: Recorder<String>) { self.trace = trace }
+
+  func procedureQueue(
+    _ queue: ProcedureQueue, willFinish procedure: Procedure, withErrors errors: [any Error]
+  ) { trace.note("delegate willFinish") }
+
+  func procedureQueue(
+    _ queue: ProcedureQueue, didFinish procedure: Procedure, withErrors errors: [any Error]
+  ) { trace.note("delegate didFinish") }
 }

@@ -71,7 +71,7 @@ import Testing
     )
     let producer = BlockProcedure { procedure in try procedure.produce(produced) }
     let group = GroupProcedure()
-    group.addWillExecuteBlockObserver { group in _ = group.add(child: child) }
+    group.addWillExecuteBlockObserver { group, _ in _ = group.add(child: child) }
     let conditional = TracedProcedure("conditional")
     conditional.add(condition: Brings(prerequisite: brought))
     queue.add(producer, group, conditional)

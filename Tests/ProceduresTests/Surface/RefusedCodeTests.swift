@@ -109,7 +109,6 @@ struct RefusedCodeTests {
             queue.add(AsyncResultProcedure { count })
             queue.add(MainActorProcedure { count += 1 })
             block.addDidFinishBlockObserver { @MainActor in self.count += 1 }
-            block.addDidFinishBlockObserver { @MainActor block in self.count += 1 }
             block.addDidFinishBlockObserver { @MainActor block, errors in self.count += 1 }
             block.addDidExecuteBlockObserver(done)
           }

@@ -15,7 +15,8 @@ extension ReadyList {
     static let closed = RareEnd([], hasClosed: true, request: nil, itself: nil)
 
     init(
-      _ emptyWaiters: [FinishWaiter], hasClosed: Bool, request: ExclusionRequest?, itself: ReadyList?
+      _ emptyWaiters: [FinishWaiter], hasClosed: Bool, request: ExclusionRequest?,
+      itself: ReadyList?
     ) {
       self.emptyWaiters = emptyWaiters
       self.hasClosed = hasClosed

@@ -1,3 +1,4 @@
+public import Dispatch
 internal import ProcedurePrimitives
 
 /// An observer's place on a procedure: a subclass for each kind of observer.
@@ -6,22 +7,22 @@ internal import ProcedurePrimitives
 /// weak reference would make all of its reference counting slow.
 ///
 /// Unchecked because `status` says which thread may touch what the subclass keeps: the one that
-/// brought it from idle to telling, or to gone.
+/// brought it from idle to calling, or to gone.
 ///
-/// | status  | deliver       | remove    | told   | told the last event |
-/// |---------|---------------|-----------|--------|---------------------|
-/// | idle    | → telling     | → gone    | –      | –                   |
-/// | telling | inconsistency | → leaving | → idle | → gone              |
-/// | leaving | inconsistency | –         | → gone | → gone              |
-/// | gone    | –             | –         | –      | –                   |
+/// | status  | deliver       | remove    | returned |
+/// |---------|---------------|-----------|----------|
+/// | idle    | → calling     | → gone    | –        |
+/// | calling | inconsistency | → leaving | → idle   |
+/// | leaving | inconsistency | –         | → gone   |
+/// | gone    | –             | –         | –        |
 @usableFromInline
 class ObserverEntry: @unchecked Sendable {
   private enum Status {
     static let idle: UInt8 = 0
-    static let telling: UInt8 = 1
-    /// Taken off while it is called: the thread that calls it releases it.
+    static let calling: UInt8 = 1
+    /// Removed while it is called: the thread that calls it releases it.
     static let leaving: UInt8 = 2
-    /// Taken off, or the procedure has finished.
+    /// Removed, or the procedure has finished.
     static let gone: UInt8 = 3
   }
 
@@ -39,12 +40,12 @@ class ObserverEntry: @unchecked Sendable {
   }
 
   /// Calls the observer. To override.
-  func tell(_ event: ProcedureEvents, of procedure: Procedure, adding added: Procedure?) {}
+  func call(for event: ProcedureEvents, of procedure: Procedure, adding added: Procedure?) {}
 
-  /// Forgets the observer. To override.
-  func letGo() {}
+  /// Releases the observer. To override.
+  func release() {}
 
-  /// Whether no event will be delivered to it any more.
+  /// Whether it receives no event any more.
   final var isRemoved: Bool { status.load() >= Status.leaving }
 
   /// Releases the observer, which receives no event from here on. True the first time.
@@ -52,10 +53,10 @@ class ObserverEntry: @unchecked Sendable {
   final func remove() -> Bool {
     while !isRemoved {
       if status.compareExchange(Status.idle, Status.gone) {
-        letGo()
+        release()
         return true
       }
-      if status.compareExchange(Status.telling, Status.leaving) { return true }
+      if status.compareExchange(Status.calling, Status.leaving) { return true }
     }
     return false
   }
@@ -64,41 +65,148 @@ class ObserverEntry: @unchecked Sendable {
   final func deliver(
     _ event: ProcedureEvents, of procedure: Procedure, adding added: Procedure?
   ) {
-    guard status.compareExchange(Status.idle, Status.telling) else { return }
-    tell(event, of: procedure, adding: added)
-    guard !status.compareExchange(Status.telling, Status.idle) else { return }
+    guard status.compareExchange(Status.idle, Status.calling) else { return }
+    call(for: event, of: procedure, adding: added)
+    guard !status.compareExchange(Status.calling, Status.idle) else { return }
+    // It was removed meanwhile, by a thread that left the release to this one.
     status.store(Status.gone)
-    letGo()
+    release()
   }
 
-  /// Calls the observer with the last event that there is for it, and forgets it, unless it was removed.
-  final func deliverLast(_ event: ProcedureEvents, of procedure: Procedure) {
-    guard status.compareExchange(Status.idle, Status.telling) else { return }
-    tell(event, of: procedure, adding: nil)
-    status.store(Status.gone)
-    letGo()
-  }
-
-  /// What `ObserverDelivery` does for several entries: for one that is called on the worker.
-  final func deliverOnWorker(_ event: ProcedureEvents, of procedure: Procedure) {
-    if event != .didFinish {
-      if events.contains(event) { deliver(event, of: procedure, adding: nil) }
-    } else if events.contains(event) {
-      deliverLast(event, of: procedure)
-    } else {
-      remove()
-    }
-  }
-
-  final var isCalledOnWorker: Bool { if case .worker = place { true } else { false } }
-
-  /// Makes the procedure wait if the observer kept the event.
+  /// Hands a pending event to the observer, and makes the procedure wait if the observer kept it.
   final func offer(
-    _ event: HoldableEvent, of procedure: Procedure,
-    to call: (PendingEvent) -> Void
+    _ event: HoldableEvent, of procedure: Procedure, to call: (PendingEvent) -> Void
   ) {
     var pending = PendingEvent(event, of: procedure)
     call(pending)
     if !isKnownUniquelyReferenced(&pending) { pending.hold() }
+  }
+}
+
+/// The place of a `ProcedureObserver`.
+final class ProcedureObserverEntry<Observer: ProcedureObserver>: ObserverEntry, @unchecked Sendable
+{
+  @safe @exclusivity(unchecked) private var observer: Observer?
+
+  init(_ observer: Observer, at place: ObserverPlace) {
+    self.observer = observer
+    super.init(observer.events, at: place)
+  }
+
+  override func release() { observer = nil }
+
+  override func call(
+    for event: ProcedureEvents, of procedure: Procedure, adding added: Procedure?
+  ) {
+    guard let observer else { return }
+    switch event {
+    case .didAttach:
+      observer.didAttach(to: procedure)
+    case .willExecute:
+      offer(.execute, of: procedure) { observer.will(execute: procedure, pendingExecute: $0) }
+    case .didExecute:
+      observer.did(execute: procedure)
+    case .didCancel:
+      observer.did(cancel: procedure, withErrors: procedure.cancelErrors)
+    case .willAdd:
+      if let added { observer.procedure(procedure, willAdd: added) }
+    case .didAdd:
+      if let added { observer.procedure(procedure, didAdd: added) }
+    case .willFinish:
+      offer(.finish, of: procedure) {
+        observer.will(finish: procedure, withErrors: procedure.errors, pendingFinish: $0)
+      }
+    case .didFinish:
+      observer.did(finish: procedure, withErrors: procedure.errors)
+    default:
+      preconditionFailure("Internal inconsistency: event \(event.rawValue) is not a single event")
+    }
+  }
+}
+
+/// The place of a closure. It receives one event, and no other.
+@usableFromInline
+final class BlockObserverEntry<P: Procedure>: ObserverEntry, @unchecked Sendable {
+  @safe @exclusivity(unchecked) private var block: ObserverBlock<P>?
+
+  @usableFromInline
+  init(_ block: ObserverBlock<P>, at place: ObserverPlace) {
+    self.block = block
+    super.init(block.event, at: place)
+  }
+
+  override func release() { block = nil }
+
+  override func call(
+    for event: ProcedureEvents, of procedure: Procedure, adding added: Procedure?
+  ) {
+    // A closure for procedures of this type was added to one of this type.
+    let target = unsafe unsafeDowncast(procedure, to: P.self)
+    switch block {
+    case .willExecute(let block): offer(.execute, of: procedure) { block(target, $0) }
+    case .didExecute(let block): block(target)
+    case .didCancel(let block): block(target, procedure.cancelErrors)
+    case .willFinish(let block):
+      offer(.finish, of: procedure) { block(target, procedure.errors, $0) }
+    case .didFinish(let block): block(target, procedure.errors)
+    case .willAdd(let block), .didAdd(let block): if let added { block(target, added) }
+    case nil: break
+    }
+  }
+}
+
+/// A closure for one event of a procedure, which it gets as its own type.
+@usableFromInline
+enum ObserverBlock<P: Procedure>: Sendable {
+  case willExecute(@Sendable (P, PendingEvent) -> Void)
+  case didExecute(@Sendable (P) -> Void)
+  case didCancel(@Sendable (P, [any Error]) -> Void)
+  case willFinish(@Sendable (P, [any Error], PendingEvent) -> Void)
+  case didFinish(@Sendable (P, [any Error]) -> Void)
+  case willAdd(@Sendable (P, Procedure) -> Void)
+  case didAdd(@Sendable (P, Procedure) -> Void)
+
+  var event: ProcedureEvents {
+    switch self {
+    case .willExecute: .willExecute
+    case .didExecute: .didExecute
+    case .didCancel: .didCancel
+    case .willFinish: .willFinish
+    case .didFinish: .didFinish
+    case .willAdd: .willAdd
+    case .didAdd: .didAdd
+    }
+  }
+}
+
+/// Where an observer is called.
+@usableFromInline
+enum ObserverPlace: Sendable {
+  /// On the worker that runs the procedure's turn.
+  case worker
+  case queue(DispatchQueue)
+  case mainActor
+
+  @usableFromInline
+  init(_ queue: DispatchQueue?) {
+    self = queue.map(ObserverPlace.queue) ?? .worker
+  }
+
+  /// For people: "on the main actor".
+  var words: String {
+    switch self {
+    case .worker: "on a worker"
+    case .queue(let queue): "on queue '\(queue.label)'"
+    case .mainActor: "on the main actor"
+    }
+  }
+
+  /// Runs `work` there, later.
+  func perform(_ work: @escaping @Sendable () -> Void) {
+    switch self {
+    case .worker: work()
+    case .queue(let queue): queue.async(execute: work)
+    case .mainActor: Task { @MainActor in work() }
+    }
   }
 }

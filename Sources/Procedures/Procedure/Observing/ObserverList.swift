@@ -15,6 +15,8 @@ struct ObserverList: Sendable {
     wants.formUnion(entry.events)
   }
 
+  var isEmpty: Bool { if case .none = entries { true } else { false } }
+
   /// Whether an observer wants the events of procedures that this one adds.
   var wantsAdditions: Bool { !wants.isDisjoint(with: [.willAdd, .didAdd]) }
 

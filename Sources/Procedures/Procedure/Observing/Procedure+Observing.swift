@@ -9,10 +9,10 @@ extension Procedure {
   /// - Returns: what takes it off again. May be dropped.
   @discardableResult
   public final func add(observer: some ProcedureObserver) -> ObserverRegistration {
-    add(WholeObserverEntry(observer))
+    add(ProcedureObserverEntry(observer, at: ObserverPlace(observer.eventQueue)))
   }
 
-  /// What all observers come down to. The entry of a closure is one for what this procedure is.
+  /// Adds an entry. A closure's entry has the type of this procedure as its parameter.
   @usableFromInline
   final func add(_ entry: consuming ObserverEntry) -> ObserverRegistration {
     note { core in

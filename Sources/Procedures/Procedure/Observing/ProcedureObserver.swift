@@ -68,29 +68,29 @@ extension ProcedureObserver {
   /// On the procedure's worker.
   public var eventQueue: DispatchQueue? { nil }
 
-  /// The default for an observer that does not need this event.
+  /// Does nothing.
   public func didAttach(to procedure: Procedure) {}
 
-  /// The default for an observer that does not need this event.
+  /// Does nothing.
   public func will(execute procedure: Procedure, pendingExecute: PendingEvent) {}
 
-  /// The default for an observer that does not need this event.
+  /// Does nothing.
   public func did(execute procedure: Procedure) {}
 
-  /// The default for an observer that does not need this event.
+  /// Does nothing.
   public func did(cancel procedure: Procedure, withErrors errors: [any Error]) {}
 
-  /// The default for an observer that does not need this event.
+  /// Does nothing.
   public func procedure(_ procedure: Procedure, willAdd newProcedure: Procedure) {}
 
-  /// The default for an observer that does not need this event.
+  /// Does nothing.
   public func procedure(_ procedure: Procedure, didAdd newProcedure: Procedure) {}
 
-  /// The default for an observer that does not need this event.
+  /// Does nothing.
   public func will(
     finish procedure: Procedure, withErrors errors: [any Error], pendingFinish: PendingEvent
   ) {}
 
-  /// The default for an observer that does not need this event.
+  /// Does nothing.
   public func did(finish procedure: Procedure, withErrors errors: [any Error]) {}
 }

@@ -1,3 +1,4 @@
+import ProcedurePrimitives
 import ProcedureTestSupport
 import Testing
 
@@ -39,20 +40,19 @@ import Testing
     #expect(!entry.remove())
   }
 
-  @Test("O1: after its last event it is forgotten, also if it is removed meanwhile")
+  @Test(
+    "O1: the finish releases all observers, one that does not want it and one that is removed too")
   func lastEvent() {
-    for isRemoved in [false, true] {
-      let slot = Recorder<ObserverEntry>()
-      let entry = entry { [released] in
-        if isRemoved { #expect(slot.events[0].remove()) }
-        #expect(released.value == (isRemoved ? 1 : 0))
-      }
-      slot.note(entry)
-      entry.deliverLast(.didFinish, of: procedure)
-      #expect(entry.isRemoved && released.value == (isRemoved ? 2 : 1) && !entry.remove())
-      entry.deliverLast(.didFinish, of: procedure)
-      #expect(released.value == (isRemoved ? 2 : 1))
-    }
+    let slot = Recorder<ObserverEntry>()
+    var entries = SmallList<ObserverEntry>()
+    entries.append(entry())
+    entries.append(entry { #expect(slot.events[0].remove()) })
+    entries.append(BlockObserverEntry<Procedure>(.didExecute { _ in }, at: .worker))
+    slot.note(entries[1])
+    var delivery = ObserverDelivery(.didFinish, delivering: .didFinish, to: entries)
+    let isDone = delivery.run(for: procedure)
+    let areRemoved = entries.allSatisfy { $0.isRemoved && !$0.remove() }
+    #expect(isDone && areRemoved && released.value == 2)
   }
 
   @Test(
