@@ -59,6 +59,19 @@ public enum SmallList<Element> {
     return kept
   }
 
+  /// Calls `body` with the element at `index`. The only element is not retained for that.
+  @inlinable @inline(__always)
+  public func withElement<Result>(at index: Int, _ body: (Element) -> Result) -> Result {
+    switch self {
+    case .none:
+      preconditionFailure("Internal inconsistency: index \(index) of an empty list")
+    case .one(let element):
+      return body(element)
+    case .many(let elements):
+      return body(elements[index])
+    }
+  }
+
   /// Changes the array where it is: a second reference to it would make that a copy.
   @inlinable @inline(__always)
   mutating func changeMany<Result>(

@@ -25,18 +25,6 @@ struct NextStep: Sendable {
         if case .delivery(let delivery) = self { delivery.wasPutAside } else { false }
       }
     }
-
-    mutating func takeDelivery() -> ObserverDelivery? {
-      // Not by a pattern alone, which would retain the entries.
-      switch consume self {
-      case .delivery(let delivery):
-        self = .none
-        return delivery
-      case let other:
-        self = other
-        return nil
-      }
-    }
   }
 
   let step: ProcedureStateMachine.Step
@@ -63,12 +51,11 @@ extension ProcedureCore {
     var next = NextStep(step)
     switch step {
     case .event(let event):
-      if !observers.isEmpty, let delivery = prepareDelivery(of: event) {
-        record.open?.note(step)
-        detail = .delivery(delivery)
-      } else if event == .willFinish {
-        // Observers may hold this event back. Without them the group is asked at once.
+      if event == .willFinish, !observers.wants.contains(.willFinish) {
+        // An observer may hold this event back. Without one the group is asked at once.
         next.asksGroup = machine.mustAskGroup
+      } else if !observers.isEmpty {
+        prepareDelivery(of: event, &detail)
       }
     case .waitForPendingEvents, .announceChildren, .execute:
       if let record = record.open { record.note(step, holding: machine.awaitedHold) }

@@ -10,14 +10,13 @@ struct ObserverDelivery: Sendable {
   private let entries: SmallList<ObserverEntry>
   /// What a will-add event is about.
   private let production: Production?
-  /// The events that are not delivered to all. The first is on its way.
+  /// The events that each entry receives, and those of them that the entry at `index` has not received.
+  private var events: ProcedureEvents
   private var remaining: ProcedureEvents
-  /// The next entry to receive the first of them.
   private var index = 0
-  /// Whether it was put aside: then the override of its event was called.
-  private(set) var wasPutAside = false
+  /// The event whose call, elsewhere, is waited for.
+  private var awaited: ProcedureEvents = []
 
-  /// - Parameter events: those to deliver, one after another, each to all entries that want it.
   init(
     _ event: ProcedureEvents, delivering events: ProcedureEvents,
     to entries: SmallList<ObserverEntry>, of production: Production? = nil
@@ -25,66 +24,81 @@ struct ObserverDelivery: Sendable {
     self.event = event
     self.entries = entries
     self.production = production
+    self.events = events
     remaining = events
+  }
+
+  /// Whether it goes on: then the override of its event was called.
+  var wasPutAside: Bool { @inline(__always) get { !awaited.isEmpty } }
+
+  /// The call that it waits for, once it was put aside.
+  var awaitedCall: ObserverCall {
+    ObserverCall(entry: entries[index], event: awaited, added: production?.procedure)
   }
 
   /// Calls the observers.
   ///
   /// - Returns: false if one of them is called elsewhere. The rest is with the procedure then, whose turn another
   ///   thread may run already: the caller must do no more of it.
-  mutating func run(for procedure: Procedure) -> Bool {
-    while let event = remaining.first {
-      // 1. All observers that want the event, in the order in which they were added.
-      while index < entries.count {
-        let entry = entries[index]
-        index += 1
-        guard Self.isDue(event, to: entry) else { continue }
-        guard case .worker = entry.place else {
-          putAside(at: entry, event, of: procedure)
+  @inline(__always)
+  func run(for procedure: Procedure) -> Bool {
+    var (events, remaining, index) = (events, remaining, index)
+    let count = entries.count
+    while true {
+      // 1. Each observer, in the order in which they were added, receives its events before the next one does.
+      while index < count {
+        guard let event = remaining.first else {
+          index += 1
+          remaining = events
+          continue
+        }
+        remaining.subtract(event)
+        let isCalledElsewhere = entries.withElement(at: index) { entry in
+          guard Self.isDue(event, to: entry) else { return false }
+          guard case .worker = entry.place else { return true }
+          entry.deliver(event, of: procedure, adding: production?.procedure)
           return false
         }
-        entry.deliver(event, of: procedure, adding: production?.procedure)
+        if isCalledElsewhere {
+          var rest = self
+          (rest.events, rest.remaining) = (events, remaining)
+          (rest.index, rest.awaited) = (index, event)
+          rest.putAside(in: procedure)
+          return false
+        }
       }
-      // 2. What comes between two events: the procedure is added that the observers know of now.
-      if event == .willAdd, let production { procedure.carryOut(production) }
-      // 3. The finish is the last event of all observers, also of those that did not want it.
-      if event == .didFinish { for entry in entries { entry.remove() } }
-      remaining.subtract(event)
-      index = 0
+      // 2. Between will-add and did-add, the procedure is added that the observers know of now.
+      guard events == .willAdd, let production else { return true }
+      procedure.carryOut(production)
+      (events, remaining, index) = (.didAdd, .didAdd, 0)
     }
-    return true
   }
 
   /// Whether the entry is to receive the event. Only the holder of the turn asks.
+  @inline(__always)
   private static func isDue(_ event: ProcedureEvents, to entry: ObserverEntry) -> Bool {
     if event == .didAttach {
       if entry.isAttached { return false }
       entry.isAttached = true
     }
-    return entry.events.contains(event)
+    if entry.events.contains(event) { return true }
+    // The finish releases also those that do not want it.
+    if event == .didFinish { entry.remove() }
+    return false
   }
 
-  /// Has an observer called elsewhere, and the turn continued when it has returned.
-  private mutating func putAside(
-    at entry: ObserverEntry, _ event: ProcedureEvents, of procedure: Procedure
-  ) {
-    wasPutAside = true
-    let rest = self
-    let added = production?.procedure
+  /// Has the observer called elsewhere that is awaited, and the turn continued when it has returned.
+  @inline(never)
+  private func putAside(in procedure: Procedure) {
+    let call = awaitedCall
     // Before the call: another thread may continue the turn as soon as that has returned.
     procedure.read { core in
-      core.attachments.with(PendingWork.self) { $0.suspendedDelivery = rest }
+      core.attachments.with(PendingWork.self) { $0.suspendedDelivery = self }
     }
-    entry.place.perform {
-      entry.deliver(event, of: procedure, adding: added)
+    call.entry.place.perform {
+      call.entry.deliver(call.event, of: procedure, adding: call.added)
       procedure.listForTurns.requestTurn(of: procedure)
     }
-  }
-
-  /// The call that it waits for, once it was put aside.
-  var awaitedCall: ObserverCall {
-    ObserverCall(
-      entry: entries[index - 1], event: remaining.first ?? [], added: production?.procedure)
   }
 }
 
@@ -104,32 +118,33 @@ extension ProcedureCore {
   ///
   /// Not inlined: most procedures have no observers.
   @inline(never)
-  mutating func prepareDelivery(of event: ProcedureEvents) -> ObserverDelivery? {
+  mutating func prepareDelivery(of event: ProcedureEvents, _ detail: inout NextStep.Detail) {
+    record.open?.note(.event(event))
     switch event {
     case .didAttach:
       // 1. Observers that were added: they may have missed a cancel, and the finish.
       var events = ProcedureEvents.didAttach
       if machine.cancel == .delivered { events.insert(.didCancel) }
-      guard machine.state == .finished else {
-        return ObserverDelivery(event, delivering: events, to: observers.unattached)
-      }
-      events.insert(.didFinish)
-      return ObserverDelivery(event, delivering: events, to: observers.takeAll())
+      if machine.state == .finished { events.insert(.didFinish) }
+      let new = machine.state == .finished ? observers.takeAll() : observers.unattached
+      detail = .delivery(ObserverDelivery(event, delivering: events, to: new))
     case .didCancel where machine.takeNewObservers():
       // 2. The override goes before everything else, so that new observers are attached here.
-      return ObserverDelivery(
-        event, delivering: [.didAttach, .didCancel], to: observers.entries)
+      detail = .delivery(
+        ObserverDelivery(event, delivering: [.didAttach, .didCancel], to: observers.entries))
     case .didFinish:
       // 3. The last event: an observer that is added from here on receives it when attached.
-      return ObserverDelivery(event, delivering: event, to: observers.takeAll())
+      detail = .delivery(ObserverDelivery(event, delivering: event, to: observers.takeAll()))
     case .willAdd:
-      guard let pending, let production = pending.produced.popFirst() else { return nil }
+      // 4. One of those to add. The rest come in steps of their own.
+      guard let pending, let production = pending.produced.popFirst() else { return }
       if !pending.produced.isEmpty { _ = machine.post(.produced) }
-      return ObserverDelivery(
-        event, delivering: [.willAdd, .didAdd], to: observers.entries, of: production)
+      detail = .delivery(
+        ObserverDelivery(
+          event, delivering: event, to: observers.entries, of: production))
     default:
-      guard observers.wants.contains(event) else { return nil }
-      return ObserverDelivery(event, delivering: event, to: observers.entries)
+      guard observers.wants.contains(event) else { return }
+      detail = .delivery(ObserverDelivery(event, delivering: event, to: observers.entries))
     }
   }
 }
@@ -144,7 +159,8 @@ extension Procedure {
   final func deliver(
     _ event: ProcedureEvents, _ detail: inout NextStep.Detail, on list: ReadyList
   ) -> Bool {
-    if var delivery = detail.takeDelivery() {
+    // Taken out, not matched in place, which would retain the entries.
+    if case .delivery(let delivery) = exchange(&detail, with: .none) {
       guard delivery.run(for: self) else { return false }
     }
     if event == .willFinish || event == .didFinish, list.hasDelegate, read({ $0.isMember }) {

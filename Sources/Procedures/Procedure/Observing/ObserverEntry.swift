@@ -9,12 +9,12 @@ internal import ProcedurePrimitives
 /// Unchecked because `status` says which thread may touch what the subclass keeps: the one that
 /// brought it from idle to calling, or to gone.
 ///
-/// | status  | deliver       | remove    | returned |
-/// |---------|---------------|-----------|----------|
-/// | idle    | → calling     | → gone    | –        |
-/// | calling | inconsistency | → leaving | → idle   |
-/// | leaving | inconsistency | –         | → gone   |
-/// | gone    | –             | –         | –        |
+/// | status  | deliver       | remove    | returned | returned from didFinish |
+/// |---------|---------------|-----------|----------|-------------------------|
+/// | idle    | → calling     | → gone    | –        | –                       |
+/// | calling | inconsistency | → leaving | → idle   | → gone                  |
+/// | leaving | inconsistency | –         | → gone   | → gone                  |
+/// | gone    | –             | –         | –        | –                       |
 @usableFromInline
 class ObserverEntry: @unchecked Sendable {
   private enum Status {
@@ -61,14 +61,16 @@ class ObserverEntry: @unchecked Sendable {
     return false
   }
 
-  /// Calls the observer, unless it was removed. Called by the holder of the turn, or for it.
+  /// Calls the observer, unless it was removed. Releases it after the finish, which is its last event.
+  ///
+  /// Called by the holder of the turn, or for it.
   final func deliver(
     _ event: ProcedureEvents, of procedure: Procedure, adding added: Procedure?
   ) {
     guard status.compareExchange(Status.idle, Status.calling) else { return }
     call(for: event, of: procedure, adding: added)
-    guard !status.compareExchange(Status.calling, Status.idle) else { return }
-    // It was removed meanwhile, by a thread that left the release to this one.
+    if event != .didFinish, status.compareExchange(Status.calling, Status.idle) { return }
+    // It was removed meanwhile, by a thread that left the release to this one; or this was the end.
     status.store(Status.gone)
     release()
   }

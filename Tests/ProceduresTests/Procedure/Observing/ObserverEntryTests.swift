@@ -9,21 +9,25 @@ import Testing
   private let procedure = Procedure()
 
   /// An entry whose closure keeps something that says when it was released.
-  private func entry(_ body: @escaping @Sendable () -> Void = {}) -> ObserverEntry {
+  private func entry(
+    for event: ProcedureEvents = .didExecute, _ body: @escaping @Sendable () -> Void = {}
+  ) -> ObserverEntry {
     let tracker = Tracker { [released] in released.increment() }
+    let block: @Sendable () -> Void = { withExtendedLifetime(tracker) { body() } }
     return BlockObserverEntry<Procedure>(
-      .didFinish { _, _ in withExtendedLifetime(tracker) { body() } }, at: .worker)
+      event == .didFinish ? .didFinish { _, _ in block() } : .didExecute { _ in block() },
+      at: .worker)
   }
 
   @Test("O1: idle, it is called, and removed once, which releases the closure")
   func idle() {
     let told = Counter()
     let entry = entry { told.increment() }
-    entry.deliver(.didFinish, of: procedure, adding: nil)
+    entry.deliver(.didExecute, of: procedure, adding: nil)
     #expect(told.value == 1 && !entry.isRemoved && released.value == 0)
     #expect(entry.remove() && entry.isRemoved && released.value == 1)
     #expect(!entry.remove())
-    entry.deliver(.didFinish, of: procedure, adding: nil)
+    entry.deliver(.didExecute, of: procedure, adding: nil)
     #expect(told.value == 1)
   }
 
@@ -35,7 +39,7 @@ import Testing
       #expect(slot.events[0].isRemoved && released.value == 0)
     }
     slot.note(entry)
-    entry.deliver(.didFinish, of: procedure, adding: nil)
+    entry.deliver(.didExecute, of: procedure, adding: nil)
     #expect(released.value == 1)
     #expect(!entry.remove())
   }
@@ -45,11 +49,11 @@ import Testing
   func lastEvent() {
     let slot = Recorder<ObserverEntry>()
     var entries = SmallList<ObserverEntry>()
-    entries.append(entry())
-    entries.append(entry { #expect(slot.events[0].remove()) })
+    entries.append(entry(for: .didFinish))
+    entries.append(entry(for: .didFinish) { #expect(slot.events[0].remove()) })
     entries.append(BlockObserverEntry<Procedure>(.didExecute { _ in }, at: .worker))
     slot.note(entries[1])
-    var delivery = ObserverDelivery(.didFinish, delivering: .didFinish, to: entries)
+    let delivery = ObserverDelivery(.didFinish, delivering: .didFinish, to: entries)
     let isDone = delivery.run(for: procedure)
     let areRemoved = entries.allSatisfy { $0.isRemoved && !$0.remove() }
     #expect(isDone && areRemoved && released.value == 2)
@@ -63,11 +67,11 @@ import Testing
       let entry = entry { told.increment() }
       await race(
         { [procedure] in
-          for _ in 0..<3 { entry.deliver(.didFinish, of: procedure, adding: nil) }
+          for _ in 0..<3 { entry.deliver(.didExecute, of: procedure, adding: nil) }
         },
         { #expect(entry.remove()) })
       let toldBefore = told.value
-      entry.deliver(.didFinish, of: procedure, adding: nil)
+      entry.deliver(.didExecute, of: procedure, adding: nil)
       #expect(told.value == toldBefore && released.value == round)
     }
   }
