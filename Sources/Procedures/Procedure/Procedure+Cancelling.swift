@@ -300,7 +300,7 @@ extension ProcedureCore {
   /// the token sees it begin. What is left of the cancel is the token's, when it comes.
   @inline(__always)
   mutating func heedTokens(for procedure: Procedure) {
-    guard attachments.hasAny, machine.state <= .started, !machine.isCancelled else { return }
+    guard !attachments.isEmpty, machine.state <= .started, !machine.isCancelled else { return }
     markAhead(procedure)
   }
 

@@ -30,7 +30,7 @@ extension Procedure {
     var dependencies = SmallList<Edge>()
     var isMarked = false
     let aftermath = update { core in
-      if !core.attachments.isEmpty { dependencies = core.dependencies }
+      if core.mayHaveDependencies { dependencies = core.dependencies }
       // A group must not start before its children know where they run.
       let waits = dependencies.count + (isHeldBack ? 1 : 0) + (childList == nil ? 0 : 1)
       effect = core.machine.post(.enqueue(waits: waits))

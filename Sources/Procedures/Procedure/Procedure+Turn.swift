@@ -126,7 +126,7 @@ extension Procedure {
         if core.machine.post(.start(attempt: attempt)) == .none { return nil }
       }
       // An event that was put aside goes on, unless the turn moves.
-      if core.attachments.hasAny, core.homeElsewhere(than: worker) == nil,
+      if !core.attachments.isEmpty, core.homeElsewhere(than: worker) == nil,
         let delivery = core.pending?.suspendedDelivery.take()
       {
         detail = .delivery(delivery)
@@ -143,24 +143,20 @@ extension Procedure {
   /// - Returns: what waits for the procedure, to be notified when that has left its list.
   @inline(never)
   private func leave(_ leaving: Leaving, on worker: Worker) -> [FinishWaiter]? {
-    var (attachments, firstDependent) = (leaving.attachments, leaving.firstDependent)
-    defer { attachments.release() }
-    attachments.withExisting(OuterLinks.self) { $0.leave() }
-    attachments.withExisting(StartRequirements.self) {
-      for prerequisite in $0.prerequisites { prerequisite.edge.leave() }
-    }
-    attachments.takeOnlyDependency()?.leave()
+    var (onlyDependency, firstDependent) = (leaving.onlyDependency, leaving.firstDependent)
+    leaving.attachments.noteLeft()
+    onlyDependency.takeDependency()?.leave()
     if let edge = firstDependent.takeDependent() {
       // Whoever has others wait for it knows of it.
       read { $0.noteHearer() }
       edge.other.dependencyFinished(self, edge.rule, on: worker)
     }
-    attachments.withExisting(Connections.self) { connections in
+    leaving.attachments.withExisting(Connections.self) { connections in
       while let edge = connections.dependencies.popLast() { edge.leave() }
       while let edge = connections.dependents.popFirst() {
         edge.other.dependencyFinished(self, edge.rule, on: worker)
       }
     }
-    return attachments.withExisting(FinishWaiters.self) { $0.takeAll() }
+    return leaving.attachments.existing(FinishWaiters.self)?.takeAll()
   }
 }

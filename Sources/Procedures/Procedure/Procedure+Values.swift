@@ -3,7 +3,7 @@ internal import ProcedurePrimitives
 extension Procedure {
   /// The stored input.
   @usableFromInline final var storedInput: StoredValue {
-    get { read { $0.values?.input ?? StoredValue() } }
+    get { read { $0.input } }
     set {
       // What is replaced is released after the lock.
       var value = consume newValue
@@ -90,7 +90,22 @@ extension Procedure {
   }
 }
 
+/// What goes from one procedure to the next.
+final class Values: Attachment, @unchecked Sendable {
+  @safe @exclusivity(unchecked) var input = StoredValue()
+  /// A value of the procedure's `Output`, or an error.
+  @safe @exclusivity(unchecked) var output = StoredValue()
+  /// The finish that counts brought the output.
+  @safe @exclusivity(unchecked) var isOutputFinal = false
+
+  override var remainder: Attachment? { self }
+}
+
 extension ProcedureCore {
+  private var values: Values? { attachments.existing() }
+
+  fileprivate var input: StoredValue { values?.input ?? StoredValue() }
+
   fileprivate var output: StoredValue {
     mutating get { hasMadeVoid ? StoredValue(()) : values?.output ?? StoredValue() }
   }

@@ -69,9 +69,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
       precondition(membership.line == .none, "Internal inconsistency: a member was released")
     #endif
     core.record.abandon()?.release()
-    if core.attachments.isEmpty { return }
-    if !core.machine.isRetired { core.releaseDependencies() }
-    core.attachments.release()
+    if core.mayHaveDependencies, !core.machine.isRetired { core.releaseDependencies() }
   }
 
   /// Whether it ends by itself, when its children have.

@@ -1,20 +1,22 @@
+internal import ProcedurePrimitives
+
 /// All that a procedure gives up at its last step.
 struct Leaving: Sendable {
-  /// With the dependency that it has at the end.
   let attachments: Attachments
+  let onlyDependency: PlainEdge
   let firstDependent: PlainEdge
   /// Its record, if it is recorded.
   let record: ProcedureRecord?
 
   /// Whether there is nothing but the record.
-  var isEmpty: Bool { attachments.isEmpty && firstDependent.isEmpty }
+  var isEmpty: Bool { attachments.isEmpty && onlyDependency.isEmpty && firstDependent.isEmpty }
 }
 
 extension ProcedureCore {
   /// The last step: takes out what is to be released.
   @inline(__always)
   mutating func leave(_ detail: inout NextStep.Detail) {
-    if !attachments.isEmpty || !firstDependent.isEmpty || machine.isFailed || machine.isCancelled {
+    if mayHaveDependencies || !firstDependent.isEmpty || machine.isFailed || machine.isCancelled {
       return leaveMuch(&detail)
     }
     if record.exists, let record = endRecord() { detail = .record(record) }
@@ -28,8 +30,9 @@ extension ProcedureCore {
     let record = record.exists ? endRecord() : nil
     _ = leaveHome()
     let leaving = Leaving(
-      attachments: attachments.takeLeaving(), firstDependent: firstDependent, record: record)
-    firstDependent = PlainEdge()
+      attachments: attachments.takeLeaving(),
+      onlyDependency: exchange(&onlyDependency, with: PlainEdge()),
+      firstDependent: exchange(&firstDependent, with: PlainEdge()), record: record)
     if !leaving.isEmpty {
       detail = .end(leaving)
     } else if let record {

@@ -12,6 +12,7 @@ internal import ProcedurePrimitives
     static let isMember = Flags(rawValue: 1)
     static let hasMadeVoid = Flags(rawValue: 2)
     static let isFromClosure = Flags(rawValue: 4)
+    static let isRecorded = Flags(rawValue: 8)
   }
 
   var machine: ProcedureStateMachine
@@ -25,10 +26,10 @@ internal import ProcedurePrimitives
   var homeOwner: GroupReference? { unsafe storedHome?._withUnsafeGuaranteedRef { $0.owner } }
   private var storedHome: Unmanaged<ReadyList>?
   var attachments = Attachments()
+  /// The only procedure that it depends on, unless `Connections` has that.
+  var onlyDependency = PlainEdge()
   /// The dependent that came first, if its rule is plain.
   var firstDependent = PlainEdge()
-  /// Where it is recorded what it did, if its queue, or a group around it, is recorded.
-  var record = OwnRecord()
   var observers = ObserverList()
   var urgency = Urgency()
 
@@ -40,6 +41,19 @@ internal import ProcedurePrimitives
   private(set) var isMember: Bool {
     @inline(__always) get { flags.contains(.isMember) }
     set { if newValue { flags.insert(.isMember) } else { flags.remove(.isMember) } }
+  }
+
+  /// Where it is recorded what it did, if its queue, or a group around it, is recorded.
+  var record: OwnRecord {
+    @inline(__always) get {
+      flags.contains(.isRecorded)
+        ? attachments.existing(RecordHolder.self)?.record ?? OwnRecord() : OwnRecord()
+    }
+    @inline(__always) set {
+      guard newValue.exists || flags.contains(.isRecorded) else { return }
+      attachments.with(RecordHolder.self) { $0.record = newValue }
+      flags.insert(.isRecorded)
+    }
   }
 
   /// Whether it has finished with `()`, which is not worth an attachment.
@@ -118,7 +132,7 @@ internal import ProcedurePrimitives
   @inline(__always)
   mutating func exclusionRequest(for procedure: Procedure, in list: ReadyList) -> ExclusionRequest?
   {
-    attachments.hasAny ? makeExclusionRequest(for: procedure, in: list) : nil
+    attachments.isEmpty ? nil : makeExclusionRequest(for: procedure, in: list)
   }
 
   @inline(never)

@@ -143,3 +143,18 @@ extension Procedure {
     isFinished || listForTurns === group.childList
   }
 }
+
+/// How far a procedure is by its own word.
+final class OwnProgress: Attachment, @unchecked Sendable {
+  /// The fraction that it reported last.
+  @safe @exclusivity(unchecked) var fraction: Double?
+  @safe @exclusivity(unchecked) var weight: Double?
+  /// While a reader watches it.
+  @safe @exclusivity(unchecked) var node: ProgressNode?
+
+  override var remainder: Attachment? { self }
+}
+
+extension ProcedureCore {
+  fileprivate var progress: OwnProgress? { attachments.existing() }
+}

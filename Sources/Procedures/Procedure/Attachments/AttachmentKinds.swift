@@ -4,18 +4,7 @@ internal import ProcedurePrimitives
 final class GivenName: Attachment, @unchecked Sendable {
   @safe @exclusivity(unchecked) var name: String?
 
-  override var fate: Fate { .stays }
-}
-
-/// What goes from one procedure to the next.
-final class Values: Attachment, @unchecked Sendable {
-  @safe @exclusivity(unchecked) var input = StoredValue()
-  /// A value of the procedure's `Output`, or an error.
-  @safe @exclusivity(unchecked) var output = StoredValue()
-  /// The finish that counts brought the output.
-  @safe @exclusivity(unchecked) var isOutputFinal = false
-
-  override var fate: Fate { .stays }
+  override var remainder: Attachment? { self }
 }
 
 /// What a procedure needs before it starts, beside plain dependencies.
@@ -28,6 +17,10 @@ final class StartRequirements: Attachment, @unchecked Sendable {
   @safe @exclusivity(unchecked) var handOvers = Fifo<Edge>()
   /// Whether a condition of another procedure adds it to a queue.
   @safe @exclusivity(unchecked) var isClaimed = false
+
+  override func procedureDidLeave() {
+    for prerequisite in prerequisites { prerequisite.edge.leave() }
+  }
 }
 
 /// What the turn of a procedure has to do besides.
@@ -52,12 +45,14 @@ final class OuterLinks: Attachment, @unchecked Sendable {
   /// Whether one of the timers is to report that it is waited for and on no queue, or has.
   @safe @exclusivity(unchecked) var isAwaitedOutside = false
 
-  override var fate: Fate {
-    guard let token else { return .leaves }
+  override var remainder: Attachment? {
+    guard let token else { return nil }
     let remainder = OuterLinks()
     remainder.token = token
-    return .leavesBehind(remainder)
+    return remainder
   }
+
+  override func procedureDidLeave() { leave() }
 
   deinit { leave() }
 
@@ -66,24 +61,12 @@ final class OuterLinks: Attachment, @unchecked Sendable {
     followed.isEmpty ? nil : followed.lazy.compactMap(\.reason).first
   }
 
-  /// The procedure has finished, or gone.
-  func leave() {
+  private func leave() {
     source?.complete()
     for place in followed { place.leave() }
     for timer in timers { timer.clock.service.cancel(timer.key) }
     (source, followed, timers) = (nil, [], [])
   }
-}
-
-/// How far a procedure is by its own word.
-final class OwnProgress: Attachment, @unchecked Sendable {
-  /// The fraction that it reported last.
-  @safe @exclusivity(unchecked) var fraction: Double?
-  @safe @exclusivity(unchecked) var weight: Double?
-  /// While a reader watches it.
-  @safe @exclusivity(unchecked) var node: ProgressNode?
-
-  override var fate: Fate { .stays }
 }
 
 /// What is asked for after the end.
@@ -97,5 +80,5 @@ final class Ending: Attachment, @unchecked Sendable {
   /// Where a `finish` is reported that comes after it has ended by itself.
   @safe @exclusivity(unchecked) var lateFinishes: SupervisorReference?
 
-  override var fate: Fate { .stays }
+  override var remainder: Attachment? { self }
 }

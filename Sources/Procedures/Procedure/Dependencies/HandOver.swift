@@ -161,7 +161,7 @@ extension ProcedureCore {
   fileprivate mutating func forget(_ dependency: Procedure) -> SmallList<Edge> {
     // One that was cancelled may have left them behind.
     let isLast = machine.state > .pending || machine.isLastDependency
-    if let only = attachments.onlyDependency.dependency {
+    if let only = onlyDependency.dependency {
       guard only.other === dependency, only.isDone else { return SmallList() }
       return takeDependencies()
     }

@@ -13,18 +13,15 @@
     case any, success, output, handOver
   }
 
-  static let mark: UInt = 1
+  private static let mark: UInt = 1
   private static let noted: UInt = 8
   private static let flags: UInt = 15
 
   /// 0 for none.
-  private(set) var bits: UInt = 0
+  private var bits: UInt = 0
 
   /// None.
   init() {}
-
-  /// None, if the bits are not marked as those of one.
-  init(bits: UInt) { self.bits = bits & Self.mark == 0 ? 0 : bits }
 
   /// As the one that waits has it. Nil if the rule does not fit in.
   @inline(__always)

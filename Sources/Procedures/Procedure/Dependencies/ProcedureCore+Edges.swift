@@ -7,19 +7,24 @@ internal import ProcedurePrimitives
 extension ProcedureCore {
   // MARK: Dependencies
 
+  /// False for most procedures, which need not be asked for their dependencies.
+  var mayHaveDependencies: Bool {
+    @inline(__always) get { !onlyDependency.isEmpty || !attachments.isEmpty }
+  }
+
   /// In the order in which they were added.
   var dependencies: SmallList<Edge> {
-    if let only = attachments.onlyDependency.dependency { return .one(only) }
-    return attachments.withExisting(Connections.self) { $0.dependencies } ?? SmallList()
+    if let only = onlyDependency.dependency { return .one(only) }
+    return connections?.dependencies ?? SmallList()
   }
 
   /// - Returns: where it is, unless others are removed.
   mutating func addDependency(on dependency: Procedure, by rule: EdgeRule) -> Int {
-    let first = attachments.takeOnlyDependency()
+    let first = onlyDependency.takeDependency()
     if first == nil, !hasConnectedDependencies,
       let only = PlainEdge(toDependency: dependency, by: rule)
     {
-      attachments.onlyDependency = only
+      onlyDependency = only
       return 0
     }
     return attachments.with(Connections.self) { connections in
@@ -53,9 +58,9 @@ extension ProcedureCore {
   }
 
   private mutating func takeDependencies(on procedure: Procedure) -> [Edge] {
-    if let only = attachments.onlyDependency.dependency {
+    if let only = onlyDependency.dependency {
       guard only.other === procedure else { return [] }
-      _ = attachments.takeOnlyDependency()
+      _ = onlyDependency.takeDependency()
       return [only]
     }
     return connections?.removeDependencies(on: procedure) ?? []
@@ -68,15 +73,15 @@ extension ProcedureCore {
   mutating func setKey(
     _ key: DependentList.Key, of dependency: Procedure, by rule: EdgeRule, near index: Int
   ) -> Bool {
-    guard !attachments.onlyDependency.isEmpty else {
+    guard !onlyDependency.isEmpty else {
       return attachments.withExisting(Connections.self) {
         $0.setKey(key, of: dependency, by: rule, near: index)
       } ?? false
     }
-    guard attachments.onlyDependency.isUnnoted(to: dependency, by: rule) else { return false }
+    guard onlyDependency.isUnnoted(to: dependency, by: rule) else { return false }
     if case .near = key {
-      attachments.onlyDependency.note()
-    } else if var only = attachments.takeOnlyDependency() {
+      onlyDependency.note()
+    } else if var only = onlyDependency.takeDependency() {
       only.key = key
       attachments.with(Connections.self) { _ = $0.addDependency(only) }
     }
@@ -85,7 +90,7 @@ extension ProcedureCore {
 
   /// Leaves none.
   mutating func takeDependencies() -> SmallList<Edge> {
-    if let only = attachments.takeOnlyDependency() { return .one(only) }
+    if let only = onlyDependency.takeDependency() { return .one(only) }
     var taken = SmallList<Edge>()
     _ = attachments.withExisting(Connections.self) { swap(&$0.dependencies, &taken) }
     return taken

@@ -6,7 +6,7 @@ final class Failure: Attachment, @unchecked Sendable {
   /// Set until somebody looks at the errors, of one at which nobody may.
   @safe @exclusivity(unchecked) var unheard: UnheardErrors?
 
-  override var fate: Fate { .stays }
+  override var remainder: Attachment? { self }
 
   deinit {
     if let unheard, !errors.isEmpty { unheard.report(errors) }

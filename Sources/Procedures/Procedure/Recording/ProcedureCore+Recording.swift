@@ -1,5 +1,12 @@
 internal import ProcedurePrimitives
 
+/// What a recorded procedure has of its record.
+final class RecordHolder: Attachment, @unchecked Sendable {
+  @safe @exclusivity(unchecked) var record = OwnRecord()
+
+  override var remainder: Attachment? { self }
+}
+
 extension ProcedureCore {
   /// The procedure is about to become a member of a list, or was one before that was recorded.
   ///
@@ -34,7 +41,7 @@ extension ProcedureCore {
     let end: RecordedProcedure.End =
       machine.isCancelled ? .cancelled : machine.isFailed ? .failed : .succeeded
     record.noteEnd(end)
-    guard end != .succeeded || attachments.hasAny else { return record }
+    guard end != .succeeded || !attachments.isEmpty else { return record }
     let (name, errors, reason) = (givenName, errors, cancelReason)
     func note() { record.noteEnd(name: name, errors: errors, reason: reason) }
     if let home { home.holdingLock(note) } else { note() }

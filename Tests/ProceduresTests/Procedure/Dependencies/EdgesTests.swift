@@ -85,7 +85,7 @@ import Testing
     node.add(dependency: dependency)
     if names == 2 { node.name = "after" }
     #expect(node.dependencies == [dependency])
-    #expect(node.read { $0.connections == nil && $0.attachments.hasAny == (names > 0) })
+    #expect(node.read { $0.connections == nil && $0.attachments.isEmpty == (names == 0) })
     node.remove(dependency: Node())
     #expect(node.dependencies == [dependency])
     node.remove(dependency: dependency)
