@@ -246,9 +246,6 @@ extension Procedure {
   /// Whether something shows that its work goes on, although `execute()` has returned.
   final var showsWork: Bool {
     if _getWeakRetainCount(self) > 1 || _getUnownedRetainCount(self) > 1 { return true }
-    return read { core in
-      if core.progress?.fraction != nil { return true }
-      return core.links.map { $0.source != nil || $0.token != nil || !$0.timers.isEmpty } ?? false
-    }
+    return read { $0.attachments.showWork }
   }
 }

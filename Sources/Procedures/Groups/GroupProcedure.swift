@@ -382,10 +382,11 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
 extension Procedure {
   /// The group that it was a child of went away.
   fileprivate final func leaveHome() {
-    // What this releases may be the last reference: not under the lock. The record refers to what the
-    // list keeps.
-    let (home, record) = read { ($0.leaveHome(), $0.record.abandon()) }
+    // The record refers to what the list keeps.
+    let record = read { core in
+      core.leaveHome()
+      return core.record.abandon()
+    }
     record?.release()
-    _ = home
   }
 }

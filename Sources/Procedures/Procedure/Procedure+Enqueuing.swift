@@ -49,7 +49,7 @@ extension Procedure {
         publish(&core)
       }
       // A refused one is no member, but its turns run where they would have.
-      core.setHome(list, isMember: insertion != .refused)
+      core.setHome(list, of: self, isMember: insertion != .refused)
       if core.isMember, list.isGroup { _ = core.machine.post(.joinGroup) }
       if insertion == .refused { childList?.owner?.leave() }
       if insertion == .held { _ = core.machine.post(.dependencyAdded) }

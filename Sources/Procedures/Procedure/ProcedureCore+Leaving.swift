@@ -20,7 +20,7 @@ extension ProcedureCore {
       return leaveMuch(&detail)
     }
     if record.exists, let record = endRecord() { detail = .record(record) }
-    _ = leaveHome()
+    leaveHome()
   }
 
   @inline(never)
@@ -28,7 +28,7 @@ extension ProcedureCore {
     // A procedure that asks why it did not succeed learns its group: that reports the cause.
     let origin = isMember && (machine.isCancelled || machine.isFailed) ? homeOwner : nil
     let record = record.exists ? endRecord() : nil
-    _ = leaveHome()
+    leaveHome()
     let leaving = Leaving(
       attachments: attachments.takeLeaving(),
       onlyDependency: exchange(&onlyDependency, with: PlainEdge()),

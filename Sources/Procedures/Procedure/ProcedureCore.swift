@@ -66,23 +66,16 @@ internal import ProcedurePrimitives
 
   mutating func noteMadeVoid() { flags.insert(.hasMadeVoid) }
 
-  /// - Parameter isMember: false if the list refused it: then it owns the list.
-  mutating func setHome(_ list: ReadyList, isMember: Bool) {
+  /// - Parameter isMember: false if the list refused it, and does not keep it.
+  mutating func setHome(_ list: ReadyList, of procedure: Procedure, isMember: Bool) {
     unsafe storedHome = .passUnretained(list)
     self.isMember = isMember
-    if !isMember { _ = unsafe Unmanaged.passRetained(list) }
+    guard !isMember else { return }
+    attachments.with(Refusal.self) { ($0.list, $0.procedure) = (list, procedure) }
   }
 
-  /// - Returns: the list, if it was owned: to be released without the lock, unless a worker of it calls this,
-  ///   which has a reference of its own.
   @inline(__always)
-  mutating func leaveHome() -> ReadyList? {
-    if isMember {
-      unsafe storedHome = nil
-      return nil
-    }
-    return unsafe storedHome.take()?.takeRetainedValue()
-  }
+  mutating func leaveHome() { unsafe storedHome = nil }
 
   // `mutating`, or always inlined, where nothing changes: otherwise the whole core is copied for the
   // call, and each reference in it counted.

@@ -153,6 +153,8 @@ final class OwnProgress: Attachment, @unchecked Sendable {
   @safe @exclusivity(unchecked) var node: ProgressNode?
 
   override var remainder: Attachment? { self }
+
+  override var showsWork: Bool { fraction != nil }
 }
 
 extension ProcedureCore {

@@ -55,6 +55,26 @@ import Testing
   }
 
   @Test(
+    "F3, Q8: a group with children that a closed queue refuses finishes, though its caller lets go of it"
+  )
+  func refusedGroup() async {
+    let queue = ProcedureQueue()
+    queue.close()
+    for count in 0..<50 {
+      weak var gone: GroupProcedure?
+      let ended = Gate()
+      do {
+        let group = GroupProcedure(children: (0..<count % 5).map { _ in BlockProcedure {} })
+        group.addDidFinishBlockObserver { _, _ in ended.open() }
+        gone = group
+        queue.add(group)
+      }
+      await ended.wait()
+      while gone != nil { await Task.yield() }
+    }
+  }
+
+  @Test(
     "Q8: what procedures of a closed queue produce is refused; their children, and what conditions bring, are not"
   )
   func parts() {

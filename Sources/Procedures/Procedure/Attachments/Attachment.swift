@@ -12,6 +12,9 @@ class Attachment: @unchecked Sendable {
   /// What the procedure keeps in its place once it has finished: itself, less, or nothing. Called under the lock.
   var remainder: Attachment? { nil }
 
+  /// Whether it shows that the work of the procedure goes on, although `execute()` has returned. Called under the lock.
+  var showsWork: Bool { false }
+
   /// The procedure has finished, and does not have this any more. Called on its worker, before dependents are
   /// notified; no lock is held.
   func procedureDidLeave() {}

@@ -52,6 +52,8 @@ final class OuterLinks: Attachment, @unchecked Sendable {
     return remainder
   }
 
+  override var showsWork: Bool { source != nil || token != nil || !timers.isEmpty }
+
   override func procedureDidLeave() { leave() }
 
   deinit { leave() }
@@ -67,6 +69,13 @@ final class OuterLinks: Attachment, @unchecked Sendable {
     for timer in timers { timer.clock.service.cancel(timer.key) }
     (source, followed, timers) = (nil, [], [])
   }
+}
+
+/// Keeps a procedure that its queue or group refused until it has finished, and the list on whose workers it does:
+/// no list keeps it.
+final class Refusal: Attachment, @unchecked Sendable {
+  @safe @exclusivity(unchecked) var list: ReadyList?
+  @safe @exclusivity(unchecked) var procedure: Procedure?
 }
 
 /// What is asked for after the end.

@@ -60,6 +60,16 @@ struct Attachments: Sendable {
     return attachment
   }
 
+  /// Whether one of them shows that the procedure's work goes on.
+  var showWork: Bool {
+    var next = first
+    while let attachment = next {
+      if attachment.showsWork { return true }
+      next = attachment.next
+    }
+    return false
+  }
+
   /// The procedure has left its list with these.
   func noteLeft() {
     var next = first
