@@ -138,6 +138,13 @@ let package = Package(
       ],
       swiftSettings: settings),
     .testTarget(
+      name: "StormTests",
+      dependencies: [
+        "ProceduresFoundation", "ProceduresTimeline", "Procedures", "Cancellation",
+        "ProcedurePrimitives", "ProcedureTestSupport",
+      ],
+      swiftSettings: settings),
+    .testTarget(
       name: "ModelTests",
       dependencies: ["Procedures", "Cancellation", "ProcedurePrimitives", "ProcedureTestSupport"],
       exclude: ["SeededBugs"], swiftSettings: settings),

@@ -3,7 +3,7 @@ public import Synchronization
 /// A byte that is written under its owner's lock and read by any thread without one.
 ///
 /// Reading is one acquire load: what was written before `store` is seen by each thread that reads
-/// the new value. Under `-DMODEL` each access is a scheduling point of the schedule explorer.
+/// the new value. Each access is a `schedulingPoint()`.
 public struct AtomicByte: ~Copyable, Sendable {
   @usableFromInline let value: Atomic<UInt8>
 
@@ -16,36 +16,28 @@ public struct AtomicByte: ~Copyable, Sendable {
   /// One acquire load.
   @inlinable @inline(__always)
   public borrowing func load() -> UInt8 {
-    #if MODEL
-      ModelSchedule.thread?.step()
-    #endif
+    schedulingPoint()
     return value.load(ordering: .acquiring)
   }
 
   /// One release store.
   @inlinable @inline(__always)
   public borrowing func store(_ new: UInt8) {
-    #if MODEL
-      ModelSchedule.thread?.step()
-    #endif
+    schedulingPoint()
     value.store(new, ordering: .releasing)
   }
 
   /// Puts `new` in and returns what was there.
   @inlinable @inline(__always)
   public borrowing func exchange(_ new: UInt8) -> UInt8 {
-    #if MODEL
-      ModelSchedule.thread?.step()
-    #endif
+    schedulingPoint()
     return value.exchange(new, ordering: .acquiringAndReleasing)
   }
 
   /// Puts `new` in if `expected` was there. True if it did.
   @inlinable @inline(__always)
   public borrowing func compareExchange(_ expected: UInt8, _ new: UInt8) -> Bool {
-    #if MODEL
-      ModelSchedule.thread?.step()
-    #endif
+    schedulingPoint()
     return value.compareExchange(
       expected: expected, desired: new, ordering: .acquiringAndReleasing
     ).exchanged

@@ -3,8 +3,7 @@ public import Synchronization
 /// A machine word of which single bits, or all, are changed in one step.
 ///
 /// Each change acquires and releases: a thread that changes it sees what every thread that changed it
-/// before had written until then. Under `-DMODEL` each access is a scheduling point of the schedule
-/// explorer.
+/// before had written until then. Each access is a `schedulingPoint()`.
 public struct AtomicWord: ~Copyable, Sendable {
   @usableFromInline let value: Atomic<UInt>
 
@@ -17,9 +16,7 @@ public struct AtomicWord: ~Copyable, Sendable {
   /// One acquire load.
   @inlinable @inline(__always)
   public borrowing func load() -> UInt {
-    #if MODEL
-      ModelSchedule.thread?.step()
-    #endif
+    schedulingPoint()
     return value.load(ordering: .acquiring)
   }
 
@@ -28,9 +25,7 @@ public struct AtomicWord: ~Copyable, Sendable {
   /// - Returns: whether it did, and what was there.
   @inlinable @inline(__always)
   public borrowing func replace(_ expected: UInt, with new: UInt) -> (isDone: Bool, found: UInt) {
-    #if MODEL
-      ModelSchedule.thread?.step()
-    #endif
+    schedulingPoint()
     let (isDone, found) = value.weakCompareExchange(
       expected: expected, desired: new, successOrdering: .acquiringAndReleasing,
       failureOrdering: .acquiring)
@@ -40,9 +35,7 @@ public struct AtomicWord: ~Copyable, Sendable {
   /// Sets the bits that are set in `bits`.
   @inlinable @inline(__always)
   public borrowing func insert(_ bits: UInt) {
-    #if MODEL
-      ModelSchedule.thread?.step()
-    #endif
+    schedulingPoint()
     value.bitwiseOr(bits, ordering: .acquiringAndReleasing)
   }
 
@@ -51,9 +44,7 @@ public struct AtomicWord: ~Copyable, Sendable {
   /// - Returns: what was there.
   @inlinable @inline(__always)
   public borrowing func keep(_ bits: UInt) -> UInt {
-    #if MODEL
-      ModelSchedule.thread?.step()
-    #endif
+    schedulingPoint()
     return value.bitwiseAnd(bits, ordering: .acquiringAndReleasing).oldValue
   }
 }

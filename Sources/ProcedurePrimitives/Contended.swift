@@ -3,7 +3,8 @@
 /// What `Locked` is, with a lock that is not handed over on Linux: see `OwnedLock`.
 ///
 /// No user code, no continuation and no closure's release may run inside `withLock`. `-DMODEL` makes
-/// each acquisition a scheduling point of the schedule explorer.
+/// each acquisition a scheduling point of the schedule explorer, and `-DCHAOS` each step a place where
+/// the thread may sleep.
 @safe public struct Contended<Value>: ~Copyable, @unchecked Sendable {
   // The lock lies with what it guards, in one block of memory, and not in the object that owns
   // this: threads that only read that object, or use something else in it, would lose its cache

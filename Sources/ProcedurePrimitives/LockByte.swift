@@ -7,11 +7,12 @@ public import Synchronization
 /// Elsewhere it is a `Mutex` beside the byte, which on Darwin lends the priority of threads that wait to the holder.
 ///
 /// No user code, no continuation and no closure's release may run between `acquire` and `release`.
-/// `-DMODEL` makes each access a scheduling point of the schedule explorer.
+/// `-DMODEL` makes each access a scheduling point of the schedule explorer, and `-DCHAOS` a place where the
+/// thread may sleep.
 public struct LockByte: ~Copyable, Sendable {
   @usableFromInline let owned: OwnedByte
 
-  #if MODEL
+  #if MODEL || CHAOS
     @usableFromInline let identity = ModelLock()
   #endif
 
@@ -25,7 +26,7 @@ public struct LockByte: ~Copyable, Sendable {
   /// was published is seen by the thread that reads it.
   @inlinable @inline(__always)
   public borrowing func load() -> UInt8 {
-    #if MODEL
+    #if MODEL || CHAOS
       ModelSchedule.thread?.step()
     #endif
     return owned.byte.load(ordering: .acquiring)
@@ -36,7 +37,7 @@ public struct LockByte: ~Copyable, Sendable {
   /// - Returns: what was published last, without the highest bit.
   @inlinable @inline(__always)
   public borrowing func acquire() -> UInt8 {
-    #if MODEL
+    #if MODEL || CHAOS
       identity.acquire()
     #endif
     return owned.acquire()
@@ -45,7 +46,7 @@ public struct LockByte: ~Copyable, Sendable {
   /// Publishes `byte`, by the thread that holds the lock and keeps it.
   @inlinable @inline(__always)
   public borrowing func publish(_ byte: UInt8) {
-    #if MODEL
+    #if MODEL || CHAOS
       ModelSchedule.thread?.step()
     #endif
     owned.publish(byte)
@@ -55,7 +56,7 @@ public struct LockByte: ~Copyable, Sendable {
   @inlinable @inline(__always)
   public borrowing func release(publishing byte: UInt8) {
     owned.release(publishing: byte)
-    #if MODEL
+    #if MODEL || CHAOS
       identity.release()
     #endif
   }

@@ -7,17 +7,18 @@ public import Synchronization
 /// No user code, no continuation and no closure's release may run inside `withLock`: the state
 /// machines return what is to be done, and the caller does it after the release.
 ///
-/// Two compile-time faces, both absent from ordinary builds:
+/// Compile-time faces, all absent from ordinary builds:
 /// - `-DTSAN` tells ThreadSanitizer about acquire and release. On Linux it cannot see into `Mutex`
 ///   and would report races that are not there.
-/// - `-DMODEL` makes each acquisition a scheduling point of the schedule explorer.
+/// - `-DMODEL` makes each acquisition a scheduling point of the schedule explorer, and `-DCHAOS` a place
+///   where the thread may sleep.
 public struct Locked<Value: ~Copyable>: ~Copyable {
   @usableFromInline let mutex: Mutex<Value>
 
   #if TSAN
     @usableFromInline let fence = SanitizerFence()
   #endif
-  #if MODEL
+  #if MODEL || CHAOS
     @usableFromInline let identity = ModelLock()
   #endif
 
@@ -32,7 +33,7 @@ public struct Locked<Value: ~Copyable>: ~Copyable {
   public borrowing func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending Value) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
-    #if MODEL
+    #if MODEL || CHAOS
       identity.acquire()
       defer { identity.release() }
     #endif

@@ -22,7 +22,7 @@ public import Synchronization
     /// How many threads lend their priority to the holder, or are about to.
     @usableFromInline let lenders = Atomic<UInt8>(0)
 
-    #if MODEL
+    #if MODEL || CHAOS
       @usableFromInline let identity = ModelLock()
     #endif
 
@@ -33,7 +33,7 @@ public import Synchronization
     /// Acquires the lock.
     @inlinable @inline(__always)
     public borrowing func acquire() {
-      #if MODEL
+      #if MODEL || CHAOS
         identity.acquire()
       #endif
       let (isOurs, _) = holder.weakCompareExchange(
@@ -47,7 +47,7 @@ public import Synchronization
     public borrowing func release() {
       holder.store(0, ordering: .releasing)
       if lenders.load(ordering: .relaxed) != 0 { PriorityLoans.giveBack() }
-      #if MODEL
+      #if MODEL || CHAOS
         identity.release()
       #endif
     }
@@ -96,7 +96,7 @@ public import Synchronization
   public struct OwnedLock: ~Copyable, Sendable {
     @usableFromInline let mutex = Mutex<Void>(())
 
-    #if MODEL
+    #if MODEL || CHAOS
       @usableFromInline let identity = ModelLock()
     #endif
 
@@ -107,7 +107,7 @@ public import Synchronization
     /// Acquires the lock.
     @inlinable @inline(__always)
     public borrowing func acquire() {
-      #if MODEL
+      #if MODEL || CHAOS
         identity.acquire()
       #endif
       mutex._unsafeLock()
@@ -117,7 +117,7 @@ public import Synchronization
     @inlinable @inline(__always)
     public borrowing func release() {
       mutex._unsafeUnlock()
-      #if MODEL
+      #if MODEL || CHAOS
         identity.release()
       #endif
     }

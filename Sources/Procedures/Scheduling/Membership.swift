@@ -114,7 +114,7 @@ struct MemberLinks: Sendable {
   }
 
   func retain() {
-    Self.schedulingPoint()
+    schedulingPoint()
     _ = unsafe reference.retain()
   }
 
@@ -123,16 +123,8 @@ struct MemberLinks: Sendable {
   /// Not inlined: beside other releases the optimizer would count it once more.
   @inline(never)
   func release() {
-    Self.schedulingPoint()
+    schedulingPoint()
     unsafe reference.release()
-  }
-
-  /// The schedule explorer may go on elsewhere before a count changes.
-  @inline(__always)
-  private static func schedulingPoint() {
-    #if MODEL
-      ModelSchedule.thread?.step()
-    #endif
   }
 
   static func == (left: Member, right: Member) -> Bool { left.bits == right.bits }
