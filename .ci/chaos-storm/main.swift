@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Procedures
 
 // The storm of Tests/StormTests as a program, for `.ci/chaos`. The main thread serves the main queue.
 
@@ -59,6 +60,7 @@ let time = Duration.seconds(seconds ?? (rounds == nil ? 60 : 1_000_000))
 let last = rounds.map { seed + $0 } ?? .max
 let storm = StormLanes(seeds: seed..<last, time: time, options: options, keepsGoing: keepsGoing)
 let laneCount = lanes
+ProcedureQueue.main.diagnosticsHandler = { _ in }
 Thread.detachNewThread {
   // A crash says no seed: this says which it was near.
   let failures = storm.run(laneCount, say)

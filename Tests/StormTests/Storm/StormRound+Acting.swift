@@ -40,7 +40,11 @@ extension StormRound {
     }
     guard !usesMain else { return add(batch, to: .main) }
     // A new one is gone when this returns, and runs them all the same.
-    guard let target else { return add(batch, to: ProcedureQueue()) }
+    guard let target else {
+      let queue = ProcedureQueue()
+      queue.diagnosticsHandler = { _ in }
+      return add(batch, to: queue)
+    }
     if batch.count == 1, dice.oneIn(16), let (node, procedure) = batch.first {
       // What was added before it may depend on what is added after it.
       mayCancelAnything.set()
@@ -51,7 +55,8 @@ extension StormRound {
     }
   }
 
-  /// Many small ones, as fast as it goes: each may be the first that a worker has not seen.
+  /// Many small ones, from several threads, as fast as it goes, while another one looks at the queue: each may
+  /// be the first that a worker has not seen.
   private func addMany(_ dice: inout Dice) {
     guard let queue = dice.pick(queues.withLock { $0 }), let target = queue.queue else { return }
     let batch = (0..<10 + dice.roll(20)).map { _ in
@@ -64,7 +69,14 @@ extension StormRound {
       node.publish(procedure)
       return (node, procedure)
     }
-    for (node, procedure) in batch { note(target.add(procedure), of: node) }
+    asideOnThread {
+      for _ in 0..<30 { _ = target.count }
+    }
+    let middle = batch.count / 2
+    asideOnThread { [self] in
+      for (node, procedure) in batch[middle...] { note(target.add(procedure), of: node) }
+    }
+    for (node, procedure) in batch[..<middle] { note(target.add(procedure), of: node) }
   }
 
   private func add(_ batch: [(StormNode, Procedure)], to queue: ProcedureQueue) {
@@ -163,6 +175,8 @@ extension StormRound {
     case 9: count(procedure.cancellationToken, unregisters: dice.oneIn(2))
     case 10:
       let token = procedure.cancellationToken
+      // That of one that has finished uncancelled says nothing.
+      if token == .never { break }
       node.record.withLock { $0.token = token }
     case 11: procedure.addDidFinishBlockObserver { _, _ in node.visit() }
     case 12:
