@@ -43,8 +43,11 @@ final class StormNode: @unchecked Sendable {
     var cancelErrors: [[Int]] = []
     var finishErrors: [[Int]] = []
     var isDelivered = false
-    /// Whether `add` accepted it; nil before.
+    /// When `add` was called, and whether that accepted it; nil before it has returned.
+    var addTime: Int?
     var isAccepted: Bool?
+    /// Looked at when a round hangs.
+    weak var procedure: Procedure?
     var token: CancellationToken?
 
     func time(of moment: Moment) -> Int? { moments.first { $0.moment == moment }?.time }
@@ -88,7 +91,16 @@ final class StormNode: @unchecked Sendable {
   }
 
   /// From here on other threads find the procedure.
-  func publish(_ procedure: Procedure) { slot.withLock { $0 = procedure } }
+  func publish(_ procedure: Procedure) {
+    record.withLock { $0.procedure = procedure }
+    slot.withLock { $0 = procedure }
+  }
+
+  /// `add` is about to be called.
+  func noteAdd() {
+    let time = round.tick()
+    record.withLock { $0.addTime = time }
+  }
 
   var procedure: Procedure? { slot.withLock { $0 } }
   var outcome: ProcedureOutcome? { record.withLock { $0.outcome } }
@@ -136,7 +148,8 @@ extension StormNode: CustomStringConvertible {
     let moments = record.moments.map { "\($0.moment)@\($0.time)" }.joined(separator: " ")
     return "node \(id) (\(kind)\(parent.map { ", child of \($0.id)" } ?? "")): \(moments)"
       + (record.outcome.map { ", \($0)" } ?? "")
-      + (record.isAccepted.map { $0 ? "" : ", refused" } ?? ", not added")
+      + (record.addTime.map { ", added@\($0)" } ?? ", not added")
+      + (record.isAccepted.map { $0 ? "" : ", refused" } ?? ", add has not returned")
   }
 }
 

@@ -49,6 +49,7 @@ extension StormRound {
       // What was added before it may depend on what is added after it.
       mayCancelAnything.set()
       node.isBarrier = true
+      node.noteAdd()
       note(target.add(barrier: procedure), of: node)
     } else {
       add(batch, to: target)
@@ -74,18 +75,29 @@ extension StormRound {
     }
     let middle = batch.count / 2
     asideOnThread { [self] in
-      for (node, procedure) in batch[middle...] { note(target.add(procedure), of: node) }
+      for (node, procedure) in batch[middle...] {
+        node.noteAdd()
+        note(target.add(procedure), of: node)
+      }
     }
-    for (node, procedure) in batch[..<middle] { note(target.add(procedure), of: node) }
+    for (node, procedure) in batch[..<middle] {
+      node.noteAdd()
+      note(target.add(procedure), of: node)
+    }
   }
 
   private func add(_ batch: [(StormNode, Procedure)], to queue: ProcedureQueue) {
     if batch.count > 2 {
+      for (node, _) in batch { node.noteAdd() }
       queue.add(batch.map(\.1))
-      // It may be closed; that is known of the queue as a whole.
+      // Which of them a closed queue has refused is not known: such a queue may cancel.
+      for (node, _) in batch { node.record.withLock { $0.isAccepted = true } }
       return
     }
-    for (node, procedure) in batch { note(queue.add(procedure), of: node) }
+    for (node, procedure) in batch {
+      node.noteAdd()
+      note(queue.add(procedure), of: node)
+    }
   }
 
   private func note(_ isAccepted: Bool, of node: StormNode) {

@@ -311,6 +311,7 @@ extension StormRound {
   func addLate(to group: GroupProcedure, of node: StormNode, _ dice: inout Dice) {
     let (child, procedure) = make(parent: node, queue: node.queue, depth: 2, &dice)
     child.publish(procedure)
+    child.noteAdd()
     let isAccepted = group.add(child: procedure)
     if !isAccepted {
       child.mayBeCancelled.set()

@@ -162,7 +162,11 @@ final class StormRound: Sendable {
       }
     }
     let isOver = finish(hands: hands.count)
-    guard isOver else { return objections.withLock { $0 } + ["hangs:"] + pending() }
+    let threads = handCount.load(ordering: .acquiring)
+    guard isOver else {
+      return objections.withLock { $0 } + ["hangs, \(threads) of \(hands.count) threads are done:"]
+        + pending()
+    }
     check()
     // The watch of waits, timers and workers that are on their way out.
     letGoOfAll()
@@ -211,7 +215,7 @@ final class StormRound: Sendable {
 
   private func pending() -> [String] {
     nodes.withLock { $0 }.filter { $0.outcome == nil && !$0.isNeverAdded }.map { node in
-      "\(node); \(node.procedure.map { "\($0)" } ?? "let go of")"
+      "\(node); \(node.record.withLock { $0.procedure }.map { "\($0)" } ?? "gone")"
     } + queues.withLock { $0 }.compactMap { $0.queue.map { "\($0.snapshot())" } }
   }
 }
