@@ -16,6 +16,18 @@ final class Flag: Sendable {
   func exchange(_ new: Bool) -> Bool { value.exchange(new, ordering: .acquiringAndReleasing) }
 }
 
+/// Counts down, from any thread.
+final class Counting: Sendable {
+  private let count: Atomic<Int>
+
+  init(_ count: Int) {
+    self.count = Atomic(count)
+  }
+
+  var isLeft: Bool { count.load(ordering: .acquiring) > 0 }
+  func subtract() { count.subtract(1, ordering: .acquiringAndReleasing) }
+}
+
 /// Counts the objects of a round that are alive: each procedure, and its closures, have one.
 final class Tracer: Sendable {
   private let round: StormRound

@@ -60,30 +60,34 @@ extension StormRound {
   /// be the first that a worker has not seen.
   private func addMany(_ dice: inout Dice) {
     guard let queue = dice.pick(queues.withLock { $0 }), let target = queue.queue else { return }
-    let batch = (0..<10 + dice.roll(20)).map { _ in
-      let node = makeNode(.traced, parent: nil)
-      node.queue = queue
-      let procedure = StormProcedure(node, .atOnce)
-      procedure.add(
-        observer: StormObserver(node: node, cancelsInWillExecute: false, holdsEvents: false))
-      procedure.add(observer: StormLastObserver(node: node))
-      node.publish(procedure)
-      return (node, procedure)
+    // In a suspended one all that have arrived are received by those who look.
+    if dice.oneIn(2) { queue.slot.withLock { $0?.isSuspended = true } }
+    let adders = 2 + dice.roll(6)
+    let missing = Counting(adders)
+    for _ in 0..<2 {
+      asideOnThread { while missing.isLeft { _ = target.count } }
     }
-    asideOnThread {
-      for _ in 0..<30 { _ = target.count }
-    }
-    let middle = batch.count / 2
-    asideOnThread { [self] in
-      for (node, procedure) in batch[middle...] {
-        node.noteAdd()
-        note(target.add(procedure), of: node)
+    for _ in 0..<adders {
+      let batch = (0..<8).map { _ in makePlain(on: queue) }
+      asideOnThread { [self] in
+        for (node, procedure) in batch {
+          node.noteAdd()
+          note(target.add(procedure), of: node)
+        }
+        missing.subtract()
       }
     }
-    for (node, procedure) in batch[..<middle] {
-      node.noteAdd()
-      note(target.add(procedure), of: node)
-    }
+  }
+
+  private func makePlain(on queue: StormQueue) -> (StormNode, Procedure) {
+    let node = makeNode(.traced, parent: nil)
+    node.queue = queue
+    let procedure = StormProcedure(node, .atOnce)
+    procedure.add(
+      observer: StormObserver(node: node, cancelsInWillExecute: false, holdsEvents: false))
+    procedure.add(observer: StormLastObserver(node: node))
+    node.publish(procedure)
+    return (node, procedure)
   }
 
   private func add(_ batch: [(StormNode, Procedure)], to queue: ProcedureQueue) {
