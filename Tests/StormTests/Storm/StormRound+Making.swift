@@ -206,7 +206,7 @@ extension StormRound {
       procedure.addWillExecuteBlockObserver(synchronizedWith: eventQueue) { [tracer] in
         withExtendedLifetime(tracer) { node.visit() }
       }
-      procedure.addDidFinishBlockObserver(synchronizedWith: eventQueue) { _ in node.visit() }
+      procedure.addDidFinishBlockObserver(synchronizedWith: eventQueue) { _, _ in node.visit() }
     }
     if options.servesMain, dice.oneIn(12) {
       procedure.addDidFinishBlockObserver { @MainActor [tracer] in
