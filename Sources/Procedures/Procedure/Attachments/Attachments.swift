@@ -44,20 +44,22 @@ struct Attachments: Sendable {
   /// - Returns: the others, to be released without the lock: a user's value may go with them.
   @inline(never)
   mutating func takeLeaving() -> Attachments {
-    var (leaving, staying) = (Attachments(), Attachments())
-    while let attachment = popFirst() {
+    var leaving: Attachment?
+    var rest = first
+    first = nil
+    while let attachment = rest {
+      rest = attachment.next
       let remainder = attachment.remainder
-      if let remainder { staying.prepend(remainder) }
-      if remainder !== attachment { leaving.prepend(attachment) }
+      if let remainder {
+        remainder.next = first
+        first = remainder
+      }
+      if remainder !== attachment {
+        attachment.next = leaving
+        leaving = attachment
+      }
     }
-    self = staying
-    return leaving
-  }
-
-  private mutating func popFirst() -> Attachment? {
-    guard let attachment = first.take() else { return nil }
-    first = attachment.next.take()
-    return attachment
+    return Attachments(first: leaving)
   }
 
   /// Whether one of them shows that the procedure's work goes on.
