@@ -19,6 +19,8 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
   }
 
   private let settings = Locked(Settings())
+  /// The classes of which the handler received a report that one does not finish.
+  private let reportedTypes = Locked(Set<String>())
 
   let watch: WaitWatch
   let looks: WaitLooks
@@ -137,11 +139,15 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
       if report(diagnostic) { return }
       if Self.isNew("missing \(procedure.name) \(missing.name)") { reportAloud(diagnostic) }
     case (_, .finish):
-      // Once for each class: an instance that is at work looks like one whose author forgot.
       guard isHopeless || !procedure.showsWork else { return }
-      let type = "\(isHopeless) \(ObjectIdentifier(type(of: procedure)))"
-      if Self.isNew("finish \(type)") {
-        reportAloud(.finishForgotten(procedure, age: isHopeless ? nil : age))
+      let diagnostic = ProcedureDiagnostic.finishForgotten(procedure, age: isHopeless ? nil : age)
+      // Once for each class, by the handler of each queue, and by standard error: an instance that is at work looks
+      // like one whose author forgot.
+      let type = "finish \(isHopeless) \(ObjectIdentifier(type(of: procedure)))"
+      if handler == nil {
+        if Self.isNew(type) { reportAloud(diagnostic) }
+      } else if reportedTypes.withLock({ $0.insert(type).inserted }) {
+        report(diagnostic)
       }
     case (_, _): break
     }

@@ -64,8 +64,8 @@ import Testing
   func unregisterAfterTheMark() async {
     await #expect(processExitsWith: .success) {
       let end = DispatchSemaphore(value: 0)
-      // No thread is left for handlers.
-      for _ in 0..<600 { DispatchQueue.global().async { end.wait() } }
+      // All threads for handlers, spare ones too, are blocked, and more work is before them in line.
+      for _ in 0..<600 { WorkLine.shared(.default).submit { end.wait() } }
       let source = CancellationTokenSource()
       let registration = source.token.onCancel { preconditionFailure("it was taken back") }
       source.cancel(after: .milliseconds(20))

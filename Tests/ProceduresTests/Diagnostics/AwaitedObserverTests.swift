@@ -91,6 +91,8 @@ import Testing
     let queue = makeQueue()
     blocked.activate()
     let procedure = TracedProcedure("p", end: .whenTold)
+    // A handler that its work could have: no look asks whether `finish()` was forgotten.
+    _ = procedure.cancellationToken
     procedure.addWillExecuteBlockObserver(synchronizedWith: blocked) {}
     queue.add(procedure)
     scheduler.run()
