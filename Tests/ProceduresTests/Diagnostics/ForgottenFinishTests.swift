@@ -95,6 +95,8 @@ import Testing
     scheduler.run()
     time.advance(by: .seconds(600))
     #expect(diagnostics.events.map(\.description) == [])
+    // Optimised code would let go of them before.
+    withExtendedLifetime(kept) {}
     for callback in callbacks.events { callback() }
     queue.cancelAll()
     scheduler.run()
