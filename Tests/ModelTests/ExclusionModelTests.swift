@@ -220,7 +220,7 @@
         let (first, urgent) = (counted(1), counted(1))
         urgent.priority = .high
         let early = PlainCounter()
-        first.addWillExecuteBlockObserver { _ in
+        first.addWillExecuteBlockObserver { _, _ in
           if !urgent.isCancelled, !urgent.hasExecuted { early.value += 1 }
         }
         let models = onQueuesOfTheirOwn([holder, first, urgent])

@@ -56,7 +56,7 @@
     private func countEarly(_ low: PlainProcedure, before urgent: PlainProcedure) -> PlainCounter {
       let early = PlainCounter()
       urgent.priority = .high
-      low.addWillExecuteBlockObserver { _ in
+      low.addWillExecuteBlockObserver { _, _ in
         if !urgent.hasExecuted { early.value += 1 }
       }
       return early
