@@ -24,7 +24,11 @@ struct WorkLineState: Sendable {
   private var waiting = Fifo<WorkLine.Work>()
   /// Threads of its own that have nothing to do.
   private var idleThreads: [Int]
+  private let hasOwnThreads: Bool
   private var spareThreads = 0
+  /// How many blocks of the pool come for work that a spare thread has begun. Each does nothing: if it began what came
+  /// later, work that submits itself again would run once for each of them before other blocks of the pool.
+  private var surplusBlocks = 0
   /// Rises with each that is begun, anywhere.
   private var begun: UInt = 0
   private(set) var isStalled = false
@@ -37,6 +41,7 @@ struct WorkLineState: Sendable {
   /// - Parameter idleThreads: how many threads it has of its own.
   init(idleThreads: Int = 0) {
     self.idleThreads = (0..<idleThreads).reversed()
+    hasOwnThreads = idleThreads > 0
   }
 
   /// - Returns: the thread of its own that is to serve the line now, if one is idle.
@@ -57,6 +62,10 @@ struct WorkLineState: Sendable {
   /// A usual thread has come. A spare one may have begun what it came for.
   mutating func begin() -> WorkLine.Work? {
     isStalled = false
+    guard surplusBlocks == 0 else {
+      surplusBlocks -= 1
+      return nil
+    }
     return takeFirst()
   }
 
@@ -70,7 +79,11 @@ struct WorkLineState: Sendable {
   /// - Returns: nil if the spare thread is to end.
   mutating func beginOnSpareThread() -> WorkLine.Work? {
     let work = isStalled ? takeFirst() : nil
-    if work == nil { spareThreads -= 1 }
+    if work == nil {
+      spareThreads -= 1
+    } else if !hasOwnThreads {
+      surplusBlocks += 1
+    }
     return work
   }
 

@@ -32,9 +32,12 @@ import Testing
     // It makes progress: no other is needed.
     #expect(state.look(isComputing: false) == .look)
     #expect(state.isStalled)
-    #expect(state.begin() != nil)
+    // The block whose work the spare thread has begun does nothing.
+    #expect(state.begin() == nil)
     #expect(!state.isStalled)
     #expect(state.beginOnSpareThread() == nil)
+    #expect(state.begin() != nil)
+    #expect(state.begin() == nil)
   }
 
   @Test("while the process computes, each further spare thread comes later than the one before")
