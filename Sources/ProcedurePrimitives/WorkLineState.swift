@@ -3,12 +3,13 @@
 /// | event       | what it does                                                                     |
 /// |-------------|----------------------------------------------------------------------------------|
 /// | submit      | joins the line; the looks begin; stalled and without spare threads: one begins     |
-/// | begin       | leaves the line, on a usual thread: no longer stalled                            |
+/// | begin       | no longer stalled; the first leaves the line, unless the block is surplus         |
 /// | begin (spare) | leaves the line while it is stalled; otherwise the spare thread ends           |
 /// | look        | work waited at the look before, and none was begun since: stalled, and one spare thread more |
 /// | look        | none waits, and none was begun since: the looks end                              |
 ///
-/// Invariant: while work waits, a look is due.
+/// Invariants: while work waits, a look is due. The blocks of a pool that are still to come are as many as wait and
+/// are surplus.
 struct WorkLineState: Sendable {
   /// What the caller of an event has to see to.
   struct Needs: OptionSet, Sendable {
