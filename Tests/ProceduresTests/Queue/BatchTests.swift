@@ -109,6 +109,8 @@ import Testing
     all[1].add(dependency: all[2])
     await onThreadOfItsOwn { queue.add(all) }
     #expect(executed == ["normal 4", "low 0", "veryLow 2", "normal 1"])
+    // Its cancel is delivered by a thread of the pool, as it was on no queue then.
+    await queue.waitUntilAllFinished()
     #expect(all[3].outcome == .cancelled([]) && queue.count == 0)
   }
 
