@@ -29,6 +29,8 @@ struct Command {
     }
     // `runbook | head` must not end us by SIGPIPE and leave programs running.
     _ = signal(SIGPIPE, SIG_IGN)
+    // Nor a file that may not grow (ulimit -f): that is a sentence, as a full disk is.
+    _ = signal(SIGXFSZ, SIG_IGN)
     StandardStreams.fillClosed()
     Task { @MainActor in
       let command = Command(interrupts: interrupts)
@@ -60,11 +62,7 @@ struct Command {
     let source = PlanSource(options)
     do throws(PlanError) {
       guard let path = source.path else {
-        if source.isMissing {
-          StandardStreams.complain(
-            "running the built-in plan: there is no \(PlanSource.fileName) here, or in a directory above"
-          )
-        }
+        guard source.isDemo || BuiltInPlan.isAtHome else { return complain(source.missing) }
         return try await runBuiltInPlan(source, options)
       }
       let plan = try PlanFile.plan(atPath: path).restricted(to: source.targets)
@@ -79,7 +77,9 @@ struct Command {
   private func run(_ plan: Plan, directory: String?, _ options: Options) async -> Int32 {
     switch options.task {
     case .graph: return StandardStreams.print(plan.mermaid)
-    case .dryRun: return StandardStreams.print(plan.listing)
+    case .dryRun:
+      let dryRun = DryRun(plan, directory: directory ?? ".", options)
+      return StandardStreams.print(dryRun.text)
     case .list: return StandardStreams.print(plan.names)
     case .run, .help, .version: break
     }
@@ -94,9 +94,29 @@ struct Command {
       return 1
     }
     if let note = limit.note { StandardStreams.complain(note) }
+    var journal: RunJournal?
+    if plan.hasOutputs {
+      do throws(RunJournal.Taken) {
+        journal = try Self.journal(in: directory ?? ".", waits: options.waits)
+      } catch {
+        StandardStreams.complain(
+          "\(error.sentence) a plan in '\(directory ?? Directory.current)'; --wait waits for its end"
+        )
+        return 1
+      }
+    }
     let run = PlanRun(
-      plan, directory: directory, options: options, jobs: limit.jobs, interrupts: interrupts)
+      plan, journal: journal, options: options, limit: limit, interrupts: interrupts)
     return await run.run()
+  }
+
+  private static func journal(
+    in directory: String, waits: Bool
+  ) throws(RunJournal.Taken) -> RunJournal {
+    guard waits else { return try RunJournal(locking: directory) }
+    return try RunJournal(locking: directory) { taken in
+      StandardStreams.complain("waiting: \(taken.sentence) a plan here")
+    }
   }
 
   /// In a temporary folder that is gone afterwards, however the run ended.
@@ -112,10 +132,8 @@ struct Command {
       .restricted(to: source.targets)
     guard options.task == .run else { return await run(plan, directory: nil, options) }
     interrupts.hold()
-    do {
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    } catch {
-      throw PlanError(.unreadable(reason: "the folder '\(folder.path)' cannot be made: \(error)"))
+    if let reason = Directory.make(folder.path) {
+      throw PlanError(.unreadable(reason: "the folder '\(folder.path)' cannot be made: \(reason)"))
     }
     defer { try? FileManager.default.removeItem(at: folder) }
     return await run(plan, directory: nil, options)

@@ -9,15 +9,15 @@ enum Help {
 
     The plan is runbook.json, here or in a directory above, or a path: a word that ends in .json or
     contains a slash; - is standard input. With steps or groups named, those and what they need are
-    run. Without a plan there is a built-in one on the source files of this package: it checksums,
-    compresses, verifies and counts them into a temporary folder, and prints a report.
+    run. --demo is a plan on the source files of this package: it checksums, compresses, verifies and
+    counts them into a temporary folder, and prints a report.
 
     What to do:
       -f, --file PLAN       the plan, whatever it is called
       -C, --directory DIR   go there first
           --demo            run the built-in plan
       -l, --list            print the names of the steps, and run nothing
-      -n, --dry-run         print the steps in an order in which they can run, and run nothing
+      -n, --dry-run         print the steps that would run, in an order in which they can, and run nothing
           --graph           print the plan as a Mermaid flowchart, and run nothing
           --version         print the version
       -h, --help            print this
@@ -29,6 +29,8 @@ enum Help {
           --timeout S       stop everything after S seconds
           --grace S         give what is stopped S seconds before it is killed (default: 3)
           --content         compare contents, not times, to see whether a step is up to date
+          --force           run steps that are up to date as well
+          --wait            wait for the end of another run in the same directory
           --launcher CMD    run each command by CMD, for example 'srun -n1 -c1 -J {name}'
           --launcher-cancel CMD
                             end what the launcher runs by CMD, not by a signal to the launcher; for
@@ -36,6 +38,7 @@ enum Help {
 
     What to show:
       -q, --quiet           print only the table at the end, and the output of failed steps
+          --explain         say of each step why it runs
       -g, --group-output    print the output of a step when it has ended, in one piece
           --logs DIR        write the output of each step into a file there
           --report FILE     write how each step went, as JSON
@@ -61,7 +64,7 @@ enum Help {
 
     Of a step:
       name         unique; needed
-      run          a command for /bin/sh, or a list of its lines; needed
+      run          a command for /bin/sh, or a list of lines, of which the first that fails ends it; needed
       after        names of the steps and groups that must have succeeded before
       group        the group it belongs to; groups exist by being named
       exclusive    a name, or names, of what it must have for itself: steps that share one never run
@@ -69,9 +72,9 @@ enum Help {
       pool         a name, or names, of pools that it takes a place in
       onlyIf       a command for /bin/sh; if it fails, the step is not needed
       unless       a command for /bin/sh; if it succeeds, the step is not needed
-      inputs       files that it reads
-      outputs      files that it makes; if none is missing or older than an input, the step is up to
-                   date and not needed
+      inputs       files that it reads, and folders with all that is in them
+      outputs      files that it makes, or has failed; if none is missing or older than an input, the
+                   step is up to date and not needed
       timeout      seconds it may run; what runs longer is stopped, and has failed
       retries      how often it is tried again after a failure
       retryDelay   seconds before it is
@@ -86,13 +89,13 @@ enum Help {
     after one that is not needed go on, and the run succeeds.
 
     A step reads nothing on standard input, and cannot ask at the terminal unless it has it. It fails
-    when its command ends with another status than 0. The first failure stops all other steps, unless
+    when its command ends with another status than 0, or without having made its outputs. The first failure stops all other steps, unless
     --keep-going. To stop a step is to send SIGTERM to its process group, and SIGKILL after the grace
     time. Processes that a step leaves in the background are stopped when it ends.
 
     Ctrl-C stops everything; a second Ctrl-C, or Ctrl-\\, kills at once.
 
-    Exit status: 0 all steps succeeded; 1 a step failed, time was up, or output was lost; 2 bad plan or
-    usage; 130 interrupted (by SIGTERM 143, by SIGHUP 129, by Ctrl-\\ 131).
+    Exit status: 0 all steps succeeded; 1 a step failed, time was up, output was lost, or another run is
+    at work here; 2 bad plan or usage; 130 interrupted (by SIGTERM 143, by SIGHUP 129, by Ctrl-\\ 131).
     """
 }

@@ -25,6 +25,12 @@ struct Options: Equatable {
   var groupsOutput = false
   /// Whether contents decide whether a step is up to date, instead of times.
   var comparesContent = false
+  /// Whether steps run that are up to date.
+  var isForced = false
+  /// Whether each step says why it runs.
+  var explains = false
+  /// Whether the end of another run in the same directory is waited for.
+  var waits = false
   /// A command that runs the commands of steps.
   var launcher: String?
   /// A command that ends what `launcher` runs.
@@ -77,6 +83,9 @@ struct Options: Equatable {
     case "--launcher-cancel": launcherCancel = try line.value("a command")
     case "--group-output", "-g": groupsOutput = try line.flag()
     case "--content": comparesContent = try line.flag()
+    case "--force": isForced = try line.flag()
+    case "--explain": explains = try line.flag()
+    case "--wait": waits = try line.flag()
     case "--demo": isDemo = try line.flag()
     case "--quiet", "-q": isQuiet = try line.flag()
     case "--dry-run", "-n": task = try line.flag(.dryRun)

@@ -9,8 +9,8 @@
   ///    needed, up to the limit, and these go when they have had nothing to do for a while.
   /// 2. Can no more be made, those that are there do the work.
   /// 3. Jobs begin in the order in which they came.
-  final class HandlerThreads: Sendable {
-    typealias Job = @Sendable () -> Void
+  package final class HandlerThreads: Sendable {
+    package typealias Job = @Sendable () -> Void
 
     /// For handlers of output: as many as these may block before others wait for them.
     static let output = HandlerThreads(limit: 16)
@@ -27,10 +27,10 @@
     private let state = Locked(State())
     private let work = DispatchSemaphore(value: 0)
 
-    init(limit: Int) { self.limit = limit }
+    package init(limit: Int) { self.limit = limit }
 
     /// Makes the first thread, if it is not there; false if the system has none to give.
-    func prepare() -> Bool {
+    package func prepare() -> Bool {
       let mustStart = state.withLock { state in
         guard state.count == 0 else { return false }
         state.count = 1
@@ -39,7 +39,7 @@
       return mustStart ? startThread() : true
     }
 
-    func run(_ job: @escaping Job) {
+    package func run(_ job: @escaping Job) {
       let needsThread = state.withLock { state in
         state.line.append(job)
         guard state.line.count > state.idleCount, state.count < limit else { return false }

@@ -196,8 +196,28 @@
       switch ending {
       case _ where isCancelled: finish()
       case .failure(let error): finish(withResult: .failure(error))
-      case .success(let result): finish(withResult: self.result(of: result))
+      case .success(let result): programDidEnd(with: result)
       }
+    }
+
+    /// Judges the end of the program, and finishes the procedure: by default successfully when the exit is one
+    /// of the `successStatuses`.
+    ///
+    /// Override it to judge by more than the exit. Call `super`, or `finish(withResult:)`, now or later and on
+    /// any thread: until then the procedure executes.
+    ///
+    /// ```swift
+    /// override func programDidEnd(with result: ProcessResult) {
+    ///   guard isComplete(archive) else { return finish(withError: IncompleteArchive()) }
+    ///   super.programDidEnd(with: result)
+    /// }
+    /// ```
+    ///
+    /// Called once, when the program has ended and all its output was handled; not when it could not be run
+    /// or the procedure was cancelled before. The thread is one that all ends of programs share: what
+    /// blocks belongs elsewhere.
+    open func programDidEnd(with result: ProcessResult) {
+      finish(withResult: self.result(of: result))
     }
 
     private func result(of result: ProcessResult) -> Result<ProcessResult, any Error> {

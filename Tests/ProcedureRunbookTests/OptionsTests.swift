@@ -38,6 +38,8 @@ struct OptionsTests {
     #expect(options.launcher == "srun -n1" && options.comparesContent)
     #expect(options.tracePath == "t" && options.pagePath == "h" && options.showsSummary)
     #expect(options.wantsTimeline)
+    let fresh = try Options(["--force", "--explain", "--wait"])
+    #expect(fresh.isForced && fresh.explains && fresh.waits)
     #expect(try !Options([]).wantsTimeline)
     #expect(try Options(["--list"]).task == .list && Options(["-l"]).task == .list)
     #expect(try Options(["--graph"]).task == .graph && Options(["-h"]).task == .help)

@@ -60,8 +60,7 @@ final class StepLog: Sendable {
       try PatientWriter(file).write(data)
       return nil
     } catch {
-      guard case .refused(let reason) = error else { return "\(error)" }
-      return reason
+      return "\(error)"
     }
   }
 

@@ -1,37 +1,46 @@
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// A number that stands for texts and contents of files (FNV-1a, 64 bits): equal when these are, and
-/// hardly ever else. Not meant against those who want two to be equal.
-struct Fingerprint: Equatable {
+/// A number that stands for texts and contents of files: equal when these are, and hardly ever else. Not
+/// meant against those who want two to be equal.
+struct Fingerprint: Equatable, Sendable {
   private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
-  mutating func add(_ bytes: some Sequence<UInt8>) {
-    for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01B3 }
-    // So that "ab", "c" is not "a", "bc": no text contains this byte.
-    value = (value ^ 0xFF) &* 0x100_0000_01B3
+  // Odd, and with bits set all over.
+  private static let first: UInt64 = 0x9E37_79B1_85EB_CA87
+  private static let second: UInt64 = 0xC2B2_AE3D_27D4_EB4F
+
+  /// In an order: what is added later does not make up for what was added before.
+  mutating func add(_ number: UInt64) {
+    value = (value ^ number) &* Self.first
+    value ^= value >> 29
   }
 
-  /// False when the file cannot be read.
-  mutating func addFile(_ path: String) -> Bool {
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return false }
-    defer { close(descriptor) }
-    var piece = [UInt8](repeating: 0, count: 1 << 16)
-    while true {
-      let count = unsafe read(descriptor, &piece, piece.count)
-      if count == 0 { return true }
-      if count < 0 {
-        if errno == EINTR { continue }
-        return false
-      }
-      add(piece[..<count])
+  mutating func add(_ text: String) {
+    var text = text
+    text.withUTF8 { unsafe add(UnsafeRawBufferPointer($0)) }
+  }
+
+  /// The bytes, and how many they are: "ab", "c" is not "a", "bc".
+  mutating func add(_ bytes: UnsafeRawBufferPointer) {
+    // Four sums beside each other, so that the processor waits for none of them.
+    var (a, b, c, d) = (value, value &+ Self.first, value ^ Self.second, ~value)
+    var offset = 0
+    while offset + 32 <= bytes.count {
+      a = unsafe Self.sum(a, bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+      b = unsafe Self.sum(b, bytes.loadUnaligned(fromByteOffset: offset + 8, as: UInt64.self))
+      c = unsafe Self.sum(c, bytes.loadUnaligned(fromByteOffset: offset + 16, as: UInt64.self))
+      d = unsafe Self.sum(d, bytes.loadUnaligned(fromByteOffset: offset + 24, as: UInt64.self))
+      offset += 32
     }
+    if offset > 0 { for sum in [a, b, c, d] { add(sum) } }
+    while offset < bytes.count {
+      unsafe add(UInt64(bytes[offset]))
+      offset += 1
+    }
+    add(UInt64(bytes.count))
+  }
+
+  private static func sum(_ sum: UInt64, _ word: UInt64) -> UInt64 {
+    let mixed = sum &+ word &* second
+    return (mixed << 31 | mixed >> 33) &* first
   }
 
   var text: String { String(value, radix: 16) }

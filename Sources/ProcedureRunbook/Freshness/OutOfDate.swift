@@ -6,29 +6,21 @@ import Procedures
 struct OutOfDate: Condition {
   static let name = "out of date"
 
-  let files: StepFiles
-  let step: Step
-  let journal: RunJournal
-  /// Reads the contents of files, which may be large: the thread of the steps has no time for that.
-  let readers: ProcedureQueue
+  let freshness: StepFreshness
 
   var name: String { Self.name }
 
-  func begin(_ procedure: Procedure) -> ConditionEvaluation {
-    guard files.comparesContent else { return .answered(verdict) }
-    return .asynchronous { try await evaluate(procedure) }
-  }
-
   func evaluate(_ procedure: Procedure) async throws -> ConditionResult {
-    try await readers.value(of: ResultProcedure { verdict })
+    await withCheckedContinuation { continuation in
+      freshness.look { continuation.resume(returning: Self.answer(to: $0)) }
+    }
   }
 
-  private var verdict: ConditionResult {
-    switch files.verdict(after: journal.record(of: step.name)) {
+  private static func answer(to verdict: StepFiles.Verdict) -> ConditionResult {
+    switch verdict {
     case .outOfDate: .satisfied
     case .upToDate: .ignored
-    case .missingInput(let path):
-      .failed(StepCheckFailed(description: "the input '\(path.visible)' does not exist"))
+    case .refused(let reason): .failed(StepCheckFailed(description: reason))
     }
   }
 }

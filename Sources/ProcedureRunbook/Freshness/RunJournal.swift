@@ -10,21 +10,35 @@ internal import ProcedurePrimitives
 
 /// The file `.runbook.log` beside a plan: which steps with outputs have succeeded, and with what.
 ///
-/// A line is written before such a step runs and one after it succeeded, so that a step that
-/// failed, or was stopped together with this process, is not taken for up to date because its
-/// outputs are new. The file is read once, at the start; one that has grown is written anew then.
+/// 1. A line is written before such a step runs and one after it succeeded, so that a step that
+///    failed, or was stopped together with this process, is not taken for up to date because its
+///    outputs are new. A step whose first line cannot be written does not run.
+/// 2. The process that writes has the file's lock, which the kernel takes back when the process ends,
+///    however it ends. So the lines of two runs never mix, and no step runs in two of them at once.
+/// 3. A line counts when all of it was written. What is appended to a part of one begins a line.
+/// 4. The file is read once, at the start; one that has grown is written anew then.
 final class RunJournal: Sendable {
-  /// The digests of a step when it succeeded last.
-  struct Entry: Equatable {
+  /// What a step succeeded with the last time.
+  struct Entry: Equatable, Sendable {
     /// Stands for its command.
     let command: String
-    /// Stands for its inputs and outputs; empty where times decide.
+    /// Stands for names, sizes and times of its inputs, when it began.
+    let inputs: String
+    /// Stands for the contents of its inputs and outputs; empty where they are not known.
     let content: String
   }
 
-  enum Record: Equatable {
+  enum Record: Equatable, Sendable {
     case started
     case succeeded(Entry)
+  }
+
+  /// Another process has the lock, and which, if that is known: `process 4711 on node-3`.
+  struct Taken: Error {
+    let owner: String?
+
+    /// Up to the verb: what it runs is to be added.
+    var sentence: String { "\(owner ?? "another process") runs" }
   }
 
   static let fileName = ".runbook.log"
@@ -34,102 +48,160 @@ final class RunJournal: Sendable {
 
   private struct State {
     var records: [String: Record]
+    var digests: [String: JournalLine.Digest]
     var descriptor: Int32?
-    var problem: String?
+    /// The last line has no end.
+    var isTorn = false
+    /// Why it cannot be written, or not be read.
+    var obstacle: String?
+    /// It is there, and may say that a step has failed.
+    var isUnreadable = false
   }
 
-  init(directory: String) {
+  /// Reads what is there and takes no lock: nothing can be noted.
+  init(reading directory: String) {
     path = directory + "/" + Self.fileName
-    let bytes = (try? InputFile(path).contents()) ?? []
-    let lines = bytes.split(separator: 0x0A)
-    let records = Self.records(lines)
-    state = Locked(State(records: records))
-    if lines.count > 100 + 3 * records.count { rewrite(records) }
+    let contents = Self.contents(path)
+    let lines = JournalLines(contents ?? [])
+    state = Locked(
+      State(
+        records: lines.records, digests: lines.digests, obstacle: "it is only read",
+        isUnreadable: contents == nil))
   }
 
-  func record(of step: String) -> Record? { state.withLock { $0.records[step] } }
+  /// Takes the lock, reads what is there, and notes who has the lock from now on.
+  ///
+  /// Where the file cannot be opened or made there is a journal in which nothing can be noted: what is up to
+  /// date is so all the same.
+  ///
+  /// - Parameter wait: called when another process has the lock, with its name; the call then waits. nil: it
+  ///   throws.
+  init(
+    locking directory: String, wait: ((Taken) -> Void)? = nil
+  ) throws(Taken) {
+    path = directory + "/" + Self.fileName
+    var (descriptor, obstacle) = try Self.openLocked(path, wait: wait)
+    let contents = Self.contents(path)
+    let lines = JournalLines(contents ?? [])
+    var isTorn = contents?.last.map { $0 != JournalLine.end } ?? false
+    if let old = descriptor, lines.count > 100 + 3 * (lines.records.count + lines.digests.count),
+      let new = Self.rewritten(lines, at: path)
+    {
+      close(old)
+      (descriptor, isTorn) = (new, false)
+    }
+    state = Locked(
+      State(
+        records: lines.records, digests: lines.digests, descriptor: descriptor, isTorn: isTorn,
+        obstacle: obstacle, isUnreadable: contents == nil))
+    _ = state.withLock { Self.write(JournalLine.run.text, &$0) }
+  }
 
-  func note(_ record: Record, of step: String) {
-    let line = Self.line(step, record)
-    state.withLock { state in
+  // MARK: Steps
+
+  /// What is known of it; nil when nothing is, and none of its runs has failed.
+  func record(of step: String) -> Record? {
+    state.withLock { $0.records[step] ?? ($0.isUnreadable ? .started : nil) }
+  }
+
+  /// Returns why it could not be noted.
+  func note(_ record: Record, of step: String) -> String? {
+    let line = JournalLine.step(step, record).text
+    return state.withLock { state in
       state.records[step] = record
-      write(line, &state)
+      return Self.write(line, &state)
+    }
+    .map { "'\(path)' cannot be written: \($0)" }
+  }
+
+  // MARK: Contents of files
+
+  /// The digest of a file in this state, if it was remembered.
+  func digest(of file: String, _ status: String) -> String? {
+    state.withLock { state in
+      state.digests[file].flatMap { $0.status == status ? $0.digest : nil }
     }
   }
 
-  /// The failure, in a sentence.
-  var failure: String? {
-    state.withLock { $0.problem }.map { "'\(path)' cannot be written: \($0)" }
+  /// Not remembered, it is made again in the next run.
+  func note(digest: String, of file: String, _ status: String) {
+    let digest = JournalLine.Digest(status: status, digest: digest)
+    let line = JournalLine.file(file, digest).text
+    state.withLock { state in
+      state.digests[file] = digest
+      _ = Self.write(line, &state)
+    }
   }
 
-  // MARK: Lines: the record, what it was made of, and the name, with tabs between
+  // MARK: The file
 
-  private static func records(_ lines: [ArraySlice<UInt8>]) -> [String: Record] {
-    var records: [String: Record] = [:]
-    for line in lines {
-      let parts = line.split(separator: 0x09, maxSplits: 3, omittingEmptySubsequences: false)
-        .map { String(decoding: $0, as: UTF8.self) }
-      // A line that was not written to its end says nothing.
-      guard parts.count == 4, let name = Self.name(encoded: parts[3]) else { continue }
-      switch parts[0] {
-      case "started": records[name] = .started
-      case "succeeded": records[name] = .succeeded(Entry(command: parts[1], content: parts[2]))
-      default: continue
+  private static func openLocked(
+    _ path: String, wait: ((Taken) -> Void)?
+  ) throws(Taken) -> (descriptor: Int32?, obstacle: String?) {
+    while true {
+      let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o666)
+      guard descriptor >= 0 else { return (nil, unsafe String(cString: strerror(errno))) }
+      if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+        // A file system without locks has none for others either.
+        guard errno == EWOULDBLOCK else { return (descriptor, nil) }
+        let taken = Taken(owner: JournalLines(contents(path) ?? []).owner)
+        guard let wait else {
+          close(descriptor)
+          throw taken
+        }
+        wait(taken)
+        while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
       }
-    }
-    return records
-  }
-
-  private static func line(_ step: String, _ record: Record) -> String {
-    var name = ""
-    for byte in step.utf8 {
-      let isPlain = byte > 0x20 && byte != UInt8(ascii: "%") && byte < 0x7F
-      let code = String(Int(byte) + 0x100, radix: 16).dropFirst()
-      name += isPlain ? String(UnicodeScalar(byte)) : "%" + code
-    }
-    switch record {
-    case .started: return "started\t\t\t\(name)\n"
-    case .succeeded(let entry): return "succeeded\t\(entry.command)\t\(entry.content)\t\(name)\n"
-    }
-  }
-
-  /// nil when it was not written to its end.
-  private static func name(encoded text: String) -> String? {
-    var bytes: [UInt8] = []
-    var rest = Array(text.utf8)[...]
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%") else {
-        bytes.append(byte)
-        continue
+      // Written anew by the one who had the lock: then it is the lock of a file that is gone.
+      if let own = FileStatus(descriptor: descriptor), let named = try? FileStatus(path),
+        own.isSameFile(as: named)
+      {
+        return (descriptor, nil)
       }
-      guard rest.count >= 2,
-        let code = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
-      else { return nil }
-      bytes.append(code)
-      rest = rest.dropFirst(2)
+      close(descriptor)
     }
-    return String(validating: bytes, as: UTF8.self)
   }
 
-  private func write(_ line: String, _ state: inout State) {
-    let flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC
-    let file = unsafe state.descriptor ?? open(path, flags, 0o666)
-    guard file >= 0 else {
-      state.problem = unsafe String(cString: strerror(errno))
-      return
-    }
-    state.descriptor = file
-    do throws(PatientWriter.Failure) {
-      try PatientWriter(file).write(line.utf8)
+  /// Empty when there is no file; nil when there is one that cannot be read.
+  private static func contents(_ path: String) -> [UInt8]? {
+    do throws(FileProblem) {
+      _ = try FileStatus(path)
     } catch {
-      state.problem = "\(error)"
+      return error == .missing ? [] : nil
     }
+    return try? InputFile(path).contents()
   }
 
-  /// Under another name first: what is there stays if this is stopped.
-  private func rewrite(_ records: [String: Record]) {
-    let text = records.map { Self.line($0.key, $0.value) }.joined()
-    // If it cannot be done now, the file goes on growing.
-    _ = OutputFile.replace(text, at: path)
+  /// Under another name first: what is there stays if this is stopped. nil: the file goes on growing.
+  private static func rewritten(_ lines: JournalLines, at path: String) -> Int32? {
+    let other = path + ".new"
+    let descriptor = unsafe open(other, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0o666)
+    guard descriptor >= 0 else { return nil }
+    do throws(PatientWriter.Failure) {
+      try PatientWriter(descriptor).write(lines.text.utf8)
+      // Locked before it has its name, so that nobody comes between.
+      _ = flock(descriptor, LOCK_EX | LOCK_NB)
+      // On the disk before it takes the place of what is there.
+      if fsync(descriptor) == 0, unsafe rename(other, path) == 0 { return descriptor }
+    } catch {
+      // What is there stays.
+    }
+    close(descriptor)
+    _ = unsafe unlink(other)
+    return nil
+  }
+
+  /// Returns why it is not written to its end.
+  private static func write(_ line: String, _ state: inout State) -> String? {
+    if let obstacle = state.obstacle { return obstacle }
+    guard let descriptor = state.descriptor else { return nil }
+    do throws(PatientWriter.Failure) {
+      try PatientWriter(descriptor).write(((state.isTorn ? JournalLine.endOfTorn : "") + line).utf8)
+      state.isTorn = false
+      return nil
+    } catch {
+      state.isTorn = true
+      return "\(error)"
+    }
   }
 }

@@ -1,68 +1,147 @@
 /// The files that a step reads and makes, and whether it has to run because of them.
 struct StepFiles: Sendable {
-  enum Verdict: Equatable {
+  enum Verdict: Equatable, Sendable {
     case upToDate
-    case outOfDate
-    case missingInput(String)
+    case outOfDate(because: String)
+    /// It cannot run.
+    case refused(because: String)
   }
 
-  private let step: Step
-  let comparesContent: Bool
+  /// What was found at one moment.
+  struct Look: Sendable {
+    let verdict: Verdict
+    /// Stands for names, sizes and times of the inputs.
+    let inputs: String
+  }
 
-  /// - Parameter comparesContent: whether contents decide instead of times.
-  init(of step: Step, comparesContent: Bool) {
+  let step: Step
+  /// Contents decide; nil where times do.
+  private let digests: FileDigests?
+  private let command: String
+
+  /// - Parameter digests: nil if times decide, and not contents.
+  init(of step: Step, digests: FileDigests?) {
     self.step = step
-    self.comparesContent = comparesContent
+    self.digests = digests
+    command = Self.command(of: step)
   }
 
-  func verdict(after record: RunJournal.Record?) -> Verdict {
-    for input in step.inputs where FileAge(path(input)) == nil { return .missingInput(input) }
+  /// Looks at the files, each once.
+  func look(after record: RunJournal.Record?) -> Look {
+    let inputs: [FileTree]
+    do throws(InputProblem) {
+      inputs = try inputTrees()
+    } catch {
+      return Look(verdict: .refused(because: error.sentence), inputs: "")
+    }
+    let marks = marks(of: inputs)
+    let verdict: Verdict =
+      reason(inputs, marks, record).map { .outOfDate(because: $0) } ?? .upToDate
+    return Look(verdict: verdict, inputs: marks)
+  }
+
+  /// Of the outputs those that are not there, when it has succeeded.
+  var missingOutputs: [String] {
+    step.outputs.filter { (try? FileStatus(path($0))) == nil }
+  }
+
+  /// What to remember when the step has succeeded.
+  ///
+  /// - Parameter start: the look before it began. An input that was changed since then may have been
+  ///   read before or after that, so the step counts as made from what was there at the start.
+  func entry(since start: Look) -> RunJournal.Entry {
+    guard let digests, let inputs = try? inputTrees(), marks(of: inputs) == start.inputs else {
+      return RunJournal.Entry(command: command, inputs: start.inputs, content: "")
+    }
+    return RunJournal.Entry(
+      command: command, inputs: start.inputs, content: content(inputs, digests) ?? "")
+  }
+
+  // MARK: Why it runs
+
+  private func reason(
+    _ inputs: [FileTree], _ marks: String, _ record: RunJournal.Record?
+  ) -> String? {
+    var oldest: FileTime?
+    for output in step.outputs {
+      guard let tree = try? FileTree(path(output)) else {
+        return "'\(output.visible)' is not there"
+      }
+      let time = tree.newest
+      oldest = [oldest, time].compactMap { $0 }.min()
+    }
     switch record {
     case .started?:
-      return .outOfDate
+      return "it did not end well the last time"
     case .succeeded(let entry)?:
-      guard entry.command == command else { return .outOfDate }
-      if comparesContent { return entry.content == content ? .upToDate : .outOfDate }
-      return hasNewOutputs ? .upToDate : .outOfDate
+      guard entry.command == command else {
+        return "its command, its variables or the names of its files are others than the last time"
+      }
+      if let digests {
+        guard !entry.content.isEmpty else { return "the contents of its files are not known" }
+        return entry.content == content(inputs, digests)
+          ? nil : "an input or output has other contents than the last time"
+      }
+      if let newer = newerInput(inputs, than: oldest) {
+        return "'\(newer.visible)' is newer than what is made from it"
+      }
+      return entry.inputs == marks ? nil : "an input was changed since it began the last time"
     case nil:
       // Not made by us, as far as is known; its contents cannot be known to be the right ones.
-      return !comparesContent && hasNewOutputs ? .upToDate : .outOfDate
+      guard digests == nil else { return "the contents of its files are not known" }
+      return newerInput(inputs, than: oldest).map {
+        "'\($0.visible)' is newer than what is made from it"
+      }
     }
   }
 
-  /// The digests to remember when the step has succeeded.
-  var entry: RunJournal.Entry {
-    RunJournal.Entry(command: command, content: comparesContent ? content ?? "" : "")
+  /// The first input that is newer than the oldest output.
+  private func newerInput(_ inputs: [FileTree], than oldest: FileTime?) -> String? {
+    guard let oldest else { return nil }
+    return zip(step.inputs, inputs).first { _, tree in tree.newest.map { $0 > oldest } ?? false }?.0
   }
 
-  /// No output is older than an input.
-  private var hasNewOutputs: Bool {
-    var oldest: FileAge?
-    for output in step.outputs {
-      guard let age = FileAge(path(output)) else { return false }
-      oldest = oldest.map { min($0, age) } ?? age
+  // MARK: The files
+
+  private struct InputProblem: Error {
+    let sentence: String
+  }
+
+  private func inputTrees() throws(InputProblem) -> [FileTree] {
+    let outputs = Set(step.outputs.map { FileTree.normal(path($0)) })
+    var trees: [FileTree] = []
+    for input in step.inputs {
+      do throws(FileProblem) {
+        trees.append(try FileTree(path(input), without: outputs))
+      } catch {
+        switch error {
+        case .missing:
+          throw InputProblem(sentence: "the input '\(input.visible)' does not exist")
+        case .refused(let reason):
+          throw InputProblem(
+            sentence: "the input '\(input.visible)' cannot be looked at: \(reason)")
+        }
+      }
     }
-    guard let oldest else { return false }
-    return step.inputs.allSatisfy { FileAge(path($0)).map { $0 <= oldest } ?? false }
+    return trees
   }
 
-  private var command: String {
+  private func marks(of trees: [FileTree]) -> String {
     var fingerprint = Fingerprint()
-    fingerprint.add(step.run.utf8)
-    fingerprint.add((step.directory ?? "").utf8)
-    for (name, value) in step.environment.sorted(by: { $0.key < $1.key }) {
-      fingerprint.add(name.utf8)
-      fingerprint.add(value.utf8)
-    }
+    for tree in trees { tree.addMarks(to: &fingerprint) }
     return fingerprint.text
   }
 
   /// nil when one of the files cannot be read.
-  private var content: String? {
+  private func content(_ inputs: [FileTree], _ digests: FileDigests) -> String? {
     var fingerprint = Fingerprint()
-    for file in step.inputs + step.outputs {
-      fingerprint.add(file.utf8)
-      guard fingerprint.addFile(path(file)) else { return nil }
+    for tree in inputs {
+      guard digests.add(tree, to: &fingerprint) else { return nil }
+    }
+    for output in step.outputs {
+      guard let tree = try? FileTree(path(output)), digests.add(tree, to: &fingerprint) else {
+        return nil
+      }
     }
     return fingerprint.text
   }
@@ -70,5 +149,21 @@ struct StepFiles: Sendable {
   private func path(_ file: String) -> String {
     guard let directory = step.directory, !file.hasPrefix("/") else { return file }
     return directory + "/" + file
+  }
+
+  private static func command(of step: Step) -> String {
+    var fingerprint = Fingerprint()
+    fingerprint.add(step.run)
+    fingerprint.add(step.stopsAtFailingLine ? 1 : 0)
+    fingerprint.add(step.directory ?? "")
+    for (name, value) in step.environment.sorted(by: { $0.key < $1.key }) {
+      fingerprint.add(name)
+      fingerprint.add(value)
+    }
+    for files in [step.inputs, step.outputs] {
+      fingerprint.add(UInt64(files.count))
+      for file in files { fingerprint.add(file) }
+    }
+    return fingerprint.text
   }
 }

@@ -13,6 +13,9 @@ struct Plan: Sendable, Equatable {
     try checkCycles()
   }
 
+  /// Whether there is something to remember of a run.
+  var hasOutputs: Bool { steps.contains { !$0.outputs.isEmpty } }
+
   /// The names of the groups, in the order of their first step.
   var groups: [String] {
     var seen: Set<String> = []

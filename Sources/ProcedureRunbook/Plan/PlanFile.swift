@@ -64,7 +64,8 @@ enum PlanFile {
     }
     let object = try PlanObject(members, of: owner, line: value.line, allowed: stepKeys)
     let name = try object.text(object.required("name"), "name")
-    var step = Step(name: name, run: try object.script("run"))
+    let (script, isList) = try object.script("run")
+    var step = Step(name: name, run: script, stopsAtFailingLine: isList)
     step.line = value.line
     step.group = try object.text("group")
     step.after = try object.texts("after")

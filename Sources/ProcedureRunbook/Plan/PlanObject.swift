@@ -71,13 +71,13 @@ struct PlanObject {
     return texts
   }
 
-  /// A command, or a list of its lines.
-  func script(_ key: String) throws(PlanError) -> String {
+  /// A command, or a list of its lines, and whether it is a list.
+  func script(_ key: String) throws(PlanError) -> (text: String, isList: Bool) {
     let value = try required(key)
     guard case .array(let elements) = value.content else {
       let text = try text(value, key)
       try checkZeroByte(text, key)
-      return text
+      return (text, false)
     }
     var lines: [String] = []
     for element in elements {
@@ -91,7 +91,7 @@ struct PlanObject {
       throw PlanError(.emptyText(key: key, owner: owner), line: value.line)
     }
     try checkZeroByte(text, key)
-    return text
+    return (text, true)
   }
 
   private func checkZeroByte(_ text: String, _ key: String) throws(PlanError) {

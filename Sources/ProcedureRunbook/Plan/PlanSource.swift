@@ -4,7 +4,7 @@ struct PlanSource: Equatable {
 
   /// nil: the built-in plan.
   let path: String?
-  private let isDemo: Bool
+  let isDemo: Bool
   /// The steps and groups that are asked for; empty for all.
   let targets: [String]
 
@@ -27,8 +27,13 @@ struct PlanSource: Equatable {
     }
   }
 
-  /// Whether the built-in plan is run because there is no other, and not because it was asked for.
-  var isMissing: Bool { path == nil && !isDemo }
+  /// What was looked for, where there is no plan and none was asked for.
+  var missing: String {
+    let file = targets.first.map { ", and no file '\($0.shortened)'" } ?? ""
+    return
+      "there is no \(Self.fileName) in '\(Directory.current.shortened)', or in a directory above"
+      + "\(file); 'runbook --demo' runs a plan of its own"
+  }
 
   private static func looksLikePath(_ word: String) -> Bool {
     word == "-" || word.contains("/") || word.hasSuffix(".json")

@@ -3,6 +3,8 @@ struct Step: Sendable, Equatable {
   let name: String
   /// Given to `/bin/sh -c`.
   let run: String
+  /// Whether it ends at the first of its lines that fails: then they are given to `/bin/sh -e -c`.
+  var stopsAtFailingLine = false
   /// Names of steps and groups.
   var after: [String] = []
   var group: String?
@@ -35,4 +37,7 @@ struct Step: Sendable, Equatable {
   var environment: [String: String] = [:]
   /// Where it stands in the plan file.
   var line: Int?
+
+  /// The shell that runs its command, with its arguments.
+  var shell: [String] { ["/bin/sh"] + (stopsAtFailingLine ? ["-e"] : []) + ["-c", run] }
 }

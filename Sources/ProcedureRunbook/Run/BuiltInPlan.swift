@@ -6,15 +6,22 @@
 
 /// The plan that runs without arguments: real work on the source files of this package.
 enum BuiltInPlan {
+  /// Whether the current directory is in the package that this is part of: there it is run without being
+  /// asked for.
+  static var isAtHome: Bool {
+    guard let package = try? packageDirectory(isFallbackAllowed: false) else { return false }
+    return FileManager.default.fileExists(atPath: "\(package)/Sources/ProcedureRunbook")
+  }
+
   /// The package to work on: around the current directory, else the one this was built from.
-  static func packageDirectory() throws(PlanError) -> String {
+  static func packageDirectory(isFallbackAllowed: Bool = true) throws(PlanError) -> String {
     let manager = FileManager.default
     func isPackage(_ directory: URL) -> Bool {
       manager.fileExists(atPath: directory.appending(path: "Package.swift").path)
         && manager.fileExists(atPath: directory.appending(path: "Sources").path)
     }
-    var candidates = [URL(filePath: #filePath).deletingLastPathComponent()]
-    candidates.insert(URL(filePath: manager.currentDirectoryPath), at: 0)
+    var candidates = [URL(filePath: manager.currentDirectoryPath)]
+    if isFallbackAllowed { candidates.append(URL(filePath: #filePath).deletingLastPathComponent()) }
     for candidate in candidates {
       var directory = candidate.standardizedFileURL
       for _ in 0..<directory.pathComponents.count {

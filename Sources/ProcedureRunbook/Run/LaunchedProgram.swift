@@ -7,7 +7,7 @@ import ProceduresProcess
 /// A cancel runs that command, and leaves the launcher alone: it ends by itself when the program
 /// that it launched has ended. Both are killed if they have not ended when the grace time has
 /// passed. If the command fails, it is as if there were none: the launcher gets SIGTERM.
-final class LaunchedProgram: ProcessProcedure, @unchecked Sendable {
+final class LaunchedProgram: StepProgram, @unchecked Sendable {
   /// What a cancel command may take, whatever the grace time: it is only to pass the word on.
   private static let longestCancel = Duration.seconds(10)
 
@@ -19,14 +19,14 @@ final class LaunchedProgram: ProcessProcedure, @unchecked Sendable {
 
   /// - Parameter complain: called with a line about a cancel command that failed.
   init(
-    _ configuration: ProcessConfiguration, by launcher: Launcher, named jobName: String,
-    _ launches: Launches, complain: @escaping @Sendable (String) -> Void
+    _ configuration: ProcessConfiguration, makes freshness: StepFreshness?, by launcher: Launcher,
+    named jobName: String, _ launches: Launches, complain: @escaping @Sendable (String) -> Void
   ) {
     self.launcher = launcher
     self.jobName = jobName
     self.launches = launches
     self.complain = complain
-    super.init(configuration)
+    super.init(configuration, makes: freshness)
   }
 
   override func execute() {

@@ -18,10 +18,10 @@ struct Launcher: Sendable, Equatable {
     }
   }
 
-  /// The arguments of a shell, which replaces itself by the launcher, which is given a shell with the
+  /// The arguments of a shell, which replaces itself by the launcher, which is given the shell with the
   /// command.
-  func arguments(running script: String, named name: String) -> [String] {
-    ["-c", "exec \(Self.filled(command, ["name": name])) \"$@\"", "sh", "/bin/sh", "-c", script]
+  func arguments(running shell: [String], named name: String) -> [String] {
+    ["-c", "exec \(Self.filled(command, ["name": name])) \"$@\"", "sh"] + shell
   }
 
   /// Ends what was launched under a name.

@@ -22,7 +22,8 @@ struct PlanRun {
   private let programs = RunningPrograms()
   private let launches = Launches()
   private let record = RunRecord()
-  private let journal: RunJournal?
+  /// nil for a plan without outputs.
+  private let freshness: StepFreshness.Shared?
   /// The reports that were asked for are written when all steps have ended.
   private let timeline: ProcedureTimeline?
   /// On the main thread, which is there in any case: under a limit on threads, a run must neither wait
@@ -30,33 +31,39 @@ struct PlanRun {
   private let jobs: ProcedureQueue
   /// Ends of groups take no place from what works.
   private let groupEnds = ProcedureQueue(name: "groups", underlyingQueue: .main)
-  /// Files are read elsewhere, when it is their contents that count.
-  private let readers = ProcedureQueue(name: "readers", maxConcurrentProcedureCount: 2)
   private var steps: [StepProcedure] = []
   private var groups: [GroupEnd] = []
 
-  /// - Parameter directory: of the plan; where what succeeded is remembered.
+  /// - Parameters:
+  ///   - journal: where what succeeded is remembered; nil for a plan without outputs.
+  ///   - limit: how many steps may run at once.
   init(
-    _ plan: Plan, directory: String?, options: Options, jobs: Int, interrupts: Interrupts
+    _ plan: Plan, journal: RunJournal?, options: Options, limit: JobLimit, interrupts: Interrupts
   ) {
     self.plan = plan
     self.options = options
     self.interrupts = interrupts
     self.jobs = ProcedureQueue(
-      name: "jobs", maxConcurrentProcedureCount: jobs, underlyingQueue: .main)
+      name: "jobs", maxConcurrentProcedureCount: limit.jobs, underlyingQueue: .main)
     display = Display(plan.steps.map(\.name), terminal: Terminal(), isQuiet: options.isQuiet)
-    let hasOutputs = plan.steps.contains { !$0.outputs.isEmpty }
     timeline = options.wantsTimeline ? ProcedureTimeline() : nil
     timeline?.record(self.jobs)
     timeline?.record(groupEnds)
-    journal = hasOutputs ? RunJournal(directory: directory ?? ".") : nil
+    // Where the system is far away, many looks at once take as long as one. Where room for threads is
+    // short, it is for programs.
+    let threads = HandlerThreads(limit: limit.note == nil ? 16 : 2)
+    freshness = journal.map { journal in
+      StepFreshness.Shared(
+        journal: journal, digests: options.comparesContent ? FileDigests(journal) : nil,
+        threads: threads, isForced: options.isForced)
+    }
     makeSteps()
     connect()
   }
 
   /// Runs the plan to its end and answers the exit status.
   func run() async -> Int32 {
-    guard display.start() else {
+    guard display.start(), freshness?.threads?.prepare() ?? true else {
       StandardStreams.complainAboutThreads()
       return 1
     }
@@ -107,7 +114,7 @@ struct PlanRun {
     let summary =
       options.showsSummary ? timeline?.summary.split(separator: "\n").map(String.init) : nil
     let failure = display.finish(failures: record.failed, analysis.lines + (summary ?? []))
-    var problems = record.allProblems + [journal?.failure].compactMap { $0 }
+    var problems = record.allProblems
     let allSucceeded = entries.allSatisfy(\.outcome.isSuccess)
     var status: Int32 = allSucceeded ? 0 : interrupts.firstSignal.map { 128 + $0 } ?? 1
     problems += RunReport(entries, analysis, status: status, record).write(for: options)
@@ -130,17 +137,10 @@ struct PlanRun {
         log: log(of: step, number: index + 1))
       let command = StepCommand(
         step: step, output: output, programs: programs, gracePeriod: options.gracePeriod,
-        launcher: Launcher(of: step, options), launches: launches)
-      let files = StepFiles(of: step, comparesContent: options.comparesContent)
-      let freshness =
-        step.outputs.isEmpty
-        ? nil
-        : journal.map {
-          OutOfDate(files: files, step: step, journal: $0, readers: readers)
-        }
-      let procedure = StepProcedure(
-        command, pools: plan.pools, domain: domain, freshness: freshness)
-      observe(procedure, files, groups: groups)
+        launcher: Launcher(of: step, options), launches: launches,
+        freshness: step.outputs.isEmpty ? nil : freshness.map { StepFreshness(of: step, $0) })
+      let procedure = StepProcedure(command, pools: plan.pools, domain: domain)
+      observe(procedure, groups: groups)
       steps.append(procedure)
     }
   }
@@ -156,27 +156,31 @@ struct PlanRun {
     }
   }
 
-  private func observe(_ step: StepProcedure, _ files: StepFiles, groups: Set<String>) {
+  private func observe(_ step: StepProcedure, groups: Set<String>) {
     let name = step.step.name
-    step.procedure.addWillExecuteBlockObserver { [display, journal] _, pendingExecute in
+    step.procedure.addWillExecuteBlockObserver { [display, options] procedure, pendingExecute in
       display.started(name, at: .now)
-      if !step.step.outputs.isEmpty { journal?.note(.started, of: name) }
+      if options.explains {
+        step.output.append(line: "runs: \(step.freshness?.reason ?? "it has no outputs")")
+      }
+      if let problem = step.freshness?.noteStart() {
+        procedure.cancel(withErrors: [StepCheckFailed(description: problem)])
+      }
       // The step begins when nothing is drawn on the terminal any more.
       if step.step.terminal { display.pause { pendingExecute.release() } }
     }
     step.procedure.addDidCancelBlockObserver { [display] _, _ in display.stopping(name) }
     step.procedure.addWillFinishBlockObserver {
-      [display, journal, readers] procedure, errors, pendingFinish in
+      [display, record] procedure, errors, pendingFinish in
       if step.step.terminal, step.hasRun { display.resume() }
-      let hasSucceeded = errors.isEmpty && !procedure.isCancelled && !step.step.outputs.isEmpty
+      let hasSucceeded = errors.isEmpty && !procedure.isCancelled
       // The step ends when there was room for the rest of its output, and it is known what it made.
       step.output.end {
-        guard hasSucceeded, let journal else { return pendingFinish.release() }
-        let remember = { @Sendable in
-          journal.note(.succeeded(files.entry), of: name)
+        guard hasSucceeded, let freshness = step.freshness else { return pendingFinish.release() }
+        freshness.noteSuccess { problem in
+          if let problem { record.note(problem: problem) }
           pendingFinish.release()
         }
-        if files.comparesContent { readers.add(remember) } else { remember() }
       }
     }
     step.procedure.addDidFinishBlockObserver {

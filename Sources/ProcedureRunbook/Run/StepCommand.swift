@@ -10,11 +10,15 @@ struct StepCommand: Sendable {
   /// What runs the step's command; nil for none.
   let launcher: Launcher?
   let launches: Launches
+  /// nil for a step without outputs.
+  let freshness: StepFreshness?
 
   /// One attempt at the step.
   func attempt() -> ProcessProcedure {
     let jobName = launcher == nil ? "" : launches.makeName()
-    let arguments = launcher?.arguments(running: step.run, named: jobName) ?? ["-c", step.run]
+    let script = step.shell
+    let arguments =
+      launcher?.arguments(running: script, named: jobName) ?? Array(script.dropFirst())
     var configuration = shell(arguments)
     configuration.standardOutput = .streamed(output.append)
     configuration.mergesStandardError = true
@@ -23,13 +27,15 @@ struct StepCommand: Sendable {
       configuration.standardInput = .inherited
       configuration.standardOutput = .inherited
     }
-    let program: ProcessProcedure
+    let program: StepProgram
     if let launcher, launcher.cancel != nil {
-      program = LaunchedProgram(configuration, by: launcher, named: jobName, launches) {
+      program = LaunchedProgram(
+        configuration, makes: freshness, by: launcher, named: jobName, launches
+      ) {
         [output] in output.append(line: $0)
       }
     } else {
-      program = ProcessProcedure(configuration)
+      program = StepProgram(configuration, makes: freshness)
     }
     return prepared(program, named: step.name)
   }

@@ -23,18 +23,17 @@ struct StepProcedure {
   let step: Step
   let procedure: Procedure
   let output: StepOutput
-  private let command: StepCommand
+  /// nil for a step without outputs.
+  let freshness: StepFreshness?
   private let attempts: AttemptCount
 
   /// - Parameters:
   ///   - pools: how many steps of each pool may run at the same time.
   ///   - domain: what steps exclude each other over is theirs alone.
-  init(
-    _ command: StepCommand, pools: [String: Int], domain: ExclusionDomain, freshness: OutOfDate?
-  ) {
+  init(_ command: StepCommand, pools: [String: Int], domain: ExclusionDomain) {
     step = command.step
     output = command.output
-    self.command = command
+    freshness = command.freshness
     let attempts = AttemptCount()
     self.attempts = attempts
     if command.step.retries == 0 {
@@ -47,7 +46,7 @@ struct StepProcedure {
       }
     }
     procedure.name = step.name
-    if let freshness { procedure.add(condition: freshness) }
+    if let freshness { procedure.add(condition: OutOfDate(freshness: freshness)) }
     for check in command.checks() { procedure.add(condition: check) }
     for name in step.exclusive {
       procedure.add(condition: MutuallyExclusive(named: "step \(name)", in: domain))

@@ -39,8 +39,8 @@ final class Interrupts: Sendable {
     unsafe sigemptyset(&signals)
     for signal in [SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGTSTP] {
       // `nohup runbook …` asks for SIGHUP to be without effect, a shell without job control for
-      // SIGTSTP. Not so for SIGINT: a script that starts us in the background has it ignored too.
-      if signal == SIGHUP || signal == SIGTSTP, Self.isIgnored(signal) { continue }
+      // SIGTSTP, and for SIGINT and SIGQUIT of what it starts in the background. SIGTERM always ends us.
+      if signal != SIGTERM, Self.isIgnored(signal) { continue }
       unsafe sigaddset(&signals, signal)
     }
     unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)

@@ -18,21 +18,7 @@ enum OutputFile {
       try PatientWriter(descriptor).write(text.utf8)
       return nil
     } catch {
-      guard case .refused(let reason) = error else { return "\(error)" }
-      return reason
+      return "\(error)"
     }
-  }
-
-  /// The same, under another name first: what is there stays if this process is stopped.
-  static func replace(_ text: String, at path: String) -> String? {
-    let other = "\(path).\(getpid())"
-    if let reason = write(text, to: other) {
-      _ = unsafe unlink(other)
-      return reason
-    }
-    guard unsafe rename(other, path) == 0 else {
-      return unsafe String(cString: strerror(errno))
-    }
-    return nil
   }
 }

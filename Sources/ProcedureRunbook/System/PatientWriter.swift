@@ -12,13 +12,21 @@
 /// a second whether to go on.
 struct PatientWriter: Sendable {
   /// Why not all was written.
-  enum Failure: Error, Equatable {
+  enum Failure: Error, Equatable, CustomStringConvertible {
     /// It was asked not to go on.
     case givenUp
     /// Its reader went away.
     case noReader
     /// In the words of the system, for example `No space left on device`.
     case refused(String)
+
+    var description: String {
+      switch self {
+      case .givenUp: "its reader takes nothing"
+      case .noReader: "its reader has gone"
+      case .refused(let reason): reason
+      }
+    }
   }
 
   let descriptor: Int32

@@ -68,7 +68,7 @@ struct PlanGraphTests {
   func listing() throws {
     let plan = try Plan(steps: [step("a", after: ["b"]), step("b", group: "g")])
     #expect(
-      plan.listing == """
+      try DryRun(plan, directory: ".", Options([])).text == """
         1. b [g]
            $ true
         2. a, after b
@@ -100,7 +100,7 @@ struct PlanGraphTests {
     step.onlyIf = "test -e x\ntest -e y"
     step.unless = "test -e z"
     #expect(
-      try Plan(steps: [step]).listing == """
+      try DryRun(Plan(steps: [step]), directory: ".", Options([])).text == """
         1. a, exclusive: disk, net
            only if: test -e x
            only if: test -e y

@@ -15,7 +15,7 @@ struct LauncherTests {
   func placeholders() throws {
     let launcher = try launcher("srun -J {name} ${name} {", "scancel -s {signal} -n {name} {x}")
     #expect(
-      launcher.arguments(running: "make", named: "n-1") == [
+      launcher.arguments(running: ["/bin/sh", "-c", "make"], named: "n-1") == [
         "-c", "exec srun -J n-1 ${name} { \"$@\"", "sh", "/bin/sh", "-c", "make",
       ])
     #expect(launcher.cancelScript(.terminate, named: "n-1") == "scancel -s TERM -n n-1 {x}")

@@ -10,6 +10,8 @@ import Foundation
 
 extension RunbookExecutable {
   /// Writes a plan and runs a shell script beside it, in which `$RUNBOOK` is the executable.
+  ///
+  /// What a script starts in the background ignores SIGINT and SIGQUIT; not so `$HEARING`, the same executable.
   func shell(
     plan: String, _ script: String, environment: [String: String] = [:],
     onOutput: @escaping @Sendable (_ text: String, _ process: Int32) -> Void = { _, _ in }
@@ -17,6 +19,7 @@ extension RunbookExecutable {
     try Data(plan.utf8).write(to: directory.appending(path: "plan.json"))
     var environment = environment
     environment["RUNBOOK"] = Self.path
+    environment["HEARING"] = Self.path.map { "env --default-signal=INT,QUIT \($0)" }
     return try await run(
       ["-c", script], program: "/bin/sh", environment: environment, onOutput: onOutput)
   }

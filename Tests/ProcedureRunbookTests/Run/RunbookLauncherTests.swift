@@ -92,7 +92,7 @@ struct RunbookLauncherTests {
       plan: "[\(steps.joined(separator: ","))]",
       Self.launcher + """
         mkfifo up never; exec 3<> up
-        $RUNBOOK -j3 \(Self.options) --grace 600 plan.json & p=$!
+        $HEARING -j3 \(Self.options) --grace 600 plan.json & p=$!
         for i in 1 2 3; do read x <&3; done
         kill -INT $p; wait $p
         """)
@@ -125,7 +125,7 @@ struct RunbookLauncherTests {
         """,
       Self.launcher + """
         mkfifo up never; exec 3<> up
-        $RUNBOOK \(Self.options) --grace 600 plan.json & p=$!
+        $HEARING \(Self.options) --grace 600 plan.json & p=$!
         read x <&3; kill -INT $p; read x <&3; kill -INT $p; wait $p
         """)
     #expect(execution.exit == .status(130))
@@ -141,7 +141,7 @@ struct RunbookLauncherTests {
       plan: #"[{"name": "a", "run": "echo up > up; sleep 600; :"}]"#,
       Self.launcher + """
         mkfifo up; touch no-cancel
-        $RUNBOOK \(Self.options) --grace 0.2 plan.json & p=$!
+        $HEARING \(Self.options) --grace 0.2 plan.json & p=$!
         read x < up; kill -INT $p; wait $p; status=$?
         kill -s KILL -- -$(cat group.*); exit $status
         """)

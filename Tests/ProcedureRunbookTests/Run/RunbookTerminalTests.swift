@@ -83,7 +83,7 @@ struct RunbookTerminalTests {
       plan: #"[{"name": "deaf", "run": "trap '' TERM; echo up > up; sleep 600 & wait"}]"#,
       """
       mkfifo up
-      $RUNBOOK --grace 600 plan.json & p=$!
+      $HEARING --grace 600 plan.json & p=$!
       read x < up
       kill -QUIT $p; wait $p
       """)

@@ -1,0 +1,91 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// What the system says of a file without reading it.
+struct FileStatus: Equatable, Sendable {
+  enum Kind: Sendable { case file, folder, link, other }
+
+  let kind: Kind
+  /// When it was changed last.
+  let time: FileTime
+  let size: Int
+  private let inode: UInt64
+  private let device: UInt64
+
+  /// - Parameter followsLinks: whether a symbolic link stands for what it leads to.
+  init(_ path: String, followsLinks: Bool = true) throws(FileProblem) {
+    var status = stat()
+    let code = followsLinks ? unsafe stat(path, &status) : unsafe lstat(path, &status)
+    guard code == 0 else { throw FileProblem(errno) }
+    self.init(status)
+  }
+
+  /// Of a file that is open; nil when the system does not say.
+  init?(descriptor: Int32) {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { return nil }
+    self.init(status)
+  }
+
+  private init(_ status: stat) {
+    switch status.st_mode & S_IFMT {
+    case S_IFREG: kind = .file
+    case S_IFDIR: kind = .folder
+    case S_IFLNK: kind = .link
+    default: kind = .other
+    }
+    #if canImport(Darwin)
+      let time = status.st_mtimespec
+    #else
+      let time = status.st_mtim
+    #endif
+    self.time = FileTime(seconds: Int(time.tv_sec), nanoseconds: Int(time.tv_nsec))
+    size = Int(status.st_size)
+    inode = UInt64(status.st_ino)
+    device = UInt64(truncatingIfNeeded: status.st_dev)
+  }
+
+  /// Whether both are of one file, changed meanwhile or not.
+  func isSameFile(as other: Self) -> Bool { inode == other.inode && device == other.device }
+
+  /// Another text when the file is another one, or was changed.
+  var text: String {
+    [Int(bitPattern: UInt(inode)), size, time.seconds, time.nanoseconds]
+      .map { String($0, radix: 16) }.joined(separator: ".")
+  }
+}
+
+/// A moment, as precise as the file system notes it.
+struct FileTime: Comparable, Sendable {
+  let seconds: Int
+  let nanoseconds: Int
+
+  static func < (left: Self, right: Self) -> Bool {
+    (left.seconds, left.nanoseconds) < (right.seconds, right.nanoseconds)
+  }
+
+  /// By the clock that files are marked by.
+  static var now: Self {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &time)
+    return Self(seconds: Int(time.tv_sec), nanoseconds: Int(time.tv_nsec))
+  }
+}
+
+/// Why nothing is known of a file.
+enum FileProblem: Error, Equatable {
+  case missing
+  /// In the words of the system.
+  case refused(String)
+
+  init(_ code: Int32) {
+    self =
+      code == ENOENT || code == ENOTDIR
+      ? .missing : .refused(unsafe String(cString: strerror(code)))
+  }
+}

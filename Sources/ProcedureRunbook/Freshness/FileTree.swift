@@ -1,0 +1,69 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// A file, or all files of a folder and the folders in it.
+struct FileTree: Sendable {
+  struct File: Sendable {
+    /// Seen from the folder; empty for a file that is named itself.
+    let name: String
+    let path: String
+    let status: FileStatus
+  }
+
+  let files: [File]
+
+  /// - Parameter excluded: paths of what does not count, such as what a step makes in a folder that it reads.
+  init(_ path: String, without excluded: Set<String> = []) throws(FileProblem) {
+    let status = try FileStatus(path)
+    guard status.kind == .folder else {
+      files = [File(name: "", path: path, status: status)]
+      return
+    }
+    var files: [File] = []
+    var folders = [""]
+    while let folder = folders.popLast() {
+      let folderPath = folder.isEmpty ? path : "\(path)/\(folder)"
+      guard let names = Directory.names(in: folderPath) else { throw FileProblem(errno) }
+      for entry in names {
+        let name = folder.isEmpty ? entry : "\(folder)/\(entry)"
+        let file = Self.normal("\(path)/\(name)")
+        guard entry != RunJournal.fileName, !excluded.contains(file) else { continue }
+        // A link to a folder counts as a link, so that none leads in a circle.
+        let status = try FileStatus(file, followsLinks: false)
+        if status.kind == .folder {
+          folders.append(name)
+        } else {
+          let target = status.kind == .link ? try? FileStatus(file) : nil
+          let counted = target?.kind == .file ? target ?? status : status
+          files.append(File(name: name, path: file, status: counted))
+        }
+      }
+    }
+    self.files = files.sorted { $0.name < $1.name }
+  }
+
+  /// Equal when there are the same files, and none was changed.
+  func addMarks(to fingerprint: inout Fingerprint) {
+    fingerprint.add(UInt64(files.count))
+    for file in files {
+      fingerprint.add(file.name)
+      fingerprint.add(UInt64(bitPattern: Int64(file.status.time.seconds)))
+      fingerprint.add(UInt64(bitPattern: Int64(file.status.time.nanoseconds)))
+      fingerprint.add(UInt64(bitPattern: Int64(file.status.size)))
+    }
+  }
+
+  /// The newest of its files; nil when there is none.
+  var newest: FileTime? { files.map(\.status.time).max() }
+
+  /// Without what changes nothing: `a/./b`, `a//b`, `a/b/`.
+  static func normal(_ path: String) -> String {
+    let parts = path.split(separator: "/").filter { $0 != "." }
+    return (path.hasPrefix("/") ? "/" : "") + parts.joined(separator: "/")
+  }
+}

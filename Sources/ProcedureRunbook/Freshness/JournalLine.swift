@@ -1,0 +1,147 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// A line of the journal: its kind, two texts, and a name, with tabs between.
+///
+/// ```
+/// run        4711     node-3           -          process 4711 has the lock
+/// started    -        -                sort       the step began
+/// succeeded  COMMAND  INPUTS CONTENT   sort       and succeeded, with these
+/// file       STATUS   DIGEST           /in/data   what is in a file that looks so
+/// ```
+enum JournalLine: Equatable {
+  struct Digest: Equatable, Sendable {
+    let status: String
+    let digest: String
+  }
+
+  case run(process: String, machine: String)
+  case step(String, RunJournal.Record)
+  case file(String, Digest)
+
+  static let end = UInt8(ascii: "\n")
+  /// Behind what was not written to its end: no name has a tab, so the line counts for no step.
+  static let endOfTorn = "\t\n"
+
+  /// nil when it was not written to its end, or says nothing that is known here.
+  init?(_ bytes: ArraySlice<UInt8>) {
+    let parts = bytes.split(separator: 0x09, maxSplits: 3, omittingEmptySubsequences: false)
+      .map { String(decoding: $0, as: UTF8.self) }
+    guard parts.count == 4 else { return nil }
+    if parts[0] == "run" {
+      self = .run(process: parts[1], machine: parts[2])
+      return
+    }
+    guard let name = Self.name(encoded: parts[3]) else { return nil }
+    switch parts[0] {
+    case "started":
+      self = .step(name, .started)
+    case "succeeded":
+      let marks = parts[2].split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+      let entry = RunJournal.Entry(
+        command: parts[1], inputs: marks[0], content: marks.count > 1 ? marks[1] : "")
+      self = .step(name, .succeeded(entry))
+    case "file":
+      self = .file(name, Digest(status: parts[1], digest: parts[2]))
+    default:
+      return nil
+    }
+  }
+
+  /// With its end.
+  var text: String {
+    switch self {
+    case .run(let process, let machine):
+      "run\t\(process)\t\(machine)\t\n"
+    case .step(let name, .started):
+      "started\t\t\t\(Self.encoded(name))\n"
+    case .step(let name, .succeeded(let entry)):
+      "succeeded\t\(entry.command)\t\(entry.inputs) \(entry.content)\t\(Self.encoded(name))\n"
+    case .file(let name, let digest):
+      "file\t\(digest.status)\t\(digest.digest)\t\(Self.encoded(name))\n"
+    }
+  }
+
+  /// This process has the lock.
+  static var run: Self { .run(process: "\(getpid())", machine: machine) }
+
+  /// The name of this one.
+  static var machine: String {
+    var name = [CChar](repeating: 0, count: 256)
+    _ = unsafe gethostname(&name, name.count - 1)
+    let bytes = name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+    return encoded(String(decoding: bytes, as: UTF8.self))
+  }
+
+  private static func encoded(_ name: String) -> String {
+    var text = ""
+    for byte in name.utf8 {
+      let isPlain = byte > 0x20 && byte != UInt8(ascii: "%") && byte < 0x7F
+      let code = String(Int(byte) + 0x100, radix: 16).dropFirst()
+      text += isPlain ? String(UnicodeScalar(byte)) : "%" + code
+    }
+    return text
+  }
+
+  /// nil when it was not written to its end.
+  private static func name(encoded text: String) -> String? {
+    guard text.utf8.allSatisfy({ $0 > 0x20 }) else { return nil }
+    guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
+    var bytes: [UInt8] = []
+    var rest = Array(text.utf8)[...]
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      guard rest.count >= 2,
+        let code = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+      else { return nil }
+      bytes.append(code)
+      rest = rest.dropFirst(2)
+    }
+    return String(validating: bytes, as: UTF8.self)
+  }
+}
+
+/// What the lines of a journal say together.
+struct JournalLines {
+  private(set) var records: [String: RunJournal.Record] = [:]
+  private(set) var digests: [String: JournalLine.Digest] = [:]
+  private var lastRun: (process: String, machine: String)?
+  /// How many lines there are.
+  private(set) var count = 0
+
+  init(_ bytes: [UInt8]) {
+    // The last line counts when its end was written.
+    let end = bytes.lastIndex(of: JournalLine.end) ?? 0
+    for line in bytes[..<end].split(separator: JournalLine.end) {
+      count += 1
+      switch JournalLine(line) {
+      case .run(let process, let machine): lastRun = (process, machine)
+      case .step(let name, let record): records[name] = record
+      case .file(let name, let digest): digests[name] = digest
+      case nil: break
+      }
+    }
+  }
+
+  /// Who had the lock last, for a sentence; nil when that one could not say so.
+  var owner: String? {
+    guard let (process, machine) = lastRun else { return nil }
+    let isHere = machine == JournalLine.machine
+    if isHere, let process = pid_t(process), kill(process, 0) != 0, errno == ESRCH { return nil }
+    return "process \(process)" + (isHere ? "" : " on \(machine)")
+  }
+
+  /// Those that count, and no others.
+  var text: String {
+    records.map { JournalLine.step($0.key, $0.value).text }.joined()
+      + digests.map { JournalLine.file($0.key, $0.value).text }.joined()
+  }
+}

@@ -1,0 +1,74 @@
+internal import ProcedurePrimitives
+import ProceduresProcess
+
+/// Whether a step with outputs has to run, and what is remembered of it.
+///
+/// ```
+/// look → (begins) note its start → (its program has ended well) outputs there? → note its success
+/// ```
+///
+/// Files are looked at, and read, on threads for that: some file systems take their time, and the thread
+/// of the steps has none.
+final class StepFreshness: Sendable {
+  /// What the steps of a run share.
+  struct Shared: Sendable {
+    let journal: RunJournal
+    /// nil where times decide.
+    let digests: FileDigests?
+    /// nil where nothing runs.
+    let threads: HandlerThreads?
+    /// Whether what is up to date runs all the same.
+    let isForced: Bool
+  }
+
+  private let files: StepFiles
+  private let shared: Shared
+  private let lastLook = Locked<StepFiles.Look?>(nil)
+
+  init(of step: Step, _ shared: Shared) {
+    files = StepFiles(of: step, digests: shared.digests)
+    self.shared = shared
+  }
+
+  /// Looks at the files; calls back on another thread.
+  func look(_ completion: @escaping @Sendable (StepFiles.Verdict) -> Void) {
+    run { [self] in completion(look()) }
+  }
+
+  private func run(_ job: @escaping @Sendable () -> Void) {
+    if let threads = shared.threads { threads.run(job) } else { job() }
+  }
+
+  /// Looks at the files now.
+  func look() -> StepFiles.Verdict {
+    let look = files.look(after: shared.journal.record(of: files.step.name))
+    lastLook.withLock { $0 = look }
+    if shared.isForced, case .upToDate = look.verdict { return .outOfDate(because: "--force") }
+    return look.verdict
+  }
+
+  /// Why it runs.
+  var reason: String? {
+    lastLook.withLock { look in
+      if case .outOfDate(let reason)? = look?.verdict { reason } else { nil }
+    }
+  }
+
+  /// Called before it runs. Returns why it must not: its failure could not be remembered.
+  func noteStart() -> String? {
+    shared.journal.note(.started, of: files.step.name).map { "its start cannot be noted: \($0)" }
+  }
+
+  /// Called when its program has ended well; calls back with the outputs that are not there.
+  func lookForOutputs(_ completion: @escaping @Sendable (_ missing: [String]) -> Void) {
+    run { [files] in completion(files.missingOutputs) }
+  }
+
+  /// Calls back when it is noted, with what went wrong, in a sentence: then it runs again the next time.
+  func noteSuccess(_ completion: @escaping @Sendable (_ problem: String?) -> Void) {
+    guard let look = lastLook.withLock({ $0 }) else { return completion(nil) }
+    run { [files, shared] in
+      completion(shared.journal.note(.succeeded(files.entry(since: look)), of: files.step.name))
+    }
+  }
+}

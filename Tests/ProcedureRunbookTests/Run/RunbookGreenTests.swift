@@ -1,0 +1,321 @@
+import Foundation
+import ProceduresProcess
+import Testing
+
+@testable import ProcedureRunbook
+
+/// What the built program calls done is done: on a full disk, killed, twice at once, edited meanwhile.
+@Suite("runbook: green means done", .timeLimit(.minutes(15)))
+struct RunbookGreenTests {
+  private let runbook: RunbookExecutable
+
+  init() throws { runbook = try RunbookExecutable() }
+
+  private func shell(_ plan: String, _ script: String) async throws -> RunbookExecutable.Execution {
+    try await runbook.shell(plan: plan, script)
+  }
+
+  // MARK: Outputs
+
+  @Test(
+    "a step that ends well without its outputs has failed, by their names",
+    arguments: [false, true])
+  func missingOutputs(comparesContent: Bool) async throws {
+    let execution = try await shell(
+      """
+      [{"name": "make", "run": "echo x >> tries; touch there", "outputs": ["a.bin", "there", "b.bin"],
+        "retries": 1},
+       {"name": "use", "run": "touch used", "after": "make"}]
+      """, "exec $RUNBOOK \(comparesContent ? "--content" : "") plan.json")
+    #expect(execution.exit == .status(1))
+    #expect(
+      execution.output.contains("failed: it ended well and did not make 'a.bin', 'b.bin'"),
+      "\(execution.output)")
+    #expect(runbook.text("tries") == "x\nx\n" && !runbook.hasFile("used"))
+  }
+
+  @Test("a step whose launcher ended well has made its outputs, or has failed")
+  func missingOutputsOfLauncher() async throws {
+    let execution = try await shell(
+      #"[{"name": "make", "run": "touch out", "outputs": "out", "launcher": "true"}]"#,
+      "exec $RUNBOOK plan.json")
+    #expect(execution.exit == .status(1))
+    #expect(execution.output.contains("did not make 'out'"))
+  }
+
+  // MARK: Lines
+
+  @Test("a list of lines ends at the first that fails, and a text as its shell ends it")
+  func failingLine() async throws {
+    let execution = try await shell(
+      """
+      [{"name": "list", "run": ["A=1", "if false; then", "  exit 7", "fi", "ls no-such-file", "touch list$A"]},
+       {"name": "text", "run": "false\\ntouch text"},
+       {"name": "elsewhere", "run": ["false", "touch elsewhere"], "launcher": "env"}]
+      """, "exec $RUNBOOK -k -j1 plan.json")
+    #expect(execution.exit == .status(1))
+    #expect(execution.lines.last?.hasSuffix(": 1 succeeded, 2 failed") == true)
+    #expect(!runbook.hasFile("list1") && runbook.hasFile("text") && !runbook.hasFile("elsewhere"))
+  }
+
+  // MARK: No plan
+
+  @Test("without a plan it says what it looked for, and runs nothing; --demo runs the built-in one")
+  func noPlan() async throws {
+    for arguments in [[], ["--junit", "j.xml"], ["build"], ["--list"], ["--dry-run"]] {
+      let execution = try await runbook.run(arguments)
+      #expect(execution.exit == .status(2), "\(arguments)")
+      #expect(execution.output.isEmpty)
+      #expect(execution.errorOutput.contains("there is no runbook.json in '/"))
+      #expect(execution.errorOutput.contains("no file 'build'") == (arguments == ["build"]))
+    }
+    #expect(!runbook.hasFile("j.xml"))
+    let demo = try await runbook.run(["--demo", "--list"])
+    #expect(demo.exit == .status(0) && demo.output.contains("report"))
+  }
+
+  // MARK: Inputs
+
+  /// Fails, and makes its output all the same, unless `ok` is there.
+  private let making =
+    #"[{"name": "make", "run": "echo x >> log; cat in > out; test -e ok", "inputs": "in", "outputs": "out"}]"#
+
+  @Test(
+    "an input that is edited while its step runs makes it run again", arguments: ["", "--content"])
+  func editedInput(option: String) async throws {
+    let execution = try await shell(
+      """
+      [{"name": "make", "run": "x=$(cat in); test -e first || { echo up > up; read y < go; }; touch first; echo $x > out",
+        "inputs": "in", "outputs": "out"}]
+      """,
+      """
+      mkfifo up go; echo 1 > in
+      $RUNBOOK -q \(option) plan.json > first.txt & p=$!
+      read x < up; echo 2 > in; echo go > go; wait $p
+      $RUNBOOK -q \(option) plan.json | tail -n 1; cat out
+      exec $RUNBOOK -q \(option) plan.json
+      """)
+    #expect(
+      execution.lines.prefix(2).first?.hasSuffix("1 succeeded") == true, "\(execution.output)")
+    #expect(execution.lines.dropFirst().first == "2")
+    #expect(execution.lines.last?.hasSuffix("1 not needed") == true)
+  }
+
+  @Test(
+    "an input that is taken out of the plan, or an older one in its place, makes a step run again")
+  func otherInputs() async throws {
+    let execution = try await shell(
+      #"[{"name": "a", "run": "touch out", "inputs": ["in", "more"], "outputs": "out"}]"#,
+      """
+      echo 1 > in; touch more; $RUNBOOK -q plan.json > text
+      sed 's/, "more"//' plan.json > less.json
+      $RUNBOOK -q less.json | tail -n 1; $RUNBOOK -q less.json | tail -n 1
+      echo 2 > old; touch -t 200001010000 old; mv old in
+      $RUNBOOK -q less.json | tail -n 1; $RUNBOOK -q less.json | tail -n 1
+      """)
+    let ends = execution.lines.map { $0.split(separator: ": ").last ?? "" }
+    #expect(ends == ["1 succeeded", "1 not needed", "1 succeeded", "1 not needed"])
+  }
+
+  @Test(
+    "a folder is an input with all that is in it, but for what the step makes",
+    arguments: ["", "--content"])
+  func folders(option: String) async throws {
+    let execution = try await shell(
+      #"[{"name": "a", "run": "mkdir -p src/made; date > src/made/out", "inputs": "./src/", "outputs": ["src/made", "src/made/out"]}]"#,
+      """
+      run() { $RUNBOOK -q \(option) plan.json | tail -n 1; }
+      mkdir -p src/deep; echo 1 > src/deep/file; ln -s .. src/circle
+      run; run
+      echo 22 > src/deep/file; run; run
+      echo 3 > src/deep/new; run
+      rm src/deep/new; run
+      mv src/deep/file src/deep/renamed; run; run
+      """)
+    let ends = execution.lines.map { $0.split(separator: ": ").last ?? "" }
+    let (ran, not) = (Substring("1 succeeded"), Substring("1 not needed"))
+    #expect(ends == [ran, not, ran, not, ran, ran, ran, not], "\(execution.errorOutput)")
+  }
+
+  @Test("--content reads a file again when its size, time or inode is another, and not before")
+  func rememberedDigests() async throws {
+    let execution = try await shell(
+      #"[{"name": "a", "run": "touch -t 200001010000 out", "inputs": "in", "outputs": "out"}]"#,
+      """
+      run() { $RUNBOOK -q --content plan.json | tail -n 1; }
+      echo aaa > in; touch -t 200001010000 in; run; run
+      echo bbb > in; touch -t 200001010000 in; run
+      touch in; run; run
+      """)
+    let ends = execution.lines.map { $0.split(separator: ": ").last ?? "" }
+    #expect(
+      ends == ["1 succeeded", "1 not needed", "1 not needed", "1 succeeded", "1 not needed"])
+  }
+
+  // MARK: The journal
+
+  @Test("a step whose start cannot be noted does not run, and never counts as done")
+  func unwritableJournal() async throws {
+    let execution = try await shell(
+      making,
+      """
+      touch in
+      ( ulimit -f 0; $RUNBOOK plan.json ); echo "status $?"
+      ls
+      mv .runbook.log away; mkdir .runbook.log
+      $RUNBOOK plan.json; echo "status $?"
+      rmdir .runbook.log
+      # It fails and makes its output; then nothing can be noted, and it is not taken for done.
+      $RUNBOOK -q plan.json; echo "status $?"
+      chmod a-w .runbook.log
+      ( ulimit -f 0; $RUNBOOK -q plan.json ); echo "status $?"
+      touch ok; $RUNBOOK -q plan.json; echo "status $?"
+      """)
+    let statuses = execution.lines.filter { $0.hasPrefix("status") }.map { $0.suffix(1) }
+    #expect(statuses == ["1", "1", "1", "1", "0"], "\(execution.output)")
+    #expect(execution.output.contains("its start cannot be noted: "))
+    #expect(
+      execution.output.contains("File too large") && execution.output.contains("Is a directory"))
+    #expect(runbook.text("log") == "x\nx\n")
+  }
+
+  @Test("a success that cannot be noted is said, with status 1, and the step runs again")
+  func unnotedSuccess() async throws {
+    // The step takes the room away that the line about its start had.
+    let execution = try await shell(
+      #"[{"name": "fill", "run": "echo x >> log; prlimit --pid $PPID --fsize=1:1; touch out", "outputs": "out"}]"#,
+      """
+      command -v prlimit > /dev/null || exit 77
+      $RUNBOOK plan.json; echo "status $?"; $RUNBOOK -q plan.json; echo "status $?"
+      """)
+    if execution.exit == .status(77) { return }
+    #expect(execution.output.contains("status 1"))
+    #expect(execution.errorOutput.contains(".runbook.log' cannot be written: File too large"))
+    #expect(runbook.text("log") == "x\nx\n")
+  }
+
+  @Test("what was not written to its end takes nothing else with it")
+  func tornLine() async throws {
+    for torn in ["succee", #"succeeded\t1\t2 3\tma"#, #"started\t\t\tother"#, #"\t"#, "%"] {
+      let execution = try await shell(
+        making,
+        """
+        rm -f out ok log .runbook.log; touch in ok; $RUNBOOK -q plan.json > text
+        printf '\(torn)' >> .runbook.log
+        rm out ok; $RUNBOOK -q plan.json > text; echo "status $?"
+        $RUNBOOK -q plan.json; echo "status $?"
+        """)
+      let statuses = execution.lines.filter { $0.hasPrefix("status") }
+      #expect(statuses == ["status 1", "status 1"], "\(torn): \(execution.output)")
+    }
+  }
+
+  @Test("a journal that has grown is written anew, and says the same")
+  func grownJournal() async throws {
+    let execution = try await shell(
+      making,
+      """
+      touch in ok; $RUNBOOK -q plan.json > text
+      i=0; while [ $i -lt 200 ]; do echo; printf 'run\\t1\\tx\\t\\n'; i=$((i+1)); done >> .runbook.log
+      $RUNBOOK -q plan.json | tail -n 1; wc -l < .runbook.log; ls -A
+      """)
+    #expect(execution.lines.first?.hasSuffix("1 not needed") == true)
+    #expect(execution.lines.contains { $0.hasSuffix("2") } && !execution.output.contains(".new"))
+  }
+
+  // MARK: Two at once
+
+  private let waiting =
+    #"[{"name": "wait", "run": "echo x >> log; echo $$ > pid; echo up > up; read x < go; touch out", "outputs": "out"}]"#
+
+  @Test("a second run in one directory names the first one, or waits for it with --wait")
+  func twoRuns() async throws {
+    let execution = try await shell(
+      waiting,
+      """
+      mkfifo up go
+      $RUNBOOK -q plan.json > first & p=$!
+      read x < up
+      $RUNBOOK plan.json 2> said; echo "status $?"
+      grep -c "process $p runs a plan in '$(pwd -P)'" said
+      # What writes nothing, and what only looks, needs no lock.
+      echo '[{"name": "none", "run": "true"}]' > none.json; $RUNBOOK -q none.json > /dev/null && $RUNBOOK -n plan.json > /dev/null && echo free
+      mkfifo err; $RUNBOOK -q --wait plan.json > second 2> err & q=$!
+      read said < err; echo "$said"; echo go > go
+      wait $p; echo "status $?"; wait $q; echo "status $?"; tail -n 1 second
+      """)
+    #expect(
+      execution.lines.dropLast(4) == ["status 1", "1", "free"], "\(execution.output)")
+    #expect(execution.output.contains("runbook: waiting: process "))
+    #expect(execution.lines.suffix(3).prefix(2) == ["status 0", "status 0"])
+    #expect(execution.lines.last?.hasSuffix("1 not needed") == true)
+    #expect(runbook.text("log") == "x\n")
+  }
+
+  @Test("kill -9 gives the lock back, and the step that was stopped runs again")
+  func killed() async throws {
+    let execution = try await shell(
+      waiting,
+      """
+      mkfifo up go
+      $RUNBOOK -q plan.json > first & p=$!
+      read x < up; kill -9 $p; wait $p; kill -9 -$(cat pid); touch out
+      $RUNBOOK -q plan.json > second & p=$!
+      read x < up; echo go > go; wait $p; echo "status $?"
+      """)
+    #expect(execution.output.contains("status 0"), "\(execution.output)\(execution.errorOutput)")
+    #expect(runbook.text("log") == "x\nx\n")
+  }
+
+  // MARK: Signals
+
+  @Test("SIGINT and SIGQUIT that were ignored stay so, and SIGTERM ends it")
+  func ignoredSignals() async throws {
+    let plan = #"[{"name": "a", "run": "echo up > up; read x < go"}]"#
+    let execution = try await shell(
+      plan,
+      """
+      mkfifo up go; trap '' INT QUIT
+      $RUNBOOK plan.json & p=$!
+      read x < up; kill -INT $p; kill -QUIT $p; sleep 0.2; echo go > go; wait $p; echo "status $?"
+      $RUNBOOK plan.json & p=$!
+      read x < up; kill -TERM $p; wait $p; echo "status $?"
+      """)
+    let statuses = execution.lines.filter { $0.hasPrefix("status") }
+    #expect(statuses == ["status 0", "status 143"], "\(execution.output)")
+  }
+
+  // MARK: Looking before
+
+  @Test("--dry-run says what would run, --explain why, and --force runs what is up to date")
+  func dryRun() async throws {
+    let execution = try await shell(
+      """
+      [{"name": "make", "run": "cat in > out; echo x >> log", "inputs": "in", "outputs": "out", "group": "g"},
+       {"name": "use", "run": "cat out > last", "inputs": "out", "outputs": "last", "after": "g"},
+       {"name": "apart", "run": "touch apart", "outputs": "apart"}]
+      """,
+      """
+      echo 1 > in; $RUNBOOK -q plan.json > text
+      $RUNBOOK -n plan.json; echo --
+      rm out; $RUNBOOK -n --explain plan.json; echo --; $RUNBOOK --explain plan.json | grep runs; echo --
+      $RUNBOOK --force -q plan.json | tail -n 1; wc -l < log
+      """)
+    let parts = execution.output.components(separatedBy: "--\n")
+    #expect(parts.count == 4)
+    #expect(parts[0] == "3 steps are up to date\n")
+    #expect(
+      parts[1] == """
+        1. make [g]
+           runs: 'out' is not there
+           $ cat in > out; echo x >> log
+        2. use, after g
+           runs: 'g' runs before
+           $ cat out > last
+        1 step is up to date
+
+        """)
+    #expect(parts[2].hasPrefix("make | runs: 'out' is not there\nuse | runs: "))
+    #expect(parts[3].contains(": 3 succeeded\n") && parts[3].hasSuffix("3\n"))
+  }
+}
