@@ -17,8 +17,7 @@ struct PathSegment {
 }
 
 extension ProcedureTimeline.Snapshot {
-  /// What one procedure waited for before it started, each cause with its time, in the order in which
-  /// causes come. A wait for its group is what the group waited for, as far as it did.
+  /// What one procedure waited for before it started, one after another. A wait for its group is what the group waited for, as far as it did.
   func waitSegments(of place: Int, step: Int) -> [PathSegment] {
     var segments: [PathSegment] = []
     var current = place
@@ -28,7 +27,7 @@ extension ProcedureTimeline.Snapshot {
       var time = entry.times.enqueued
       var hole: (from: Int64, to: Int64)?
       var covered = from
-      for wait in entry.waits where wait.cause != .heldEvent {
+      for wait in entry.stretches where wait.cause != .heldEvent {
         let (begin, end) = (max(time, from), min(time + wait.nanoseconds, to))
         time += wait.nanoseconds
         guard begin < end else { continue }

@@ -119,29 +119,42 @@ private struct PathIndex {
     return (.beginning, nil)
   }
 
+  /// Back from the start: what it waited for last counts. A hundredth of the wait is no reason, where there is another:
+  /// who has waited for a holder waits some microseconds for a slot, too.
   private func ownLink(of place: Int) -> (ProcedureTimeline.Step.Link, Int?)? {
     let entry = snapshot.entries[place]
-    let times = entry.times
-    let begin = times.started ?? times.cancelled ?? times.finished ?? snapshot.end
-    // Those that there may be several of are not asked for.
-    let waits = Dictionary(entry.waits.map { ($0.cause, $0) }) { first, _ in first }
-    if let wait = waits[.slot], wait.nanoseconds >= waits[.exclusion]?.nanoseconds ?? 0,
-      let before = finisher(in: WaitNames.Home(of: entry), until: begin, not: place)
-    {
-      return (.slot, before)
+    let begin = entry.times.started ?? entry.times.cancelled ?? entry.times.finished ?? snapshot.end
+    let waits = entry.stretches.filter { $0.cause != .heldEvent }
+    let whole = waits.reduce(0) { $0 + $1.nanoseconds }
+    var short: (ProcedureTimeline.Step.Link, Int?)?
+    var time = begin
+    for wait in waits.reversed() {
+      if let link = link(of: wait, until: time, of: place) {
+        if wait.nanoseconds >= whole / 100 { return link }
+        short = short ?? link
+      }
+      time -= wait.nanoseconds
     }
-    if let id = waits[.exclusion]?.blockerID, let holder = snapshot.places[id] {
-      return (.exclusion, holder)
-    }
+    if let short { return short }
     let known = entry.dependencies.compactMap { snapshot.places[$0] }
       .filter { end(of: $0) <= begin }
-    let last = known.max { (end(of: $0), $0) < (end(of: $1), $1) }
-    if let before = waits[.barrier]?.blockerID.flatMap({ snapshot.places[$0] }),
-      last.map({ end(of: $0) < end(of: before) }) ?? true
-    {
-      return (.barrier, before)
+    return known.max { (end(of: $0), $0) < (end(of: $1), $1) }.map { (.dependency, $0) }
+  }
+
+  /// The procedure that ended that wait; nil if none did, or none that is known.
+  private func link(
+    of wait: ProcedureTimeline.Wait, until time: Int64, of place: Int
+  ) -> (ProcedureTimeline.Step.Link, Int?)? {
+    let blocker = wait.blockerID.flatMap { snapshot.places[$0] }
+    switch wait.cause {
+    case .slot:
+      let home = WaitNames.Home(of: snapshot.entries[place])
+      return finisher(in: home, until: time, not: place).map { (.slot, $0) }
+    case .exclusion: return blocker.map { (.exclusion, $0) }
+    case .barrier: return blocker.map { (.barrier, $0) }
+    case .dependency: return blocker.map { (.dependency, $0) }
+    case .condition, .group, .suspension, .worker, .heldEvent: return nil
     }
-    return last.map { (.dependency, $0) }
   }
 
   /// The one that gave back a slot last before that.

@@ -51,12 +51,15 @@ extension ProcedureTimeline {
     /// The dependencies that ended before it started, in that order: entries of this timeline.
     public let dependencies: [Int]
 
-    /// Where its waiting went, in the order in which causes come: each cause once, but for a condition
-    /// of each name, and a held event of each kind.
+    /// Where its waiting went: each cause once, but for a condition of each name, and a held event of each kind. In
+    /// the order in which it waited for each of them first.
     ///
     /// Those before the start add up to the time from `enqueued` to `started`, or to `cancelled`, to
     /// the nanosecond. A held event comes after the start, and is not part of that sum.
-    public internal(set) var waits: [Wait]
+    public var waits: [Wait] { stretches.count < 2 ? stretches : stretches.joined }
+
+    /// The same, one after another as they happened.
+    var stretches: [Wait]
 
     /// The worker's place, from 0: no two procedures are in one lane at the same time, but for a group
     /// and those below it. Nil if it has not started.
@@ -81,7 +84,7 @@ extension ProcedureTimeline {
     public let cause: WaitCause
 
     /// For how long.
-    public let duration: Duration
+    public var duration: Duration { .nanoseconds(nanoseconds) }
 
     /// By name: the last dependency, the procedure that kept the barrier closed, the condition, or the
     /// procedure that held the exclusion; of a held event `willExecute` or `willFinish`; of a wait for
@@ -101,7 +104,7 @@ extension ProcedureTimeline {
     var nanoseconds: Int64
   }
 
-  /// Why a procedure waited. In this order, one after another.
+  /// Why a procedure waited.
   public enum WaitCause: String, Sendable, Hashable, CaseIterable {
     /// For its dependencies, until the last had finished.
     case dependency
@@ -124,5 +127,27 @@ extension ProcedureTimeline {
 
     /// For people: `held event`.
     public var label: String { self == .heldEvent ? "held event" : rawValue }
+  }
+}
+
+extension [ProcedureTimeline.Wait] {
+  /// Each cause once. Of several stretches the last one's blocker counts.
+  fileprivate var joined: [ProcedureTimeline.Wait] {
+    var joined: [ProcedureTimeline.Wait] = []
+    for wait in self {
+      let place = joined.firstIndex {
+        guard $0.cause == wait.cause else { return false }
+        // Of these the blocker is no procedure, but what is waited for.
+        return wait.cause != .condition && wait.cause != .heldEvent || $0.blocker == wait.blocker
+      }
+      guard let place else {
+        joined.append(wait)
+        continue
+      }
+      let before = joined[place].nanoseconds
+      joined[place] = wait
+      joined[place].nanoseconds += before
+    }
+    return joined
   }
 }

@@ -43,7 +43,7 @@ extension ProcedureTimeline {
       self.rootNames = rootNames
       self.limits = limits
       let names = Names(of: records)
-      var entries = records.map { Entry($0, origin: clocks[$0.root].origin, names) }
+      var entries = records.map { Entry($0, names) }
       start = entries.map(\.times.enqueued).min() ?? 0
       let isComplete = entries.allSatisfy { $0.times.finished != nil }
       let last = entries.map { $0.times.finished ?? $0.times.started ?? $0.times.enqueued }.max()
@@ -76,7 +76,6 @@ extension ProcedureTimeline {
   struct Names {
     private var types: [ObjectIdentifier: String] = [:]
     private var names: [UInt64: String] = [:]
-    private var ends: [UInt64: Int64] = [:]
 
     init(of records: [RecordedProcedure]) {
       for record in records {
@@ -84,34 +83,21 @@ extension ProcedureTimeline {
         let type = types[key] ?? String(describing: record.type)
         types[key] = type
         names[record.id] = record.name ?? type
-        ends[record.id] = record.finished
       }
     }
 
     func type(_ type: AnyClass) -> String { types[ObjectIdentifier(type)] ?? "" }
     func name(_ id: UInt64) -> String? { names[id] }
-
-    /// Of those, the one that ended last; of several the one that was noted last.
-    func last(of ids: [UInt64]) -> UInt64? {
-      var last: UInt64?
-      for id in ids where last.map({ (ends[id] ?? .min) >= (ends[$0] ?? .min) }) ?? true {
-        last = id
-      }
-      return last
-    }
   }
 }
 
 extension ProcedureTimeline.Entry {
-  init(
-    _ record: RecordedProcedure, origin: ContinuousClock.Instant,
-    _ names: ProcedureTimeline.Names
-  ) {
+  init(_ record: RecordedProcedure, _ names: ProcedureTimeline.Names) {
     func known(_ nanoseconds: Int64) -> Int64? {
       nanoseconds == RecordedProcedure.never ? nil : nanoseconds
     }
     func instant(_ nanoseconds: Int64?) -> ContinuousClock.Instant? {
-      nanoseconds.map { origin.advanced(by: .nanoseconds($0)) }
+      nanoseconds.map { RecordClock.origin.advanced(by: .nanoseconds($0)) }
     }
     times = Times(
       enqueued: record.enqueued, ready: known(record.ready), started: known(record.started),
@@ -123,7 +109,7 @@ extension ProcedureTimeline.Entry {
     type = names.type(record.type)
     name = record.name ?? type
     isGroup = record.isGroup
-    enqueued = origin.advanced(by: .nanoseconds(record.enqueued))
+    enqueued = RecordClock.origin.advanced(by: .nanoseconds(record.enqueued))
     ready = instant(times.ready)
     started = instant(times.started)
     executing = instant(times.executing)
@@ -139,59 +125,33 @@ extension ProcedureTimeline.Entry {
     }
     var seen = Set<UInt64>()
     dependencies = record.dependencies.filter { seen.insert($0).inserted }.map { Int($0) }
-    waits = Self.waits(of: record, names)
-  }
-
-  private static func waits(
-    of record: RecordedProcedure, _ names: ProcedureTimeline.Names
-  ) -> [ProcedureTimeline.Wait] {
-    var rest = record.readyWait
-    if let exclusion = record.exclusion { rest -= exclusion.times }
-    let isChild = record.parent != 0
-    let last = names.last(of: record.dependencies)
-    let holder = record.exclusion.flatMap { $0.holder == 0 ? nil : $0.holder }
-    func wait(
-      _ cause: ProcedureTimeline.WaitCause, _ nanoseconds: Int64, _ blocker: String? = nil,
-      _ id: UInt64? = nil, _ category: String? = nil
-    ) -> ProcedureTimeline.Wait? {
-      guard nanoseconds != 0 else { return nil }
-      return ProcedureTimeline.Wait(
-        cause: cause, duration: .nanoseconds(nanoseconds), blocker: blocker,
-        blockerID: id.map { Int($0) }, category: category, nanoseconds: nanoseconds)
-    }
-    let conditions = (record.conditionWaits ?? []).inOrderOfNames.map {
-      wait(.condition, $0.nanoseconds, $0.name)
-    }
-    let before = [
-      wait(.dependency, record.dependencyWait, last.flatMap(names.name), last),
-      wait(.barrier, isChild ? 0 : record.orderWait),
-    ]
-    let after = [
-      wait(.group, rest.group + (isChild ? record.orderWait : 0)),
-      wait(.suspension, rest.suspension),
-      wait(
-        .exclusion, record.exclusion?.times.total ?? 0, holder.flatMap(names.name), holder,
-        record.exclusion?.category),
-      wait(.slot, rest.slot),
-      wait(.worker, rest.worker),
-      wait(.heldEvent, record.heldExecuteWait, "willExecute"),
-      wait(.heldEvent, record.heldFinishWait, "willFinish"),
-    ]
-    return (before + conditions + after).compactMap(\.self)
+    stretches = record.waits.map { ProcedureTimeline.Wait($0, names) }
   }
 }
 
-extension [ConditionWait] {
-  /// Each name once, in the order in which they were asked first.
-  fileprivate var inOrderOfNames: [(name: String?, nanoseconds: Int64)] {
-    var sums: [(name: String?, nanoseconds: Int64)] = []
-    for wait in self {
-      if let place = sums.firstIndex(where: { $0.name == wait.name }) {
-        sums[place].nanoseconds += wait.nanoseconds ?? 0
-      } else {
-        sums.append((wait.name, wait.nanoseconds ?? 0))
-      }
+extension ProcedureTimeline.Wait {
+  init(_ wait: RecordedWait, _ names: ProcedureTimeline.Names) {
+    cause = ProcedureTimeline.WaitCause(wait.cause)
+    nanoseconds = wait.nanoseconds
+    blocker =
+      wait.cause == .exclusion ? names.name(wait.other) : wait.name ?? names.name(wait.other)
+    blockerID = wait.other == 0 ? nil : Int(wait.other)
+    category = wait.cause == .exclusion ? wait.name : nil
+  }
+}
+
+extension ProcedureTimeline.WaitCause {
+  fileprivate init(_ cause: RecordedWait.Cause) {
+    switch cause {
+    case .dependency: self = .dependency
+    case .barrier: self = .barrier
+    case .condition: self = .condition
+    case .group: self = .group
+    case .suspension: self = .suspension
+    case .exclusion: self = .exclusion
+    case .slot: self = .slot
+    case .worker: self = .worker
+    case .heldEvent: self = .heldEvent
     }
-    return sums
   }
 }

@@ -16,8 +16,8 @@ public import Procedures
 /// queue's clock: in a test with virtual time, or a simulation, times are virtual.
 ///
 /// ## Cost
-/// A queue that is not recorded pays one load. One that is pays some time and memory for each procedure,
-/// and takes no lock that workers share. The newest `capacity` procedures that have finished are kept,
+/// A queue that is not recorded pays one load. One that is pays some time and memory for each procedure, and workers
+/// share no other lock than that of their queue. The newest `capacity` procedures that have finished are kept,
 /// with their errors, but not the procedures themselves.
 ///
 /// ## Thread safety
@@ -27,7 +27,7 @@ public final class ProcedureTimeline: Sendable {
 
   /// Makes a timeline that keeps the newest `capacity` procedures that have finished.
   ///
-  /// - Parameter capacity: at least 1. Each place takes 8 bytes, and each record some 170, and what it keeps of errors and names.
+  /// - Parameter capacity: at least 1. Each place takes 8 bytes once it is used, and each record some 400, and what it keeps of errors and names.
   public init(capacity: Int = 100_000) {
     store = RecordStore(capacity: capacity)
   }

@@ -24,9 +24,7 @@ enum WaitNames {
     for place in entries.indices {
       let entry = entries[place]
       guard entry.nanosecondsWaited(for: .barrier) != 0 else { continue }
-      let end =
-        entry.times.enqueued + entry.nanosecondsWaited(for: .dependency)
-        + entry.nanosecondsWaited(for: .barrier)
+      let end = entry.end(ofLast: .barrier)
       waiters[Home(of: entry), default: []].append((place, end))
     }
     guard !waiters.isEmpty else { return }
@@ -42,10 +40,10 @@ enum WaitNames {
         guard let place = lastFinisher(in: order, until: waiter.end, before: waiter.place) else {
           continue
         }
-        for index in entries[waiter.place].waits.indices
-        where entries[waiter.place].waits[index].cause == .barrier {
-          entries[waiter.place].waits[index].blocker = entries[place].name
-          entries[waiter.place].waits[index].blockerID = entries[place].id
+        for index in entries[waiter.place].stretches.indices
+        where entries[waiter.place].stretches[index].cause == .barrier {
+          entries[waiter.place].stretches[index].blocker = entries[place].name
+          entries[waiter.place].stretches[index].blockerID = entries[place].id
         }
       }
     }
@@ -69,14 +67,24 @@ enum WaitNames {
     // A group is enqueued before its children: what it waited for is known by then.
     for place in entries.indices {
       guard let parent = entries[place].parent.flatMap({ places[$0] }),
-        let index = entries[place].waits.firstIndex(where: { $0.cause == .group }),
         let longest = entries[parent].waits.filter({ $0.cause != .heldEvent })
           .max(by: { $0.nanoseconds < $1.nanoseconds })
       else { continue }
-      entries[place].waits[index].groupCause = longest.groupCause ?? longest.cause
-      entries[place].waits[index].blocker = longest.blocker
-      entries[place].waits[index].blockerID = longest.blockerID
-      entries[place].waits[index].category = longest.category
+      for index in entries[place].stretches.indices
+      where entries[place].stretches[index].cause == .group {
+        entries[place].stretches[index].groupCause = longest.groupCause ?? longest.cause
+        entries[place].stretches[index].blocker = longest.blocker
+        entries[place].stretches[index].blockerID = longest.blockerID
+        entries[place].stretches[index].category = longest.category
+      }
     }
+  }
+}
+
+extension ProcedureTimeline.Entry {
+  /// When it waited for that last; from when it was enqueued.
+  fileprivate func end(ofLast cause: ProcedureTimeline.WaitCause) -> Int64 {
+    let last = stretches.lastIndex { $0.cause == cause }
+    return times.enqueued + stretches.prefix((last ?? -1) + 1).reduce(0) { $0 + $1.nanoseconds }
   }
 }

@@ -256,7 +256,72 @@ private struct Slow: Condition {
     other.add(late)
     scenario.at(1) { second.add(dependency: late) }
     let snapshot = try scenario.run()
-    #expect(snapshot.waits(of: "second") == ["dependency 3.0", "slot 1.0"])
+    #expect(snapshot.waits(of: "second") == ["slot 1.0", "dependency 3.0"])
     #expect(snapshot.entry(named: "second")?.faults == [])
+  }
+
+  @Test("V1: a condition that answers at once hides no other cause", arguments: [false, true])
+  func answeredCondition(isLast: Bool) throws {
+    let scenario = Scenario()
+    let disk = ExclusionCategory(named: "disk", in: ExclusionDomain(name: "timeline"))
+    let (holder, waiter) = (lasting(3, "holder"), lasting(1, "waiter"))
+    if !isLast { waiter.add(condition: BlockCondition { true }) }
+    for procedure in [holder, waiter] { procedure.add(condition: AtMost(1, of: disk)) }
+    if isLast { waiter.add(condition: BlockCondition { true }) }
+    let suspended = lasting(1, "suspended")
+    suspended.add(condition: BlockCondition { true })
+    scenario.queue.add(holder, waiter)
+    scenario.at(4) { [queue = scenario.queue] in
+      queue.isSuspended = true
+      queue.add(suspended)
+    }
+    scenario.at(14) { [queue = scenario.queue] in queue.isSuspended = false }
+    let snapshot = try scenario.run()
+    #expect(snapshot.waits(of: "waiter") == ["exclusion 3.0 (holder)"])
+    #expect(snapshot.waits(of: "suspended") == ["suspension 10.0"])
+    for entry in snapshot.entries { #expect(entry.faults == []) }
+  }
+
+  @Test("V1: waits come in the order in which they happened, and the path follows the last of them")
+  func inOrder() throws {
+    let scenario = Scenario(limit: 1)
+    let other = scenario.simulation.makeQueue(name: "other")
+    scenario.timeline.record(other)
+    let disk = ExclusionCategory(named: "disk", in: ExclusionDomain(name: "timeline"))
+    let (holder, waiter) = (lasting(14, "holder"), lasting(1, "waiter"))
+    for procedure in [holder, waiter] { procedure.add(condition: AtMost(1, of: disk)) }
+    other.add(holder)
+    scenario.queue.add(lasting(10, "first"), waiter)
+    let snapshot = try scenario.run()
+    #expect(snapshot.waits(of: "waiter") == ["slot 10.0", "exclusion 4.0 (holder)"])
+    #expect(snapshot.criticalPath.map(\.entry.name) == ["holder", "waiter"])
+    #expect(snapshot.entry(named: "waiter")?.faults == [])
+  }
+
+  @Test("V1: where there is no barrier none is waited for, on a live queue")
+  func noBarrier() async {
+    let queue = ProcedureQueue()
+    let timeline = ProcedureTimeline()
+    timeline.record(queue)
+    for _ in 0..<100 {
+      queue.add(GroupProcedure(BlockProcedure {}, GroupProcedure(BlockProcedure {})))
+    }
+    await queue.waitUntilAllFinished()
+    let entries = timeline.entries
+    #expect(entries.count == 400)
+    #expect(entries.flatMap(\.waits).filter { $0.cause == .barrier }.isEmpty)
+    for entry in entries { #expect(entry.faults == []) }
+  }
+
+  @Test("V1: what one timeline has begun to record is right also when another one takes over")
+  func takenOver() throws {
+    let scenario = Scenario(limit: 1)
+    scenario.queue.add(lasting(3, "first"), lasting(1, "second"))
+    let later = ProcedureTimeline()
+    scenario.at(1) { [queue = scenario.queue] in later.record(queue) }
+    scenario.at(2) { [queue = scenario.queue] in queue.isSuspended = true }
+    scenario.at(8) { [queue = scenario.queue] in queue.isSuspended = false }
+    let snapshot = try scenario.run()
+    #expect(snapshot.waits(of: "second") == ["slot 2.0", "suspension 6.0"])
   }
 }

@@ -43,7 +43,6 @@ extension Procedure {
       if let more = core.advance(self, after: core.machine.post(.goOn)) {
         aftermath = more.following(aftermath)
       }
-      core.record.open?.note(core.machine)
       return .added(aftermath, released: request)
     }
     switch addition {
@@ -144,7 +143,7 @@ extension Procedure {
       guard core.machine.isEvaluating(attempt), let home = core.home,
         let serial = core.requirements?.progress?.expectAnswer()
       else { return nil }
-      core.record.open?.noteCondition(condition)
+      core.noteCondition(condition)
       return (serial, home.context)
     }
     guard let (serial, context) = start else { return }
@@ -183,7 +182,6 @@ extension Procedure {
       }
       let effect = core.machine.post(.conditionBrings(procedures.count))
       let aftermath = effect == .wait ? home.makeWaiting(self) : nil
-      core.record.open?.note(core.machine)
       return (home, first, aftermath)
     }
     guard let (home, first, aftermath) = start else { return false }
@@ -238,7 +236,6 @@ extension ProcedureCore {
       return !isPrepared && progress.prepare() ? .prepare(entry.condition) : .evaluate(entry)
     }
     let effect = machine.post(.conditionsSatisfied)
-    record.open?.note(machine)
     return .satisfied(advance(procedure, after: effect, onWorkerOf: list))
   }
 }

@@ -40,7 +40,7 @@ final class ExclusionRequest: SchedulingRequest, ExclusionWaiter, @unchecked Sen
 
   /// Where its waiting is recorded, if the procedure is. Guarded by the lock of the list, once the request
   /// is in it.
-  @safe @exclusivity(unchecked) var wait: ExclusionWait?
+  @safe @exclusivity(unchecked) var record: ProcedureRecord?
   /// The record of the procedure that made room for it, if it has one.
   @safe @exclusivity(unchecked) var admittedBy = RecordID.none
 

@@ -382,11 +382,6 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
 extension Procedure {
   /// The group that it was a child of went away.
   fileprivate final func leaveHome() {
-    // The record refers to what the list keeps.
-    let record = read { core in
-      core.leaveHome()
-      return core.record.abandon()
-    }
-    record?.release()
+    read { $0.leaveHome() }
   }
 }

@@ -329,7 +329,6 @@ extension ProcedureCore {
   ) -> Bool {
     guard noteMark(withErrors: errors) == .none else { return false }
     if isExclusive { home?.withdraw(procedure) }
-    if let record = record.open { record.noteCancel(missesDependency: missesDependency) }
     switch reason {
     case .requested, .failure: break  // told by the errors
     case .deadlineExceeded, .taskCancelled:

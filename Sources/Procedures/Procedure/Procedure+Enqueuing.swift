@@ -38,7 +38,7 @@ extension Procedure {
       let standing = MemberStanding(
         urgency: core.urgency, readiness: effect.readiness,
         attempt: core.machine.attempt, role: role, isInBatch: isInBatch)
-      let isRecorded = core.beginRecord(of: self, in: list)
+      if list.isRecorded { core.beginRecord(of: self, in: list) }
       let aftermath: ReadyList.Aftermath
       let request =
         standing.readiness == .start ? core.exclusionRequest(for: self, in: list) : nil
@@ -53,7 +53,7 @@ extension Procedure {
       if core.isMember, list.isGroup { _ = core.machine.post(.joinGroup) }
       if insertion == .refused { childList?.owner?.leave() }
       if insertion == .held { _ = core.machine.post(.dependencyAdded) }
-      if isRecorded ? insertion == .held || insertion == .refused : list.recording.isUsed {
+      if core.isWatched || list.isRecorded {
         core.noteInsertion(of: self, in: list, insertion)
       }
       return aftermath
@@ -87,9 +87,7 @@ extension Procedure {
     if let groupCancel { join(groupCancel, isMarked: isMarked) }
     if let childList {
       childList.adoptEverywhere(list.context)
-      if let recording = list.recording.current {
-        childList.recordChildren(of: self, in: recording)
-      }
+      list.recordChildren(of: self)
       dependencyFinished()
     }
     wait(for: consume dependencies)

@@ -65,16 +65,9 @@ extension Procedure {
       case .retire:
         releaseWork()
         if case .task(let task)? = begun { task.submitFirstStep(on: worker.context) }
-        switch consume detail {
-        case .end(let leaving):
-          leaving.record?.publish(named: derivedName)
-          return .retired(waiters: leave(leaving, on: worker))
-        case .record(let record):
-          record.publish(named: derivedName)
-          return .retired(waiters: nil)
-        case .none, .movesTo, .delivery:
-          return .retired(waiters: nil)
-        }
+        guard case .end(let leaving) = consume detail else { return .retired(waiters: nil) }
+        leaving.record?.publish(named: derivedName)
+        return .retired(waiters: leave(leaving, on: worker))
       }
       let isHeard = next.asksGroup && askGroupAtOnce(on: worker)
       next = update { core in
@@ -144,7 +137,7 @@ extension Procedure {
   @inline(never)
   private func leave(_ leaving: Leaving, on worker: Worker) -> [FinishWaiter]? {
     var (onlyDependency, firstDependent) = (leaving.onlyDependency, leaving.firstDependent)
-    leaving.attachments.noteLeft()
+    leaving.attachments.forEach { $0.procedureDidLeave() }
     onlyDependency.takeDependency()?.leave()
     if let edge = firstDependent.takeDependent() {
       // Whoever has others wait for it knows of it.

@@ -68,7 +68,6 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
     #if MODEL || CHAOS
       precondition(membership.line == .none, "Internal inconsistency: a member was released")
     #endif
-    core.record.abandon()?.release()
     if core.mayHaveDependencies, !core.machine.isRetired { core.releaseDependencies() }
   }
 

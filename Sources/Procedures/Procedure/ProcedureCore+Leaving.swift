@@ -6,10 +6,11 @@ struct Leaving: Sendable {
   let onlyDependency: PlainEdge
   let firstDependent: PlainEdge
   /// Its record, if it is recorded.
-  let record: ProcedureRecord?
+  let record: FinishedRecord?
 
-  /// Whether there is nothing but the record.
-  var isEmpty: Bool { attachments.isEmpty && onlyDependency.isEmpty && firstDependent.isEmpty }
+  var isEmpty: Bool {
+    attachments.isEmpty && onlyDependency.isEmpty && firstDependent.isEmpty && record == nil
+  }
 }
 
 extension ProcedureCore {
@@ -19,7 +20,6 @@ extension ProcedureCore {
     if mayHaveDependencies || !firstDependent.isEmpty || machine.isFailed || machine.isCancelled {
       return leaveMuch(&detail)
     }
-    if record.exists, let record = endRecord() { detail = .record(record) }
     leaveHome()
   }
 
@@ -27,17 +27,13 @@ extension ProcedureCore {
   private mutating func leaveMuch(_ detail: inout NextStep.Detail) {
     // A procedure that asks why it did not succeed learns its group: that reports the cause.
     let origin = isMember && (machine.isCancelled || machine.isFailed) ? homeOwner : nil
-    let record = record.exists ? endRecord() : nil
+    let record = endRecord()
     leaveHome()
     let leaving = Leaving(
       attachments: attachments.takeLeaving(),
       onlyDependency: exchange(&onlyDependency, with: PlainEdge()),
       firstDependent: exchange(&firstDependent, with: PlainEdge()), record: record)
-    if !leaving.isEmpty {
-      detail = .end(leaving)
-    } else if let record {
-      detail = .record(record)
-    }
+    if !leaving.isEmpty { detail = .end(leaving) }
     if let origin { attachments.with(Ending.self) { $0.origin = origin } }
   }
 }

@@ -11,8 +11,6 @@ struct NextStep: Sendable {
     case delivery(ObserverDelivery)
     /// At the last step.
     case end(Leaving)
-    /// At the last step of one that has nothing to release.
-    case record(ProcedureRecord)
 
     /// Whether observers receive the event.
     var isObserved: Bool {
@@ -57,12 +55,10 @@ extension ProcedureCore {
       } else if !observers.isEmpty {
         prepareDelivery(of: event, &detail)
       }
-    case .waitForPendingEvents, .announceChildren, .execute:
-      if let record = record.open { record.note(step, holding: machine.awaitedHold) }
     case .retire:
       leave(&detail)
-    case .idle, .waitForGroup, .handOver, .evaluateConditions, .settleChildren, .askGroup,
-      .hearChildren:
+    case .idle, .waitForPendingEvents, .waitForGroup, .handOver, .evaluateConditions,
+      .announceChildren, .execute, .settleChildren, .askGroup, .hearChildren:
       break
     }
     return next

@@ -12,10 +12,10 @@ internal import ProcedurePrimitives
     static let isMember = Flags(rawValue: 1)
     static let hasMadeVoid = Flags(rawValue: 2)
     static let isFromClosure = Flags(rawValue: 4)
-    static let isRecorded = Flags(rawValue: 8)
+    static let isWatched = Flags(rawValue: 8)
   }
 
-  var machine: ProcedureStateMachine
+  private var life: ProcedureStateMachine
   private var flags: Flags = []
   /// The list whose workers run its turns, from enqueued until retired.
   ///
@@ -34,7 +34,7 @@ internal import ProcedurePrimitives
   var urgency = Urgency()
 
   init(isGroup: Bool) {
-    machine = ProcedureStateMachine(isGroup: isGroup)
+    life = ProcedureStateMachine(isGroup: isGroup)
   }
 
   /// Whether it is a member of `home`: not if its group refused it.
@@ -43,17 +43,27 @@ internal import ProcedurePrimitives
     set { if newValue { flags.insert(.isMember) } else { flags.remove(.isMember) } }
   }
 
-  /// Where it is recorded what it did, if its queue, or a group around it, is recorded.
-  var record: OwnRecord {
-    @inline(__always) get {
-      flags.contains(.isRecorded)
-        ? attachments.existing(RecordHolder.self)?.record ?? OwnRecord() : OwnRecord()
+  /// Whether an attachment is called after each change of the machine. One load.
+  var isWatched: Bool {
+    @inline(__always) get { flags.contains(.isWatched) }
+    set { if newValue { flags.insert(.isWatched) } else { flags.remove(.isWatched) } }
+  }
+
+  /// The life of the procedure. Every event and every step goes through here, so a watcher misses none.
+  var machine: ProcedureStateMachine {
+    @inline(__always) _read { yield life }
+    @inline(__always) _modify {
+      yield &life
+      if isWatched { notifyWatcher() }
     }
-    @inline(__always) set {
-      guard newValue.exists || flags.contains(.isRecorded) else { return }
-      attachments.with(RecordHolder.self) { $0.record = newValue }
-      flags.insert(.isRecorded)
-    }
+  }
+
+  /// Not before it is a member of a list, nor when it has left.
+  @inline(never)
+  mutating func notifyWatcher() {
+    guard let home else { return }
+    let attachments = attachments
+    attachments.forEach { $0.lifeDidChange(&self, in: home) }
   }
 
   /// Whether it has finished with `()`, which is not worth an attachment.
@@ -107,8 +117,8 @@ internal import ProcedurePrimitives
     of procedure: Procedure, onWorkerOf list: ReadyList?, after dependency: RecordID?
   ) -> ReadyList.Aftermath? {
     guard !machine.isRetired else { return nil }
+    if isWatched, let dependency { noteDependency(dependency) }
     let effect = machine.post(.dependencyDone)
-    record.open?.note(machine, after: dependency)
     if effect == .none, machine.mayStart, let home = unsafe storedHome {
       return unsafe home._withUnsafeGuaranteedRef { $0.aftermathOfWaitingOn() }
     }
@@ -134,7 +144,7 @@ internal import ProcedurePrimitives
   ) -> ExclusionRequest? {
     let request = requirements?.exclusion?.makeRequest(
       for: procedure, in: list, priority: urgency.priority)
-    if let request, request.wait == nil { request.wait = record.open?.expectExclusion() }
+    if let request, request.record == nil { request.record = record }
     return request
   }
 }

@@ -4,6 +4,8 @@ extension ProcedureQueue: RecordedOwner {
   func unfinishedRecords(in store: RecordStore) -> [RecordedProcedure] {
     list.unfinishedRecords(in: store)
   }
+
+  func endRecording(in store: RecordStore) { list.endRecording(in: store) }
 }
 
 extension RecordStore {

@@ -1,210 +1,218 @@
 internal import ProcedurePrimitives
 
-/// The record of one procedure, from when it is enqueued: a place in a block of the store's memory.
+/// The record of one procedure, from when it is enqueued.
 ///
-/// One owner hands it on, without counting: the procedure, until its last turn, and then the store. What is
-/// in it is guarded by the procedure's lock, and does not change once the procedure has finished.
-@safe struct ProcedureRecord: @unchecked Sendable {
+/// It changes under the lock of the list that the procedure is in, and what is noted of the procedure itself under
+/// that of the procedure, too. Once the procedure has finished it changes no more.
+final class ProcedureRecord: @unchecked Sendable {
   /// Whether there ever was a timeline: without one a dependent need not ask for the record.
   static let isUsed = AtomicByte(0)
 
-  @safe struct Content: Sendable {
-    // That of the procedure's list, which keeps it as long as the procedure is its member.
-    fileprivate let recording: Unmanaged<ListRecording>
-    fileprivate var exclusion: ExclusionWait?
-    var content: RecordedProcedure
+  let id: RecordID
+  let store: RecordStore
+  private let history: HindranceHistory
+  @safe @exclusivity(unchecked) private var open: OpenRecord
+
+  /// Begins one, under the lock of the list.
+  init(of type: AnyClass, isGroup: Bool, _ life: RecordedLife, in recording: ListRecording) {
+    store = recording.store
+    history = recording.history
+    let number = recording.store.nextNumber()
+    id = RecordID(number, in: recording.store)
+    let sample = recording.history.sample()
+    let content = RecordedProcedure(
+      id: number, in: recording, type: type, isGroup: isGroup, at: sample.now)
+    open = OpenRecord(content, at: sample)
+    open.move(to: life, missesDependency: false, at: sample)
   }
 
-  private let place: UnsafeMutablePointer<Content>
+  var content: RecordedProcedure { open.content }
 
-  /// - Parameter bits: of a record that the caller owns.
-  @inline(__always)
-  init?(bits: UInt) {
-    guard let place = unsafe UnsafeMutablePointer<Content>(bitPattern: bits) else { return nil }
-    unsafe self.place = place
-  }
+  // MARK: What the procedure notes, under both locks
 
-  /// Begins one, in memory that the store has given for it.
-  @inline(__always)
-  init(
-    at place: UnsafeMutablePointer<Content>, in recording: ListRecording,
-    _ content: RecordedProcedure
-  ) {
-    unsafe place.initialize(
-      to: Content(recording: .passUnretained(recording), content: content))
-    unsafe self.place = place
-  }
-
-  /// The address, whose lowest bits are zero.
-  var bits: UInt { @inline(__always) get { UInt(bitPattern: unsafe place) } }
-
-  var number: UInt64 { unsafe place.pointee.content.id }
-
-  var id: RecordID { withRecording { RecordID(number, in: $0.store) } }
-
-  var content: RecordedProcedure {
-    @inline(__always) get { unsafe place.pointee.content }
-    @inline(__always) nonmutating _modify { yield unsafe &place.pointee.content }
-  }
-
-  /// Called by its owner, with no lock held: this may be the last reference to a user's error.
-  func release() { unsafe RecordBlock.release(place) }
-
-  /// Calls with the recording, without counting a reference.
-  @inline(__always)
-  private func withRecording<Result>(_ body: (ListRecording) -> Result) -> Result {
-    unsafe place.pointee.recording._withUnsafeGuaranteedRef(body)
-  }
-
-  @inline(__always)
-  private func sample() -> RecordSample { withRecording { $0.sample() } }
-  private var now: Int64 { withRecording { $0.clock.now } }
-
-  // MARK: Under the procedure's lock
-
-  func isIn(_ store: RecordStore) -> Bool { withRecording { $0.store === store } }
-
-  /// It has come some way before it was recorded.
-  func noteProgress(of machine: borrowing ProcedureStateMachine, at now: Int64) {
-    if machine.isCancelled { content.cancelled = now }
-    if machine.state > .pending { content.started = now }
-    if machine.state > .started { content.executing = now }
-  }
-
-  /// Something that it waits for has changed.
+  /// It has come to something else.
   ///
-  /// - Parameter dependency: the record of a dependency that has just ended.
-  func note(_ machine: borrowing ProcedureStateMachine, after dependency: RecordID? = nil) {
-    if let number = withRecording({ dependency?.number(in: $0.store) }) {
-      content.change { $0.dependencies.append(number) }
-    }
-    guard content.gate != .passed else { return }
-    let gate = machine.recordedGate
-    guard gate != content.gate else { return }
-    content.pass(to: gate, at: sample(), isDependency: dependency != nil)
+  /// - Parameter missesDependency: whether it waited for a dependency that has not finished.
+  func note(_ life: RecordedLife, missesDependency: Bool) {
+    open.move(to: life, missesDependency: missesDependency, at: history.sample())
+  }
+
+  /// A dependency has finished.
+  func note(_ dependency: RecordID) {
+    let number = dependency.number(inStoreOf: id)
+    open.endDependency(number, at: history.clock.now)
   }
 
   /// A condition is asked that does not answer at once.
   func noteCondition(_ name: String) {
-    if content.gate == .conditions { content.ask(name, at: now) }
+    open.ask(name, at: history.clock.now)
   }
 
-  /// It was cancelled.
+  /// A barrier of the queue holds it back.
+  func noteBarrier() { open.isHeld = true }
+
+  /// What is known so far, as if it waited for nothing from now on.
+  func soFar(missesDependency: Bool) -> RecordedProcedure {
+    var ended = open
+    ended.endStretch(missesDependency: missesDependency, at: history.sample())
+    return ended.content
+  }
+
+  // MARK: What its list notes
+
+  /// It had a slot at hand, and stands in line for what others exclude it from.
+  func enterLine(for category: @autoclosure () -> String?) {
+    guard open.life?.stage == .ready, open.line == nil else { return }
+    open.enterLine(for: category(), at: history.sample())
+  }
+
+  /// It goes on, or waits for something else.
   ///
-  /// - Parameter missesDependency: whether one had not finished.
-  func noteCancel(missesDependency: Bool) {
-    let sample = sample()
-    content.endHold(at: sample.now)
-    if content.cancelled == RecordedProcedure.never { content.cancelled = sample.now }
-    content.pass(to: .passed, at: sample, isDependency: missesDependency)
+  /// - Parameter holder: the record of the procedure that made room for it, if that is known.
+  func leaveLine(after holder: RecordID = .none) {
+    guard open.line != nil else { return }
+    let number = holder.number(inStoreOf: id)
+    open.leaveLine(after: number ?? 0, at: history.sample())
+  }
+}
+
+/// The record of a procedure that has finished, as the store keeps it.
+///
+/// Not the open record with what was added: a request for a category may keep that for longer, and release it under
+/// a lock, while errors are the user's objects.
+final class FinishedRecord: @unchecked Sendable {
+  /// Changes no more once it is published.
+  @safe @exclusivity(unchecked) private(set) var content: RecordedProcedure
+  /// Nil once it is there: the store has its records, which must not have the store.
+  @safe @exclusivity(unchecked) private var store: RecordStore?
+
+  init(_ content: RecordedProcedure, in store: RecordStore) {
+    self.content = content
+    self.store = store
   }
 
-  /// A step of its turn is about to be carried out: one that starts it, holds it, or comes after that.
-  ///
-  /// - Parameters:
-  ///   - step: which one.
-  ///   - held: the event that keeps it, if it is held.
-  func note(_ step: ProcedureStateMachine.Step, holding held: HoldableEvent? = nil) {
-    let sample = sample()
-    content.endHold(at: sample.now)
-    switch step {
-    case .event(.willExecute), .announceChildren, .execute:
-      if content.started == RecordedProcedure.never {
-        content.pass(to: .passed, at: sample)
-        content.started = sample.now
-      }
-      if step == .execute { content.executing = sample.now }
-    case .waitForPendingEvents:
-      content.beginHold(of: held, at: sample.now)
-    default:
-      break
-    }
-  }
-
-  /// It excludes others, and may have to wait in line for that.
-  ///
-  /// - Returns: where its request notes that.
-  func expectExclusion() -> ExclusionWait {
-    let wait = withRecording { ExclusionWait(of: number, in: $0) }
-    unsafe place.pointee.exclusion = wait
-    return wait
-  }
-
-  /// It is about to leave its list.
-  func noteEnd(_ end: RecordedProcedure.End) {
-    content.finished = now
-    content.endHold(at: content.finished)
-    content.end = end
-  }
-
-  /// It has a name, errors, or a reason. Called under the list's lock as well if it may have waited in line.
-  func noteEnd(name: String?, errors: [any Error], reason: CancellationReason?) {
-    let exclusion = unsafe place.pointee.exclusion.take()?.end()?.inside(content.readyWait)
-    content.change {
-      ($0.name, $0.errors, $0.reason, $0.exclusion) = (name, errors, reason, exclusion)
-    }
-  }
-
-  /// What is known so far, of one that has not finished. Called under the list's lock as well.
-  func current(
-    name: String?, errors: [any Error], reason: CancellationReason?, missesDependency: Bool
-  ) -> RecordedProcedure {
-    var current = content
-    let sample = sample()
-    current.pass(to: .passed, at: sample, isDependency: missesDependency)
-    current.endHold(at: sample.now)
-    let exclusion = unsafe place.pointee.exclusion?.soFar?.inside(current.readyWait)
-    current.change { values in
-      values.exclusion = exclusion
-      (values.name, values.errors, values.reason) = (name, errors, reason)
-    }
-    return current
-  }
-
-  // MARK: With no lock held
-
-  /// Puts it where the timeline finds it. Called by its owner in the procedure's last turn, before its
+  /// Puts it where the timeline finds it. Called with no lock held, in the procedure's last turn, before its
   /// dependents and waiters hear of its end.
   ///
   /// - Parameter derivedName: its name if the user has given it none; nil for that of its type.
   func publish(named derivedName: @autoclosure () -> String?) {
-    if content.name == nil, let name = derivedName() { content.change { $0.name = name } }
-    withRecording { recording in
-      unsafe Unmanaged.passUnretained(recording.store)._withUnsafeGuaranteedRef { $0.append(self) }
-    }
+    if content.name == nil, let name = derivedName() { content.name = name }
+    store.take()?.append(self)
   }
 }
 
-/// What a procedure has of its record, in one word: the record, from when it is enqueued until its last
-/// turn, and from then on the record's number, which those ask for that depended on it.
-struct OwnRecord: Sendable {
-  /// 0, or the bits of the record, or twice those of its identifier and one.
-  private var bits: UInt = 0
+/// A record, and the stretch of waiting that goes on.
+struct OpenRecord: Sendable {
+  var content: RecordedProcedure
+  /// Nil before the first note.
+  private(set) var life: RecordedLife?
+  /// A barrier of the queue holds it back.
+  var isHeld = false
+  /// The category that it stands in line for, while it does.
+  private(set) var line: Line?
+  private var condition: String?
+  /// When the stretch began, and what the list was until then.
+  private var begin: RecordSample
 
-  /// Whether the procedure is recorded, or was.
-  var exists: Bool { bits != 0 }
-
-  /// The record, if the procedure has not ended.
-  @inline(__always)
-  var open: ProcedureRecord? { bits & 1 == 0 ? ProcedureRecord(bits: bits) : nil }
-
-  /// `.none` if there is none.
-  var id: RecordID { open?.id ?? (exists ? RecordID(bits: UInt64(bits >> 1)) : .none) }
-
-  mutating func begin(_ record: ProcedureRecord) { bits = record.bits }
-
-  /// - Returns: the record, which the caller owns from here on, to publish it.
-  mutating func end() -> ProcedureRecord? {
-    guard let record = open else { return nil }
-    bits = UInt(truncatingIfNeeded: record.id.bits << 1 | 1)
-    return record
+  struct Line: Sendable {
+    let category: String?
   }
 
-  /// - Returns: the record, which the caller owns from here on, to release it.
-  mutating func abandon() -> ProcedureRecord? {
-    guard let record = open else { return nil }
-    bits = 0
-    return record
+  init(_ content: RecordedProcedure, at sample: RecordSample) {
+    self.content = content
+    begin = sample
+  }
+
+  mutating func move(to next: RecordedLife, missesDependency: Bool, at sample: RecordSample) {
+    endStretch(missesDependency: missesDependency, at: sample)
+    if next.isCancelled, life?.isCancelled != true { content.cancelled = sample.now }
+    switch next.stage {
+    case .dependencies, .evaluation, .conditions, .ending, .finishing: break
+    case .ready: content.ready = sample.now
+    case .started, .executing:
+      if content.started == RecordedProcedure.never { content.started = sample.now }
+      if next.stage == .executing, life?.stage != .executing { content.executing = sample.now }
+    case .finished: content.finished = sample.now
+    }
+    life = next
+  }
+
+  /// Notes what it waited for since the last note.
+  mutating func endStretch(missesDependency: Bool, at sample: RecordSample) {
+    let passed = sample.now - begin.now
+    if let held = life?.held {
+      content.append(
+        RecordedWait(.heldEvent, passed, name: held == .execute ? "willExecute" : "willFinish"))
+    }
+    switch life?.stage {
+    case .dependencies:
+      content.append(RecordedWait(missesDependency ? .dependency : causeOfOrder, passed))
+      isHeld = false
+    case .conditions:
+      content.append(RecordedWait(.condition, passed, name: condition))
+      condition = nil
+    case .evaluation, .ready: endReadyStretch(at: sample)
+    case .ending, .started, .executing, .finishing, .finished, nil: break
+    }
+    begin = sample
+  }
+
+  /// What it waits for if no dependency is missing: a barrier; its group, that has not announced it; or the scheduler.
+  private var causeOfOrder: RecordedWait.Cause {
+    if isHeld { return .barrier }
+    return content.parent == 0 ? .worker : .group
+  }
+
+  private mutating func endReadyStretch(at sample: RecordSample) {
+    if let line = line.take() {
+      content.append(RecordedWait(.exclusion, sample.now - begin.now, name: line.category))
+      return
+    }
+    // 1. How long each was there meanwhile, and when. To evaluate conditions it needs no slot.
+    var passed = ForEachHindrance<Int64>()
+    var moments = ForEachHindrance<Double>()
+    for hindrance in Hindrance.all {
+      let hinders = life?.stage == .evaluation && hindrance == .slot ? .worker : hindrance
+      passed[hinders] += sample.times[hindrance] - begin.times[hindrance]
+      moments[hinders] += sample.moments[hindrance] - begin.moments[hindrance]
+    }
+    // 2. In the order in which they were there.
+    func mean(_ hindrance: Hindrance) -> Double { moments[hindrance] / Double(passed[hindrance]) }
+    while true {
+      var first: Hindrance?
+      for hindrance in Hindrance.all where passed[hindrance] > 0 {
+        if first.map({ mean(hindrance) < mean($0) }) ?? true { first = hindrance }
+      }
+      guard let first else { return }
+      content.append(RecordedWait(first.recordedCause, passed[first]))
+      passed[first] = 0
+    }
+  }
+
+  mutating func endDependency(_ number: UInt64?, at now: Int64) {
+    if let number { content.dependencies.append(number) }
+    guard life?.stage == .dependencies else { return }
+    content.append(RecordedWait(.dependency, now - begin.now, other: number ?? 0))
+    begin.now = now
+  }
+
+  mutating func ask(_ name: String, at now: Int64) {
+    guard life?.stage == .conditions else { return }
+    content.append(RecordedWait(.condition, now - begin.now, name: condition))
+    (condition, begin.now) = (name, now)
+  }
+
+  mutating func enterLine(for category: String?, at sample: RecordSample) {
+    endReadyStretch(at: sample)
+    begin = sample
+    line = Line(category: category)
+  }
+
+  mutating func leaveLine(after holder: UInt64, at sample: RecordSample) {
+    let category = line.take()?.category
+    content.append(
+      RecordedWait(.exclusion, sample.now - begin.now, name: category, other: holder))
+    begin = sample
   }
 }
 
@@ -214,17 +222,17 @@ struct RecordID: Sendable {
   private static let numberBits = 47
 
   /// The mark of its store, and its number there.
-  fileprivate let bits: UInt64
+  private let bits: UInt64
 
-  fileprivate init(bits: UInt64) { self.bits = bits }
+  private init(bits: UInt64) { self.bits = bits }
 
   init(_ number: UInt64, in store: RecordStore) {
     bits = UInt64(store.mark) << Self.numberBits | number
   }
 
-  /// Its number, if it is in that store.
-  func number(in store: RecordStore) -> UInt64? {
+  /// Its number, if it is in the same store as the other.
+  func number(inStoreOf other: RecordID) -> UInt64? {
     let number = bits & (1 << Self.numberBits - 1)
-    return number != 0 && bits >> Self.numberBits == store.mark ? number : nil
+    return number != 0 && bits >> Self.numberBits == other.bits >> Self.numberBits ? number : nil
   }
 }

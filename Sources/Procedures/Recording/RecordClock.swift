@@ -1,18 +1,21 @@
 internal import Dispatch
 internal import ProcedurePrimitives
 
-/// The clock of a recorded queue, in nanoseconds since the recording began.
-package final class RecordClock: Sendable {
-  let service: any TimerService
-  /// When the recording began.
-  package let origin: ContinuousClock.Instant
-  /// The same by the machine's uptime; nil if the queue has another clock than the machine's.
-  private let uptime: UInt64?
+/// The clock of a recorded queue, in nanoseconds since the process recorded for the first time.
+package struct RecordClock: Sendable {
+  /// When that was, by the continuous clock and by the machine's uptime.
+  private static let beginning = (
+    instant: ContinuousClock.now, uptime: DispatchTime.now().uptimeNanoseconds
+  )
+
+  package static var origin: ContinuousClock.Instant { beginning.instant }
+
+  private let service: any TimerService
+  private let isMachine: Bool
 
   init(_ service: any TimerService) {
     self.service = service
-    origin = service.now
-    uptime = service === DispatchTimers.shared ? DispatchTime.now().uptimeNanoseconds : nil
+    isMachine = service === DispatchTimers.shared
   }
 
   /// What time it is.
@@ -20,9 +23,13 @@ package final class RecordClock: Sendable {
   /// The machine's is read as a number, in half the instructions of an instant: this is called several
   /// times for each procedure. While the machine sleeps it stands still.
   package var now: Int64 {
-    guard let uptime else {
-      return Int64(clamping: service.now.durationSince(origin).nanosecondsRoundedUp)
+    if isMachine {
+      return Int64(
+        truncatingIfNeeded: DispatchTime.now().uptimeNanoseconds &- Self.beginning.uptime)
     }
-    return Int64(truncatingIfNeeded: DispatchTime.now().uptimeNanoseconds &- uptime)
+    let (seconds, attoseconds) = Self.origin.duration(to: service.now).components
+    // A virtual clock may be some centuries ahead.
+    if abs(seconds) > 9_000_000_000 { return seconds < 0 ? -Int64.max : .max }
+    return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
   }
 }

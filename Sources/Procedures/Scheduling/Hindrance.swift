@@ -1,5 +1,5 @@
 /// Why a member of a list that is ready has not been started.
-enum Hindrance: UInt8, Sendable {
+enum Hindrance: Sendable {
   /// Its group has not begun to execute.
   case group
   case suspension
@@ -7,55 +7,33 @@ enum Hindrance: UInt8, Sendable {
   case slot
   /// A slot is free, and a worker has not come yet.
   case worker
+
+  static let all: [Hindrance] = [.group, .suspension, .slot, .worker]
 }
 
-/// How long each hindrance was there, in nanoseconds.
-package struct HindranceTimes: Sendable, Equatable {
-  package var group: Int64 = 0
-  package var suspension: Int64 = 0
-  package var slot: Int64 = 0
-  package var worker: Int64 = 0
+/// A number for each hindrance.
+struct ForEachHindrance<Value: AdditiveArithmetic & Sendable>: Sendable {
+  private var group = Value.zero
+  private var suspension = Value.zero
+  private var slot = Value.zero
+  private var worker = Value.zero
 
-  /// All of it.
-  package var total: Int64 { group + suspension + slot + worker }
-
-  static func += (left: inout Self, right: Self) {
-    left.group += right.group
-    left.suspension += right.suspension
-    left.slot += right.slot
-    left.worker += right.worker
-  }
-
-  /// Of each hindrance the smaller one.
-  func limited(to other: Self) -> Self {
-    HindranceTimes(
-      group: min(group, other.group), suspension: min(suspension, other.suspension),
-      slot: min(slot, other.slot), worker: min(worker, other.worker))
-  }
-
-  package static func -= (left: inout Self, right: Self) {
-    left.group -= right.group
-    left.suspension -= right.suspension
-    left.slot -= right.slot
-    left.worker -= right.worker
-  }
-
-  /// A difference of two looks may have a part that is less than nothing, if the hindrance changed with the second of
-  /// them: then that much of another part belongs to it. The total remains.
-  mutating func settle() {
-    if min(group, suspension, slot, worker) >= 0 { return }
-    var missing: Int64 = 0
-    func take(from part: inout Int64) {
-      let taken = part < 0 ? part : min(part, missing)
-      part -= taken
-      missing -= taken
+  subscript(hindrance: Hindrance) -> Value {
+    get {
+      switch hindrance {
+      case .group: group
+      case .suspension: suspension
+      case .slot: slot
+      case .worker: worker
+      }
     }
-    // What is missing is known when all have been asked once.
-    for _ in 0..<2 {
-      take(from: &group)
-      take(from: &suspension)
-      take(from: &slot)
-      take(from: &worker)
+    set {
+      switch hindrance {
+      case .group: group = newValue
+      case .suspension: suspension = newValue
+      case .slot: slot = newValue
+      case .worker: worker = newValue
+      }
     }
   }
 }

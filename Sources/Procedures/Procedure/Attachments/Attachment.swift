@@ -15,6 +15,10 @@ class Attachment: @unchecked Sendable {
   /// Whether it shows that the work of the procedure goes on, although `execute()` has returned. Called under the lock.
   var showsWork: Bool { false }
 
+  /// The machine has changed, or may have. Called under the lock of the procedure, which is a member of `list`, if
+  /// the core says that it is watched.
+  func lifeDidChange(_ core: inout ProcedureCore, in list: ReadyList) {}
+
   /// The procedure has finished, and does not have this any more. Called on its worker, before dependents are
   /// notified; no lock is held.
   func procedureDidLeave() {}

@@ -72,11 +72,10 @@ struct Attachments: Sendable {
     return false
   }
 
-  /// The procedure has left its list with these.
-  func noteLeft() {
+  func forEach(_ body: (Attachment) -> Void) {
     var next = first
     while let attachment = next {
-      attachment.procedureDidLeave()
+      body(attachment)
       next = attachment.next
     }
   }

@@ -68,7 +68,6 @@ extension Procedure {
       let evaluation = core.requirements?.conditions?.restart()
       let request = core.requirements?.exclusion?.takeRequest()
       let aftermath = effect == .wait ? core.home?.makeWaiting(self) : nil
-      core.record.open?.note(core.machine)
       return .wait(index: index, aftermath, evaluation, released: request)
     }
     switch next {

@@ -41,7 +41,7 @@ extension ReadyList {
 
   private func makeWaiting(_ procedure: Procedure, _ storage: inout Storage) -> Aftermath {
     let offers = storage.machine.makeWaiting(procedure).map { request in
-      request.wait?.leaveLine()
+      request.record?.leaveLine()
       return ExclusionTable.shared.withLock { $0.leave(request) }
     }
     return aftermath(of: &storage, offering: offers)
@@ -66,7 +66,7 @@ extension ReadyList {
   func withdraw(_ procedure: Procedure) {
     locked { storage in
       guard let request = storage.machine.withdraw(procedure) else { return }
-      request.wait?.leaveLine()
+      request.record?.leaveLine()
       ExclusionTable.shared.withLock { $0.withdraw(request) }
     }
   }

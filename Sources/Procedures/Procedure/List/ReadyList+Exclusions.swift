@@ -10,7 +10,7 @@ extension ReadyList {
     let around = storage.exclusionAround
     guard ExclusionTable.shared.withLock({ $0.ask(request, inside: around) }) else {
       storage.machine.exclude(request.procedure)
-      request.wait?.enterLine(
+      request.record?.enterLine(
         for: ExclusionTable.shared.withLock { _ in request.categoryAwaited?.description })
       return nil
     }
@@ -32,7 +32,7 @@ extension ReadyList {
         foreign.append(offer)
         continue
       }
-      offer.wait?.leaveLine(after: offer.admittedBy)
+      offer.record?.leaveLine(after: offer.admittedBy)
       if !storage.machine.grant(offer, to: offer.procedure) {
         open += ExclusionTable.shared.withLock { $0.decline(offer) }
       }

@@ -57,7 +57,7 @@ extension ReadyList {
     var unadopted = [self]
     while let next = unadopted.popLast() {
       unadopted += next.adopt(context)
-      next.recording.takeAwaited()?.beginRecording(of: next)
+      next.beginAwaitedRecording()
     }
   }
 

@@ -34,16 +34,4 @@ extension ReadyList {
     }
     aftermath.carryOut()
   }
-
-  /// Records members that are enqueued from here on.
-  func record(in store: RecordStore, by clock: RecordClock, parent: UInt64, root: Int) {
-    locked { storage in
-      recording.replace(
-        with: ListRecording(
-          in: store, by: clock, parent: parent, root: root, storage.machine.hindrance,
-          replacing: recording.current))
-    }
-    // Those that have arrived meanwhile have either seen it, or are there to be found.
-    arrivals.order()
-  }
 }

@@ -34,6 +34,10 @@ final class ReadyList: Sendable {
     var isPlainWhenEmpty: Bool { (emptyWaiters?.isEmpty ?? true) && itself == nil }
     /// Of the innermost group around the members that excludes others, while the members run.
     var exclusionAround: ExclusionRequest?
+    /// What members are recorded with, if they are.
+    var recording: ListRecording?
+    /// Where they are to be recorded once the group is on a queue.
+    var awaitedStore: RecordStore?
 
     /// The last member has left, with its own request: what is to be released without the lock.
     mutating func takeExclusionAround(with request: ExclusionRequest?) -> ExclusionRequest? {
@@ -71,8 +75,8 @@ final class ReadyList: Sendable {
 
   let queueStatus: AtomicByte
 
-  /// What its members are recorded with, if they are.
-  let recording = RecordingReference()
+  /// Whether its members are recorded, or are to be: see `ReadyList+Recording`. Changes under the lock.
+  let recordingStatus = AtomicByte(0)
 
   init(context: SchedulingContext, delegate: ListDelegate? = nil) {
     queueStatus = AtomicByte(context.isDetached ? 0 : 1)

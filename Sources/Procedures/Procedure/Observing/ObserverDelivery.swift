@@ -119,7 +119,6 @@ extension ProcedureCore {
   /// Not inlined: most procedures have no observers.
   @inline(never)
   mutating func prepareDelivery(of event: ProcedureEvents, _ detail: inout NextStep.Detail) {
-    record.open?.note(.event(event))
     switch event {
     case .didAttach:
       // 1. Observers that were added: they may have missed a cancel, and the finish.
