@@ -17,7 +17,8 @@ struct PathSegment {
 }
 
 extension ProcedureTimeline.Snapshot {
-  /// What one procedure waited for before it started, one after another. A wait for its group is what the group waited for, as far as it did.
+  /// What one procedure waited for before it started, one after another. A wait for its group is what the group
+  /// waited for, as far as it did.
   func waitSegments(of place: Int, step: Int) -> [PathSegment] {
     var segments: [PathSegment] = []
     var current = place

@@ -27,7 +27,8 @@ public final class ProcedureTimeline: Sendable {
 
   /// Makes a timeline that keeps the newest `capacity` procedures that have finished.
   ///
-  /// - Parameter capacity: at least 1. Each place takes 8 bytes once it is used, and each record some 400, and what it keeps of errors and names.
+  /// - Parameter capacity: at least 1. Each place takes 8 bytes once it is used, and each record some 400, and what it
+  ///   keeps of errors and names.
   public init(capacity: Int = 100_000) {
     store = RecordStore(capacity: capacity)
   }

@@ -98,4 +98,25 @@ import Testing
     for _ in 0..<100_000 where last.store != nil { await Task.yield() }
     #expect(last.store == nil)
   }
+
+  @Test("V2: a procedure that its group refused, and that the user keeps, keeps no timeline")
+  func refused() async {
+    let queue = ProcedureQueue()
+    var store: RecordStore? = RecordStore(capacity: 10)
+    let last = Weak(store: store)
+    store?.record(queue)
+    var group: GroupProcedure? = GroupProcedure(BlockProcedure {})
+    queue.add(group!)
+    await queue.waitUntilAllFinished()
+    let refused = BlockProcedure {}
+    #expect(group!.add(child: refused) == false)
+    group = nil
+    await refused.waitUntilFinished()
+    #expect(store?.records.count == 2)
+    store?.stop()
+    store = nil
+    for _ in 0..<100_000 where last.store != nil { await Task.yield() }
+    #expect(last.store == nil)
+    withExtendedLifetime(refused) {}
+  }
 }
