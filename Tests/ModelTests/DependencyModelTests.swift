@@ -40,6 +40,29 @@
       })
     }
 
+    @Test("F4, C2: two dependents that are cancelled leave nothing at a dependency that never ran")
+    func cancelAgainstCancel() throws {
+      final class Weak: @unchecked Sendable { weak var procedure: Procedure? }
+      try explore(onQueue: { model in
+        let (dependents, kept) = ([PlainProcedure(), PlainProcedure()], Weak())
+        do {
+          let dependency = PlainProcedure()
+          for dependent in dependents { dependent.add(dependency: dependency) }
+          kept.procedure = dependency
+        }
+        model.queue.add(dependents[0])
+        return model.scenario(threads: [
+          {
+            model.queue.add(dependents[1])
+            dependents[1].cancel()
+          }, { dependents[0].cancel() },
+        ]) {
+          try checkLives(dependents[0], dependents[1])
+          try require(kept.procedure == nil, "a dependency is kept by dependents that have gone")
+        }
+      })
+    }
+
     /// The procedure waits for another one all the while, so that it may be added to.
     @Test("X2, F3: a dependency that is added, against its finish and that of another one")
     func addAgainstFinish() throws {

@@ -10,7 +10,7 @@ extension Contest {
         await pendingBytes(count) { NoOperation() }
       }),
     bytes(
-      "link", ceiling: 170,
+      "link", ceiling: 200,
       of: Side(measuring: "pending link of a chain", items: 20_000, tally: 0) { count in
         var last: Procedure?
         return await pendingBytes(count) {

@@ -173,36 +173,27 @@ extension Procedure {
       stopBecauseOfMisuse(
         "A condition of procedure '\(name)' brings that procedure itself: it would wait for ever.")
     }
+    let links = procedures.map { Dependency(on: $0) }
     let start: (home: ReadyList, first: Int, ReadyList.Aftermath?)? = read { core in
       guard core.machine.mayStart, let home = core.home, let requirements = core.requirements
       else { return nil }
       let first = requirements.prerequisites.count
-      requirements.prerequisites += procedures.map {
-        Prerequisite(edge: Edge(other: $0, rule: .requirement(.any)))
-      }
+      for link in links { link.arm(for: self) }
+      requirements.prerequisites += links.map { Prerequisite(link: $0) }
       let effect = core.machine.post(.conditionBrings(procedures.count))
       let aftermath = effect == .wait ? home.makeWaiting(self) : nil
       return (home, first, aftermath)
     }
     guard let (home, first, aftermath) = start else { return false }
     aftermath?.carryOut()
-    for (offset, procedure) in procedures.enumerated() {
+    for (offset, link) in links.enumerated() {
       // Several conditions may bring the same one: the first procedure to claim it adds it.
-      let isOurs = procedure.claimAsPrerequisite()
-      if isOurs { home.add(procedure, as: .need) }
-      let key = procedure.addDependent(self, by: .requirement(.any))
-      let isKept = read { core in
-        guard !core.machine.isRetired, let requirements = core.requirements else { return false }
-        requirements.prerequisites[first + offset].isOurs = isOurs
-        requirements.prerequisites[first + offset].edge.key = key
-        return true
+      if link.dependency.claimAsPrerequisite() {
+        home.add(link.dependency, as: .need)
+        // None are there any more if this one has finished in between.
+        read { $0.requirements?.prerequisites[first + offset].isOurs = true }
       }
-      // It has finished, or this one has: otherwise it notifies this one.
-      guard let key else {
-        dependencyFinished()
-        continue
-      }
-      if !isKept, procedure.removeDependent(key) { dependencyFinished() }
+      link.enter()
     }
     return true
   }

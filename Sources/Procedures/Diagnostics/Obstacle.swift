@@ -94,10 +94,10 @@ extension ProcedureCore {
     }
     guard !machine.isCancelled else { return .nothing }
     if machine.isWaitingForDependencies {
-      let dependencies = self.dependencies.map(\.other).filter { !$0.isFinished }
+      let dependencies = self.dependencies.procedures.filter { !$0.isFinished }
       if !dependencies.isEmpty { return .dependencies(dependencies) }
       let prerequisites =
-        requirements?.prerequisites.map(\.edge.other).filter { !$0.isFinished } ?? []
+        requirements?.prerequisites.map(\.link.dependency).filter { !$0.isFinished } ?? []
       guard let name = requirements?.conditions?.currentName, !prerequisites.isEmpty else {
         return asksList ? obstacleOfBarriers(seeing: &seen) : .nothing
       }

@@ -33,7 +33,8 @@ struct AbandonedEvaluation: Sendable {
 
 /// A procedure that a condition brought, and that must finish before it is evaluated.
 struct Prerequisite: Sendable {
-  var edge: Edge
+  /// How the procedure waits for it. It is not among the dependencies.
+  let link: Dependency
   /// Whether it was put on a queue for the sake of the condition.
   var isOurs = false
 }
@@ -53,7 +54,7 @@ extension Procedure {
     }
     task?.cancel()
     for prerequisite in prerequisites where prerequisite.isOurs {
-      prerequisite.edge.other.cancel()
+      prerequisite.link.dependency.cancel()
     }
   }
 }

@@ -27,12 +27,16 @@ extension Procedure {
     var effect = ProcedureStateMachine.Effect.refused
     var insertion = Insertion.refused
     var groupCancel: TreeCancel?
-    var dependencies = SmallList<Edge>()
+    var armed = Dependents()
     var isMarked = false
     let aftermath = update { core in
-      if core.mayHaveDependencies { dependencies = core.dependencies }
       // A group must not start before its children know where they run.
-      let waits = dependencies.count + (isHeldBack ? 1 : 0) + (childList == nil ? 0 : 1)
+      var waits = (isHeldBack ? 1 : 0) + (childList == nil ? 0 : 1)
+      if !core.dependencies.isEmpty, core.machine.state == .initialized {
+        let count: Int
+        (armed, count) = core.dependencies.arm(for: self)
+        waits += count
+      }
       effect = core.machine.post(.enqueue(waits: waits))
       guard effect != .refused else { return ReadyList.Aftermath.none }
       let standing = MemberStanding(
@@ -64,13 +68,12 @@ extension Procedure {
     }
     // As mostly: nothing follows.
     if case .none = aftermath, effect != .turn, case .accepted = insertion,
-      !role.isSpecialToBarriers, groupCancel == nil, childList == nil, dependencies.isEmpty
+      !role.isSpecialToBarriers, groupCancel == nil, childList == nil, armed.isEmpty
     {
       return insertion
     }
     // A group that waits for nothing else is ready in a moment, and so is what is added with others.
-    let isReadySoon =
-      isInBatch || childList != nil && dependencies.isEmpty && insertion != .held
+    let isReadySoon = isInBatch || childList != nil && armed.isEmpty && insertion != .held
     aftermath.carryOut(isLast: !isReadySoon)
     if effect == .turn {
       // It was cancelled before.
@@ -78,6 +81,8 @@ extension Procedure {
     }
     switch insertion {
     case .refused:
+      // They are waited for by none: its cancel is about to revoke them.
+      armed.release()
       return .refused
     case .held:
       list.barriers?.admit(self, isBarrier: role == .barrier)
@@ -90,7 +95,7 @@ extension Procedure {
       list.recordChildren(of: self)
       dependencyFinished()
     }
-    wait(for: consume dependencies)
+    armed.enterAll()
     return insertion
   }
 

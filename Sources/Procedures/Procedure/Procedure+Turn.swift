@@ -65,9 +65,9 @@ extension Procedure {
       case .retire:
         releaseWork()
         if case .task(let task)? = begun { task.submitFirstStep(on: worker.context) }
-        guard case .end(let leaving) = consume detail else { return .retired(waiters: nil) }
+        guard case .end(var leaving) = consume detail else { return .retired(waiters: nil) }
         leaving.record?.publish(named: derivedName)
-        return .retired(waiters: leave(leaving, on: worker))
+        return .retired(waiters: leave(&leaving, on: worker))
       }
       let isHeard = next.asksGroup && askGroupAtOnce(on: worker)
       next = update { core in
@@ -135,21 +135,12 @@ extension Procedure {
   ///
   /// - Returns: what waits for the procedure, to be notified when that has left its list.
   @inline(never)
-  private func leave(_ leaving: Leaving, on worker: Worker) -> [FinishWaiter]? {
-    var (onlyDependency, firstDependent) = (leaving.onlyDependency, leaving.firstDependent)
+  private func leave(_ leaving: inout Leaving, on worker: Worker) -> [FinishWaiter]? {
     leaving.attachments.forEach { $0.procedureDidLeave() }
-    onlyDependency.takeDependency()?.leave()
-    if let edge = firstDependent.takeDependent() {
-      // Whoever has others wait for it knows of it.
-      read { $0.noteHearer() }
-      edge.other.dependencyFinished(self, edge.rule, on: worker)
-    }
-    leaving.attachments.withExisting(Connections.self) { connections in
-      while let edge = connections.dependencies.popLast() { edge.leave() }
-      while let edge = connections.dependents.popFirst() {
-        edge.other.dependencyFinished(self, edge.rule, on: worker)
-      }
-    }
+    leaving.dependencies.leave()
+    // Before this procedure leaves its list: the worker takes its next job in the critical section in which this
+    // leaves, and that may be one of them, in its order (Q1).
+    leaving.dependents.settleAll(on: worker)
     return leaving.attachments.existing(FinishWaiters.self)?.takeAll()
   }
 }

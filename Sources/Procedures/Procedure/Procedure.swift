@@ -68,7 +68,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
     #if MODEL || CHAOS
       precondition(membership.line == .none, "Internal inconsistency: a member was released")
     #endif
-    if core.mayHaveDependencies, !core.machine.isRetired { core.releaseDependencies() }
+    if !core.dependencies.isEmpty { core.dependencies.releaseAll() }
   }
 
   /// Whether it ends by itself, when its children have.

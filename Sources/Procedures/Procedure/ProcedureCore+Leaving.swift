@@ -3,13 +3,13 @@ internal import ProcedurePrimitives
 /// All that a procedure gives up at its last step.
 struct Leaving: Sendable {
   let attachments: Attachments
-  let onlyDependency: PlainEdge
-  let firstDependent: PlainEdge
+  var dependencies: Dependencies
+  var dependents: Dependents
   /// Its record, if it is recorded.
   let record: FinishedRecord?
 
   var isEmpty: Bool {
-    attachments.isEmpty && onlyDependency.isEmpty && firstDependent.isEmpty && record == nil
+    attachments.isEmpty && dependencies.isEmpty && dependents.isEmpty && record == nil
   }
 }
 
@@ -17,7 +17,9 @@ extension ProcedureCore {
   /// The last step: takes out what is to be released.
   @inline(__always)
   mutating func leave(_ detail: inout NextStep.Detail) {
-    if mayHaveDependencies || !firstDependent.isEmpty || machine.isFailed || machine.isCancelled {
+    if !attachments.isEmpty || !dependencies.isEmpty || !dependents.isEmpty || machine.isFailed
+      || machine.isCancelled
+    {
       return leaveMuch(&detail)
     }
     leaveHome()
@@ -29,10 +31,12 @@ extension ProcedureCore {
     let origin = isMember && (machine.isCancelled || machine.isFailed) ? homeOwner : nil
     let record = endRecord()
     leaveHome()
+    // Whoever has others wait for it knows of it.
+    if !dependents.isEmpty { noteHearer() }
     let leaving = Leaving(
       attachments: attachments.takeLeaving(),
-      onlyDependency: exchange(&onlyDependency, with: PlainEdge()),
-      firstDependent: exchange(&firstDependent, with: PlainEdge()), record: record)
+      dependencies: exchange(&dependencies, with: Dependencies()),
+      dependents: exchange(&dependents, with: Dependents()), record: record)
     if !leaving.isEmpty { detail = .end(leaving) }
     if let origin { attachments.with(Ending.self) { $0.origin = origin } }
   }

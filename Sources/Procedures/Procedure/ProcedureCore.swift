@@ -26,10 +26,10 @@ internal import ProcedurePrimitives
   var homeOwner: GroupReference? { unsafe storedHome?._withUnsafeGuaranteedRef { $0.owner } }
   private var storedHome: Unmanaged<ReadyList>?
   var attachments = Attachments()
-  /// The only procedure that it depends on, unless `Connections` has that.
-  var onlyDependency = PlainEdge()
-  /// The dependent that came first, if its rule is plain.
-  var firstDependent = PlainEdge()
+  /// What it depends on.
+  var dependencies = Dependencies()
+  /// What depends on it, and has been enqueued.
+  var dependents = Dependents()
   var observers = ObserverList()
   var urgency = Urgency()
 

@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(
-      "an observer holds 80 bytes at most, the only dependency nothing, and two 256 at most")
+      "an observer holds 80 bytes at most, and each dependency 64")
     func belongingsBytes() async {
       await #expect(processExitsWith: .success) {
         let procedures = (0..<items).map { _ in NoOperation() }
@@ -133,10 +133,10 @@ import Testing
       }
       await #expect(processExitsWith: .success) {
         let procedures = (0..<items).map { _ in NoOperation() }
-        expectBytes(0) {
+        expectBytes(64) {
           for (next, last) in zip(procedures.dropFirst(), procedures) { next.add(dependency: last) }
         }
-        expectBytes(256) {
+        expectBytes(64) {
           for (next, last) in zip(procedures.dropFirst(2), procedures) {
             next.add(dependency: last)
           }
@@ -145,7 +145,7 @@ import Testing
       await #expect(processExitsWith: .success) {
         let queue = ProcedureQueue(scheduler: ManualScheduler())
         var last: Procedure?
-        // No more than a no-op: the first dependent of each needs nothing either.
+        // One object for both ends.
         expectBytes(200) {
           for _ in 0..<items {
             let next = NoOperation()
@@ -155,6 +155,28 @@ import Testing
           }
         }
         precondition(queue.count == items)
+      }
+    }
+
+    @Test("F4: dependents that come and go leave nothing behind at a procedure that lives on")
+    func comingAndGoing() async {
+      await #expect(processExitsWith: .success) {
+        let scheduler = ManualScheduler()
+        let queue = ProcedureQueue(scheduler: scheduler)
+        let dependency = NoOperation()
+        var waiting: [NoOperation] = []
+        // Two wait at any time, so that the one that goes is never the latest.
+        func round() {
+          let dependent = NoOperation()
+          dependent.add(dependency: dependency)
+          queue.add(dependent)
+          waiting.append(dependent)
+          if waiting.count > 2 { waiting.removeFirst().cancel() }
+          scheduler.run()
+        }
+        for _ in 0..<100 { round() }
+        let growth = LiveBytes.growth { for _ in 0..<items { round() } }
+        precondition(growth < 64 * 1_024, "live bytes grew by \(growth)")
       }
     }
 

@@ -13,13 +13,13 @@ final class StartRequirements: Attachment, @unchecked Sendable {
   /// What conditions brought. No dependencies in the eyes of the user, and waited for like them.
   @safe @exclusivity(unchecked) var prerequisites: [Prerequisite] = []
   @safe @exclusivity(unchecked) var exclusion: ExclusionClaim?
-  /// Of dependencies that have finished.
-  @safe @exclusivity(unchecked) var handOvers = Fifo<Edge>()
+  /// Dependencies that are settled, and have something to hand over in the next turn.
+  @safe @exclusivity(unchecked) var handOvers = Fifo<Dependency>()
   /// Whether a condition of another procedure adds it to a queue.
   @safe @exclusivity(unchecked) var isClaimed = false
 
   override func procedureDidLeave() {
-    for prerequisite in prerequisites { prerequisite.edge.leave() }
+    for prerequisite in prerequisites { prerequisite.link.leave() }
   }
 }
 

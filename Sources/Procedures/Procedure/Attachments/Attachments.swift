@@ -82,7 +82,6 @@ struct Attachments: Sendable {
 }
 
 extension ProcedureCore {
-  var connections: Connections? { @inline(__always) get { attachments.existing() } }
   var requirements: StartRequirements? { @inline(__always) get { attachments.existing() } }
   var pending: PendingWork? { @inline(__always) get { attachments.existing() } }
   var links: OuterLinks? { @inline(__always) get { attachments.existing() } }

@@ -62,7 +62,7 @@ extension ProcedureCore {
 
   /// Whether a dependency has not finished, so that it waits for that, and not for its group or a barrier.
   var missesDependency: Bool {
-    dependencies.contains { !$0.other.isFinished }
+    dependencies.hasUnfinished
   }
 
   /// The list has taken it, or not.

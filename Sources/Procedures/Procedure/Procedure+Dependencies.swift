@@ -12,7 +12,7 @@ extension Procedure {
   /// - Returns: false if it was cancelled before.
   @discardableResult
   public final func add(dependency: Procedure) -> Bool {
-    add(dependency: dependency, by: .requirement(.any))
+    add(Dependency(on: dependency))
   }
 
   /// Waits for another procedure, and asks of it how it must have ended.
@@ -29,46 +29,51 @@ extension Procedure {
   public final func add(
     dependency: Procedure, requiring requirement: DependencyRequirement
   ) -> Bool {
-    add(dependency: dependency, by: .requirement(requirement))
+    add(Dependency(on: dependency, requiring: requirement))
   }
 
   @discardableResult
-  final func add(dependency: Procedure, by rule: EdgeRule) -> Bool {
-    if dependency === self {
+  final func add(_ new: consuming Dependency) -> Bool {
+    if new.dependency === self {
       stopBecauseOfMisuse(
         "Procedure '\(name)' cannot depend on itself: it would wait for ever. Remove the dependency."
       )
     }
-    // Mostly it is on no queue yet.
-    let isNoted = read { core in
-      guard core.machine.state == .initialized, !core.machine.isCancelled else { return false }
-      _ = core.addDependency(on: dependency, by: rule)
-      return true
+    // Usually it is on no queue yet: the dependency is counted with all others when it is enqueued.
+    var unadded: Dependency? = consume new
+    read { core in
+      if core.machine.state == .initialized, !core.machine.isCancelled, let new = unadded.take() {
+        core.dependencies.add(new)
+      }
     }
-    return isNoted || wait(forAdded: dependency, by: rule)
+    guard let new = unadded.take() else { return true }
+    return addLate(new)
   }
 
   /// Adds a dependency to one that is on a queue already, or was cancelled.
-  private func wait(forAdded dependency: Procedure, by rule: EdgeRule) -> Bool {
+  @inline(never)
+  private func addLate(_ new: consuming Dependency) -> Bool {
     enum Next: Sendable {
       case pointless
       case tooLate(ProcedureState)
-      case wait(
-        index: Int, ReadyList.Aftermath?, AbandonedEvaluation?, released: ExclusionRequest?)
+      case enter(ReadyList.Aftermath?, AbandonedEvaluation?, released: ExclusionRequest?)
     }
+    let new = consume new
     let next: Next = read { core in
       switch core.machine.prerequisiteAnswer {
       case .accepted: break
       case .pointless: return .pointless
       case .tooLate: return .tooLate(core.machine.state)
       }
-      let index = core.addDependency(on: dependency, by: rule)
-      // Ready or taken, it goes back to waiting, and a slot that it had becomes free.
+      // 1. Counted in the critical section in which it is armed: from here on it may be taken back.
+      new.arm(for: self)
+      core.dependencies.add(new)
+      // 2. Ready or taken, it goes back to waiting, and a slot that it had becomes free.
       let effect = core.machine.post(.dependencyAdded)
       let evaluation = core.requirements?.conditions?.restart()
       let request = core.requirements?.exclusion?.takeRequest()
       let aftermath = effect == .wait ? core.home?.makeWaiting(self) : nil
-      return .wait(index: index, aftermath, evaluation, released: request)
+      return .enter(aftermath, evaluation, released: request)
     }
     switch next {
     case .pointless:
@@ -76,12 +81,13 @@ extension Procedure {
     case .tooLate(let state):
       stopBecauseOfMisuse(
         "Procedure '\(name)' is already \(state): add dependencies before it starts.")
-    case .wait(let index, let aftermath, let evaluation, _):
+    case .enter(let aftermath, let evaluation, _):
       aftermath?.carryOut()
       evaluation?.task?.cancel()
+      // 3. It may wait for itself now.
       let list = listForTurns
       list.context.supervisor.noteStuck(list)
-      wait(for: dependency, rule, at: index)
+      new.enter()
     }
     return true
   }
@@ -107,72 +113,23 @@ extension Procedure {
   /// report.remove(dependency: download)
   /// ```
   ///
-  /// Amortised O(1), however many there are.
+  /// O(number of its dependencies).
   public final func remove(dependency: Procedure) {
-    let removed: [Edge] = read { core in
-      guard core.machine.prerequisiteAnswer == .accepted else { return [] }
-      return core.removeDependencies(on: dependency)
+    var (removed, areCounted) = read { core in
+      guard core.machine.prerequisiteAnswer == .accepted else { return (Dependencies(), false) }
+      return (core.dependencies.remove(on: dependency), core.machine.state == .pending)
     }
-    for edge in removed {
-      if let key = edge.key, dependency.removeDependent(key) { dependencyFinished() }
-    }
+    // Between these two steps the dependency may finish: then its thread counts it off, and this comes too late.
+    let revokedCount = removed.revokeAll()
+    if areCounted { for _ in 0..<revokedCount { dependencyFinished() } }
   }
 
   /// The procedures that this one waits for, or waited for until it finished.
   public final var dependencies: [Procedure] {
-    read { $0.dependencies.map(\.other) }
+    read { $0.dependencies.procedures }
   }
 
   // MARK: Waiting
-
-  /// Waits for all that it depended on when it was enqueued, which have been counted.
-  final func wait(for dependencies: consuming SmallList<Edge>) {
-    switch consume dependencies {
-    case .none:
-      break
-    case .one(let edge):
-      wait(for: edge.other, edge.rule, at: 0)
-    case .many(let edges):
-      for (index, edge) in edges.enumerated() {
-        wait(for: edge.other, edge.rule, at: index)
-      }
-    }
-  }
-
-  /// Waits for `dependency`, which has been counted.
-  ///
-  /// - Parameter index: where it is in the list of dependencies, unless others were removed.
-  final func wait(for dependency: Procedure, _ rule: EdgeRule, at index: Int) {
-    guard let key = dependency.addDependent(self, by: rule) else {
-      return dependencyFinished(dependency, rule)
-    }
-    let isKept = read { $0.setKey(key, of: dependency, by: rule, near: index) }
-    // This one has finished, or the dependency was removed, in between.
-    if !isKept, dependency.removeDependent(key) {
-      let revoked = read { $0.takeRevoked(dependency, rule) }
-      _ = consume revoked
-      dependencyFinished()
-    }
-  }
-
-  /// A dependency has finished, and either makes an end of this procedure too or lets it go on.
-  ///
-  /// - Parameter worker: the worker that finished it; nil on the stack of a caller.
-  final func dependencyFinished(
-    _ dependency: Procedure, _ rule: EdgeRule, on worker: Worker? = nil
-  ) {
-    switch rule {
-    case .requirement(let requirement):
-      if let objection = requirement.objection(to: dependency),
-        read({ $0.takeRevoked(dependency, rule) }) == nil
-      {
-        cancel(withError: objection)
-      }
-      dependencyFinished(onWorkerOf: worker?.list, after: dependency.recordID)
-    case .output, .handOver:
-      take(rule, from: dependency, on: worker)
-    }
-  }
 
   /// A dependency is done, or was removed, and makes this procedure ready if it was the last.
   ///
@@ -186,19 +143,15 @@ extension Procedure {
     aftermath?.carryOut()
   }
 
-  /// Its place among the dependents to notify; nil if it has finished.
-  final func addDependent(
-    _ dependent: Procedure, by rule: EdgeRule
-  ) -> DependentList.Key? {
-    read { core in
-      guard !core.machine.isRetired else { return nil }
-      return core.appendDependent(dependent, by: rule)
+  /// Carries out the hand-overs that have waited for the turn, which the caller holds.
+  ///
+  /// - Parameter list: the list whose worker this is, which will look for more there.
+  final func carryOutHandOvers(onWorkerOf list: ReadyList?) {
+    while let next = read({ core in
+      core.machine.isCancelled ? nil : core.requirements?.handOvers.popFirst()
+    }) {
+      next.carryOut(for: self)
+      dependencyFinished(onWorkerOf: list, after: next.dependency.recordID)
     }
-  }
-
-  /// True if the dependent had not been notified yet, and now will not be.
-  final func removeDependent(_ key: DependentList.Key) -> Bool {
-    let removed = read { $0.removeDependent(key) }
-    return removed != nil
   }
 }

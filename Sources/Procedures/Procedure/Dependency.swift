@@ -1,0 +1,363 @@
+internal import ProcedurePrimitives
+
+/// One procedure, the *dependent*, waits for another one, the *dependency*: one object, which both know.
+///
+/// | status  | meaning                                          | what may follow  |
+/// |---------|--------------------------------------------------|------------------|
+/// | armed   | the dependent waits, or will once it is enqueued | settled, revoked |
+/// | settled | the dependency has finished                      |                  |
+/// | revoked | the dependent does not wait for it any more      |                  |
+///
+/// Its life, and under which lock each step is:
+///
+/// ```
+/// made      the dependent's     joins the dependent's row
+/// armed     the dependent's     knows the dependent, which counts it: when that is enqueued, or at once if it was
+/// entered   the dependency's    joins the dependency's row, unless that has finished: then it is settled
+/// settled   none                on the dependency's worker, which counts it off under the dependent's lock
+/// left      none                leaves the dependent's row with the dependent's last step
+/// ```
+///
+/// The dependent revokes it, at any moment before it is settled, if it is taken back or the dependent was cancelled.
+/// One compare-exchange decides between the two ends: only the thread whose change of the status counted counts the
+/// dependency off, and releases the dependent. No lock is held from one step to the next.
+///
+/// | field              | guarded by                                                                          |
+/// |--------------------|-------------------------------------------------------------------------------------|
+/// | `dependent`        | the dependent's lock until it is entered; then by whoever changes the status        |
+/// | `nextOfDependent`  | the dependent's lock; in its last turn by that turn                                 |
+/// | `nextOfDependency` | the thread that enters it; then the dependency's lock; in its last turn by that turn |
+/// | `patience`         | the dependency's lock                                                               |
+///
+/// Invariants:
+/// 1. The dependent is known from armed until settled or revoked: no cycle is left after the end of either.
+/// 2. The latest in a dependency's row is not revoked, or the thread that revoked it is about to take it out. So that
+///    row keeps nothing alive for which no procedure waits.
+/// 3. Rows are taken apart one by one, never released as a whole: they may be a million long.
+class Dependency: @unchecked Sendable {
+  private static let armed: UInt8 = 0
+  private static let settled: UInt8 = 1
+  private static let revoked: UInt8 = 2
+
+  final let dependency: Procedure
+  private final let status = AtomicByte(Dependency.armed)
+  private final let requirement: DependencyRequirement
+  /// How many may still be entered after this before the row is searched for revoked ones.
+  @safe @exclusivity(unchecked) fileprivate final var patience: UInt32 = 0
+  @safe @exclusivity(unchecked) private final var dependent: Procedure?
+  /// The one that was added to the dependent before this.
+  @safe @exclusivity(unchecked) fileprivate final var nextOfDependent: Dependency?
+  /// The one that was entered at the dependency before this.
+  @safe @exclusivity(unchecked) fileprivate final var nextOfDependency: Dependency?
+
+  init(on dependency: Procedure, requiring requirement: DependencyRequirement = .any) {
+    self.dependency = dependency
+    self.requirement = requirement
+  }
+
+  final var isSettled: Bool { status.load() == Self.settled }
+
+  fileprivate final var isRevoked: Bool { status.load() == Self.revoked }
+
+  /// Whether the dependent needs to know nothing more of the dependency.
+  var isDone: Bool { false }
+
+  /// The dependent counts it from here on. Called under the dependent's lock.
+  final func arm(for dependent: Procedure) { self.dependent = dependent }
+
+  /// Enters it at the dependency, or settles it if that has finished. Called once it is armed; no lock is held.
+  final func enter() {
+    let pruned = dependency.read { $0.machine.isRetired ? nil : $0.dependents.enter(self) }
+    guard var pruned else {
+      // The dependency had notified its dependents before.
+      return settle(on: nil)
+    }
+    if !pruned.isEmpty { pruned.release() }
+  }
+
+  /// The dependency has finished. No lock is held.
+  ///
+  /// - Parameter worker: the worker that finished it; nil if it had finished before this was entered.
+  final func settle(on worker: Worker?) {
+    guard status.compareExchange(Self.armed, Self.settled), let dependent = dependent.take()
+    else { return }
+    letGo(dependent, on: worker)
+  }
+
+  /// Cancels the dependent if the dependency did not end as required, and counts the dependency off.
+  ///
+  /// To override. Called once, by the thread that settled it, under no lock.
+  func letGo(_ dependent: Procedure, on worker: Worker?) {
+    // Cancelled first: counted off, it might start on another thread.
+    if let objection = requirement.objection(to: dependency) {
+      dependent.cancel(withError: objection)
+    }
+    dependent.dependencyFinished(onWorkerOf: worker?.list, after: dependency.recordID)
+  }
+
+  /// Carries out what `letGo(_:on:)` has left for the dependent's turn, which the caller holds. To override.
+  func carryOut(for dependent: Procedure) {}
+
+  /// The dependent does not wait any more. No lock is held.
+  ///
+  /// - Returns: false if the dependency was faster: then it is counted off by that one's thread.
+  final func revoke() -> Bool {
+    guard status.compareExchange(Self.armed, Self.revoked) else { return false }
+    dependent = nil
+    // It may not have been entered yet: then the thread that is about to enter it finds it revoked.
+    var pruned = dependency.read { $0.dependents.takeRevokedLatest() }
+    pruned.release()
+    return true
+  }
+
+  /// The dependent has finished.
+  final func leave() {
+    // Only a dependent that was cancelled finishes before its dependencies.
+    if status.load() == Self.armed { _ = revoke() }
+  }
+}
+
+/// The dependencies of one procedure: a row that is linked through them, the latest first. It owns them.
+///
+/// Guarded by the procedure's lock.
+struct Dependencies: Sendable {
+  fileprivate var latest: Dependency?
+
+  var isEmpty: Bool { @inline(__always) get { latest == nil } }
+
+  /// In the order in which they were added.
+  var procedures: [Procedure] {
+    var procedures: [Procedure] = []
+    var next = latest
+    while let dependency = next {
+      procedures.append(dependency.dependency)
+      next = dependency.nextOfDependent
+    }
+    procedures.reverse()
+    return procedures
+  }
+
+  /// Whether one of them has not finished.
+  var hasUnfinished: Bool {
+    var next = latest
+    while let dependency = next {
+      if !dependency.dependency.isFinished { return true }
+      next = dependency.nextOfDependent
+    }
+    return false
+  }
+
+  @inline(__always)
+  mutating func add(_ new: consuming Dependency) {
+    new.nextOfDependent = latest.take()
+    latest = new
+  }
+
+  /// Takes the row apart, the latest first.
+  @inline(__always)
+  private mutating func takeEach(_ body: (consuming Dependency) -> Void) {
+    // By a variable of its own: a loop that changes `latest` each time crashes the optimiser of Swift 6.3.
+    var rest = latest.take()
+    while let next = rest.take() {
+      rest = next.nextOfDependent.take()
+      body(consume next)
+    }
+  }
+
+  /// The procedure is enqueued, and waits for all of them.
+  ///
+  /// - Returns: all, to be entered in the order in which they were added when the lock has been released; and how many
+  ///   they are.
+  mutating func arm(for dependent: Procedure) -> (armed: Dependents, count: Int) {
+    var (armed, count) = (Dependents(), 0)
+    var rest = latest
+    while let next = rest.take() {
+      next.arm(for: dependent)
+      rest = next.nextOfDependent
+      // Turns the order round, as is wanted: the row begins with the latest.
+      armed.prepend(consume next)
+      count += 1
+    }
+    return (armed, count)
+  }
+
+  /// Takes out all on one procedure. O(count).
+  ///
+  /// - Returns: those, in the order in which they were added.
+  mutating func remove(on procedure: Procedure) -> Dependencies {
+    take { $0.dependency === procedure }
+  }
+
+  /// Among how many one that is done is looked for.
+  private static let fewest = 64
+
+  /// One has handed over what it had to, and is not needed any more. Of many, so as not to search a long row for each,
+  /// some leave with the last.
+  ///
+  /// - Returns: what is to be released without the lock: a closure may keep the user's values.
+  mutating func forget(_ done: Dependency, isLast: Bool) -> Dependencies {
+    isLast ? take { $0.isDone } : take(amongLatest: Self.fewest) { $0 === done }
+  }
+
+  private mutating func take(
+    amongLatest count: Int = .max, where isTaken: (Dependency) -> Bool
+  ) -> Dependencies {
+    var (taken, last, left) = (Dependencies(), Dependency?.none, count)
+    var rest = latest
+    while left > 0, let next = rest.take() {
+      rest = next.nextOfDependent
+      if !isTaken(next) {
+        last = next
+      } else {
+        if let last { last.nextOfDependent = rest } else { latest = rest }
+        taken.add(next)
+      }
+      left -= 1
+    }
+    return taken
+  }
+
+  /// They have been taken back. No lock is held.
+  ///
+  /// - Returns: how many had not been settled before.
+  @inline(never)
+  mutating func revokeAll() -> Int {
+    var count = 0
+    takeEach { if $0.revoke() { count += 1 } }
+    return count
+  }
+
+  /// The procedure has finished, and has them no more. No lock is held.
+  mutating func leave() {
+    takeEach { $0.leave() }
+  }
+
+  /// Releases them. No lock is held.
+  @inline(never)
+  mutating func release() {
+    takeEach { _ in }
+  }
+
+  /// Releases those of a procedure that goes without having finished, and with each procedure that goes, those that it
+  /// has: without recursion, since a chain may be 300,000 long.
+  mutating func releaseAll() {
+    var released: [Procedure] = []
+    takeProcedures(into: &released)
+    while var procedure = released.popLast() {
+      guard isKnownUniquelyReferenced(&procedure) else { continue }
+      // Released without the lock: a closure that hands something over may keep the user's values.
+      var below = procedure.read { exchange(&$0.dependencies, with: Dependencies()) }
+      below.takeProcedures(into: &released)
+    }
+  }
+
+  /// Releases the dependencies, and keeps the procedures that they were on.
+  private mutating func takeProcedures(into procedures: inout [Procedure]) {
+    takeEach { procedures.append($0.dependency) }
+  }
+}
+
+/// What depends on one procedure: a row that is linked through them, the latest first. It owns them.
+///
+/// Guarded by that procedure's lock. The same links hold those together that an enqueued procedure is about to enter.
+struct Dependents: Sendable {
+  /// How many are entered before revoked ones are looked for, beside those that were left the last time.
+  private static let patience: UInt32 = 32
+
+  private var latest: Dependency?
+
+  var isEmpty: Bool { @inline(__always) get { latest == nil } }
+
+  @inline(__always)
+  fileprivate mutating func prepend(_ new: consuming Dependency) {
+    new.nextOfDependency = latest.take()
+    latest = new
+  }
+
+  /// Takes the row apart, the latest first.
+  @inline(__always)
+  private mutating func takeEach(_ body: (consuming Dependency) -> Void) {
+    var rest = latest.take()
+    while let next = rest.take() {
+      rest = next.nextOfDependency.take()
+      body(consume next)
+    }
+  }
+
+  // MARK: Entering and revoking
+
+  /// Enters each at its dependency. No lock is held.
+  @inline(never)
+  mutating func enterAll() {
+    takeEach { $0.enter() }
+  }
+
+  /// Adds one, unless it has been revoked.
+  ///
+  /// - Returns: what is to be released without the lock.
+  @inline(__always)
+  fileprivate mutating func enter(_ new: consuming Dependency) -> Dependents {
+    var patience = latest?.patience ?? Self.patience
+    var pruned = Dependents()
+    if patience == 0 {
+      pruned = takeRevoked()
+      patience = latest?.patience ?? Self.patience
+    }
+    if new.isRevoked {
+      pruned.prepend(new)
+    } else {
+      new.patience = patience - 1
+      prepend(new)
+    }
+    return pruned
+  }
+
+  /// Takes those out that were revoked, as long as they are the latest.
+  ///
+  /// - Returns: those, to be released without the lock.
+  fileprivate mutating func takeRevokedLatest() -> Dependents {
+    var revoked = Dependents()
+    while let next = latest, next.isRevoked {
+      latest = next.nextOfDependency.take()
+      latest?.patience = next.patience
+      revoked.prepend(next)
+    }
+    return revoked
+  }
+
+  /// Takes all out that were revoked. Amortised O(1) for each that is entered: one whose dependents come and go
+  /// keeps no more than twice as many as there are, and some.
+  @inline(never)
+  private mutating func takeRevoked() -> Dependents {
+    var (revoked, last, count) = (Dependents(), Dependency?.none, UInt32(0))
+    var rest = latest
+    while let next = rest.take() {
+      rest = next.nextOfDependency
+      if !next.isRevoked {
+        last = next
+        count += 1
+      } else {
+        if let last { last.nextOfDependency = rest } else { latest = rest }
+        revoked.prepend(next)
+      }
+    }
+    latest?.patience = Self.patience + count
+    return revoked
+  }
+
+  // MARK: The end
+
+  /// The procedure has finished: settles all, in the order in which they were entered. No lock is held.
+  @inline(__always)
+  mutating func settleAll(on worker: Worker) {
+    var inOrder = Dependents()
+    takeEach { inOrder.prepend($0) }
+    inOrder.takeEach { $0.settle(on: worker) }
+  }
+
+  /// Releases them. No lock is held.
+  @inline(never)
+  mutating func release() {
+    takeEach { _ in }
+  }
+}
