@@ -33,8 +33,12 @@ struct Command {
     _ = signal(SIGXFSZ, SIG_IGN)
     StandardStreams.fillClosed()
     Task { @MainActor in
+      guard let words = CommandWords.all else {
+        StandardStreams.complain("the command line cannot be read: is /proc there?")
+        exit(2)
+      }
       let command = Command(interrupts: interrupts)
-      exit(await command.run(Array(CommandLine.arguments.dropFirst())))
+      exit(await command.run(Array(words.dropFirst())))
     }
     // All procedures of a run are on the main queue.
     MainThread.serveMainQueue()
@@ -89,7 +93,7 @@ struct Command {
     let limit = JobLimit(
       wanted: options.jobs ?? max(1, Self.processorCount),
       descriptorsPerJob: options.logDirectory == nil ? 2 : 3)
-    guard limit.isEnough else {
+    guard limit.isEnough, JobLimit.hasThreads else {
       StandardStreams.complainAboutThreads()
       return 1
     }

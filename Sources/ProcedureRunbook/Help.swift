@@ -37,7 +37,7 @@ enum Help {
                             example 'scancel -s {signal} -n {name}'
 
     What to show:
-      -q, --quiet           print only the table at the end, and the output of failed steps
+      -q, --quiet           print only what failed, with its output; nothing of a success
           --explain         say of each step why it runs
       -g, --group-output    print the output of a step when it has ended, in one piece
           --logs DIR        write the output of each step into a file there

@@ -46,10 +46,10 @@ extension Board {
   private func summaryLine(
     at now: ContinuousClock.Instant, width: Int, style: Style
   ) -> String {
-    let counts = " \(endedCount)/\(names.count)"
+    let counts = " \(endedCount)/\(count)"
     let text = "\(counts) steps, \(running.count) running, \((now - start).text)"
     if text.columns >= width { return String(counts.dropFirst()).cut(to: max(1, width - 1)) }
-    let fraction = Double(endedCount) / Double(max(names.count, 1))
+    let fraction = Double(endedCount) / Double(max(count, 1))
     return Self.bar(fraction, width: min(40, width - text.columns - 1), style: style) + text
   }
 

@@ -10,18 +10,28 @@ struct Board {
     case ended(StepOutcome, Duration?)
   }
 
+  /// Of the steps that may run.
   let names: [String]
+  /// How many others there are, which are up to date.
+  let upToDateCount: Int
   let start: ContinuousClock.Instant
   private var states: [String: State] = [:]
   /// In the order in which they started; few, compared with `names`.
   private(set) var running: [String] = []
-  private(set) var endedCount = 0
+  private(set) var endedCount: Int
   private var successCount = 0
+  /// Of those that took more than one.
+  private(set) var attempts: [String: Int] = [:]
 
-  init(_ names: [String], start: ContinuousClock.Instant) {
+  init(_ names: [String], upToDateCount: Int = 0, start: ContinuousClock.Instant) {
     self.names = names
+    self.upToDateCount = upToDateCount
     self.start = start
+    endedCount = upToDateCount
   }
+
+  /// How many steps there are in all.
+  var count: Int { names.count + upToDateCount }
 
   mutating func started(_ name: String, at instant: ContinuousClock.Instant) {
     states[name] = .running(since: instant)
@@ -33,7 +43,10 @@ struct Board {
   }
 
   /// - Parameter duration: for how long it ran, if it did.
-  mutating func ended(_ name: String, _ outcome: StepOutcome, after duration: Duration?) {
+  mutating func ended(
+    _ name: String, _ outcome: StepOutcome, after duration: Duration?, attempts: Int = 1
+  ) {
+    if attempts > 1 { self.attempts[name] = attempts }
     states[name] = .ended(outcome, duration)
     if let position = running.firstIndex(of: name) { running.remove(at: position) }
     endedCount += 1

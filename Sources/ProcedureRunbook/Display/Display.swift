@@ -29,8 +29,13 @@ final class Display: Sendable {
   private let news = DispatchSemaphore(value: 0)
   private let end = DispatchSemaphore(value: 0)
 
-  init(_ names: [String], terminal: Terminal, isQuiet: Bool) {
-    state = Locked(DisplayState(names, terminal: terminal, isQuiet: isQuiet, at: .now))
+  /// - Parameters:
+  ///   - names: of the steps that may run.
+  ///   - upToDateCount: how many others there are, which are up to date.
+  init(_ names: [String], upToDateCount: Int, terminal: Terminal, isQuiet: Bool) {
+    state = Locked(
+      DisplayState(
+        names, upToDateCount: upToDateCount, terminal: terminal, isQuiet: isQuiet, at: .now))
   }
 
   /// Starts the thread; false if the system has none to give.
@@ -44,12 +49,21 @@ final class Display: Sendable {
 
   func stopping(_ name: String) { update { $0.stopping(name) } }
 
-  func ended(_ name: String, _ outcome: StepOutcome, after duration: Duration?) {
-    update { $0.ended(name, outcome, after: duration) }
+  func ended(
+    _ name: String, _ outcome: StepOutcome, after duration: Duration?, attempts: Int = 1
+  ) {
+    update { $0.ended(name, outcome, after: duration, attempts: attempts) }
+  }
+
+  /// An attempt has failed, and there will be another one.
+  func again(_ name: String, because reason: String) {
+    update { $0.again(name, because: reason) }
   }
 
   /// Shows lines of a step's output; `completion` is called when there is room for more.
-  func print(_ lines: [String], of name: String, _ completion: @escaping @Sendable () -> Void) {
+  func print(
+    _ lines: [OutputLines.Line], of name: String, _ completion: @escaping @Sendable () -> Void
+  ) {
     if update({ $0.print(lines, of: name, completion) }) { completion() }
   }
 
@@ -63,9 +77,9 @@ final class Display: Sendable {
   /// From now on a reader that takes nothing for so long is given up.
   func lose(patience: Duration) { update { $0.lose(patience: patience, at: .now) } }
 
-  /// Ends the live lines, prints the last output of failed steps and the table.
+  /// Ends the live lines, and prints the table of failed steps, notes about the run, the last output of
+  /// failed steps and a line that sums up.
   ///
-  /// - Parameter notes: lines about the whole run, shown before the last one.
   /// - Returns: why not all could be written, if that is so.
   func finish(
     failures: [(name: String, output: [String])], _ notes: [String]

@@ -26,12 +26,13 @@ struct DisplayState: Sendable {
   private(set) var hasNews = false
 
   init(
-    _ names: [String], terminal: Terminal, isQuiet: Bool, at instant: ContinuousClock.Instant
+    _ names: [String], upToDateCount: Int = 0, terminal: Terminal, isQuiet: Bool,
+    at instant: ContinuousClock.Instant
   ) {
     self.terminal = terminal
     self.isQuiet = isQuiet
     style = Style(isColoured: terminal.hasColours)
-    board = Board(names, start: instant)
+    board = Board(names, upToDateCount: upToDateCount, start: instant)
     lastProgress = instant
   }
 
@@ -44,18 +45,27 @@ struct DisplayState: Sendable {
 
   mutating func stopping(_ name: String) { board.stopping(name) }
 
-  mutating func ended(_ name: String, _ outcome: StepOutcome, after duration: Duration?) {
-    board.ended(name, outcome, after: duration)
-    guard !isQuiet else { return }
+  mutating func ended(
+    _ name: String, _ outcome: StepOutcome, after duration: Duration?, attempts: Int = 1
+  ) {
+    board.ended(name, outcome, after: duration, attempts: attempts)
+    // What is up to date is only counted.
+    guard !isQuiet, outcome != .upToDate else { return }
     let word = style.colour(outcome, outcome.word.rightPadded(to: 10))
     let reason = outcome.reason.map { ": \($0)" } ?? ""
+    let tries = attempts > 1 ? ", in attempt \(attempts)" : ""
     let time = duration.map { style.faint(" (\($0.text))") } ?? ""
-    note("\(word) \(name.visible)\(reason)\(time)")
+    note("\(word) \(name.visible)\(reason)\(tries)\(time)")
+  }
+
+  mutating func again(_ name: String, because reason: String) {
+    guard !isQuiet else { return }
+    note("\(style.yellow("again".rightPadded(to: 10))) \(name.visible): \(reason)")
   }
 
   /// Takes lines of a step's output; false if `completion` is kept until there is room for more.
   mutating func print(
-    _ lines: [String], of name: String, _ completion: @escaping @Sendable () -> Void
+    _ lines: [OutputLines.Line], of name: String, _ completion: @escaping @Sendable () -> Void
   ) -> Bool {
     show(lines, of: name)
     guard pending.count > Self.capacity, failure == nil else { return true }
@@ -80,32 +90,50 @@ struct DisplayState: Sendable {
     lastProgress = instant
   }
 
-  /// Ends the live lines, and adds the last output of failed steps, notes about the run and the table.
+  /// Ends the live lines, and adds what there is to say of the whole run.
+  ///
+  /// In this order, so that a reader finds the reason at the end: the table of failed steps, notes, the last
+  /// output of failed steps, and a line that sums up. Quiet, a success says only what was asked for.
   mutating func finish(
     failures: [(name: String, output: [String])], _ notes: [String],
     at instant: ContinuousClock.Instant
   ) {
-    var lines: [String] = []
-    for (name, output) in failures {
-      let name = name.visible
-      let head = output.isEmpty ? "\(name) wrote nothing" : "last output of \(name):"
-      lines += ["", style.red(head)]
-      lines += output.map { "  \(terminal.isLive ? $0.withoutTerminalCommands : $0)" }
-    }
-    lines += isQuiet && failures.isEmpty ? [] : [""]
-    lines += board.table(
-      at: instant, width: terminal.isLive ? terminal.size.width : nil, notes, style: style)
-    for line in lines { note(line) }
     isFinishing = true
     hasNews = true
+    let width = terminal.isLive ? terminal.size.width : nil
+    let cutNotes = notes.map { note in width.map { note.cut(to: $0) } ?? note }
+    if isQuiet, board.allSucceeded {
+      for line in cutNotes { note(line) }
+      return
+    }
+    if !isQuiet { note("") }
+    let outputs = failures.map { name, output in
+      let head =
+        output.isEmpty ? "\(name.visible) wrote nothing" : "last output of \(name.visible):"
+      let shown = output.map { "  \(terminal.isLive ? $0.withoutTerminalCommands : $0)" }
+      return [style.bold(style.red(head))] + shown
+    }
+    for part in [board.table(width: width, style: style), cutNotes] + outputs where !part.isEmpty {
+      for line in part { note(line) }
+      if !outputs.isEmpty { note("") }
+    }
+    note(board.summary(at: instant))
   }
 
-  private mutating func show(_ lines: [String], of name: String) {
-    guard !isQuiet, !lines.isEmpty else { return }
-    let prefix = style.faint("\(name.visible.cut(to: 30)) |")
+  private mutating func show(_ lines: [OutputLines.Line], of name: String) {
+    guard !isQuiet, !lines.isEmpty, failure == nil else { return }
+    let prefix = Array("\(style.faint("\(name.visible.cut(to: 30)) |")) ".utf8)
     for line in lines {
-      note("\(prefix) \(terminal.isLive ? line.withoutTerminalCommands : line)")
+      pending += prefix
+      if terminal.isLive, line.contains(where: { !(0x20..<0x7F).contains($0) }) {
+        pending += String(decoding: line, as: UTF8.self).withoutTerminalCommands.utf8
+      } else {
+        pending += line
+      }
+      pending.append(0x0A)
     }
+    // Live lines are drawn at their own pace.
+    if !isLive { hasNews = true }
   }
 
   private mutating func note(_ line: String) {

@@ -23,7 +23,7 @@ final class StepOutput: Sendable {
 
   private struct State {
     var lines = OutputLines()
-    var block: [String] = []
+    var block: [OutputLines.Line] = []
     var blockSize = 0
   }
 
@@ -65,10 +65,12 @@ final class StepOutput: Sendable {
   var last: [String] { state.withLock { $0.lines.last } }
 
   /// What of these lines is to be shown now.
-  private func take(_ new: [String], _ state: inout State) -> [String] {
+  private func take(
+    _ new: [OutputLines.Line], _ state: inout State
+  ) -> [OutputLines.Line] {
     guard isGrouped else { return new }
     state.block += new
-    state.blockSize += new.reduce(0) { $0 + $1.utf8.count }
+    state.blockSize += new.reduce(0) { $0 + $1.count }
     guard state.blockSize > Self.largestBlock else { return [] }
     defer { (state.block, state.blockSize) = ([], 0) }
     return state.block

@@ -20,23 +20,30 @@ final class FileDigests: Sendable {
     let known = Locked<(status: String, digest: String)?>(nil)
   }
 
+  /// It would have to be read, and must not.
+  struct NotRead: Error {}
+
   init(_ journal: RunJournal) { self.journal = journal }
 
   /// Adds the contents of a file or folder; false when not all of them can be read.
-  func add(_ tree: FileTree, to fingerprint: inout Fingerprint) -> Bool {
+  func add(
+    _ tree: FileTree, to fingerprint: inout Fingerprint, mayRead: Bool
+  ) throws(NotRead) -> Bool {
     fingerprint.add(UInt64(tree.files.count))
     for file in tree.files {
-      guard let digest = digest(of: file) else { return false }
+      guard let digest = try digest(of: file, mayRead: mayRead) else { return false }
       fingerprint.add(file.name)
       fingerprint.add(digest)
     }
     return true
   }
 
-  private func digest(of file: FileTree.File) -> String? {
+  private func digest(of file: FileTree.File, mayRead: Bool) throws(NotRead) -> String? {
     guard file.status.kind == .file else {
       // A pipe has other contents each time. In a folder it is only there.
-      return file.name.isEmpty ? Self.read(file.path)?.digest : ""
+      guard file.name.isEmpty else { return "" }
+      guard mayRead else { throw NotRead() }
+      return Self.read(file.path)?.digest
     }
     let digest = state.withLock { state in
       if let digest = state[file.path] { return digest }
@@ -44,13 +51,14 @@ final class FileDigests: Sendable {
       state[file.path] = digest
       return digest
     }
-    return digest.known.withLock { known in
+    return try digest.known.withLock { known throws(NotRead) in
       let status = file.status.text
       if let known, known.status == status { return known.digest }
       if let digest = journal.digest(of: file.path, status) {
         known = (status, digest)
         return digest
       }
+      guard mayRead else { throw NotRead() }
       guard let (digest, statusRead) = Self.read(file.path) else { return nil }
       // What was changed just now may be changed once more within the same tick of the file's clock.
       if statusRead == file.status, file.status.time.seconds < FileTime.now.seconds - 1 {

@@ -63,7 +63,18 @@ struct FileTree: Sendable {
 
   /// Without what changes nothing: `a/./b`, `a//b`, `a/b/`.
   static func normal(_ path: String) -> String {
+    guard !isNormal(path) else { return path }
     let parts = path.split(separator: "/").filter { $0 != "." }
     return (path.hasPrefix("/") ? "/" : "") + parts.joined(separator: "/")
+  }
+
+  /// Most paths are, and there are many.
+  private static func isNormal(_ path: String) -> Bool {
+    var last = UInt8(ascii: "/")
+    for byte in path.dropFirst(path.hasPrefix("/") ? 1 : 0).utf8 {
+      if last == UInt8(ascii: "/"), byte == last || byte == UInt8(ascii: ".") { return false }
+      last = byte
+    }
+    return last != UInt8(ascii: "/")
   }
 }

@@ -10,6 +10,11 @@ struct OutOfDate: Condition {
 
   var name: String { Self.name }
 
+  func begin(_ procedure: Procedure) -> ConditionEvaluation {
+    if let verdict = freshness.verdict { return .answered(Self.answer(to: verdict)) }
+    return .asynchronous { try await evaluate(procedure) }
+  }
+
   func evaluate(_ procedure: Procedure) async throws -> ConditionResult {
     await withCheckedContinuation { continuation in
       freshness.look { continuation.resume(returning: Self.answer(to: $0)) }

@@ -28,6 +28,11 @@ struct StepFiles: Sendable {
 
   /// Looks at the files, each once.
   func look(after record: RunJournal.Record?) -> Look {
+    look(after: record, mayRead: true) ?? Look(verdict: .outOfDate(because: ""), inputs: "")
+  }
+
+  /// The same; nil when contents are to be compared that only reading tells, and it may not read.
+  func look(after record: RunJournal.Record?, mayRead: Bool) -> Look? {
     let inputs: [FileTree]
     do throws(InputProblem) {
       inputs = try inputTrees()
@@ -35,9 +40,13 @@ struct StepFiles: Sendable {
       return Look(verdict: .refused(because: error.sentence), inputs: "")
     }
     let marks = marks(of: inputs)
-    let verdict: Verdict =
-      reason(inputs, marks, record).map { .outOfDate(because: $0) } ?? .upToDate
-    return Look(verdict: verdict, inputs: marks)
+    do throws(FileDigests.NotRead) {
+      let reason = try reason(inputs, marks, record, mayRead: mayRead)
+      let verdict: Verdict = reason.map { .outOfDate(because: $0) } ?? .upToDate
+      return Look(verdict: verdict, inputs: marks)
+    } catch {
+      return nil
+    }
   }
 
   /// Of the outputs those that are not there, when it has succeeded.
@@ -53,15 +62,15 @@ struct StepFiles: Sendable {
     guard let digests, let inputs = try? inputTrees(), marks(of: inputs) == start.inputs else {
       return RunJournal.Entry(command: command, inputs: start.inputs, content: "")
     }
-    return RunJournal.Entry(
-      command: command, inputs: start.inputs, content: content(inputs, digests) ?? "")
+    let content = try? content(inputs, digests, mayRead: true)
+    return RunJournal.Entry(command: command, inputs: start.inputs, content: content ?? "")
   }
 
   // MARK: Why it runs
 
   private func reason(
-    _ inputs: [FileTree], _ marks: String, _ record: RunJournal.Record?
-  ) -> String? {
+    _ inputs: [FileTree], _ marks: String, _ record: RunJournal.Record?, mayRead: Bool
+  ) throws(FileDigests.NotRead) -> String? {
     var oldest: FileTime?
     for output in step.outputs {
       guard let tree = try? FileTree(path(output)) else {
@@ -79,7 +88,7 @@ struct StepFiles: Sendable {
       }
       if let digests {
         guard !entry.content.isEmpty else { return "the contents of its files are not known" }
-        return entry.content == content(inputs, digests)
+        return entry.content == (try content(inputs, digests, mayRead: mayRead))
           ? nil : "an input or output has other contents than the last time"
       }
       if let newer = newerInput(inputs, than: oldest) {
@@ -108,7 +117,7 @@ struct StepFiles: Sendable {
   }
 
   private func inputTrees() throws(InputProblem) -> [FileTree] {
-    let outputs = Set(step.outputs.map { FileTree.normal(path($0)) })
+    let outputs = Set(step.outputs.map { step.path(of: $0) })
     var trees: [FileTree] = []
     for input in step.inputs {
       do throws(FileProblem) {
@@ -133,23 +142,29 @@ struct StepFiles: Sendable {
   }
 
   /// nil when one of the files cannot be read.
-  private func content(_ inputs: [FileTree], _ digests: FileDigests) -> String? {
+  private func content(
+    _ inputs: [FileTree], _ digests: FileDigests, mayRead: Bool
+  ) throws(FileDigests.NotRead) -> String? {
     var fingerprint = Fingerprint()
-    for tree in inputs {
-      guard digests.add(tree, to: &fingerprint) else { return nil }
-    }
-    for output in step.outputs {
-      guard let tree = try? FileTree(path(output)), digests.add(tree, to: &fingerprint) else {
-        return nil
-      }
+    for tree in inputs + step.outputs.compactMap({ try? FileTree(path($0)) }) {
+      guard try digests.add(tree, to: &fingerprint, mayRead: mayRead) else { return nil }
     }
     return fingerprint.text
   }
 
-  private func path(_ file: String) -> String {
-    guard let directory = step.directory, !file.hasPrefix("/") else { return file }
-    return directory + "/" + file
+  /// Makes the folders that its outputs are in. Returns why that cannot be done.
+  func makeFolders() -> String? {
+    for output in step.outputs {
+      guard let end = path(output).lastIndex(of: "/") else { continue }
+      let folder = String(path(output)[..<end])
+      if !folder.isEmpty, let reason = Directory.make(folder) {
+        return "the folder of '\(output.visible)' cannot be made: \(reason)"
+      }
+    }
+    return nil
   }
+
+  private func path(_ file: String) -> String { step.path(of: file) }
 
   private static func command(of step: Step) -> String {
     var fingerprint = Fingerprint()

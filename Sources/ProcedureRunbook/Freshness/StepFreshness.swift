@@ -25,10 +25,15 @@ final class StepFreshness: Sendable {
   private let shared: Shared
   private let lastLook = Locked<StepFiles.Look?>(nil)
 
-  init(of step: Step, _ shared: Shared) {
+  /// - Parameter look: what was found, if that still holds when the step begins.
+  init(of step: Step, _ shared: Shared, found look: StepFiles.Look? = nil) {
     files = StepFiles(of: step, digests: shared.digests)
     self.shared = shared
+    if let look { lastLook.withLock { $0 = look } }
   }
+
+  /// What is known without a look.
+  var verdict: StepFiles.Verdict? { lastLook.withLock { $0?.verdict } }
 
   /// Looks at the files; calls back on another thread.
   func look(_ completion: @escaping @Sendable (StepFiles.Verdict) -> Void) {
@@ -54,9 +59,11 @@ final class StepFreshness: Sendable {
     }
   }
 
-  /// Called before it runs. Returns why it must not: its failure could not be remembered.
+  /// Called before it runs: it finds the folders of its outputs. Returns why it must not run, for example
+  /// because its failure could not be remembered.
   func noteStart() -> String? {
     shared.journal.note(.started, of: files.step.name).map { "its start cannot be noted: \($0)" }
+      ?? files.makeFolders()
   }
 
   /// Called when its program has ended well; calls back with the outputs that are not there.

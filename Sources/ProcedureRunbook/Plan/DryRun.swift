@@ -16,11 +16,10 @@ struct DryRun {
     let shared = StepFreshness.Shared(
       journal: journal, digests: options.comparesContent ? FileDigests(journal) : nil,
       threads: nil, isForced: options.isForced)
-    let byName = Dictionary(uniqueKeysWithValues: plan.steps.map { ($0.name, $0) })
     // Names of steps and groups.
     var running: Set<String> = []
     var steps: [(Step, String)] = []
-    for step in PlanGraph(plan).order.compactMap({ byName[$0] }) {
+    for step in plan.graph.stepOrder.map({ plan.steps[$0] }) {
       guard let reason = Self.reason(step, after: running, shared) else { continue }
       steps.append((step, reason))
       running.insert(step.name)

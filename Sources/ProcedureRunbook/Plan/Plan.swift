@@ -4,10 +4,13 @@ struct Plan: Sendable, Equatable {
   let steps: [Step]
   /// How many steps of a pool may run at the same time, by its name.
   let pools: [String: Int]
+  let graph: PlanGraph
 
   init(steps: [Step], pools: [String: Int] = [:]) throws(PlanError) {
+    let steps = try Self.ordered(steps)
     self.steps = steps
     self.pools = pools
+    graph = PlanGraph(steps)
     try checkNames()
     try checkReferences()
     try checkCycles()
@@ -68,7 +71,7 @@ struct Plan: Sendable, Equatable {
   }
 
   private func checkCycles() throws(PlanError) {
-    if let cycle = PlanGraph(self).cycle {
+    if let cycle = graph.cycle {
       let members = Set(cycle)
       throw PlanError(.cycle(cycle), line: steps.first { members.contains($0.name) }?.line)
     }

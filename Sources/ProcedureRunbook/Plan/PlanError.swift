@@ -16,6 +16,7 @@ struct PlanError: Error, Equatable, CustomStringConvertible {
     case negativeNumber(key: String, owner: String)
     case unknownPool(String, step: String)
     case inputsWithoutOutputs(step: String)
+    case sameOutput(String, String, String)
     case cancelWithoutLauncher(owner: String)
     case unknownTarget(String)
     case stepNamedLikeGroup(String)
@@ -71,6 +72,8 @@ struct PlanError: Error, Equatable, CustomStringConvertible {
         + "which 'pools' of the plan does not name"
     case .inputsWithoutOutputs(let step):
       "step '\(step.shortened)' has 'inputs' and no 'outputs': what would they be compared with?"
+    case .sameOutput(let file, let first, let second):
+      "'\(file.shortened)' is an output of two steps, '\(first.shortened)' and '\(second.shortened)'"
     case .cancelWithoutLauncher(let owner):
       "\(owner.shortened) has a 'launcherCancel' and no 'launcher'"
     case .unknownTarget(let name):

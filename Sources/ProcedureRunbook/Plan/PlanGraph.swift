@@ -1,54 +1,89 @@
 /// What waits for what in a plan: a step for those it is after, a group for its members.
-struct PlanGraph {
+///
+/// Steps have the numbers of their places in the plan, and groups the numbers behind these.
+struct PlanGraph: Sendable, Equatable {
   private let names: [String]
-  private let waitsFor: [String: [String]]
+  private let stepCount: Int
+  private let waitsFor: [[Int]]
+  /// The steps in an order in which they can run, which keeps that of the plan where it can.
+  let stepOrder: [Int]
+  /// The members of a cycle in the order they would run, the first one repeated at the end.
+  let cycle: [String]?
+  /// All of it, with groups.
+  private let nodeOrder: [Int]
 
-  init(_ plan: Plan) {
-    names = plan.steps.map(\.name)
-    var waitsFor = Dictionary(
-      plan.steps.map { ($0.name, $0.after) }, uniquingKeysWith: { first, _ in first })
-    for step in plan.steps {
-      if let group = step.group { waitsFor[group, default: []].append(step.name) }
+  init(_ plan: Plan) { self.init(plan.steps) }
+
+  /// Names that no step and no group has count for nothing.
+  init(_ steps: [Step]) {
+    var names = steps.map(\.name)
+    var numbers: [String: Int] = [:]
+    numbers.reserveCapacity(names.count)
+    for (number, name) in names.enumerated() { numbers[name] = numbers[name] ?? number }
+    var waitsFor = [[Int]](repeating: [], count: steps.count)
+    for (index, step) in steps.enumerated() {
+      guard let group = step.group else { continue }
+      if let number = numbers[group] {
+        if number >= steps.count { waitsFor[number].append(index) }
+      } else {
+        numbers[group] = names.count
+        names.append(group)
+        waitsFor.append([index])
+      }
     }
+    for (index, step) in steps.enumerated() where !step.after.isEmpty {
+      waitsFor[index] = step.after.compactMap { numbers[$0] }
+    }
+    self.names = names
+    stepCount = steps.count
     self.waitsFor = waitsFor
+    let walk = Self.walk(waitsFor)
+    nodeOrder = walk.finished
+    stepOrder = walk.finished.filter { $0 < steps.count }
+    cycle = walk.cycle.map { members in
+      let running = Self.inRunningOrder(members)
+      return running.map { names[$0] }
+    }
   }
 
-  /// The members of a cycle in the order they would run, the first one repeated at the end.
-  var cycle: [String]? { walk().cycle }
+  /// The names of the steps in that order.
+  var order: [String] { stepOrder.map { names[$0] } }
 
-  /// The steps in an order in which they can run, which keeps that of the plan where it can.
-  var order: [String] {
-    let steps = Set(names)
-    return walk().finished.filter(steps.contains)
+  /// The largest set of steps that are members and come only after such: for each step whether it is one.
+  ///
+  /// `isMember` is asked in running order, and only of steps that come after members alone.
+  func closed(_ isMember: (Int) -> Bool) -> [Bool] {
+    var result = [Bool](repeating: false, count: names.count)
+    for node in nodeOrder where waitsFor[node].allSatisfy({ result[$0] }) {
+      result[node] = node >= stepCount || isMember(node)
+    }
+    return Array(result[..<stepCount])
   }
 
   /// Depth first with a stack of its own: a chain of steps may be longer than the call stack.
-  private func walk() -> (finished: [String], cycle: [String]?) {
-    var finished: [String] = []
-    var isFinished: Set<String> = []
-    var path: [(name: String, next: Int)] = []
-    var isOnPath: Set<String> = []
-    for name in names where !isFinished.contains(name) {
-      path = [(name, 0)]
-      isOnPath = [name]
+  private static func walk(_ waitsFor: [[Int]]) -> (finished: [Int], cycle: [Int]?) {
+    var finished: [Int] = []
+    finished.reserveCapacity(waitsFor.count)
+    var isFinished = [Bool](repeating: false, count: waitsFor.count)
+    var isOnPath = isFinished
+    var path: [(node: Int, next: Int)] = []
+    for node in waitsFor.indices where !isFinished[node] {
+      path.append((node, 0))
+      isOnPath[node] = true
       while let (current, next) = path.last {
-        let others = waitsFor[current] ?? []
-        guard next < others.count else {
+        guard next < waitsFor[current].count else {
           path.removeLast()
-          isOnPath.remove(current)
-          isFinished.insert(current)
+          isOnPath[current] = false
+          isFinished[current] = true
           finished.append(current)
           continue
         }
         path[path.count - 1].next += 1
-        let other = others[next]
-        if isOnPath.contains(other) {
-          let members = path.map(\.name).drop { $0 != other }
-          return (finished, inRunningOrder(Array(members)))
-        }
-        if !isFinished.contains(other) {
+        let other = waitsFor[current][next]
+        if isOnPath[other] { return (finished, path.map(\.node).drop { $0 != other } + []) }
+        if !isFinished[other] {
           path.append((other, 0))
-          isOnPath.insert(other)
+          isOnPath[other] = true
         }
       }
     }
@@ -56,10 +91,9 @@ struct PlanGraph {
   }
 
   /// Each of `members` waits for the next one; begins with the one that the plan names first.
-  private func inRunningOrder(_ members: [String]) -> [String] {
+  private static func inRunningOrder(_ members: [Int]) -> [Int] {
     let running = Array(members.reversed())
-    let isMember = Set(running)
-    let first = names.first(where: isMember.contains) ?? running[0]
+    let first = running.min() ?? 0
     let start = running.firstIndex(of: first) ?? 0
     return Array(running[start...]) + running[..<start] + [first]
   }

@@ -71,12 +71,12 @@ private struct LastEnds {
 
   init(_ plan: Plan, _ entries: [RunRecord.Entry]) {
     self.entries = entries
-    for (index, entry) in entries.enumerated() { indexByName[entry.step.name] = index }
+    for (index, entry) in entries.enumerated() { indexByName[entry.name] = index }
     let members = Dictionary(grouping: plan.steps.filter { $0.group != nil }) { $0.group ?? "" }
-    for name in PlanGraph(plan).order {
-      guard let index = indexByName[name] else { continue }
+    for index in plan.graph.stepOrder {
+      let name = plan.steps[index].name
       var last: Int?
-      for other in entries[index].step.after {
+      for other in plan.steps[index].after {
         if latest[other] == nil, let steps = members[other] {
           // All of them come earlier in this order.
           latest[other] = later(of: steps.compactMap { latest[$0.name] })
@@ -96,7 +96,7 @@ private struct LastEnds {
       let before = next.flatMap(end) ?? .zero
       links.append(
         RunAnalysis.Link(
-          name: entries[index].step.name, wait: max(.zero, start - before),
+          name: entries[index].name, wait: max(.zero, start - before),
           duration: entries[index].duration ?? .zero))
     }
     return links.reversed()

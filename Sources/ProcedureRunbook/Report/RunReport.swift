@@ -38,8 +38,8 @@ struct RunReport {
     let steps = entries.map { entry in
       "    "
         + JSONText.object([
-          ("name", JSONText.string(entry.step.name)),
-          ("group", entry.step.group.map(JSONText.string)),
+          ("name", JSONText.string(entry.name)),
+          ("group", entry.group.map(JSONText.string)),
           ("outcome", JSONText.string(entry.outcome.word)),
           ("reason", entry.outcome.reason.map(JSONText.string)),
           ("start", entry.start.map(JSONText.seconds)),
@@ -74,16 +74,23 @@ struct RunReport {
     let skipped = entries.count { !$0.outcome.isFailure && $0.outcome != .succeeded }
     let cases = entries.map { entry in
       let attributes =
-        "name=\"\(Self.escaped(entry.step.name))\" "
-        + "classname=\"\(Self.escaped(entry.step.group ?? "runbook"))\" "
+        "name=\"\(Self.escaped(entry.name))\" "
+        + "classname=\"\(Self.escaped(entry.group ?? "runbook"))\" "
         + "time=\"\(JSONText.seconds(entry.duration ?? .zero))\""
-      guard entry.outcome != .succeeded else { return "  <testcase \(attributes)/>" }
+      let tries =
+        entry.attempts > 1
+        ? "<properties><property name=\"attempts\" value=\"\(entry.attempts)\"/></properties>" : ""
+      guard entry.outcome != .succeeded else {
+        return tries.isEmpty
+          ? "  <testcase \(attributes)/>" : "  <testcase \(attributes)>\(tries)</testcase>"
+      }
       let text = Self.escaped(entry.outcome.text)
       guard entry.outcome.isFailure else {
         return "  <testcase \(attributes)><skipped message=\"\(text)\"/></testcase>"
       }
       let output = entry.lastOutput.map(Self.escaped).joined(separator: "\n")
-      return "  <testcase \(attributes)><failure message=\"\(text)\">\(output)</failure></testcase>"
+      return
+        "  <testcase \(attributes)>\(tries)<failure message=\"\(text)\">\(output)</failure></testcase>"
     }
     return """
       <?xml version="1.0" encoding="UTF-8"?>

@@ -9,7 +9,7 @@ import ProceduresProcess
 /// passed. If the command fails, it is as if there were none: the launcher gets SIGTERM.
 final class LaunchedProgram: StepProgram, @unchecked Sendable {
   /// What a cancel command may take, whatever the grace time: it is only to pass the word on.
-  private static let longestCancel = Duration.seconds(10)
+  static let longestCancel = Duration.seconds(10)
 
   private let launcher: Launcher
   private let jobName: String

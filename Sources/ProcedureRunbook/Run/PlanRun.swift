@@ -24,6 +24,7 @@ struct PlanRun {
   private let record = RunRecord()
   /// nil for a plan without outputs.
   private let freshness: StepFreshness.Shared?
+  private let sweep: FreshnessSweep
   /// The reports that were asked for are written when all steps have ended.
   private let timeline: ProcedureTimeline?
   /// On the main thread, which is there in any case: under a limit on threads, a run must neither wait
@@ -45,7 +46,6 @@ struct PlanRun {
     self.interrupts = interrupts
     self.jobs = ProcedureQueue(
       name: "jobs", maxConcurrentProcedureCount: limit.jobs, underlyingQueue: .main)
-    display = Display(plan.steps.map(\.name), terminal: Terminal(), isQuiet: options.isQuiet)
     timeline = options.wantsTimeline ? ProcedureTimeline() : nil
     timeline?.record(self.jobs)
     timeline?.record(groupEnds)
@@ -57,6 +57,12 @@ struct PlanRun {
         journal: journal, digests: options.comparesContent ? FileDigests(journal) : nil,
         threads: threads, isForced: options.isForced)
     }
+    let sweep = FreshnessSweep(plan, freshness)
+    self.sweep = sweep
+    let names = plan.steps.indices.compactMap { sweep.isDone[$0] ? nil : plan.steps[$0].name }
+    display = Display(
+      names, upToDateCount: plan.steps.count - names.count, terminal: Terminal(),
+      isQuiet: options.isQuiet)
     makeSteps()
     connect()
   }
@@ -103,17 +109,29 @@ struct PlanRun {
         programs.send(signal: SIGCONT)
         jobs.isSuspended = false
         display.resume()
+      },
+      // Beside the grace time a launcher's cancel command may take its own.
+      patience: options.gracePeriod + LaunchedProgram.longestCancel + .seconds(5),
+      isStuck: { [programs] in
+        // Sent when it returns.
+        programs.send(signal: SIGKILL)
+        StandardStreams.complain(
+          "it does not come to its end, and is given up: \(StandardStreams.noThreads)")
       })
   }
 
   private func conclude() -> Int32 {
-    let entries = plan.steps.map(record.entry)
+    let entries = plan.steps.indices.map { index in
+      sweep.isDone[index]
+        ? RunRecord.Entry(plan.steps[index], .upToDate) : record.entry(of: plan.steps[index])
+    }
     let analysis = RunAnalysis(
       plan, entries, slots: jobs.maxConcurrentProcedureCount, duration: .now - record.start)
     let timeline = timeline?.snapshot()
     let summary =
       options.showsSummary ? timeline?.summary.split(separator: "\n").map(String.init) : nil
-    let failure = display.finish(failures: record.failed, analysis.lines + (summary ?? []))
+    let notes = (options.isQuiet ? [] : analysis.lines) + (summary ?? [])
+    let failure = display.finish(failures: record.failed, notes)
     var problems = record.allProblems
     let allSucceeded = entries.allSatisfy(\.outcome.isSuccess)
     var status: Int32 = allSucceeded ? 0 : interrupts.firstSignal.map { 128 + $0 } ?? 1
@@ -132,14 +150,18 @@ struct PlanRun {
     let domain = ExclusionDomain(name: "runbook")
     let groups = Set(plan.groups)
     for (index, step) in plan.steps.enumerated() {
+      guard !sweep.isDone[index] else { continue }
       let output = StepOutput(
         of: step.name, display: display, isGrouped: options.groupsOutput,
         log: log(of: step, number: index + 1))
       let command = StepCommand(
         step: step, output: output, programs: programs, gracePeriod: options.gracePeriod,
         launcher: Launcher(of: step, options), launches: launches,
-        freshness: step.outputs.isEmpty ? nil : freshness.map { StepFreshness(of: step, $0) })
-      let procedure = StepProcedure(command, pools: plan.pools, domain: domain)
+        freshness: step.outputs.isEmpty
+          ? nil : freshness.map { StepFreshness(of: step, $0, found: sweep.looks[index]) })
+      let procedure = StepProcedure(command, pools: plan.pools, domain: domain) { [display] in
+        display.again(step.name, because: $0)
+      }
       observe(procedure, groups: groups)
       steps.append(procedure)
     }
@@ -191,7 +213,7 @@ struct PlanRun {
       let outcome = StepOutcome(
         of: procedure, step.step, hasRun: step.hasRun, runTimeout: runTimeout, groups: groups)
       let entry = step.entry(outcome, since: record.start)
-      display.ended(name, outcome, after: entry.duration)
+      display.ended(name, outcome, after: entry.duration, attempts: entry.attempts)
       // The program that had the terminal received Ctrl-C in our place.
       if step.step.terminal, outcome.isFailure, step.wasInterrupted { interrupts.note(SIGINT) }
       let failureCount = record.add(entry)
@@ -222,6 +244,19 @@ struct PlanRun {
         guard let other = proceduresByName[name] ?? endsByName[name] else { continue }
         step.procedure.add(dependency: other, requiring: .successOrIgnored)
       }
+    }
+    if jobs.maxConcurrentProcedureCount == 1 { keepOrder(proceduresByName) }
+  }
+
+  /// One after another, as the plan has them: each comes after the one before, however that ended.
+  private func keepOrder(_ procedures: [String: Procedure]) {
+    var last: (name: String, procedure: Procedure)?
+    for step in plan.graph.stepOrder.map({ plan.steps[$0] }) {
+      guard let procedure = procedures[step.name] else { continue }
+      if let last, !step.after.contains(last.name) {
+        procedure.add(dependency: last.procedure)
+      }
+      last = (step.name, procedure)
     }
   }
 }

@@ -9,13 +9,28 @@ internal import ProcedurePrimitives
 /// How each step ended, and how many failed.
 final class RunRecord: Sendable {
   struct Entry: Sendable {
-    let step: Step
+    let name: String
+    let group: String?
     let outcome: StepOutcome
     /// When its command was started first, since the run was.
     let start: Duration?
     let duration: Duration?
     let attempts: Int
     let lastOutput: [String]
+
+    /// Of a step that did not run.
+    init(_ step: Step, _ outcome: StepOutcome) {
+      self.init(step, outcome, start: nil, duration: nil, attempts: 0, lastOutput: [])
+    }
+
+    init(
+      _ step: Step, _ outcome: StepOutcome, start: Duration?, duration: Duration?, attempts: Int,
+      lastOutput: [String]
+    ) {
+      (name, group) = (step.name, step.group)
+      (self.outcome, self.start, self.duration) = (outcome, start, duration)
+      (self.attempts, self.lastOutput) = (attempts, lastOutput)
+    }
   }
 
   let start = ContinuousClock.now
@@ -31,8 +46,8 @@ final class RunRecord: Sendable {
   /// Returns how many steps have failed so far, this one included.
   func add(_ entry: Entry) -> Int {
     state.withLock { state in
-      state.entriesByName[entry.step.name] = entry
-      if entry.outcome.isFailure { state.failures.append(entry.step.name) }
+      state.entriesByName[entry.name] = entry
+      if entry.outcome.isFailure { state.failures.append(entry.name) }
       return state.failures.count
     }
   }
@@ -43,9 +58,7 @@ final class RunRecord: Sendable {
   var allProblems: [String] { state.withLock { $0.problems } }
 
   func entry(of step: Step) -> Entry {
-    state.withLock { $0.entriesByName[step.name] }
-      ?? Entry(
-        step: step, outcome: .notRun, start: nil, duration: nil, attempts: 0, lastOutput: [])
+    state.withLock { $0.entriesByName[step.name] } ?? Entry(step, .notRun)
   }
 
   /// The failed steps with their last output, in the order in which they failed.

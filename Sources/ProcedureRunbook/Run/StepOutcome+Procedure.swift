@@ -12,7 +12,7 @@ extension StepOutcome {
     of procedure: Procedure, _ step: Step, hasRun: Bool, runTimeout: Duration?, groups: Set<String>
   ) {
     if let condition = procedure.ignoredCondition {
-      self = .notNeeded(condition == OutOfDate.name ? "up to date" : condition)
+      self = condition == OutOfDate.name ? .upToDate : .notNeeded(condition)
       return
     }
     let outcome = procedure.outcome ?? .cancelled([])

@@ -12,6 +12,8 @@ enum StepOutcome: Sendable, Equatable {
   /// Not run, because a step that it is after did not succeed.
   case skipped(after: String)
 
+  static let upToDate = StepOutcome.notNeeded("up to date")
+
   var text: String { reason.map { "\(word): \($0)" } ?? word }
 
   /// Why, where that is not in the word.

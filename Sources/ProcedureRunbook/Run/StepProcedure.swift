@@ -30,7 +30,11 @@ struct StepProcedure {
   /// - Parameters:
   ///   - pools: how many steps of each pool may run at the same time.
   ///   - domain: what steps exclude each other over is theirs alone.
-  init(_ command: StepCommand, pools: [String: Int], domain: ExclusionDomain) {
+  ///   - again: called when an attempt has failed and there will be another one, with why.
+  init(
+    _ command: StepCommand, pools: [String: Int], domain: ExclusionDomain,
+    again: @escaping @Sendable (_ reason: String) -> Void
+  ) {
     step = command.step
     output = command.output
     freshness = command.freshness
@@ -42,7 +46,9 @@ struct StepProcedure {
       procedure = RetryProcedure(
         max: command.step.retries + 1, wait: .constant(command.step.retryDelay)
       ) {
-        Self.counted(command.attempt(), attempts)
+        let attempt = Self.counted(command.attempt(), attempts)
+        Self.observe(attempt, of: command.step, attempts, again)
+        return attempt
       }
     }
     procedure.name = step.name
@@ -67,7 +73,7 @@ struct StepProcedure {
     let command = procedure as? ProcessProcedure
     let duration = command?.result?.duration ?? start.map { .now - $0 }
     return RunRecord.Entry(
-      step: step, outcome: outcome, start: start.map { $0 - runStart }, duration: duration,
+      step, outcome, start: start.map { $0 - runStart }, duration: duration,
       attempts: attempts.count, lastOutput: output.last)
   }
 
@@ -80,6 +86,18 @@ struct StepProcedure {
   }
 
   var hasRun: Bool { attempts.count > 0 }
+
+  private static func observe(
+    _ attempt: ProcessProcedure, of step: Step, _ attempts: AttemptCount,
+    _ again: @escaping @Sendable (_ reason: String) -> Void
+  ) {
+    attempt.addDidFinishBlockObserver { attempt, _ in
+      let outcome = StepOutcome(of: attempt, step, hasRun: true, runTimeout: nil, groups: [])
+      guard outcome.isFailure, attempts.count <= step.retries else { return }
+      let reason = outcome.reason ?? outcome.word
+      again("\(reason), in attempt \(attempts.count) of \(step.retries + 1)")
+    }
+  }
 
   private static func counted(
     _ attempt: ProcessProcedure, _ attempts: AttemptCount

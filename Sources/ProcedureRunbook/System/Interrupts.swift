@@ -22,6 +22,10 @@ final class Interrupts: Sendable {
     /// Called around the time that this process is stopped by Ctrl-Z.
     let willStop: @Sendable () -> Void
     let didContinue: @Sendable () -> Void
+    /// How long after the first signal the run has ended at the latest.
+    let patience: Duration
+    /// Called when it has not; then this process ends.
+    let isStuck: @Sendable () -> Void
   }
 
   private struct State {
@@ -77,11 +81,42 @@ final class Interrupts: Sendable {
 
   private func run(_ signals: sigset_t) {
     var signals = signals
+    var end: ContinuousClock.Instant?
     while true {
-      var signal: Int32 = 0
-      guard unsafe sigwait(&signals, &signal) == 0 else { continue }
-      if signal == SIGTSTP { stop() } else { note(signal) }
+      guard let signal = Self.next(of: &signals, until: end) else {
+        if let end, end < .now { giveUp() }
+        continue
+      }
+      if signal == SIGTSTP {
+        stop()
+      } else {
+        note(signal)
+        end = end ?? state.withLock { $0.handler }.map { .now + $0.patience }
+      }
     }
+  }
+
+  /// What the run needs to end it does not get: threads, or memory for them. This thread is there.
+  private func giveUp() {
+    state.withLock { $0.handler }?.isStuck()
+    _exit(128 + (firstSignal ?? SIGTERM))
+  }
+
+  /// nil when it is time, or for no reason.
+  private static func next(
+    of signals: inout sigset_t, until end: ContinuousClock.Instant?
+  ) -> Int32? {
+    #if !canImport(Darwin)
+      if let end {
+        let rest = max(.zero, end - .now).components
+        var time = timespec(
+          tv_sec: Int(rest.seconds), tv_nsec: Int(rest.attoseconds / 1_000_000_000))
+        let signal = unsafe sigtimedwait(&signals, nil, &time)
+        return signal > 0 ? signal : nil
+      }
+    #endif
+    var signal: Int32 = 0
+    return unsafe sigwait(&signals, &signal) == 0 ? signal : nil
   }
 
   private func stop() {

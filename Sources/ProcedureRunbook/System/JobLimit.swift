@@ -1,3 +1,5 @@
+import Dispatch
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -33,6 +35,14 @@ struct JobLimit {
     let limit =
       byProcesses < byDescriptors ? "processes (ulimit -u)" : "open files (ulimit -n)"
     note = "at most \(jobs) of \(wanted) jobs at once, because of the limit on \(limit)"
+  }
+
+  /// Whether Dispatch gets threads: without any it waits for them forever, and everything with it.
+  static var hasThreads: Bool {
+    let isThere = DispatchSemaphore(value: 0)
+    // Takes the one that watches timers, and one that works.
+    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1)) { isThere.signal() }
+    return isThere.wait(timeout: .now() + .seconds(3)) == .success
   }
 
   /// By what the system says.

@@ -42,9 +42,11 @@ enum StandardStreams {
     return true
   }
 
-  static func complainAboutThreads() {
-    complain("there is no room for threads: the system allows no more processes (ulimit -u)")
-  }
+  static let noThreads =
+    "there is no room for threads: the system allows no more processes (ulimit -u), or no more memory "
+    + "(ulimit -v)"
+
+  static func complainAboutThreads() { complain(noThreads) }
 
   static func complain(_ sentence: String) {
     // Where this cannot be written, there is no other place to say so.

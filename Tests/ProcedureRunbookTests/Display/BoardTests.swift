@@ -7,54 +7,44 @@ struct BoardTests {
   private let start = ContinuousClock.now
   private let plain = Style(isColoured: false)
 
-  @Test("the table has step, outcome and duration of every step, and a line that sums up")
+  @Test("the table has step, outcome and duration of what failed; a line sums up all")
   func table() {
-    var board = Board(["a", "long name", "c", "d"], start: start)
+    var board = Board(["a", "long name", "c", "d", "e"], start: start)
     board.started("a", at: start)
     board.ended("a", .succeeded, after: .milliseconds(1250))
     board.started("long name", at: start)
     board.ended("long name", .failed("exited with status 3"), after: .seconds(75))
     board.ended("c", .skipped(after: "long name"), after: nil)
+    board.ended("e", .timedOut(.seconds(2)), after: .seconds(2), attempts: 3)
     #expect(!board.allSucceeded)
     #expect(
-      board.table(at: start + .seconds(76), width: nil, style: plain) == [
-        "Step       Outcome                                 Duration",
-        "a          succeeded                                 1.25 s",
-        "long name  failed: exited with status 3          1 min 15 s",
-        "c          skipped: 'long name' did not succeed           –",
-        "d          not run                                        –",
-        "",
-        "4 steps in 1 min 16 s: 1 succeeded, 1 failed, 1 skipped, 1 not run",
+      board.table(width: nil, style: plain) == [
+        "Step       Outcome                                    Duration",
+        "long name  failed: exited with status 3             1 min 15 s",
+        "e          timed out: more than 2.00 s, 3 attempts      2.00 s",
       ])
+    #expect(
+      board.summary(at: start + .seconds(76))
+        == "5 steps in 1 min 16 s: 1 succeeded, 1 failed, 1 timed out, 1 skipped, 1 not run")
   }
 
   @Test("what was not needed counts as a success, with a word of its own")
   func notNeeded() {
-    var board = Board(["a", "b"], start: start)
+    var board = Board(["a", "b"], upToDateCount: 3, start: start)
     board.ended("a", .notNeeded(nil), after: nil)
     board.ended("b", .succeeded, after: .zero)
     #expect(board.allSucceeded)
-    let lines = board.table(at: start, width: nil, style: plain)
-    #expect(lines[1] == "a     not needed         –")
-    #expect(lines.last == "2 steps in 0.00 s: 1 succeeded, 1 not needed")
-  }
-
-  @Test("notes about the run stand before the line that sums up, and are cut as well")
-  func notes() {
-    var board = Board(["a"], start: start)
-    board.ended("a", .succeeded, after: .zero)
-    let lines = board.table(
-      at: start, width: 20, ["jobs: 1.0 of 2 in use on average"], style: plain)
-    #expect(lines.suffix(3) == ["", "jobs: 1.0 of 2 in u…", "1 step in 0.00 s: 1 succeeded"])
+    #expect(board.table(width: nil, style: plain).isEmpty)
+    #expect(board.summary(at: start) == "5 steps in 0.00 s: 1 succeeded, 4 not needed")
   }
 
   @Test("names are cut so that the table fits a terminal")
   func narrowTable() {
     var board = Board([String(repeating: "x", count: 100)], start: start)
     board.started(String(repeating: "x", count: 100), at: start)
-    board.ended(String(repeating: "x", count: 100), .succeeded, after: .zero)
-    let lines = board.table(at: start, width: 40, style: plain)
-    #expect(lines[1] == "xxxxxxxxxxxxxxxxxx…  succeeded    0.00 s")
+    board.ended(String(repeating: "x", count: 100), .failed("no"), after: .zero)
+    let lines = board.table(width: 40, style: plain)
+    #expect(lines[1] == "xxxxxxxxxxxxxxxxx…  failed: no    0.00 s")
   }
 
   @Test("there is a live line for each running step with its time, and a bar with the whole")
@@ -104,9 +94,9 @@ struct BoardTests {
     #expect("日本".rightPadded(to: 6) == "日本  " && "日本".leftPadded(to: 6) == "  日本")
     #expect("a\tb\u{1B}c\u{7F}\u{202E}".visible == "a␉b␛c␡\u{FFFD}")
     var board = Board(["日本", "abcde"], start: start)
-    for name in ["日本", "abcde"] { board.ended(name, .succeeded, after: .zero) }
-    let lines = board.table(at: start, width: nil, style: plain)
-    #expect(lines[1] == "日本   succeeded    0.00 s" && lines[2] == "abcde  succeeded    0.00 s")
+    for name in ["日本", "abcde"] { board.ended(name, .failed("no"), after: .zero) }
+    let lines = board.table(width: nil, style: plain)
+    #expect(lines[1] == "日本   failed: no    0.00 s" && lines[2] == "abcde  failed: no    0.00 s")
   }
 
   @Test("a line of output keeps its colours on a terminal, and nothing that moves the cursor")

@@ -38,7 +38,7 @@ struct DisplayStateTests {
     var state = state()
     let called = Counter()
     let line = String(repeating: "x", count: DisplayState.capacity)
-    let hasRoom = state.print([line], of: "a") { _ = called.increment() }
+    let hasRoom = state.print([Array(line.utf8)[...]], of: "a") { _ = called.increment() }
     #expect(!hasRoom)
     state.ended("a", .succeeded, after: nil)
     #expect(state.isUrgent)
@@ -47,7 +47,7 @@ struct DisplayStateTests {
     for completion in completions { completion() }
     #expect(called.value == 1 && !isOver)
     #expect(text(frame).hasSuffix("succeeded  a\n"))
-    let hasRoomAgain = state.print(["y"], of: "a") {}
+    let hasRoomAgain = state.print([Array("y".utf8)[...]], of: "a") {}
     #expect(hasRoomAgain)
   }
 
@@ -74,18 +74,53 @@ struct DisplayStateTests {
     #expect(isOver)
   }
 
+  @Test(
+    "the end says what failed, notes, the last output of that, and the sum; quiet, a success says nothing"
+  )
+  func end() {
+    var state = state(["a", "b"])
+    state.ended("a", .succeeded, after: .zero)
+    state.ended("b", .failed("no"), after: .zero, attempts: 2)
+    _ = state.takeFrame(at: start)
+    state.finish(failures: [("b", ["why"])], ["a note"], at: start)
+    #expect(
+      text(state.takeFrame(at: start)) == """
+
+        Step  Outcome                 Duration
+        b     failed: no, 2 attempts    0.00 s
+
+        a note
+
+        last output of b:
+          why
+
+        2 steps in 0.00 s: 1 succeeded, 1 failed
+
+        """)
+    for (outcome, notes, said) in [
+      (StepOutcome.succeeded, [], ""), (.upToDate, ["asked"], "asked\n"),
+      (.cancelled, [], "1 step in 0.00 s: 1 cancelled\n"),
+    ] as [(StepOutcome, [String], String)] {
+      var quiet = DisplayState(
+        ["a"], terminal: Terminal(isLive: false, hasColours: false), isQuiet: true, at: start)
+      quiet.ended("a", outcome, after: .zero)
+      quiet.finish(failures: [], notes, at: start)
+      #expect(text(quiet.takeFrame(at: start)) == said)
+    }
+  }
+
   @Test("when nothing can be written any more, everything that waits goes on")
   func failure() {
     var state = state()
     let line = String(repeating: "x", count: DisplayState.capacity)
-    let hasRoom = state.print([line], of: "a") {}
+    let hasRoom = state.print([Array(line.utf8)[...]], of: "a") {}
     #expect(!hasRoom)
     state.pause {}
     let frame = state.takeFrame(at: start)
     state.failed(.refused("No space left on device"))
     let completions = state.written(frame, isPaused: false).completions
     #expect(completions.count == 2)
-    let goesOn = state.print([line], of: "a") {}
+    let goesOn = state.print([Array(line.utf8)[...]], of: "a") {}
     #expect(goesOn)
     let next = state.takeFrame(at: start)
     #expect(next.bytes.isEmpty)

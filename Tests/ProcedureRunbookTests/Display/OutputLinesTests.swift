@@ -5,14 +5,18 @@ import Testing
 
 @Suite("Lines of output")
 struct OutputLinesTests {
+  private func texts(_ lines: [OutputLines.Line]) -> [String] {
+    lines.map { String(decoding: $0, as: UTF8.self) }
+  }
+
   @Test("pieces are put together, also within a character")
   func pieces() {
     var lines = OutputLines()
     let bytes = Array("é\nb\n\nlast".utf8)
     var all: [String] = []
-    for byte in bytes { all += lines.append(Data([byte])) }
+    for byte in bytes { all += texts(lines.append(Data([byte]))) }
     #expect(all == ["é", "b", ""])
-    #expect(lines.end() == ["last"])
+    #expect(texts(lines.end()) == ["last"])
     #expect(lines.end() == [])
   }
 
@@ -29,7 +33,7 @@ struct OutputLinesTests {
     for offset in 0..<4 {
       var lines = OutputLines()
       let text = String(repeating: "x", count: offset) + String(repeating: "€😀", count: 2000)
-      let cut = lines.append(Data(text.utf8)) + lines.end()
+      let cut = texts(lines.append(Data(text.utf8)) + lines.end())
       #expect(cut.count > 1 && cut.joined() == text)
     }
   }
@@ -37,6 +41,7 @@ struct OutputLinesTests {
   @Test("a line that overwrites itself is shown as it ends up")
   func carriageReturns() {
     var lines = OutputLines()
-    #expect(lines.append(Data("10%\r20%\r30%\r\n".utf8)) == ["30%"])
+    #expect(texts(lines.append(Data("10%\r20%\r30%\r\n".utf8))) == ["30%"])
+    #expect(texts(lines.append(Data("1%\r2%".utf8)) + lines.end()) == ["2%"])
   }
 }

@@ -10,7 +10,7 @@ struct RunAnalysisTests {
   ) throws -> RunAnalysis {
     let entries = steps.map { step, start, duration in
       RunRecord.Entry(
-        step: step, outcome: start == nil ? .notNeeded(nil) : .succeeded,
+        step, start == nil ? .notNeeded(nil) : .succeeded,
         start: start.map { .seconds($0) }, duration: start.map { _ in .seconds(duration) },
         attempts: 1, lastOutput: [])
     }

@@ -92,8 +92,8 @@ struct RunbookGreenTests {
       mkfifo up go; echo 1 > in
       $RUNBOOK -q \(option) plan.json > first.txt & p=$!
       read x < up; echo 2 > in; echo go > go; wait $p
-      $RUNBOOK -q \(option) plan.json | tail -n 1; cat out
-      exec $RUNBOOK -q \(option) plan.json
+      $RUNBOOK \(option) plan.json | tail -n 1; cat out
+      exec $RUNBOOK \(option) plan.json
       """)
     #expect(
       execution.lines.prefix(2).first?.hasSuffix("1 succeeded") == true, "\(execution.output)")
@@ -109,9 +109,9 @@ struct RunbookGreenTests {
       """
       echo 1 > in; touch more; $RUNBOOK -q plan.json > text
       sed 's/, "more"//' plan.json > less.json
-      $RUNBOOK -q less.json | tail -n 1; $RUNBOOK -q less.json | tail -n 1
+      $RUNBOOK less.json | tail -n 1; $RUNBOOK less.json | tail -n 1
       echo 2 > old; touch -t 200001010000 old; mv old in
-      $RUNBOOK -q less.json | tail -n 1; $RUNBOOK -q less.json | tail -n 1
+      $RUNBOOK less.json | tail -n 1; $RUNBOOK less.json | tail -n 1
       """)
     let ends = execution.lines.map { $0.split(separator: ": ").last ?? "" }
     #expect(ends == ["1 succeeded", "1 not needed", "1 succeeded", "1 not needed"])
@@ -124,7 +124,7 @@ struct RunbookGreenTests {
     let execution = try await shell(
       #"[{"name": "a", "run": "mkdir -p src/made; date > src/made/out", "inputs": "./src/", "outputs": ["src/made", "src/made/out"]}]"#,
       """
-      run() { $RUNBOOK -q \(option) plan.json | tail -n 1; }
+      run() { $RUNBOOK \(option) plan.json | tail -n 1; }
       mkdir -p src/deep; echo 1 > src/deep/file; ln -s .. src/circle
       run; run
       echo 22 > src/deep/file; run; run
@@ -142,7 +142,7 @@ struct RunbookGreenTests {
     let execution = try await shell(
       #"[{"name": "a", "run": "touch -t 200001010000 out", "inputs": "in", "outputs": "out"}]"#,
       """
-      run() { $RUNBOOK -q --content plan.json | tail -n 1; }
+      run() { $RUNBOOK --content plan.json | tail -n 1; }
       echo aaa > in; touch -t 200001010000 in; run; run
       echo bbb > in; touch -t 200001010000 in; run
       touch in; run; run
@@ -217,7 +217,7 @@ struct RunbookGreenTests {
       """
       touch in ok; $RUNBOOK -q plan.json > text
       i=0; while [ $i -lt 200 ]; do echo; printf 'run\\t1\\tx\\t\\n'; i=$((i+1)); done >> .runbook.log
-      $RUNBOOK -q plan.json | tail -n 1; wc -l < .runbook.log; ls -A
+      $RUNBOOK plan.json | tail -n 1; wc -l < .runbook.log; ls -A
       """)
     #expect(execution.lines.first?.hasSuffix("1 not needed") == true)
     #expect(execution.lines.contains { $0.hasSuffix("2") } && !execution.output.contains(".new"))
@@ -226,7 +226,7 @@ struct RunbookGreenTests {
   // MARK: Two at once
 
   private let waiting =
-    #"[{"name": "wait", "run": "echo x >> log; echo $$ > pid; echo up > up; read x < go; touch out", "outputs": "out"}]"#
+    #"[{"name": "wait", "run": "echo x >> log; echo $$ > pid; echo up > up$N; read x < go$N; touch out", "outputs": "out"}]"#
 
   @Test("a second run in one directory names the first one, or waits for it with --wait")
   func twoRuns() async throws {
@@ -240,7 +240,7 @@ struct RunbookGreenTests {
       grep -c "process $p runs a plan in '$(pwd -P)'" said
       # What writes nothing, and what only looks, needs no lock.
       echo '[{"name": "none", "run": "true"}]' > none.json; $RUNBOOK -q none.json > /dev/null && $RUNBOOK -n plan.json > /dev/null && echo free
-      mkfifo err; $RUNBOOK -q --wait plan.json > second 2> err & q=$!
+      mkfifo err; $RUNBOOK --wait plan.json > second 2> err & q=$!
       read said < err; echo "$said"; echo go > go
       wait $p; echo "status $?"; wait $q; echo "status $?"; tail -n 1 second
       """)
@@ -257,11 +257,12 @@ struct RunbookGreenTests {
     let execution = try await shell(
       waiting,
       """
-      mkfifo up go
+      # Pipes of its own for each run: what is killed may hold one open for a moment.
+      mkfifo up1 go1 up2 go2; export N=1
       $RUNBOOK -q plan.json > first & p=$!
-      read x < up; kill -9 $p; wait $p; kill -9 -$(cat pid); touch out
+      read x < up1; kill -9 $p; wait $p; kill -9 -$(cat pid); touch out; N=2
       $RUNBOOK -q plan.json > second & p=$!
-      read x < up; echo go > go; wait $p; echo "status $?"
+      read x < up2; echo go > go2; wait $p; echo "status $?"
       """)
     #expect(execution.output.contains("status 0"), "\(execution.output)\(execution.errorOutput)")
     #expect(runbook.text("log") == "x\nx\n")
@@ -299,7 +300,7 @@ struct RunbookGreenTests {
       echo 1 > in; $RUNBOOK -q plan.json > text
       $RUNBOOK -n plan.json; echo --
       rm out; $RUNBOOK -n --explain plan.json; echo --; $RUNBOOK --explain plan.json | grep runs; echo --
-      $RUNBOOK --force -q plan.json | tail -n 1; wc -l < log
+      $RUNBOOK --force plan.json | tail -n 1; wc -l < log
       """)
     let parts = execution.output.components(separatedBy: "--\n")
     #expect(parts.count == 4)
@@ -318,4 +319,108 @@ struct RunbookGreenTests {
     #expect(parts[2].hasPrefix("make | runs: 'out' is not there\nuse | runs: "))
     #expect(parts[3].contains(": 3 succeeded\n") && parts[3].hasSuffix("3\n"))
   }
+
+  // MARK: The order
+
+  @Test(
+    "who reads a file comes after who makes it; a file of two steps is a mistake; folders are made")
+  func files() async throws {
+    let execution = try await shell(
+      """
+      [{"name": "use", "run": "cat deep/er/x > y", "inputs": "deep/er/x", "outputs": "y"},
+       {"name": "part", "run": "ls tree/a > z", "inputs": "tree/a", "outputs": "z"},
+       {"name": "make", "run": "echo 1 > deep/er/x; mkdir tree; touch tree/a", "outputs": ["./deep//er/x", "tree/"]}]
+      """,
+      """
+      $RUNBOOK -j3 plan.json; echo "status $?"; $RUNBOOK --graph plan.json | grep -c -e '-->'
+      sed 's/"z"/"deep\\/er\\/x"/' plan.json > twice.json; $RUNBOOK twice.json; echo "status $?"
+      """)
+    #expect(execution.output.contains("status 0\n2\n") && execution.output.contains("status 2"))
+    #expect(
+      execution.errorOutput.contains(
+        "line 3: './deep//er/x' is an output of two steps, 'part' and 'make'"),
+      "\(execution.errorOutput)")
+  }
+
+  @Test("-j1 keeps the order of the plan, after a failure too")
+  func oneJob() async throws {
+    let execution = try await shell(
+      """
+      [{"name": "a", "run": "echo a >> log; exit 1"}, {"name": "c", "run": "echo c >> log", "after": "b"},
+       {"name": "b", "run": "echo b >> log; touch out", "outputs": "out"}, {"name": "d", "run": "echo d >> log"},
+       {"name": "e", "run": "echo e >> log", "after": "d"}, {"name": "f", "run": "echo f >> log"}]
+      """, "exec $RUNBOOK -j1 -k plan.json")
+    #expect(execution.exit == .status(1))
+    #expect(runbook.text("log") == "a\nb\nc\nd\ne\nf\n")
+  }
+
+  @Test("a retry is said when it happens, at the end of its step, in the table and in JUnit")
+  func retries() async throws {
+    let execution = try await shell(
+      """
+      [{"name": "second", "run": "test -e ok && exit 0; touch ok; exit 4", "retries": 5},
+       {"name": "never", "run": "exit 3", "retries": 1}]
+      """, "exec $RUNBOOK -k -j1 --junit j.xml plan.json")
+    #expect(
+      execution.output.contains("again      second: exited with status 4, in attempt 1 of 6\n"))
+    #expect(execution.output.contains("succeeded  second, in attempt 2 ("))
+    #expect(execution.output.contains("never  failed: exited with status 3, 2 attempts "))
+    #expect(
+      runbook.text("j.xml")?.matches(of: /<property name="attempts" value="2"\/>/).count == 2)
+  }
+
+  @Test("many steps that are up to date are one line, without a procedure; the rest runs")
+  func manyUpToDate() async throws {
+    let steps = (0..<1_000).map { index in
+      let inputs = index % 10 == 0 ? "in" : "o\(index - 1)"
+      return
+        #"{"name": "s\#(index)", "run": "touch o\#(index)", "inputs": "\#(inputs)", "outputs": "o\#(index)"}"#
+    }
+    let execution = try await shell(
+      "[\(steps.joined(separator: ","))]",
+      """
+      touch -t 200001010000 in; i=0; while [ $i -lt 1000 ]; do echo o$i; i=$((i+1)); done | xargs touch
+      $RUNBOOK plan.json; rm o995; $RUNBOOK plan.json | tail -n 1; $RUNBOOK -n plan.json
+      """)
+    #expect(execution.lines.count == 3, "\(execution.output)")
+    #expect(execution.lines.first?.hasSuffix(": 1000 not needed") == true)
+    // Those after it are newer than what they read, until it is made anew.
+    #expect(execution.lines[1].hasSuffix(": 5 succeeded, 995 not needed"))
+    #expect(execution.lines.last == "1000 steps are up to date")
+  }
+
+  // MARK: The system
+
+  #if os(Linux)
+    @Test(
+      "without /proc the command line is what was written",
+      .enabled(if: geteuid() == 0, "needs to be the superuser, to hide it"))
+    func noProc() async throws {
+      let execution = try await shell(
+        #"[{"name": "a", "run": "touch ran"}]"#,
+        """
+        unshare -m true || exit 77
+        unshare -m sh -c 'mount -t tmpfs none /proc && exec $RUNBOOK --dry-run plan.json'
+        """)
+      if execution.exit == .status(77) { return }
+      #expect(execution.exit == .status(0) && execution.output == "1. a\n   $ touch ran\n")
+      #expect(!runbook.hasFile("ran"))
+    }
+
+    @Test("with little memory it works, or says so; SIGTERM ends it in any case")
+    func memory() async throws {
+      let execution = try await shell(
+        #"[{"name": "a", "run": "sleep 600"}, {"name": "b", "run": "sleep 600"}]"#,
+        """
+        for limit in 60000 120000 180000 200000 250000 400000; do
+          ( ulimit -v $limit; exec $RUNBOOK -j2 --grace 0.5 plan.json > text 2>&1 ) & p=$!
+          sleep 0.5; kill -TERM $p; wait $p; echo "status $?"
+        done
+        """)
+      // A library that does not even load ends with 127, and one that finds no memory by a signal.
+      let statuses = execution.lines.compactMap { Int($0.dropFirst(7)) }
+      #expect(statuses.count == 6 && statuses.last == 143, "\(execution.output)")
+      #expect(statuses.allSatisfy { $0 != 0 && $0 != 137 })
+    }
+  #endif
 }

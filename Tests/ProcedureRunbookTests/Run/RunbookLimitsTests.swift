@@ -34,7 +34,7 @@ struct RunbookLimitsTests {
   func processes() async throws {
     let execution = try await runbook.shell(
       plan: plan(40, "sleep 0.03; echo x | cat"),
-      limited(to: 40, user: 61231, #"exec "$RUNBOOK" -q --jobs 100 plan.json"#))
+      limited(to: 40, user: 61231, #"exec "$RUNBOOK" --jobs 100 plan.json"#))
     if execution.exit == .status(77) { return }
     #expect(execution.exit == .status(0), "\(execution.output)")
     #expect(
@@ -84,7 +84,7 @@ struct RunbookLimitsTests {
   func descriptors() async throws {
     let execution = try await runbook.shell(
       plan: plan(60, "sleep 0.03; echo x"),
-      #"ulimit -n 64; exec "$RUNBOOK" -q --jobs 100 --logs logs plan.json"#)
+      #"ulimit -n 64; exec "$RUNBOOK" --jobs 100 --logs logs plan.json"#)
     #expect(execution.exit == .status(0), "\(execution.output)")
     #expect(execution.errorOutput.contains("of 100 jobs at once, because of the limit on open"))
     #expect(execution.lines.last?.contains(": 60 succeeded") == true)
@@ -123,7 +123,7 @@ struct RunbookLimitsTests {
         """
       let execution = try await runbook.shell(
         plan: plan(100, waiting).dropLast() + #",{"name": "count", "run": "\#(counting)"}]"#,
-        #"mkfifo up go; exec "$RUNBOOK" -q --jobs 101 plan.json"#)
+        #"mkfifo up go; exec "$RUNBOOK" --jobs 101 plan.json"#)
       #expect(execution.exit == .status(0), "\(execution.output)")
       let count = try #require(runbook.text("count").flatMap { Int($0.dropLast()) })
       #expect(count <= 24)

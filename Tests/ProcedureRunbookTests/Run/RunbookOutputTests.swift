@@ -25,7 +25,9 @@ struct RunbookOutputTests {
 
   @Test("a full disk is a sentence and status 1", .enabled(if: hasFullDevice))
   func full() async throws {
-    for arguments in ["plan.json", "-q plan.json", "--help", "--graph plan.json", "-n plan.json"] {
+    for arguments in [
+      "plan.json", "-q --summary plan.json", "--help", "--graph plan.json", "-n plan.json",
+    ] {
       let execution = try await runbook.shell(
         plan: #"[{"name": "talk", "run": "seq 1 1000"}]"#,
         "exec $RUNBOOK \(arguments) > /dev/full")

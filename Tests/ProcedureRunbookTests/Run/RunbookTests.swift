@@ -196,7 +196,7 @@ struct RunbookTests {
     #expect(!runbook.hasFile("a") && !runbook.hasFile("b"))
   }
 
-  @Test("--quiet prints the table, and the output of failed steps only")
+  @Test("--quiet prints what failed, with its output, and nothing of a success")
   func quiet() async throws {
     let execution = try await runbook.run(
       plan:
@@ -206,7 +206,10 @@ struct RunbookTests {
     #expect(!execution.output.contains("one"))
     #expect(!execution.output.contains("started"))
     #expect(execution.output.contains("last output of b:\n  two\n"))
-    #expect(row("a", in: execution)?.contains("succeeded") == true)
+    #expect(execution.output.contains("b     failed: exited with status 1"))
+    #expect(execution.lines.last?.hasSuffix(": 1 succeeded, 1 failed") == true)
+    let success = try await runbook.run(plan: #"[{"name": "a", "run": "echo one"}]"#, "-q")
+    #expect(success.exit == .status(0) && success.output.isEmpty && success.errorOutput.isEmpty)
   }
 
   @Test("--help says how a plan is written")
@@ -334,10 +337,15 @@ struct RunbookTests {
     try expectGone("pid")
   }
 
-  /// The row of a step in the table at the end.
+  /// What the line about the end of a step says: `outcome: reason`.
   private func row(_ name: String, in execution: RunbookExecutable.Execution) -> String? {
-    let table = execution.lines.drop { !$0.hasPrefix("Step ") }
-    return table.first { $0.hasPrefix("\(name) ") }
+    for (line, word) in execution.lines.flatMap({ line in StepOutcome.words.map { (line, $0) } }) {
+      let head = "\(word.rightPadded(to: 10)) \(name)"
+      guard line.hasPrefix(head) else { continue }
+      let rest = line.dropFirst(head.count)
+      if rest.isEmpty || rest.hasPrefix(":") || rest.hasPrefix(" (") { return word + rest }
+    }
+    return nil
   }
 
   /// Sends one SIGINT for each of these, in order, as soon as the output says so.
