@@ -104,11 +104,17 @@ class Dependency: @unchecked Sendable {
   final func revoke() -> Bool {
     guard status.compareExchange(Self.armed, Self.revoked) else { return false }
     dependent = nil
+    wasRevoked()
     // It may not have been entered yet: then the thread that is about to enter it finds it revoked.
     var pruned = dependency.read { $0.dependents.takeRevokedLatest() }
     pruned.release()
     return true
   }
+
+  /// Releases the user's values, if it has some: the dependency's row may keep it for a long time. To override.
+  ///
+  /// Called once, by the thread that revoked it, under no lock.
+  func wasRevoked() {}
 
   /// The dependent has finished.
   final func leave() {

@@ -59,14 +59,17 @@ class HandOver: Dependency, @unchecked Sendable {
 private final class ClosureHandOver: HandOver, @unchecked Sendable {
   typealias Body = @Sendable (_ dependency: Procedure, _ dependent: Procedure) -> (any Error)?
 
-  private let body: Body
+  /// Used by whoever changed the status.
+  @safe @exclusivity(unchecked) private var body: Body?
 
   init(from dependency: Procedure, _ body: @escaping Body) {
     self.body = body
     super.init(on: dependency)
   }
 
-  override func transfer(to dependent: Procedure) -> (any Error)? { body(dependency, dependent) }
+  override func transfer(to dependent: Procedure) -> (any Error)? { body?(dependency, dependent) }
+
+  override func wasRevoked() { body = nil }
 }
 
 /// The output, as it is stored, becomes the input: of two procedures whose types agree, and that both keep them behind

@@ -203,6 +203,37 @@ import Testing
   }
 
   @Test(
+    "F4: the closure goes with its target, though the source and another target are left",
+    arguments: [true, false])
+  func releasedWithTheTarget(isCancelled: Bool) async {
+    let scheduler = ManualScheduler()
+    let queue = ProcedureQueue(scheduler: scheduler)
+    let source = ResultProcedure { 1 }
+    let targets = (0..<2).map { _ in IdentityProcedure<Int>() }
+    weak var kept: Tracker?
+    do {
+      let tracker = Tracker {}
+      kept = tracker
+      targets[0].injectResult(from: source) { value in withExtendedLifetime(tracker) { value } }
+    }
+    targets[1].injectResult(from: source) { $0 }
+    queue.add(targets)
+    scheduler.run()
+    #expect(kept != nil)
+    if isCancelled {
+      targets[0].cancel()
+    } else {
+      targets[0].remove(dependency: source)
+    }
+    scheduler.run()
+    #expect(targets[0].isFinished && !targets[1].isFinished)
+    #expect(kept == nil)
+    queue.add(source)
+    scheduler.run()
+    #expect(targets[1].input == 1 && targets[0].input == nil)
+  }
+
+  @Test(
     "O3: a source may finish while the finish of its cancelled target is held", arguments: [1, 100])
   func heldTarget(sourceCount: Int) async throws {
     let queue = ProcedureQueue()

@@ -82,6 +82,21 @@ let cases: [String: @Sendable (Int) -> Void] = [
       }
     }
   },
+  // Each waits for three of those before it.
+  "dag": { count in
+    run { queue in
+      var (nodes, random) = ([Procedure](), UInt64(42))
+      for index in 0..<count {
+        let node = NoOperation()
+        for _ in 0..<min(index, 3) {
+          random = random &* 6_364_136_223_846_793_005 &+ 1
+          node.add(dependency: nodes[Int(random >> 33) % index])
+        }
+        nodes.append(node)
+        queue.add(node)
+      }
+    }
+  },
   "observed": { count in
     run { queue in
       for _ in 0..<count {
