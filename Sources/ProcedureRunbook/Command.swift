@@ -69,7 +69,8 @@ struct Command {
         guard source.isDemo || BuiltInPlan.isAtHome else { return complain(source.missing) }
         return try await runBuiltInPlan(source, options)
       }
-      let plan = try PlanFile.plan(atPath: path).restricted(to: source.targets)
+      let plan = try PlanFile.plan(atPath: path, parameters: options.parameters).restricted(
+        to: source.targets)
       return await run(plan, directory: InputFile(path).directory, options)
     } catch {
       let file = source.path.map { $0 + (error.line == nil ? ": " : ", ") }

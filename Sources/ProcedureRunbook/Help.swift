@@ -5,7 +5,7 @@ enum Help {
   static let text = """
     Runs a plan of shell steps as a graph: each step as soon as those it is after succeeded.
 
-    Usage: runbook [options] [plan] [step or group…]
+    Usage: runbook [options] [plan] [step or group…] [parameter=value…]
 
     The plan is runbook.json, here or in a directory above, or a path: a word that ends in .json or
     contains a slash; - is standard input. With steps or groups named, those and what they need are
@@ -61,6 +61,7 @@ enum Help {
       defaults     directory, environment, timeout, retries, retryDelay, launcher, launcherCancel of
                    steps that do not say otherwise
       pools        an object: how many steps of each pool may run at the same time
+      parameters   an object: variables of all steps, which a word like target=release sets
 
     Of a step:
       name         unique; needed
@@ -75,6 +76,7 @@ enum Help {
       inputs       files that it reads, and folders with all that is in them
       outputs      files that it makes, or has failed; if none is missing or older than an input, the
                    step is up to date and not needed
+      depfile      a file, written by the command as compilers do, that names what else it has read
       timeout      seconds it may run; what runs longer is stopped, and has failed
       retries      how often it is tried again after a failure
       retryDelay   seconds before it is

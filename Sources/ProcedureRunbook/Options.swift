@@ -7,6 +7,8 @@ struct Options: Equatable {
   /// The plan and the names of steps and groups, in the order given: which is which is decided when
   /// it is known what files there are.
   var words: [String] = []
+  /// Values of parameters of the plan: words like `target=release`.
+  var parameters: [String: String] = [:]
   /// Given by its option.
   var planPath: String?
   var isDemo = false
@@ -50,7 +52,12 @@ struct Options: Equatable {
     var line = CommandLineReader(arguments)
     while let word = try line.next() {
       switch word {
-      case .plain(let text): words.append(text)
+      case .plain(let text):
+        if let (name, value) = Self.parameter(text) {
+          parameters[name] = value
+        } else {
+          words.append(text)
+        }
       case .option(let option): try set(option, &line)
       }
     }
@@ -60,6 +67,18 @@ struct Options: Equatable {
     if isDemo, planPath != nil || !words.isEmpty {
       throw UsageError("'--demo' is a plan of its own; give no other, and no steps")
     }
+  }
+
+  /// A name as variables of a shell have, an equals sign, and any text.
+  private static func parameter(_ word: String) -> (name: String, value: String)? {
+    guard let sign = word.firstIndex(of: "="), sign > word.startIndex else { return nil }
+    let name = word[..<sign]
+    let isName = name.utf8.allSatisfy { byte in
+      byte == UInt8(ascii: "_") || UnicodeScalar(byte).properties.isAlphabetic
+        || UnicodeScalar(byte).properties.numericType != nil
+    }
+    guard isName, name.first?.isNumber == false, name.allSatisfy(\.isASCII) else { return nil }
+    return (String(name), String(word[word.index(after: sign)...]))
   }
 
   private mutating func set(

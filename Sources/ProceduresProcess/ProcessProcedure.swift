@@ -63,6 +63,7 @@
       var configuration: ProcessConfiguration
       var child: ChildProcess?
       var identifier: Int32?
+      var hasEnded = false
       var result: ProcessResult?
     }
 
@@ -154,7 +155,12 @@
     /// The identifier of the program's process, and of its process group, while it runs.
     ///
     /// May be read from any thread. It may have ended by the time you use it.
-    public final var processIdentifier: Int32? { run.withLock { $0.identifier } }
+    public final var processIdentifier: Int32? {
+      run.withLock { $0.hasEnded ? nil : $0.identifier }
+    }
+
+    /// The same, also when it has ended: members of its group may be there still.
+    package final var processGroup: Int32? { run.withLock { $0.identifier } }
 
     /// Sends SIGKILL to the program's process group now.
     ///
@@ -189,7 +195,7 @@
       _ = run.withLock { run in
         let before = run
         run.child = nil
-        run.identifier = nil
+        run.hasEnded = true
         run.result = try? ending.get()
         return before
       }

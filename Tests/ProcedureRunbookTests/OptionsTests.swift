@@ -55,6 +55,13 @@ struct OptionsTests {
     #expect(try Options(["-k", "3"]).words == ["3"])
   }
 
+  @Test("a word with an equals sign behind a name is a parameter; a path is none")
+  func parameters() throws {
+    let options = try Options(["a=b=c", "_x1=", "step", "./a=b", "1a=b", "=b", "é=1", "a-b=c"])
+    #expect(options.parameters == ["a": "b=c", "_x1": ""])
+    #expect(options.words == ["step", "./a=b", "1a=b", "=b", "é=1", "a-b=c"])
+  }
+
   @Test(
     "nonsense is one sentence",
     arguments: [

@@ -123,17 +123,27 @@ struct DisplayState: Sendable {
   private mutating func show(_ lines: [OutputLines.Line], of name: String) {
     guard !isQuiet, !lines.isEmpty, failure == nil else { return }
     let prefix = Array("\(style.faint("\(name.visible.cut(to: 30)) |")) ".utf8)
-    for line in lines {
-      pending += prefix
-      if terminal.isLive, line.contains(where: { !(0x20..<0x7F).contains($0) }) {
-        pending += String(decoding: line, as: UTF8.self).withoutTerminalCommands.utf8
-      } else {
-        pending += line
-      }
-      pending.append(0x0A)
-    }
+    pending += Self.joined(terminal.isLive ? lines.map(Self.withoutCommands) : lines, prefix)
     // Live lines are drawn at their own pace.
     if !isLive { hasNews = true }
+  }
+
+  private static func withoutCommands(_ line: OutputLines.Line) -> OutputLines.Line {
+    guard line.contains(where: { !(0x20..<0x7F).contains($0) }) else { return line }
+    return Array(String(decoding: line, as: UTF8.self).withoutTerminalCommands.utf8)[...]
+  }
+
+  /// The prefix before each line, and its end behind it: in memory that is there once.
+  private static func joined(_ lines: [OutputLines.Line], _ prefix: [UInt8]) -> [UInt8] {
+    let size = lines.reduce(0) { $0 + prefix.count + $1.count + 1 }
+    return unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+      for line in lines {
+        count = unsafe buffer[count...].initialize(fromContentsOf: prefix)
+        count = unsafe buffer[count...].initialize(fromContentsOf: line)
+        unsafe buffer.initializeElement(at: count, to: 0x0A)
+        count += 1
+      }
+    }
   }
 
   private mutating func note(_ line: String) {

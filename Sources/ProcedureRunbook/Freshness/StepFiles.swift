@@ -51,19 +51,27 @@ struct StepFiles: Sendable {
 
   /// Of the outputs those that are not there, when it has succeeded.
   var missingOutputs: [String] {
-    step.outputs.filter { (try? FileStatus(path($0))) == nil }
+    (step.outputs + [step.depfile].compactMap { $0 })
+      .filter { (try? FileStatus(path($0))) == nil }
   }
 
   /// What to remember when the step has succeeded.
   ///
-  /// - Parameter start: the look before it began. An input that was changed since then may have been
-  ///   read before or after that, so the step counts as made from what was there at the start.
-  func entry(since start: Look) -> RunJournal.Entry {
-    guard let digests, let inputs = try? inputTrees(), marks(of: inputs) == start.inputs else {
-      return RunJournal.Entry(command: command, inputs: start.inputs, content: "")
-    }
-    let content = try? content(inputs, digests, mayRead: true)
-    return RunJournal.Entry(command: command, inputs: start.inputs, content: content ?? "")
+  /// An input that was changed since it began may have been read before or after that, so the step counts
+  /// as made from what was there at the start.
+  ///
+  /// - Parameters:
+  ///   - look: made before it began.
+  ///   - start: when it began. What only its `depfile` names was not looked at before.
+  func entry(since look: Look, began start: FileTime) -> RunJournal.Entry {
+    let found = dependencies()
+    let isOld = found.map { trees in trees.allSatisfy { ($0.newest ?? start) <= start } } ?? false
+    let marks = look.inputs + (isOld ? found.map(marksOfDependencies) ?? "" : "?")
+    let unknown = RunJournal.Entry(command: command, inputs: marks, content: "")
+    guard isOld, let digests, let inputs = try? inputTrees(), self.marks(of: inputs) == look.inputs
+    else { return unknown }
+    let content = try? content(inputs + (found ?? []), digests, mayRead: true)
+    return RunJournal.Entry(command: command, inputs: marks, content: content ?? "")
   }
 
   // MARK: Why it runs
@@ -79,6 +87,12 @@ struct StepFiles: Sendable {
       let time = tree.newest
       oldest = [oldest, time].compactMap { $0 }.min()
     }
+    guard let found = dependencies() else {
+      return "what its depfile names is not there, or not readable"
+    }
+    let newer =
+      newerInput(inputs, than: oldest)
+      ?? found.first { tree in oldest.map { (tree.newest ?? $0) > $0 } ?? false }?.files.first?.path
     switch record {
     case .started?:
       return "it did not end well the last time"
@@ -88,19 +102,16 @@ struct StepFiles: Sendable {
       }
       if let digests {
         guard !entry.content.isEmpty else { return "the contents of its files are not known" }
-        return entry.content == (try content(inputs, digests, mayRead: mayRead))
+        return entry.content == (try content(inputs + found, digests, mayRead: mayRead))
           ? nil : "an input or output has other contents than the last time"
       }
-      if let newer = newerInput(inputs, than: oldest) {
-        return "'\(newer.visible)' is newer than what is made from it"
-      }
-      return entry.inputs == marks ? nil : "an input was changed since it began the last time"
+      if let newer { return "'\(newer.visible)' is newer than what is made from it" }
+      return entry.inputs == marks + marksOfDependencies(found)
+        ? nil : "an input was changed since it began the last time"
     case nil:
       // Not made by us, as far as is known; its contents cannot be known to be the right ones.
       guard digests == nil else { return "the contents of its files are not known" }
-      return newerInput(inputs, than: oldest).map {
-        "'\($0.visible)' is newer than what is made from it"
-      }
+      return newer.map { "'\($0.visible)' is newer than what is made from it" }
     }
   }
 
@@ -133,6 +144,20 @@ struct StepFiles: Sendable {
       }
     }
     return trees
+  }
+
+  /// What its `depfile` names: nothing without one, nil when some of that is missing.
+  private func dependencies() -> [FileTree]? {
+    guard let depfile = step.depfile else { return [] }
+    guard let bytes = try? InputFile(path(depfile)).contents(),
+      let files = DependencyFile.files(in: bytes)
+    else { return nil }
+    let trees = files.compactMap { try? FileTree(path($0)) }
+    return trees.count == files.count ? trees : nil
+  }
+
+  private func marksOfDependencies(_ trees: [FileTree]) -> String {
+    step.depfile == nil ? "" : "-" + marks(of: trees)
   }
 
   private func marks(of trees: [FileTree]) -> String {
@@ -175,7 +200,7 @@ struct StepFiles: Sendable {
       fingerprint.add(name)
       fingerprint.add(value)
     }
-    for files in [step.inputs, step.outputs] {
+    for files in [step.inputs, step.outputs, [step.depfile].compactMap { $0 }] {
       fingerprint.add(UInt64(files.count))
       for file in files { fingerprint.add(file) }
     }

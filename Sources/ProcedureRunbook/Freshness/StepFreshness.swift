@@ -23,6 +23,7 @@ final class StepFreshness: Sendable {
 
   private let files: StepFiles
   private let shared: Shared
+  private let start = Locked<FileTime?>(nil)
   private let lastLook = Locked<StepFiles.Look?>(nil)
 
   /// - Parameter look: what was found, if that still holds when the step begins.
@@ -62,7 +63,10 @@ final class StepFreshness: Sendable {
   /// Called before it runs: it finds the folders of its outputs. Returns why it must not run, for example
   /// because its failure could not be remembered.
   func noteStart() -> String? {
-    shared.journal.note(.started, of: files.step.name).map { "its start cannot be noted: \($0)" }
+    start.withLock { $0 = .now }
+    return shared.journal.note(.started, of: files.step.name).map {
+      "its start cannot be noted: \($0)"
+    }
       ?? files.makeFolders()
   }
 
@@ -73,9 +77,13 @@ final class StepFreshness: Sendable {
 
   /// Calls back when it is noted, with what went wrong, in a sentence: then it runs again the next time.
   func noteSuccess(_ completion: @escaping @Sendable (_ problem: String?) -> Void) {
-    guard let look = lastLook.withLock({ $0 }) else { return completion(nil) }
+    guard let look = lastLook.withLock({ $0 }), let start = start.withLock({ $0 }) else {
+      return completion(nil)
+    }
     run { [files, shared] in
-      completion(shared.journal.note(.succeeded(files.entry(since: look)), of: files.step.name))
+      completion(
+        shared.journal.note(.succeeded(files.entry(since: look, began: start)), of: files.step.name)
+      )
     }
   }
 }

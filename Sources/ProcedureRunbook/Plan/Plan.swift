@@ -67,6 +67,9 @@ struct Plan: Sendable, Equatable {
       if step.outputs.isEmpty, !step.inputs.isEmpty {
         throw PlanError(.inputsWithoutOutputs(step: step.name), line: step.line)
       }
+      if step.outputs.isEmpty, step.depfile != nil {
+        throw PlanError(.depfileWithoutOutputs(step: step.name), line: step.line)
+      }
     }
   }
 

@@ -16,6 +16,8 @@ struct PlanError: Error, Equatable, CustomStringConvertible {
     case negativeNumber(key: String, owner: String)
     case unknownPool(String, step: String)
     case inputsWithoutOutputs(step: String)
+    case unknownParameter(String, known: [String])
+    case depfileWithoutOutputs(step: String)
     case sameOutput(String, String, String)
     case cancelWithoutLauncher(owner: String)
     case unknownTarget(String)
@@ -72,6 +74,12 @@ struct PlanError: Error, Equatable, CustomStringConvertible {
         + "which 'pools' of the plan does not name"
     case .inputsWithoutOutputs(let step):
       "step '\(step.shortened)' has 'inputs' and no 'outputs': what would they be compared with?"
+    case .unknownParameter(let name, let known):
+      "the plan has no parameter '\(name.shortened)'; "
+        + (known.isEmpty
+          ? "it has none" : "it has \(known.map { "'\($0.shortened)'" }.joined(separator: ", "))")
+    case .depfileWithoutOutputs(let step):
+      "step '\(step.shortened)' has a 'depfile' and no 'outputs': what would be made from it?"
     case .sameOutput(let file, let first, let second):
       "'\(file.shortened)' is an output of two steps, '\(first.shortened)' and '\(second.shortened)'"
     case .cancelWithoutLauncher(let owner):

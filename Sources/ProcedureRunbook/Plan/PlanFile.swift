@@ -2,36 +2,47 @@
 enum PlanFile {
   static let stepKeys = [
     "name", "run", "after", "group", "exclusive", "pool", "onlyIf", "unless", "inputs", "outputs",
-    "timeout", "retries", "retryDelay", "terminal", "launcher", "launcherCancel",
+    "depfile", "timeout", "retries", "retryDelay", "terminal", "launcher", "launcherCancel",
     "directory", "environment",
   ]
   /// What `defaults` may say for all steps.
   static let defaultKeys = [
     "timeout", "retries", "retryDelay", "launcher", "launcherCancel", "directory", "environment",
   ]
-  static let planKeys = ["steps", "defaults", "pools"]
+  static let planKeys = ["steps", "defaults", "pools", "parameters"]
 
   /// Reads the file at a path; `-` is standard input.
-  static func plan(atPath path: String) throws(PlanError) -> Plan {
-    try plan(from: InputFile(path).contents(), directory: InputFile(path).directory)
+  static func plan(
+    atPath path: String, parameters: [String: String] = [:]
+  ) throws(PlanError) -> Plan {
+    try plan(
+      from: InputFile(path).contents(), directory: InputFile(path).directory,
+      parameters: parameters)
   }
 
   /// - Parameter directory: where steps run that say nothing else, and what their directories are
   ///   relative to.
+  /// - Parameter parameters: values in place of those in the plan.
   static func plan(
-    from bytes: some Sequence<UInt8>, directory: String? = nil
+    from bytes: some Sequence<UInt8>, directory: String? = nil, parameters: [String: String] = [:]
   ) throws(PlanError) -> Plan {
     let root = try JSONReader.read(bytes)
     var list = root
     var template = StepTemplate(directory: directory)
     var pools: [String: Int] = [:]
+    var known: [String: String] = [:]
     if case .object(let members) = root.content {
       let plan = try PlanObject(members, of: "the plan", line: root.line, allowed: planKeys)
       list = try plan.required("steps")
+      known = try plan.environment("parameters")
+      template.setParameters(known.merging(parameters) { _, new in new })
       if let defaults = try plan.object("defaults", of: "'defaults'", allowed: defaultKeys) {
         try template.read(defaults)
       }
       pools = try plan.numbersByName("pools")
+    }
+    if let name = parameters.keys.sorted().first(where: { known[$0] == nil }) {
+      throw PlanError(.unknownParameter(name, known: known.keys.sorted()))
     }
     guard case .array(let values) = list.content else {
       throw PlanError(
@@ -75,6 +86,7 @@ enum PlanFile {
     step.unless = try object.argument("unless")
     step.inputs = try object.arguments("inputs")
     step.outputs = try object.arguments("outputs")
+    step.depfile = try object.argument("depfile")
     step.terminal = try object.boolean("terminal") ?? false
     var template = template
     try template.read(object)

@@ -20,6 +20,8 @@ struct Step: Sendable, Equatable {
   /// Files that it reads, and files that it makes. When these are newer, it is not needed.
   var inputs: [String] = []
   var outputs: [String] = []
+  /// Written by its command, as compilers do: what else it has read.
+  var depfile: String?
   /// For each attempt.
   var timeout: Duration?
   /// How often it is tried again after a failure.

@@ -11,6 +11,9 @@ struct StepTemplate {
   /// - Parameter directory: that of the plan.
   init(directory: String?) { self.directory = directory }
 
+  /// They are variables, unless a step or the defaults have such ones of their own.
+  mutating func setParameters(_ parameters: [String: String]) { environment = parameters }
+
   /// Reads what is there over what was read before.
   mutating func read(_ object: PlanObject) throws(PlanError) {
     if let path = try object.argument("directory") {

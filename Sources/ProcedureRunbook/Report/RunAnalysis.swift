@@ -23,9 +23,8 @@ struct RunAnalysis {
   init(_ plan: Plan, _ entries: [RunRecord.Entry], slots: Int, duration: Duration) {
     self.slots = slots
     self.duration = duration
-    var chain = LastEnds(plan, entries)
-    criticalPath = chain.links()
     let durations = entries.compactMap { $0.start == nil ? nil : $0.duration }
+    criticalPath = durations.isEmpty ? [] : LastEnds(plan, entries).links()
     runCount = durations.count
     let work = durations.reduce(.zero, +)
     usedSlots = duration > .zero ? work / duration : 0
@@ -88,7 +87,7 @@ private struct LastEnds {
     }
   }
 
-  mutating func links() -> [RunAnalysis.Link] {
+  func links() -> [RunAnalysis.Link] {
     var links: [RunAnalysis.Link] = []
     var next = later(of: Array(entries.indices))
     while let index = next, let start = entries[index].start {

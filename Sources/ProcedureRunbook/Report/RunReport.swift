@@ -25,9 +25,9 @@ struct RunReport {
 
   /// Writes the reports that were asked for, and returns the failures, each in a sentence.
   func write(for options: Options) -> [String] {
-    [(options.reportPath, json), (options.junitPath, junit)].compactMap { path, text in
+    [(options.reportPath, \Self.json), (options.junitPath, \Self.junit)].compactMap { path, text in
       guard let path else { return nil }
-      return OutputFile.write(text, to: path).map {
+      return OutputFile.write(self[keyPath: text], to: path).map {
         "the report '\(path)' cannot be written: \($0)"
       }
     }

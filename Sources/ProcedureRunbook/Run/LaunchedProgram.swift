@@ -14,7 +14,7 @@ final class LaunchedProgram: StepProgram, @unchecked Sendable {
   private let launcher: Launcher
   private let jobName: String
   private let launches: Launches
-  private let complain: @Sendable (String) -> Void
+  private let complainAboutCancel: @Sendable (String) -> Void
   private let isLaunched = Locked(false)
 
   /// - Parameter complain: called with a line about a cancel command that failed.
@@ -25,8 +25,8 @@ final class LaunchedProgram: StepProgram, @unchecked Sendable {
     self.launcher = launcher
     self.jobName = jobName
     self.launches = launches
-    self.complain = complain
-    super.init(configuration, makes: freshness)
+    complainAboutCancel = complain
+    super.init(configuration, makes: freshness, complain: complain)
   }
 
   override func execute() {
@@ -39,7 +39,7 @@ final class LaunchedProgram: StepProgram, @unchecked Sendable {
     guard isLaunched.withLock({ $0 }), let cancel = command(.terminate) else {
       return super.procedureDidCancel(withErrors: errors)
     }
-    cancel.addDidFinishBlockObserver { [complain] _, errors in
+    cancel.addDidFinishBlockObserver { [complainAboutCancel] _, errors in
       guard let error = errors.first as? ProcessError else {
         // It still waits for room to start.
         if self.processIdentifier == nil { super.procedureDidCancel(withErrors: []) }
@@ -47,7 +47,7 @@ final class LaunchedProgram: StepProgram, @unchecked Sendable {
       }
       let reason = error.result?.exit.description ?? error.description
       let said = error.errorText.isEmpty ? "" : ": \(error.errorText)"
-      complain("the launcher's cancel command \(reason)\(said)")
+      complainAboutCancel("the launcher's cancel command \(reason)\(said)")
       super.procedureDidCancel(withErrors: [])
     }
     let patience = DelayProcedure(by: configuration.terminationGracePeriod)

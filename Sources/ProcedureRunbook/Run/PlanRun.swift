@@ -158,7 +158,8 @@ struct PlanRun {
         step: step, output: output, programs: programs, gracePeriod: options.gracePeriod,
         launcher: Launcher(of: step, options), launches: launches,
         freshness: step.outputs.isEmpty
-          ? nil : freshness.map { StepFreshness(of: step, $0, found: sweep.looks[index]) })
+          ? nil : freshness.map { StepFreshness(of: step, $0, found: sweep.looks[index]) },
+        complain: { [record] in record.note(problem: "step '\(step.name.visible)': \($0)") })
       let procedure = StepProcedure(command, pools: plan.pools, domain: domain) { [display] in
         display.again(step.name, because: $0)
       }

@@ -12,6 +12,8 @@ struct StepCommand: Sendable {
   let launches: Launches
   /// nil for a step without outputs.
   let freshness: StepFreshness?
+  /// Called with a sentence about the step that is to be read at the end of the run.
+  let complain: @Sendable (String) -> Void
 
   /// One attempt at the step.
   func attempt() -> ProcessProcedure {
@@ -35,7 +37,10 @@ struct StepCommand: Sendable {
         [output] in output.append(line: $0)
       }
     } else {
-      program = StepProgram(configuration, makes: freshness)
+      program = StepProgram(configuration, makes: freshness) { [output, complain] in
+        output.append(line: $0)
+        complain($0)
+      }
     }
     return prepared(program, named: step.name)
   }

@@ -1,13 +1,30 @@
 import Procedures
 import ProceduresProcess
 
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// The program of a step: it has succeeded when it has ended well and its outputs are there.
+///
+/// What another user runs, as `sudo` does, it cannot end: then it says which process that is.
 class StepProgram: ProcessProcedure, @unchecked Sendable {
   private let freshness: StepFreshness?
+  private let complain: @Sendable (String) -> Void
 
-  /// - Parameter freshness: nil for a step without outputs.
-  init(_ configuration: ProcessConfiguration, makes freshness: StepFreshness?) {
+  /// - Parameters:
+  ///   - freshness: nil for a step without outputs.
+  ///   - complain: called with a sentence about what cannot be ended.
+  init(
+    _ configuration: ProcessConfiguration, makes freshness: StepFreshness?,
+    complain: @escaping @Sendable (String) -> Void
+  ) {
     self.freshness = freshness
+    self.complain = complain
     super.init(configuration)
   }
 
@@ -22,5 +39,21 @@ class StepProgram: ProcessProcedure, @unchecked Sendable {
         self.finish(withResult: .failure(StepCheckFailed(missing: missing)))
       }
     }
+  }
+
+  override func procedureDidCancel(withErrors errors: [any Error]) {
+    super.procedureDidCancel(withErrors: errors)
+    if let reason = obstacle { complain("\(reason); its end is waited for") }
+  }
+
+  override func procedureDidFinish(withErrors errors: [any Error]) {
+    super.procedureDidFinish(withErrors: errors)
+    if let reason = obstacle { complain("\(reason), and goes on") }
+  }
+
+  /// Why nothing of what it runs can be ended; nil when there is nothing, or something can.
+  private var obstacle: String? {
+    guard let group = processGroup, killpg(group, 0) != 0, errno == EPERM else { return nil }
+    return "process group \(group) may not be signalled: it is another user's"
   }
 }

@@ -56,11 +56,11 @@ struct PlanFileTests {
       (#"[null]"#, "line 1: 'steps' of the plan must be a list of objects, not null"),
       (
         #"{"stps": []}"#,
-        "line 1: the plan has the unknown key 'stps'; allowed are 'steps', 'defaults', 'pools'"
+        "line 1: the plan has the unknown key 'stps'; allowed are 'steps', 'defaults', 'pools', 'parameters'"
       ),
       (
         "[\n{\"name\": \"a\", \"run\": \"x\",\n \"afer\": []}]",
-        "line 3: step 'a' has the unknown key 'afer'; allowed are 'name', 'run', 'after', 'group', 'exclusive', 'pool', 'onlyIf', 'unless', 'inputs', 'outputs', 'timeout', 'retries', 'retryDelay', 'terminal', 'launcher', 'launcherCancel', 'directory', 'environment'"
+        "line 3: step 'a' has the unknown key 'afer'; allowed are 'name', 'run', 'after', 'group', 'exclusive', 'pool', 'onlyIf', 'unless', 'inputs', 'outputs', 'depfile', 'timeout', 'retries', 'retryDelay', 'terminal', 'launcher', 'launcherCancel', 'directory', 'environment'"
       ),
       (#"[{"name": "a", "name": "b", "run": "x"}]"#, "line 1: the key 'name' is there twice"),
       (#"[{"run": "x"}]"#, "line 1: step 1 has no 'name'"),
@@ -108,6 +108,22 @@ struct PlanFileTests {
       (
         #"[{"name": "a", "run": "x", "inputs": "p"}]"#,
         "line 1: step 'a' has 'inputs' and no 'outputs': what would they be compared with?"
+      ),
+      (
+        #"[{"name": "a", "run": "x", "depfile": "p"}]"#,
+        "line 1: step 'a' has a 'depfile' and no 'outputs': what would be made from it?"
+      ),
+      (
+        #"{"parameters": {"a": 1}, "steps": []}"#,
+        "line 1: 'parameters' of the plan must be an object of texts, not a number"
+      ),
+      (
+        #"[{"name": "a", "run": "x", "outputs": "p"}, {"name": "b", "run": "x", "outputs": "./p"}]"#,
+        "line 1: './p' is an output of two steps, 'a' and 'b'"
+      ),
+      (
+        #"[{"name": "a", "run": "x", "outputs": "p", "inputs": "q/r"}, {"name": "b", "run": "x", "outputs": "q", "inputs": "p"}]"#,
+        "line 1: these wait for each other in a cycle: a → b → a"
       ),
       (
         #"{"defaults": {"run": "x"}, "steps": []}"#,

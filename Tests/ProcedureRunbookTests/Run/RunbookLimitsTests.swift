@@ -80,6 +80,32 @@ struct RunbookLimitsTests {
     }
   }
 
+  @Test(
+    "what another user runs is not ended, and is named",
+    .enabled(
+      if: RunbookExecutable.hasLimitedUser,
+      "needs to be the superuser, and setpriv, to run a program of another user"))
+  func unreachable() async throws {
+    let other =
+      "./another --reuid=0 --regid=0 --clear-groups sh -c 'echo $$ > pid; echo up > up; exec sleep 600'"
+    let execution = try await runbook.shell(
+      plan: #"[{"name": "sudo", "run": "\#(other); true"}]"#,
+      """
+      mkfifo up; chmod 666 up; cp /usr/bin/setpriv another; chmod 4755 another
+      \(limited(to: 4000, user: 61234,
+        #"env --default-signal "$RUNBOOK" --grace 0.3 plan.json & p=$!; read x < up || exit 77; kill -TERM $p; wait $p"#)
+        .replacing("exec setpriv", with: "setpriv"))
+      status=$?; kill -9 $(cat pid); exit $status
+      """)
+    // Programs of another user may be forbidden here altogether.
+    if execution.exit == .status(77) || !runbook.hasFile("pid") { return }
+    #expect(execution.exit == .status(143))
+    #expect(
+      execution.errorOutput.contains(
+        /runbook: step 'sudo': process group [0-9]+ may not be signalled: it is another user's/),
+      "\(execution.errorOutput)")
+  }
+
   @Test("with room for 64 open files a plan of 100 jobs at once is run, and this is said")
   func descriptors() async throws {
     let execution = try await runbook.shell(

@@ -153,6 +153,72 @@ struct RunbookUseTests {
     #expect(execution.lines.last?.hasSuffix(": 3 succeeded, 1 not needed") == true)
   }
 
+  @Test(
+    "depfile: what the command says it has read is an input, from its first success on",
+    arguments: ["", "--content"])
+  func depfile(option: String) async throws {
+    let execution = try await runbook.shell(
+      plan: """
+        [{"name": "cc", "run": ["cat main.c $(cat list) > out", "echo out: main.c $(cat list) > out.d"],
+          "inputs": ["main.c"], "outputs": "out", "depfile": "out.d"}]
+        """,
+      """
+      run() { $RUNBOOK \(option) plan.json | tail -n 1; }
+      echo 1 > main.c; echo 2 > a.h; echo a.h > list; run; run
+      sleep 0.02; echo 33 > a.h; run; run; cat out
+      echo b.h > list; touch b.h; rm a.h; run; run
+      rm out.d; run
+      """)
+    let lines = execution.lines.map { $0.split(separator: ": ").last ?? "" }
+    let (ran, not) = (Substring("1 succeeded"), Substring("1 not needed"))
+    #expect(lines == [ran, not, ran, not, "1", "33", ran, not, ran], "\(execution.output)")
+  }
+
+  @Test(
+    "depfile: a file that is changed while the command runs makes it run again; it must write its depfile"
+  )
+  func editedDependency() async throws {
+    let execution = try await runbook.shell(
+      plan: """
+        [{"name": "cc", "run": "x=$(cat a.h); test -e first || { sleep 0.02; echo new > a.h; touch -d '+1 hour' out; }; touch first; echo $x > out; echo out: a.h > out.d",
+          "outputs": "out", "depfile": "out.d"},
+         {"name": "none", "run": "touch x", "outputs": "x", "depfile": "x.d"}]
+        """,
+      """
+      echo old > a.h; $RUNBOOK -k plan.json | tail -n 1; cat out
+      $RUNBOOK -k plan.json | tail -n 1; cat out; exec $RUNBOOK -k plan.json
+      """)
+    #expect(
+      execution.lines.prefix(4).map { $0.split(separator: ": ").last ?? "" } == [
+        "1 succeeded, 1 failed", "old", "1 succeeded, 1 failed", "new",
+      ])
+    #expect(execution.lines.last?.hasSuffix(": 1 not needed, 1 failed") == true)
+    #expect(execution.output.contains("did not make 'x.d'"))
+  }
+
+  @Test("parameters: variables of all steps; the command line sets them, and no others")
+  func parameters() async throws {
+    let plan = """
+      {"parameters": {"target": "debug", "level": "1"},
+       "steps": [{"name": "a", "run": "echo $target $level > a", "outputs": "a"},
+                 {"name": "b", "run": "echo $level", "environment": {"level": "own"}}]}
+      """
+    func said(_ options: String...) async throws -> String {
+      let execution = try await runbook.run(
+        ["plan.json"] + options, onOutput: { _, _ in })
+      return (runbook.text("a") ?? "") + execution.output + execution.errorOutput
+    }
+    _ = try await runbook.run(plan: plan, "--list")
+    #expect(try await said().hasPrefix("debug 1\n"))
+    let second = try await said("target=release", "level=a=b c")
+    #expect(second.hasPrefix("release a=b c\n") && second.contains("b | own"))
+    // Other values are other commands.
+    #expect(try await said("target=release", "level=a=b c").contains("1 succeeded, 1 not needed"))
+    #expect(try await said("a").hasPrefix("debug 1\n"))
+    #expect(
+      try await said("tarGet=x").contains("has no parameter 'tarGet'; it has 'level', 'target'"))
+  }
+
   @Test("pool: as many steps of it at the same time as the plan says, and never more")
   func pools() async throws {
     // The first three wait for each other; the rest only counts who is there.

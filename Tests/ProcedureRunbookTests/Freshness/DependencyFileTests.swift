@@ -1,0 +1,26 @@
+import Testing
+
+@testable import ProcedureRunbook
+
+@Suite("What a compiler says it has read")
+struct DependencyFileTests {
+  @Test(
+    "names are what stands behind colons, each once, whatever lines and escapes",
+    arguments: [
+      ("main.o: main.c a.h\n", ["main.c", "a.h"]),
+      ("main.o: main.c \\\n  a.h \\\n b.h", ["main.c", "a.h", "b.h"]),
+      ("main.o: main.c \\\r\n  a.h\r\n", ["main.c", "a.h"]),
+      ("main.o main.d: a.h\na.h:\n\nb.h:\n", ["a.h"]),
+      ("x: my\\ file.h a\\#b $$c d\\\\e C:/f", ["my file.h", "a#b", "$c", "d\\e", "C:/f"]),
+      ("x: a.h a.h\ny: a.h é.h\n", ["a.h", "é.h"]),
+      ("x:\n", []), ("", []),
+    ] as [(String, [String])])
+  func names(text: String, files: [String]) {
+    #expect(DependencyFile.files(in: Array(text.utf8)) == files)
+  }
+
+  @Test("what has no colon is not that form", arguments: ["main.c a.h\n", "x: a\nno rule\n", "x"])
+  func others(text: String) {
+    #expect(DependencyFile.files(in: Array(text.utf8)) == nil)
+  }
+}
