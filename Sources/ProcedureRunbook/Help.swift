@@ -65,6 +65,10 @@ enum Help {
 
     Of a step:
       name         unique; needed
+      description  what --list says of it
+      each         names with values: the step is there for each. A list of texts, or the pattern of
+                   a file with the {name} in it. {name} stands for the value in names and files; in
+                   commands it is the variable $name
       run          a command for /bin/sh, or a list of lines, of which the first that fails ends it; needed
       after        names of the steps and groups that must have succeeded before
       group        the group it belongs to; groups exist by being named

@@ -72,13 +72,13 @@ struct Options: Equatable {
   /// A name as variables of a shell have, an equals sign, and any text.
   private static func parameter(_ word: String) -> (name: String, value: String)? {
     guard let sign = word.firstIndex(of: "="), sign > word.startIndex else { return nil }
-    let name = word[..<sign]
-    let isName = name.utf8.allSatisfy { byte in
-      byte == UInt8(ascii: "_") || UnicodeScalar(byte).properties.isAlphabetic
-        || UnicodeScalar(byte).properties.numericType != nil
-    }
-    guard isName, name.first?.isNumber == false, name.allSatisfy(\.isASCII) else { return nil }
-    return (String(name), String(word[word.index(after: sign)...]))
+    let name = String(word[..<sign])
+    return isVariable(name) ? (name, String(word[word.index(after: sign)...])) : nil
+  }
+
+  static func isVariable(_ name: String) -> Bool {
+    name.first?.isNumber == false
+      && name.allSatisfy { $0 == "_" || $0.isASCII && ($0.isLetter || $0.isNumber) }
   }
 
   private mutating func set(

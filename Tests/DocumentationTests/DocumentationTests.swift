@@ -98,7 +98,7 @@ import Testing
   @Test("the plan of the page about runbook is one that it accepts, and shows each key")
   func planOfItsPage() throws {
     let block = try #require(try runbookPage.blocks(of: "json").first)
-    #expect(try PlanFile.plan(from: block.utf8).steps.count == 6)
+    #expect(try PlanFile.plan(from: block.utf8).steps.count == 8)
     for key in PlanFile.stepKeys + PlanFile.planKeys { #expect(block.contains("\"\(key)\"")) }
   }
 

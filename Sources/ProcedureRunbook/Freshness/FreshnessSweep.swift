@@ -7,8 +7,8 @@ import ProceduresProcess
 /// 1. It looks at steps with outputs that come only after such steps: what else comes before may change files.
 /// 2. A step is done when it is up to date and all that it comes after is. Nothing will run that changes its
 ///    files.
-/// 3. It has a moment. What it has not looked at by then is looked at while steps run. So where a look
-///    takes long, steps start all the same.
+/// 3. It has a moment for looks that take long. What it has not looked at by then is looked at while steps run:
+///    they start all the same.
 struct FreshnessSweep {
   private static let moment = Duration.milliseconds(100)
 
@@ -61,19 +61,14 @@ private final class SweepWork: Sendable {
 
   var looks: [StepFiles.Look?] { state.withLock { $0.looks } }
 
+  /// - Parameter moment: for what takes long; looks that take no time do not count.
   func run(for moment: Duration) {
-    let start = ContinuousClock.now
-    let end = start + moment
-    // One thread looks at some hundred in this time, unless the file system is far away.
-    work(until: start + moment / 10)
-    let count = state.withLock { min($0.next, candidates.count) }
-    guard count < candidates.count else { return }
-    guard count < 100, let threads = shared.threads, threads.prepare() else {
-      return work(until: end)
-    }
+    if lookAlone(for: moment / 10) { return }
+    let end = ContinuousClock.now + moment
+    guard let threads = shared.threads, threads.prepare() else { return }
     for _ in 0..<16 {
       threads.run { [self] in
-        work(until: end)
+        while ContinuousClock.now < end, let index = next() { look(at: index) }
         isIdle.signal()
       }
     }
@@ -85,13 +80,26 @@ private final class SweepWork: Sendable {
     }
   }
 
-  private func work(until end: ContinuousClock.Instant) {
-    while ContinuousClock.now < end, let index = next() {
-      let files = StepFiles(of: plan.steps[index], digests: shared.digests)
-      let record = shared.journal.record(of: plan.steps[index].name)
-      let look = files.look(after: record, mayRead: false)
-      state.withLock { $0.looks[index] = look }
+  /// False when it took long: the file system is far away.
+  private func lookAlone(for moment: Duration) -> Bool {
+    var last = ContinuousClock.now
+    let end = last + .seconds(1)
+    var rest = moment
+    while let index = next() {
+      look(at: index)
+      let now = ContinuousClock.now
+      if now - last > .milliseconds(1) { rest -= now - last }
+      if rest < .zero || now > end { return false }
+      last = now
     }
+    return true
+  }
+
+  private func look(at index: Int) {
+    let files = StepFiles(of: plan.steps[index], digests: shared.digests)
+    let record = shared.journal.record(of: plan.steps[index].name)
+    let look = files.look(after: record, mayRead: false)
+    state.withLock { $0.looks[index] = look }
   }
 
   private func next() -> Int? {

@@ -16,6 +16,8 @@ struct PlanError: Error, Equatable, CustomStringConvertible {
     case negativeNumber(key: String, owner: String)
     case unknownPool(String, step: String)
     case inputsWithoutOutputs(step: String)
+    case noFile(String, owner: String)
+    case badName(String, owner: String)
     case unknownParameter(String, known: [String])
     case depfileWithoutOutputs(step: String)
     case sameOutput(String, String, String)
@@ -74,6 +76,11 @@ struct PlanError: Error, Equatable, CustomStringConvertible {
         + "which 'pools' of the plan does not name"
     case .inputsWithoutOutputs(let step):
       "step '\(step.shortened)' has 'inputs' and no 'outputs': what would they be compared with?"
+    case .noFile(let pattern, let owner):
+      "'each' of \(owner.shortened) finds no file '\(pattern.shortened)'"
+    case .badName(let name, let owner):
+      "'each' of \(owner.shortened) has the name '\(name.shortened)': "
+        + "a name is of letters, digits and '_', as that of a variable"
     case .unknownParameter(let name, let known):
       "the plan has no parameter '\(name.shortened)'; "
         + (known.isEmpty

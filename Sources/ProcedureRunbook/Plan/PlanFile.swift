@@ -1,7 +1,8 @@
 /// Reads a plan from JSON; every error names the line.
 enum PlanFile {
   static let stepKeys = [
-    "name", "run", "after", "group", "exclusive", "pool", "onlyIf", "unless", "inputs", "outputs",
+    "name", "description", "each", "run", "after", "group", "exclusive", "pool", "onlyIf", "unless",
+    "inputs", "outputs",
     "depfile", "timeout", "retries", "retryDelay", "terminal", "launcher", "launcherCancel",
     "directory", "environment",
   ]
@@ -52,14 +53,15 @@ enum PlanFile {
     }
     var steps: [Step] = []
     for (index, value) in values.enumerated() {
-      steps.append(try step(value, index + 1, template))
+      steps += try self.steps(value, index + 1, template, in: directory)
     }
     return try Plan(steps: steps, pools: pools)
   }
 
-  private static func step(
-    _ value: JSONValue, _ number: Int, _ template: StepTemplate
-  ) throws(PlanError) -> Step {
+  /// One, or several with `each`.
+  private static func steps(
+    _ value: JSONValue, _ number: Int, _ template: StepTemplate, in directory: String?
+  ) throws(PlanError) -> [Step] {
     guard case .object(let members) = value.content else {
       throw PlanError(
         .wrongType(
@@ -78,6 +80,7 @@ enum PlanFile {
     let (script, isList) = try object.script("run")
     var step = Step(name: name, run: script, stopsAtFailingLine: isList)
     step.line = value.line
+    step.description = try object.text("description")
     step.group = try object.text("group")
     step.after = try object.texts("after")
     step.exclusive = try object.texts("exclusive")
@@ -91,6 +94,7 @@ enum PlanFile {
     var template = template
     try template.read(object)
     template.apply(to: &step)
-    return step
+    guard let pattern = try object.pattern("each", in: directory) else { return [step] }
+    return pattern.combinations.map { step.filled(with: $0) }
   }
 }

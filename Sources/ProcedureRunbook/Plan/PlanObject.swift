@@ -129,6 +129,50 @@ struct PlanObject {
     return variables
   }
 
+  /// Values by name: a list of texts, or a pattern of files with the name in braces.
+  func pattern(_ key: String, in directory: String?) throws(PlanError) -> StepPattern? {
+    guard let value = value(key) else { return nil }
+    let names = try environmentNames(key)
+    var lists: [(name: String, value: StepPattern.List)] = []
+    for (name, member) in names {
+      if case .string(let text) = member.content, text.contains("{\(name)}") {
+        lists.append((name, .files(text)))
+        continue
+      }
+      guard case .array(let elements) = member.content, !elements.isEmpty else {
+        throw wrongType(
+          name, expected: "a list of texts, or a pattern of files with '{\(name)}'", member)
+      }
+      var values: [String] = []
+      for element in elements {
+        guard case .string(let text) = element.content, !text.utf8.contains(0) else {
+          throw wrongType(name, expected: "a list of texts", element)
+        }
+        values.append(text)
+      }
+      lists.append((name, .values(values)))
+    }
+    do throws(StepPattern.NoFile) {
+      return try StepPattern(lists, in: directory)
+    } catch {
+      throw PlanError(.noFile(error.pattern, owner: owner), line: value.line)
+    }
+  }
+
+  /// The members of an object whose keys are names of variables.
+  private func environmentNames(
+    _ key: String
+  ) throws(PlanError) -> [(name: String, value: JSONValue)] {
+    var names: [(String, JSONValue)] = []
+    for member in try members(key, expected: "an object of lists") {
+      guard Options.isVariable(member.key) else {
+        throw PlanError(.badName(member.key, owner: owner), line: member.line)
+      }
+      names.append((member.key, member.value))
+    }
+    return names
+  }
+
   func numbersByName(_ key: String) throws(PlanError) -> [String: Int] {
     var numbers: [String: Int] = [:]
     for member in try members(key, expected: "an object of whole numbers") {

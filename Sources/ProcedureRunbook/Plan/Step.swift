@@ -37,6 +37,8 @@ struct Step: Sendable, Equatable {
   var directory: String?
   /// Added to the environment of this process.
   var environment: [String: String] = [:]
+  /// For the reader of `--list`.
+  var description: String?
   /// Where it stands in the plan file.
   var line: Int?
 

@@ -60,7 +60,7 @@ struct PlanFileTests {
       ),
       (
         "[\n{\"name\": \"a\", \"run\": \"x\",\n \"afer\": []}]",
-        "line 3: step 'a' has the unknown key 'afer'; allowed are 'name', 'run', 'after', 'group', 'exclusive', 'pool', 'onlyIf', 'unless', 'inputs', 'outputs', 'depfile', 'timeout', 'retries', 'retryDelay', 'terminal', 'launcher', 'launcherCancel', 'directory', 'environment'"
+        "line 3: step 'a' has the unknown key 'afer'; allowed are 'name', 'description', 'each', 'run', 'after', 'group', 'exclusive', 'pool', 'onlyIf', 'unless', 'inputs', 'outputs', 'depfile', 'timeout', 'retries', 'retryDelay', 'terminal', 'launcher', 'launcherCancel', 'directory', 'environment'"
       ),
       (#"[{"name": "a", "name": "b", "run": "x"}]"#, "line 1: the key 'name' is there twice"),
       (#"[{"run": "x"}]"#, "line 1: step 1 has no 'name'"),
@@ -112,6 +112,22 @@ struct PlanFileTests {
       (
         #"[{"name": "a", "run": "x", "depfile": "p"}]"#,
         "line 1: step 'a' has a 'depfile' and no 'outputs': what would be made from it?"
+      ),
+      (
+        #"[{"name": "a {f}", "run": "x", "each": {"f": "no/such/{f}.csv"}}]"#,
+        "line 1: 'each' of step 'a {f}' finds no file 'no/such/{f}.csv'"
+      ),
+      (
+        #"[{"name": "a", "run": "x", "each": {"a b": ["x"]}}]"#,
+        "line 1: 'each' of step 'a' has the name 'a b': a name is of letters, digits and '_', as that of a variable"
+      ),
+      (
+        #"[{"name": "a", "run": "x", "each": {"f": "plain"}}]"#,
+        "line 1: 'f' of step 'a' must be a list of texts, or a pattern of files with '{f}', not a text"
+      ),
+      (
+        #"[{"name": "a", "run": "x", "each": {"f": ["x", "y"]}}]"#,
+        "line 1: there are two steps named 'a'"
       ),
       (
         #"{"parameters": {"a": 1}, "steps": []}"#,

@@ -196,6 +196,27 @@ struct RunbookUseTests {
     #expect(execution.output.contains("did not make 'x.d'"))
   }
 
+  @Test(
+    "each: a step for each file of a pattern, or each combination of values, and no name is a command"
+  )
+  func each() async throws {
+    let execution = try await runbook.shell(
+      plan: """
+        [{"name": "count {s}", "each": {"s": "raw/x[{s}.csv"}, "group": "counts", "description": "lines of {s}",
+          "run": "wc -l < \\"raw/x[$s.csv\\" > \\"out/$s\\"", "inputs": "raw/x[{s}.csv", "outputs": "out/{s}"},
+         {"name": "{a}{b}", "each": {"a": ["1", "2"], "b": ["x", "y"]}, "run": "echo $a$b >> log", "after": "counts"}]
+        """,
+      """
+      mkdir raw; echo > 'raw/x[one.csv'; echo > 'raw/x[$(touch bad) ;touch bad.csv'; touch raw/other.csv 'raw/x[.csv'
+      $RUNBOOK --list plan.json; $RUNBOOK -j1 plan.json | tail -n 1; echo >> 'raw/x[one.csv'; $RUNBOOK -q plan.json; ls out
+      """)
+    #expect(
+      execution.output.contains("count one") && execution.output.contains("[counts] lines of one"))
+    #expect(execution.output.contains(": 6 succeeded"), "\(execution.output)")
+    #expect(runbook.text("log") == "1x\n1y\n2x\n2y\n1x\n1y\n2x\n2y\n")
+    #expect(runbook.text("out/one") == "2\n" && !runbook.hasFile("bad"))
+  }
+
   @Test("parameters: variables of all steps; the command line sets them, and no others")
   func parameters() async throws {
     let plan = """
