@@ -40,7 +40,11 @@ final class ExclusionRequest: SchedulingRequest, ExclusionWaiter, @unchecked Sen
 
   /// Where its waiting is recorded, if the procedure is. Guarded by the lock of the list, once the request
   /// is in it.
-  @safe @exclusivity(unchecked) var record: ProcedureRecord?
+  @safe @exclusivity(unchecked) var record: ProcedureRecord? {
+    didSet { if let record { recordID = record.id } }
+  }
+  /// That of the record, also when the procedure has finished.
+  @safe @exclusivity(unchecked) private(set) var recordID = RecordID.none
   /// The record of the procedure that made room for it, if it has one.
   @safe @exclusivity(unchecked) var admittedBy = RecordID.none
 

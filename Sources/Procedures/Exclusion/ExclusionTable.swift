@@ -83,7 +83,9 @@ struct ExclusionTable: Sendable {
     var offered: [ExclusionRequest] = []
     if let vacated = request.vacated.take() { offer(at: vacated, &offered) }
     for holding in holdings { offer(at: holding.level, &offered) }
-    if let record = request.record { for offer in offered { offer.admittedBy = record.id } }
+    if request.recordID.exists {
+      for offer in offered { offer.admittedBy = request.recordID }
+    }
     return offered
   }
 
@@ -100,7 +102,7 @@ struct ExclusionTable: Sendable {
   mutating func decline(_ request: ExclusionRequest) -> [ExclusionRequest] {
     let offered = leave(request)
     // It never held it for long: the one before made the room.
-    if request.record != nil { for offer in offered { offer.admittedBy = request.admittedBy } }
+    if request.recordID.exists { for offer in offered { offer.admittedBy = request.admittedBy } }
     return offered
   }
 

@@ -6,7 +6,7 @@ struct Leaving: Sendable {
   var dependencies: Dependencies
   var dependents: Dependents
   /// Its record, if it is recorded.
-  let record: FinishedRecord?
+  let record: ProcedureRecord?
 
   var isEmpty: Bool {
     attachments.isEmpty && dependencies.isEmpty && dependents.isEmpty && record == nil

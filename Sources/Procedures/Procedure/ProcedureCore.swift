@@ -17,6 +17,8 @@ internal import ProcedurePrimitives
 
   private var life: ProcedureStateMachine
   private var flags: Flags = []
+  /// What attachments that watch were called for last.
+  private(set) var seenLife = RecordedLife()
   /// The list whose workers run its turns, from enqueued until retired.
   ///
   /// A member does not count its reference: many threads would do that at once. The list lives as long
@@ -46,7 +48,6 @@ internal import ProcedurePrimitives
   /// Whether an attachment is called after each change of the machine. One load.
   var isWatched: Bool {
     @inline(__always) get { flags.contains(.isWatched) }
-    set { if newValue { flags.insert(.isWatched) } else { flags.remove(.isWatched) } }
   }
 
   /// The life of the procedure. Every event and every step goes through here, so a watcher misses none.
@@ -61,10 +62,28 @@ internal import ProcedurePrimitives
   /// Not before it is a member of a list, nor when it has left.
   @inline(never)
   mutating func notifyWatcher() {
-    guard let home else { return }
-    let attachments = attachments
-    attachments.forEach { $0.lifeDidChange(&self, in: home) }
+    let now = life.recordedLife
+    guard now.isNews(after: seenLife), let home = unsafe storedHome else { return }
+    let missesDependency = seenLife.stage == .dependencies && self.missesDependency
+    let isInList = seenLife.stage.isInList || now.stage.isInList
+    seenLife = now
+    func notify() {
+      attachments.forEach { $0.lifeDidChange(to: now, missesDependency: missesDependency) }
+    }
+    if isInList {
+      unsafe home._withUnsafeGuaranteedRef { $0.holdingLockOnly { notify() } }
+    } else {
+      notify()
+    }
   }
+
+  /// An attachment watches from here on.
+  mutating func beginWatching() {
+    seenLife = life.recordedLife
+    flags.insert(.isWatched)
+  }
+
+  mutating func endWatching() { flags.remove(.isWatched) }
 
   /// Whether it has finished with `()`, which is not worth an attachment.
   var hasMadeVoid: Bool { @inline(__always) get { flags.contains(.hasMadeVoid) } }

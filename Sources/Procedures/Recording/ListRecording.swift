@@ -40,12 +40,14 @@ final class HindranceHistory: @unchecked Sendable {
   }
 
   /// What time it is, and how long each hindrance was there until now.
+  @inline(__always)
   func sample() -> RecordSample {
     var sample = sums
     sample.now = clock.now
     let passed = sample.now - sums.now
-    sample.times[current] += passed
-    sample.moments[current] += Double(passed) * (Double(sums.now) + Double(passed) / 2)
+    sample.times.lanes[current.rawValue] += passed
+    sample.moments.lanes[current.rawValue] +=
+      Double(passed) * (Double(sums.now) + Double(passed) / 2)
     return sample
   }
 }

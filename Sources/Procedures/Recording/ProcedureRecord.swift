@@ -1,15 +1,17 @@
 internal import ProcedurePrimitives
 
-/// The record of one procedure, from when it is enqueued.
+/// The record of one procedure, from when it is enqueued. It watches the procedure's life, and is the one place that
+/// learns what the procedure does.
 ///
-/// It changes under the lock of the list that the procedure is in, and what is noted of the procedure itself under
-/// that of the procedure, too. Once the procedure has finished it changes no more.
-final class ProcedureRecord: @unchecked Sendable {
+/// It changes under the lock of the procedure. While the procedure is ready, its list changes it as well, so then it
+/// changes under the lock of the list, too. Once the procedure has finished it changes no more, and the store has it.
+final class ProcedureRecord: Attachment, @unchecked Sendable {
   /// Whether there ever was a timeline: without one a dependent need not ask for the record.
   static let isUsed = AtomicByte(0)
 
   let id: RecordID
-  let store: RecordStore
+  /// Nil once it is there: the store has its records, which must not have the store.
+  @safe @exclusivity(unchecked) private(set) var store: RecordStore?
   private let history: HindranceHistory
   @safe @exclusivity(unchecked) private var open: OpenRecord
 
@@ -20,21 +22,33 @@ final class ProcedureRecord: @unchecked Sendable {
     let number = recording.store.nextNumber()
     id = RecordID(number, in: recording.store)
     let sample = recording.history.sample()
-    let content = RecordedProcedure(
-      id: number, in: recording, type: type, isGroup: isGroup, at: sample.now)
-    open = OpenRecord(content, at: sample)
+    open = OpenRecord(
+      RecordedProcedure(id: number, in: recording, type: type, isGroup: isGroup, at: sample.now),
+      at: sample)
     open.move(to: life, missesDependency: false, at: sample)
   }
 
+  required init() { preconditionFailure("Internal inconsistency: a record is made by a list") }
+
+  /// All of it: of one that has finished, or under both locks.
   var content: RecordedProcedure { open.content }
 
-  // MARK: What the procedure notes, under both locks
+  var number: UInt64 { open.content.id }
 
-  /// It has come to something else.
-  ///
-  /// - Parameter missesDependency: whether it waited for a dependency that has not finished.
-  func note(_ life: RecordedLife, missesDependency: Bool) {
-    open.move(to: life, missesDependency: missesDependency, at: history.sample())
+  /// Whether the procedure may still change it.
+  var isOpen: Bool { open.content.end == nil }
+
+  // MARK: As an attachment, under the lock of the procedure
+
+  // Its number is asked for by dependents, and a procedure keeps its errors itself. One that ends without being an
+  // entry, since its group refused it or went away, gives the record back: that has the whole store.
+  override var remainder: Attachment? { isOpen ? nil : self }
+
+  override func lifeDidChange(to life: RecordedLife, missesDependency: Bool) {
+    // Only the lock of the list guards its times.
+    let isInList = open.isInList || life.stage.isInList
+    let sample = isInList ? history.sample() : RecordSample(now: history.clock.now)
+    open.move(to: life, missesDependency: missesDependency, at: sample)
   }
 
   /// A dependency has finished.
@@ -51,18 +65,28 @@ final class ProcedureRecord: @unchecked Sendable {
   /// A barrier of the queue holds it back.
   func noteBarrier() { open.isHeld = true }
 
-  /// What is known so far, as if it waited for nothing from now on.
+  /// It has finished.
+  func noteEnd(
+    _ end: RecordedProcedure.End, name: String? = nil, errors: [any Error] = [],
+    reason: CancellationReason? = nil
+  ) {
+    open.content.end = end
+    if end == .succeeded, name == nil, errors.isEmpty { return }
+    (open.content.name, open.content.errors, open.content.reason) = (name, errors, reason)
+  }
+
+  /// What is known so far, as if it waited for nothing from now on. Called under the lock of the list as well.
   func soFar(missesDependency: Bool) -> RecordedProcedure {
     var ended = open
     ended.endStretch(missesDependency: missesDependency, at: history.sample())
     return ended.content
   }
 
-  // MARK: What its list notes
+  // MARK: What its list notes, under the list's lock only
 
   /// It had a slot at hand, and stands in line for what others exclude it from.
   func enterLine(for category: @autoclosure () -> String?) {
-    guard open.life?.stage == .ready, open.line == nil else { return }
+    guard open.isReady, open.line == nil else { return }
     open.enterLine(for: category(), at: history.sample())
   }
 
@@ -74,29 +98,15 @@ final class ProcedureRecord: @unchecked Sendable {
     let number = holder.number(inStoreOf: id)
     open.leaveLine(after: number ?? 0, at: history.sample())
   }
-}
 
-/// The record of a procedure that has finished, as the store keeps it.
-///
-/// Not the open record with what was added: a request for a category may keep that for longer, and release it under
-/// a lock, while errors are the user's objects.
-final class FinishedRecord: @unchecked Sendable {
-  /// Changes no more once it is published.
-  @safe @exclusivity(unchecked) private(set) var content: RecordedProcedure
-  /// Nil once it is there: the store has its records, which must not have the store.
-  @safe @exclusivity(unchecked) private var store: RecordStore?
+  // MARK: With no lock held
 
-  init(_ content: RecordedProcedure, in store: RecordStore) {
-    self.content = content
-    self.store = store
-  }
-
-  /// Puts it where the timeline finds it. Called with no lock held, in the procedure's last turn, before its
-  /// dependents and waiters hear of its end.
+  /// Puts it where the timeline finds it. Called in the procedure's last turn, before its dependents and waiters hear
+  /// of its end.
   ///
   /// - Parameter derivedName: its name if the user has given it none; nil for that of its type.
   func publish(named derivedName: @autoclosure () -> String?) {
-    if content.name == nil, let name = derivedName() { content.name = name }
+    if open.content.name == nil, let name = derivedName() { open.content.name = name }
     store.take()?.append(self)
   }
 }
@@ -106,6 +116,8 @@ struct OpenRecord: Sendable {
   var content: RecordedProcedure
   /// Nil before the first note.
   private(set) var life: RecordedLife?
+  /// Whether it may stand in line. Apart from `life`, which changes without the lock of the list.
+  private(set) var isReady = false
   /// A barrier of the queue holds it back.
   var isHeld = false
   /// The category that it stands in line for, while it does.
@@ -117,6 +129,9 @@ struct OpenRecord: Sendable {
   struct Line: Sendable {
     let category: String?
   }
+
+  /// Whether what keeps it is up to its list.
+  var isInList: Bool { life?.stage.isInList ?? false }
 
   init(_ content: RecordedProcedure, at sample: RecordSample) {
     self.content = content
@@ -135,6 +150,7 @@ struct OpenRecord: Sendable {
     case .finished: content.finished = sample.now
     }
     life = next
+    if isReady != (next.stage == .ready) { isReady.toggle() }
   }
 
   /// Notes what it waited for since the last note.
@@ -168,24 +184,25 @@ struct OpenRecord: Sendable {
       content.append(RecordedWait(.exclusion, sample.now - begin.now, name: line.category))
       return
     }
-    // 1. How long each was there meanwhile, and when. To evaluate conditions it needs no slot.
-    var passed = ForEachHindrance<Int64>()
-    var moments = ForEachHindrance<Double>()
-    for hindrance in Hindrance.all {
-      let hinders = life?.stage == .evaluation && hindrance == .slot ? .worker : hindrance
-      passed[hinders] += sample.times[hindrance] - begin.times[hindrance]
-      moments[hinders] += sample.moments[hindrance] - begin.moments[hindrance]
+    // 1. How long each was there meanwhile. To evaluate conditions it needs no slot.
+    var passed = sample.times.lanes &- begin.times.lanes
+    var moments = sample.moments.lanes - begin.moments.lanes
+    if life?.stage == .evaluation {
+      let (slot, worker) = (Hindrance.slot.rawValue, Hindrance.worker.rawValue)
+      passed[worker] += passed[slot]
+      moments[worker] += moments[slot]
+      passed[slot] = 0
     }
-    // 2. In the order in which they were there.
-    func mean(_ hindrance: Hindrance) -> Double { moments[hindrance] / Double(passed[hindrance]) }
+    // 2. In the order of when that was, on average.
     while true {
-      var first: Hindrance?
-      for hindrance in Hindrance.all where passed[hindrance] > 0 {
-        if first.map({ mean(hindrance) < mean($0) }) ?? true { first = hindrance }
+      var first: (number: Int, mean: Double)?
+      for number in 0..<4 where passed[number] > 0 {
+        let mean = moments[number] / Double(passed[number])
+        if first.map({ mean < $0.mean }) ?? true { first = (number, mean) }
       }
-      guard let first else { return }
-      content.append(RecordedWait(first.recordedCause, passed[first]))
-      passed[first] = 0
+      guard let first, let hindrance = Hindrance(rawValue: first.number) else { return }
+      content.append(RecordedWait(hindrance.recordedCause, passed[first.number]))
+      passed[first.number] = 0
     }
   }
 
@@ -223,6 +240,8 @@ struct RecordID: Sendable {
 
   /// The mark of its store, and its number there.
   private let bits: UInt64
+
+  var exists: Bool { bits != 0 }
 
   private init(bits: UInt64) { self.bits = bits }
 

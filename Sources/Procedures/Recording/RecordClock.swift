@@ -11,11 +11,12 @@ package struct RecordClock: Sendable {
   package static var origin: ContinuousClock.Instant { beginning.instant }
 
   private let service: any TimerService
-  private let isMachine: Bool
+  /// The uptime then, of the machine's clock; nil of others.
+  private let uptimeThen: UInt64?
 
   init(_ service: any TimerService) {
     self.service = service
-    isMachine = service === DispatchTimers.shared
+    uptimeThen = service === DispatchTimers.shared ? Self.beginning.uptime : nil
   }
 
   /// What time it is.
@@ -23,9 +24,8 @@ package struct RecordClock: Sendable {
   /// The machine's is read as a number, in half the instructions of an instant: this is called several
   /// times for each procedure. While the machine sleeps it stands still.
   package var now: Int64 {
-    if isMachine {
-      return Int64(
-        truncatingIfNeeded: DispatchTime.now().uptimeNanoseconds &- Self.beginning.uptime)
+    if let uptimeThen {
+      return Int64(truncatingIfNeeded: DispatchTime.now().uptimeNanoseconds &- uptimeThen)
     }
     let (seconds, attoseconds) = Self.origin.duration(to: service.now).components
     // A virtual clock may be some centuries ahead.

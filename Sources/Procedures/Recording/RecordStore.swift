@@ -29,7 +29,7 @@ package final class RecordStore: Sendable {
 
   /// Every sixteenth place of the ring, or so. It grows as records come.
   private final class Stripe: Sendable {
-    let records = Locked<[FinishedRecord?]>([])
+    let records = Locked<[ProcedureRecord?]>([])
   }
 
   private static let storeCount = Atomic<UInt16>(0)
@@ -64,10 +64,10 @@ package final class RecordStore: Sendable {
 
   /// Takes over the record of a procedure that has finished. Called with no lock held, since what is
   /// dropped may be the last reference to a user's error.
-  func append(_ record: FinishedRecord) {
+  func append(_ record: ProcedureRecord) {
     let place = finishedCount.wrappingAdd(1, ordering: .relaxed).oldValue % capacity
     let index = place / stripes.count
-    var record: FinishedRecord? = record
+    var record: ProcedureRecord? = record
     stripes[place % stripes.count].records.withLock { records in
       // It was stopped: before this, or it waits for the stripe.
       guard isRecording else { return }

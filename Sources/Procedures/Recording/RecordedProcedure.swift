@@ -26,7 +26,10 @@ package struct RecordedProcedure: Sendable {
   package internal(set) var finished = never
   package internal(set) var cancelled = never
 
-  private var storedWaits = SmallList<RecordedWait>()
+  /// The last two, in the procedure's own memory: most have no more.
+  private var lastWait: RecordedWait?
+  private var waitBefore: RecordedWait?
+  private var olderWaits: [RecordedWait] = []
   /// In the order in which they ended.
   package internal(set) var dependencies: [UInt64] = []
   package internal(set) var name: String?
@@ -37,7 +40,7 @@ package struct RecordedProcedure: Sendable {
   package var root: Int { Int(rootIndex) }
 
   /// One after another, in the order in which they happened.
-  package var waits: [RecordedWait] { Array(storedWaits) }
+  package var waits: [RecordedWait] { olderWaits + [waitBefore, lastWait].compactMap(\.self) }
 
   init(id: UInt64, in recording: ListRecording, type: AnyClass, isGroup: Bool, at now: Int64) {
     self.id = id
@@ -50,13 +53,13 @@ package struct RecordedProcedure: Sendable {
 
   /// It has waited so long for that; further on for what it waited for before, if that is the same.
   mutating func append(_ wait: RecordedWait) {
-    if let last = storedWaits.last, last.cause == wait.cause, last.name == wait.name {
-      storedWaits.update(at: storedWaits.count - 1) {
-        $0.nanoseconds += wait.nanoseconds
-        $0.other = wait.other
-      }
+    if lastWait?.cause == wait.cause, lastWait?.name == wait.name {
+      lastWait?.nanoseconds += wait.nanoseconds
+      lastWait?.other = wait.other
     } else if wait.nanoseconds > 0 {
-      storedWaits.append(wait)
+      if let waitBefore { olderWaits.append(waitBefore) }
+      waitBefore = lastWait
+      lastWait = wait
     }
   }
 }

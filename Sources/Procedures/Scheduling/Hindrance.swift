@@ -1,5 +1,5 @@
-/// Why a member of a list that is ready has not been started.
-enum Hindrance: Sendable {
+/// Why a member of a list that is ready has not been started. The number is its place among the times of a list.
+enum Hindrance: Int, Sendable {
   /// Its group has not begun to execute.
   case group
   case suspension
@@ -7,34 +7,19 @@ enum Hindrance: Sendable {
   case slot
   /// A slot is free, and a worker has not come yet.
   case worker
-
-  static let all: [Hindrance] = [.group, .suspension, .slot, .worker]
 }
 
 /// A number for each hindrance.
-struct ForEachHindrance<Value: AdditiveArithmetic & Sendable>: Sendable {
-  private var group = Value.zero
-  private var suspension = Value.zero
-  private var slot = Value.zero
-  private var worker = Value.zero
+///
+/// Four numbers, and not a vector: that would have to lie at a multiple of 32 bytes, which memory of the heap does not.
+struct ForEachHindrance<Value: SIMDScalar & Sendable>: Sendable
+where Value: ExpressibleByIntegerLiteral {
+  private var values: (Value, Value, Value, Value) = (0, 0, 0, 0)
 
-  subscript(hindrance: Hindrance) -> Value {
-    get {
-      switch hindrance {
-      case .group: group
-      case .suspension: suspension
-      case .slot: slot
-      case .worker: worker
-      }
-    }
-    set {
-      switch hindrance {
-      case .group: group = newValue
-      case .suspension: suspension = newValue
-      case .slot: slot = newValue
-      case .worker: worker = newValue
-      }
-    }
+  /// By the number of the hindrance.
+  var lanes: SIMD4<Value> {
+    @inline(__always) get { SIMD4(values.0, values.1, values.2, values.3) }
+    @inline(__always) set { values = (newValue[0], newValue[1], newValue[2], newValue[3]) }
   }
 }
 

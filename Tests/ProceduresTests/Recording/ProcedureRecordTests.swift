@@ -23,8 +23,8 @@ import Testing
   {
     var sample = RecordSample(now: now)
     for (hindrance, time, mean) in parts {
-      sample.times[hindrance] = time
-      sample.moments[hindrance] = Double(time * mean)
+      sample.times.lanes[hindrance.rawValue] = time
+      sample.moments.lanes[hindrance.rawValue] = Double(time * mean)
     }
     return sample
   }

@@ -5,11 +5,10 @@ import Testing
 @testable import Procedures
 
 @Suite struct RecordStoreTests {
-  private static func record(in recording: ListRecording) -> FinishedRecord {
-    let record = ProcedureRecord(
+  private static func record(in recording: ListRecording) -> ProcedureRecord {
+    ProcedureRecord(
       of: Procedure.self, isGroup: false, RecordedLife(stage: .ready, isCancelled: false),
       in: recording)
-    return FinishedRecord(record.content, in: record.store)
   }
 
   private static func recording(in store: RecordStore) -> ListRecording {

@@ -72,6 +72,11 @@ struct Attachments: Sendable {
     return false
   }
 
+  /// Whether that is the only one.
+  @inline(__always)
+  func are(only attachment: Attachment) -> Bool { first === attachment && attachment.next == nil }
+
+  @inline(__always)
   func forEach(_ body: (Attachment) -> Void) {
     var next = first
     while let attachment = next {

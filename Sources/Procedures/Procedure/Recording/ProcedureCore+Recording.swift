@@ -1,63 +1,50 @@
 internal import ProcedurePrimitives
 
-/// Watches a procedure's life, and notes it in the procedure's record.
-///
-/// This is the one place where a record learns what its procedure does. It stays when the procedure has finished, as
-/// the record's number, which dependents ask for; the record itself goes to the store.
-final class RecordWatch: Attachment, @unchecked Sendable {
-  @safe @exclusivity(unchecked) fileprivate var record: ProcedureRecord?
-  @safe @exclusivity(unchecked) fileprivate var id = RecordID.none
-  /// What was noted last.
-  @safe @exclusivity(unchecked) fileprivate var life: RecordedLife?
-
-  // The number, for dependents. One that ends without being an entry, since its group refused it or went away,
-  // gives the record back: that has the whole store.
-  override var remainder: Attachment? { record == nil ? self : nil }
-
-  override func lifeDidChange(_ core: inout ProcedureCore, in list: ReadyList) {
-    guard let record else { return }
-    let life = core.machine.recordedLife
-    guard life != self.life else { return }
-    let missesDependency = self.life?.stage == .dependencies && core.missesDependency
-    self.life = life
-    list.holdingLockOnly { record.note(life, missesDependency: missesDependency) }
-  }
-}
-
 extension ProcedureCore {
-  private var recordWatch: RecordWatch? {
+  /// The record, if the procedure is recorded, or was.
+  private var anyRecord: ProcedureRecord? {
     @inline(__always) get { isWatched ? attachments.existing() : nil }
   }
 
   /// The record, if the procedure is recorded and has not finished.
-  var record: ProcedureRecord? { @inline(__always) get { recordWatch?.record } }
+  var record: ProcedureRecord? {
+    @inline(__always) get {
+      guard let record = anyRecord, record.isOpen else { return nil }
+      return record
+    }
+  }
 
-  fileprivate var recordID: RecordID { @inline(__always) get { recordWatch?.id ?? .none } }
+  fileprivate var recordID: RecordID { @inline(__always) get { anyRecord?.id ?? .none } }
 
   /// The procedure is about to become a member of a list, or was one before that was recorded.
   @inline(never)
   mutating func beginRecord(of procedure: Procedure, in list: ReadyList) {
-    let life = machine.recordedLife
     guard !isWatched,
-      let record = list.makeRecord(of: procedure, isGroup: machine.isGroup, life)
+      let record = list.makeRecord(
+        of: procedure, isGroup: machine.isGroup, machine.recordedLife)
     else { return }
-    attachments.with(RecordWatch.self) {
-      ($0.record, $0.id, $0.life) = (record, record.id, life)
-    }
-    isWatched = true
+    attachments.prepend(record)
+    beginWatching()
   }
 
   /// It is about to leave its list.
   ///
   /// - Returns: its record, if it has one, which is to be published without the lock.
-  mutating func endRecord() -> FinishedRecord? {
-    guard let watch = recordWatch, watch.life?.stage == .finished,
-      let record = watch.record.take()
-    else { return nil }
-    var content = record.content
-    content.end = machine.isCancelled ? .cancelled : machine.isFailed ? .failed : .succeeded
-    (content.name, content.errors, content.reason) = (givenName, errors, cancelReason)
-    return FinishedRecord(content, in: record.store)
+  mutating func endRecord() -> ProcedureRecord? {
+    guard isWatched, seenLife.stage == .finished, let record else { return nil }
+    // Most have no name, no errors, and exclude nobody.
+    guard !attachments.are(only: record) || machine.isCancelled else {
+      record.noteEnd(.succeeded)
+      return record
+    }
+    if let home, let request = requirements?.exclusion?.request {
+      // It may outlive the procedure, and go under a lock, where none of the user's errors may go.
+      home.holdingLockOnly { request.record = nil }
+    }
+    record.noteEnd(
+      machine.isCancelled ? .cancelled : machine.isFailed ? .failed : .succeeded,
+      name: givenName, errors: errors, reason: cancelReason)
+    return record
   }
 
   /// Whether a dependency has not finished, so that it waits for that, and not for its group or a barrier.
@@ -71,7 +58,7 @@ extension ProcedureCore {
   ) {
     if insertion == .refused {
       // It ends, and is no entry.
-      isWatched = false
+      endWatching()
     } else if let record {
       if insertion == .held { record.noteBarrier() }
       // What happened before it was a member.
@@ -82,14 +69,12 @@ extension ProcedureCore {
   }
 
   func noteDependency(_ dependency: RecordID) {
-    guard let record, let home else { return }
-    home.holdingLockOnly { record.note(dependency) }
+    record?.note(dependency)
   }
 
   /// A condition is asked that does not answer at once.
   func noteCondition(_ name: String) {
-    guard let record, let home else { return }
-    home.holdingLockOnly { record.noteCondition(name) }
+    record?.noteCondition(name)
   }
 }
 
@@ -101,7 +86,9 @@ extension Procedure {
 
   /// The number of its record, if that is in that store and has not ended.
   final func record(in store: RecordStore) -> UInt64? {
-    read { core in core.record?.store === store ? core.record?.content.id : nil }
+    read { core in
+      core.record.flatMap { $0.store === store ? $0.number : nil }
+    }
   }
 
   /// Its record so far, if it is in that store and has not finished.

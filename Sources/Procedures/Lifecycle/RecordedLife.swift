@@ -1,4 +1,4 @@
-/// How far a procedure is, as a record needs it: two that are equal need no note.
+/// How far a procedure is, as a record needs it.
 struct RecordedLife: Sendable, Equatable {
   /// What a pending procedure waits for, in this order, and what comes then.
   enum Stage: UInt8, Sendable {
@@ -14,19 +14,38 @@ struct RecordedLife: Sendable, Equatable {
     case executing
     case finishing
     case finished
+
+    /// Whether only its list keeps it from going on.
+    var isInList: Bool { self == .evaluation || self == .ready }
   }
 
-  var stage: Stage
-  var isCancelled: Bool
+  var stage = Stage.dependencies
+  var isCancelled = false
   /// The event that observers keep back, while nothing goes on without it.
   var held: HoldableEvent?
+
+  /// Whether there is something to note. Nothing is waited for between the end of `execute()` and the finish.
+  @inline(__always)
+  func isNews(after last: RecordedLife) -> Bool {
+    if stage == .finishing, last.stage == .executing {
+      return held != last.held || isCancelled != last.isCancelled
+    }
+    return self != last
+  }
+
+  @inline(__always)
+  static func == (left: Self, right: Self) -> Bool {
+    left.stage == right.stage && left.isCancelled == right.isCancelled && left.held == right.held
+  }
 }
 
 extension ProcedureStateMachine {
+  @inline(__always)
   var recordedLife: RecordedLife {
     RecordedLife(stage: recordedStage, isCancelled: isCancelled, held: awaitedHold)
   }
 
+  @inline(__always)
   private var recordedStage: RecordedLife.Stage {
     switch state {
     case .initialized, .pending:

@@ -15,9 +15,11 @@ class Attachment: @unchecked Sendable {
   /// Whether it shows that the work of the procedure goes on, although `execute()` has returned. Called under the lock.
   var showsWork: Bool { false }
 
-  /// The machine has changed, or may have. Called under the lock of the procedure, which is a member of `list`, if
-  /// the core says that it is watched.
-  func lifeDidChange(_ core: inout ProcedureCore, in list: ReadyList) {}
+  /// The life of the procedure has changed. Called under the lock of the procedure, if the core says that it is
+  /// watched; if the procedure was ready, or is now, under that of its list, too.
+  ///
+  /// - Parameter missesDependency: whether it waited for dependencies, and goes on without one of them.
+  func lifeDidChange(to life: RecordedLife, missesDependency: Bool) {}
 
   /// The procedure has finished, and does not have this any more. Called on its worker, before dependents are
   /// notified; no lock is held.
