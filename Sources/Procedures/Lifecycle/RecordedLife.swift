@@ -19,23 +19,37 @@ struct RecordedLife: Sendable, Equatable {
     var isInList: Bool { self == .evaluation || self == .ready }
   }
 
-  var stage = Stage.dependencies
-  var isCancelled = false
+  /// Four bits of the stage, one of the cancel, and what is held: each procedure has a byte for that.
+  private var bits: UInt8
+
+  @inline(__always)
+  init(stage: Stage = .dependencies, isCancelled: Bool = false, held: HoldableEvent? = nil) {
+    let hold: UInt8 =
+      switch held {
+      case nil: 0
+      case .execute: 32
+      case .finish: 64
+      }
+    bits = stage.rawValue | (isCancelled ? 16 : 0) | hold
+  }
+
+  var stage: Stage {
+    @inline(__always) get { Stage(rawValue: bits & 15) ?? .dependencies }
+  }
+
+  var isCancelled: Bool { @inline(__always) get { bits & 16 != 0 } }
+
   /// The event that observers keep back, while nothing goes on without it.
-  var held: HoldableEvent?
+  var held: HoldableEvent? { bits & 32 != 0 ? .execute : bits & 64 != 0 ? .finish : nil }
 
   /// Whether there is something to note. Nothing is waited for between the end of `execute()` and the finish.
   @inline(__always)
   func isNews(after last: RecordedLife) -> Bool {
     if stage == .finishing, last.stage == .executing {
-      return held != last.held || isCancelled != last.isCancelled
+      return self != RecordedLife(stage: .finishing, isCancelled: last.isCancelled)
+        || last.held != nil
     }
     return self != last
-  }
-
-  @inline(__always)
-  static func == (left: Self, right: Self) -> Bool {
-    left.stage == right.stage && left.isCancelled == right.isCancelled && left.held == right.held
   }
 }
 

@@ -17,8 +17,6 @@ internal import ProcedurePrimitives
 
   private var life: ProcedureStateMachine
   private var flags: Flags = []
-  /// What attachments that watch were called for last.
-  private(set) var seenLife = RecordedLife()
   /// The list whose workers run its turns, from enqueued until retired.
   ///
   /// A member does not count its reference: many threads would do that at once. The list lives as long
@@ -54,36 +52,35 @@ internal import ProcedurePrimitives
   var machine: ProcedureStateMachine {
     @inline(__always) _read { yield life }
     @inline(__always) _modify {
+      let before = isWatched ? watchedLife : RecordedLife()
       yield &life
-      if isWatched { notifyWatcher() }
+      if isWatched { notifyWatcher(after: before) }
     }
   }
 
+  /// As watchers see it.
+  var watchedLife: RecordedLife { @inline(never) get { life.recordedLife } }
+
   /// Not before it is a member of a list, nor when it has left.
   @inline(never)
-  mutating func notifyWatcher() {
+  mutating func notifyWatcher(after before: RecordedLife) {
     let now = life.recordedLife
-    guard now.isNews(after: seenLife), let home = unsafe storedHome else { return }
-    let missesDependency = seenLife.stage == .dependencies && self.missesDependency
-    let isInList = seenLife.stage.isInList || now.stage.isInList
-    seenLife = now
+    guard now.isNews(after: before), let home = unsafe storedHome else { return }
+    let missesDependency = before.stage == .dependencies && self.missesDependency
     func notify() {
       attachments.forEach { $0.lifeDidChange(to: now, missesDependency: missesDependency) }
     }
-    if isInList {
+    if before.stage.isInList || now.stage.isInList {
       unsafe home._withUnsafeGuaranteedRef { $0.holdingLockOnly { notify() } }
     } else {
       notify()
     }
   }
 
-  /// An attachment watches from here on.
-  mutating func beginWatching() {
-    seenLife = life.recordedLife
-    flags.insert(.isWatched)
+  /// An attachment watches from here on, or none does.
+  mutating func watch(_ isWatched: Bool) {
+    if isWatched { flags.insert(.isWatched) } else { flags.remove(.isWatched) }
   }
-
-  mutating func endWatching() { flags.remove(.isWatched) }
 
   /// Whether it has finished with `()`, which is not worth an attachment.
   var hasMadeVoid: Bool { @inline(__always) get { flags.contains(.hasMadeVoid) } }

@@ -35,6 +35,9 @@ final class ProcedureRecord: Attachment, @unchecked Sendable {
 
   var number: UInt64 { open.content.id }
 
+  /// What was noted last.
+  var life: RecordedLife { open.life ?? RecordedLife() }
+
   /// Whether the procedure may still change it.
   var isOpen: Bool { open.content.end == nil }
 

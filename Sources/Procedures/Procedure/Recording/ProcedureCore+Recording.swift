@@ -21,17 +21,17 @@ extension ProcedureCore {
   mutating func beginRecord(of procedure: Procedure, in list: ReadyList) {
     guard !isWatched,
       let record = list.makeRecord(
-        of: procedure, isGroup: machine.isGroup, machine.recordedLife)
+        of: procedure, isGroup: machine.isGroup, watchedLife)
     else { return }
     attachments.prepend(record)
-    beginWatching()
+    watch(true)
   }
 
   /// It is about to leave its list.
   ///
   /// - Returns: its record, if it has one, which is to be published without the lock.
   mutating func endRecord() -> ProcedureRecord? {
-    guard isWatched, seenLife.stage == .finished, let record else { return nil }
+    guard isWatched, machine.isRetired, let record else { return nil }
     // Most have no name, no errors, and exclude nobody.
     guard !attachments.are(only: record) || machine.isCancelled else {
       record.noteEnd(.succeeded)
@@ -58,11 +58,11 @@ extension ProcedureCore {
   ) {
     if insertion == .refused {
       // It ends, and is no entry.
-      endWatching()
+      watch(false)
     } else if let record {
       if insertion == .held { record.noteBarrier() }
       // What happened before it was a member.
-      notifyWatcher()
+      notifyWatcher(after: record.life)
     } else {
       beginRecord(of: procedure, in: list)
     }
