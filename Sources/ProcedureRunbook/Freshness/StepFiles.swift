@@ -1,3 +1,11 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// The files that a step reads and makes, and whether it has to run because of them.
 struct StepFiles: Sendable {
   enum Verdict: Equatable, Sendable {
@@ -53,6 +61,22 @@ struct StepFiles: Sendable {
   var missingOutputs: [String] {
     (step.outputs + [step.depfile].compactMap { $0 })
       .filter { (try? FileStatus(path($0))) == nil }
+  }
+
+  /// The same of a step that ran on another machine: what was made there may be seen here a moment later, and in a
+  /// file system of the network not before its folder was read.
+  func missingOutputs(patience: Duration) -> [String] {
+    let end = ContinuousClock.now + patience
+    while true {
+      let missing = missingOutputs
+      guard !missing.isEmpty, ContinuousClock.now < end else { return missing }
+      for output in missing {
+        let file = path(output)
+        let folder = file.lastIndex(of: "/").map { file[...$0] } ?? "."
+        _ = Directory.names(in: String(folder))
+      }
+      usleep(50_000)
+    }
   }
 
   /// What to remember when the step has succeeded.

@@ -71,8 +71,13 @@ final class StepFreshness: Sendable {
   }
 
   /// Called when its program has ended well; calls back with the outputs that are not there.
-  func lookForOutputs(_ completion: @escaping @Sendable (_ missing: [String]) -> Void) {
-    run { [files] in completion(files.missingOutputs) }
+  ///
+  /// - Parameter isElsewhere: whether a launcher ran it, perhaps on another machine.
+  func lookForOutputs(
+    isElsewhere: Bool, _ completion: @escaping @Sendable (_ missing: [String]) -> Void
+  ) {
+    let patience = isElsewhere ? Duration.seconds(3) : .zero
+    run { [files] in completion(files.missingOutputs(patience: patience)) }
   }
 
   /// Calls back when it is noted, with what went wrong, in a sentence: then it runs again the next time.

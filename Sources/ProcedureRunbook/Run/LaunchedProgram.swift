@@ -26,7 +26,7 @@ final class LaunchedProgram: StepProgram, @unchecked Sendable {
     self.jobName = jobName
     self.launches = launches
     complainAboutCancel = complain
-    super.init(configuration, makes: freshness, complain: complain)
+    super.init(configuration, makes: freshness, isElsewhere: true, complain: complain)
   }
 
   override func execute() {

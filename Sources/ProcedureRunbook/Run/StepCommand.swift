@@ -37,7 +37,8 @@ struct StepCommand: Sendable {
         [output] in output.append(line: $0)
       }
     } else {
-      program = StepProgram(configuration, makes: freshness) { [output, complain] in
+      program = StepProgram(configuration, makes: freshness, isElsewhere: launcher != nil) {
+        [output, complain] in
         output.append(line: $0)
         complain($0)
       }

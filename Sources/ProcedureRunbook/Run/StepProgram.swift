@@ -14,16 +14,19 @@ import ProceduresProcess
 /// What another user runs, as `sudo` does, it cannot end: then it says which process that is.
 class StepProgram: ProcessProcedure, @unchecked Sendable {
   private let freshness: StepFreshness?
+  private let isElsewhere: Bool
   private let complain: @Sendable (String) -> Void
 
   /// - Parameters:
   ///   - freshness: nil for a step without outputs.
+  ///   - isElsewhere: whether a launcher runs it, perhaps on another machine.
   ///   - complain: called with a sentence about what cannot be ended.
   init(
     _ configuration: ProcessConfiguration, makes freshness: StepFreshness?,
-    complain: @escaping @Sendable (String) -> Void
+    isElsewhere: Bool, complain: @escaping @Sendable (String) -> Void
   ) {
     self.freshness = freshness
+    self.isElsewhere = isElsewhere
     self.complain = complain
     super.init(configuration)
   }
@@ -32,7 +35,7 @@ class StepProgram: ProcessProcedure, @unchecked Sendable {
     guard let freshness, case .status(0) = result.exit else {
       return super.programDidEnd(with: result)
     }
-    freshness.lookForOutputs { missing in
+    freshness.lookForOutputs(isElsewhere: isElsewhere) { missing in
       if missing.isEmpty {
         super.programDidEnd(with: result)
       } else {

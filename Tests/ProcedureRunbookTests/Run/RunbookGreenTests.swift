@@ -43,6 +43,20 @@ struct RunbookGreenTests {
     #expect(execution.output.contains("did not make 'out'"))
   }
 
+  @Test(
+    "outputs of a launched step may be seen a moment later",
+    .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/setsid")))
+  func lateOutputs() async throws {
+    let run = "setsid sh -c 'read x < go; sleep 0.2; touch $N' > /dev/null 2>&1 & echo up > go"
+    let execution = try await shell(
+      """
+      [{"name": "far", "run": "\(run)", "outputs": "far", "launcher": "env N=far"},
+       {"name": "here", "run": "\(run)", "outputs": "here", "environment": {"N": "here"}}]
+      """, "mkfifo go; exec $RUNBOOK -k -j1 plan.json")
+    #expect(execution.output.contains("succeeded  far"), "\(execution.output)")
+    #expect(execution.output.contains("failed     here: it ended well and did not make 'here'"))
+  }
+
   // MARK: Lines
 
   @Test("a list of lines ends at the first that fails, and a text as its shell ends it")

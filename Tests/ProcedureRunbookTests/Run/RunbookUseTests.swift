@@ -208,7 +208,7 @@ struct RunbookUseTests {
         """,
       """
       mkdir raw; echo > 'raw/x[one.csv'; echo > 'raw/x[$(touch bad) ;touch bad.csv'; touch raw/other.csv 'raw/x[.csv'
-      $RUNBOOK --list plan.json; $RUNBOOK -j1 plan.json | tail -n 1; echo >> 'raw/x[one.csv'; $RUNBOOK -q plan.json; ls out
+      $RUNBOOK --list plan.json; $RUNBOOK -j1 plan.json | tail -n 1; echo >> 'raw/x[one.csv'; $RUNBOOK -q -j1 plan.json; ls out
       """)
     #expect(
       execution.output.contains("count one") && execution.output.contains("[counts] lines of one"))
