@@ -26,9 +26,7 @@ public struct LockByte: ~Copyable, Sendable {
   /// was published is seen by the thread that reads it.
   @inlinable @inline(__always)
   public borrowing func load() -> UInt8 {
-    #if MODEL || CHAOS
-      ModelSchedule.thread?.step()
-    #endif
+    schedulingPoint()
     return owned.byte.load(ordering: .acquiring)
   }
 
@@ -46,9 +44,7 @@ public struct LockByte: ~Copyable, Sendable {
   /// Publishes `byte`, by the thread that holds the lock and keeps it.
   @inlinable @inline(__always)
   public borrowing func publish(_ byte: UInt8) {
-    #if MODEL || CHAOS
-      ModelSchedule.thread?.step()
-    #endif
+    schedulingPoint()
     owned.publish(byte)
   }
 
