@@ -19,15 +19,30 @@ enum NumberText {
     return digits == 0 ? "\(sign)\(whole)" : "\(sign)\(whole).\(fraction)"
   }
 
-  /// For people: `1.25 s`, `320 ms`, `12.4 µs`, `80 ns`.
+  /// For people: `1.25 s`, `320 ms`, `12.4 µs`, `80 ns`; from ten minutes on `12 min 5 s`, `3 h 20 min`, `29 d 16 h`.
   static func time(_ nanoseconds: Int64) -> String {
     switch nanoseconds.magnitude {
     case 0: "0 s"
     case ..<1_000: "\(nanoseconds) ns"
     case ..<1_000_000: scaled(nanoseconds, 1_000) + " µs"
     case ..<1_000_000_000: scaled(nanoseconds, 1_000_000) + " ms"
-    default: scaled(nanoseconds, 1_000_000_000) + " s"
+    case ..<600_000_000_000: scaled(nanoseconds, 1_000_000_000) + " s"
+    default: (nanoseconds < 0 ? "-" : "") + long(nanoseconds.magnitude / 1_000_000_000)
     }
+  }
+
+  /// In the two units that count.
+  private static func long(_ seconds: UInt64) -> String {
+    let units: [(name: String, seconds: UInt64)] = [
+      ("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1),
+    ]
+    let first = units.firstIndex { seconds >= $0.seconds } ?? 3
+    var (rest, parts) = (seconds, [String]())
+    for unit in units[first...].prefix(2) {
+      if rest >= unit.seconds { parts.append("\(rest / unit.seconds) \(unit.name)") }
+      rest %= unit.seconds
+    }
+    return parts.joined(separator: " ")
   }
 
   /// Three digits that count, and no zeros at the end.

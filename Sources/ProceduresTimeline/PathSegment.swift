@@ -67,7 +67,7 @@ extension ProcedureTimeline.Snapshot {
   ) -> String? {
     switch wait.cause {
     case .exclusion: wait.category
-    case .slot: slotSource(of: entry).text
+    case .slot: slotSource(of: entry).text(limit: wait.limit)
     case .suspension: slotSource(of: entry).nameText
     case .dependency, .barrier, .condition, .heldEvent: wait.blocker
     case .group, .worker: nil

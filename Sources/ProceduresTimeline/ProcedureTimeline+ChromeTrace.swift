@@ -79,17 +79,17 @@ private struct TraceWriter {
     json.raw("}}")
   }
 
-  private func category(_ entry: ProcedureTimeline.Entry) -> String {
-    entry.isGroup ? "group" : "procedure"
-  }
+  /// One for all slices: DevTools binds a flow to slices of its own category, and a group may depend on a procedure.
+  private let category = "procedure"
 
   private mutating func writeSlice(of entry: ProcedureTimeline.Entry) {
     guard let lane = entry.lane, let started = entry.times.started else { return }
     begin(
-      "X", entry.name, category: category(entry), at: started, process: entry.root + 1,
+      "X", entry.name, category: category, at: started, process: entry.root + 1,
       thread: lane + 1)
     json.raw("\"dur\":\(microseconds(entry.run(until: snapshot.end))),\"args\":{")
     json.raw("\"id\":\(entry.id),")
+    json.member("kind", entry.isGroup ? "group" : "procedure")
     json.member("type", entry.type)
     json.member("outcome", entry.outcomeText)
     json.raw("\"waited\":{")
@@ -116,9 +116,7 @@ private struct TraceWriter {
   private mutating func writeFlows(to entry: ProcedureTimeline.Entry) {
     guard entry.lane != nil else { return }
     for dependency in entry.dependencies {
-      guard let source = snapshot.entry(dependency), source.lane != nil,
-        category(source) == category(entry)
-      else { continue }
+      guard let source = snapshot.entry(dependency), source.lane != nil else { continue }
       // One flow is what has the same id, category and name.
       let name = "dependency \(source.id) → \(entry.id)"
       writeFlow("s", source, name, source.id, entry.id)
@@ -131,7 +129,7 @@ private struct TraceWriter {
   ) {
     guard let lane = entry.lane, let started = entry.times.started else { return }
     begin(
-      phase, name, category: category(entry), at: started, process: entry.root + 1,
+      phase, name, category: category, at: started, process: entry.root + 1,
       thread: lane + 1)
     json.raw("\"id\":\"0x\(String(from, radix: 16))\(hexadecimal(to))\",\"bp\":\"e\",\"args\":{}}")
   }

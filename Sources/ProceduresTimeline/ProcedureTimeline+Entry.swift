@@ -12,7 +12,7 @@ extension ProcedureTimeline {
     /// The place among `Snapshot.rootNames` of the queue, or group, that it is recorded with.
     public let root: Int
 
-    /// Its name; its type's name unless it was set.
+    /// Its name; its type's name unless one was set of which something can be seen.
     public let name: String
 
     /// The name of its type.
@@ -97,6 +97,9 @@ extension ProcedureTimeline {
 
     /// The category that it was excluded from; nil for other causes.
     public internal(set) var category: String?
+
+    /// Of a wait for a slot, how many ran at once meanwhile: the limit then, if that changed the last one.
+    public internal(set) var limit: Int?
 
     /// Of a wait for the group, what the group waited for longest, if it waited.
     public internal(set) var groupCause: WaitCause?

@@ -36,11 +36,7 @@ private struct PageData {
     strings(ProcedureTimeline.WaitCause.allCases.map(\.label))
     json.raw(",\"roots\":")
     strings(snapshot.rootNames)
-    json.raw(",\"limits\":[")
-    json.raw(snapshot.limits.map { String($0 ?? 0) }.joined(separator: ",") + "],")
-    json.raw("\"groupSlots\":{")
-    let slots = snapshot.slotsOfGroups.sorted { $0.key < $1.key }
-    json.raw(slots.map { "\"\($0.key)\":\($0.value)" }.joined(separator: ",") + "},")
+    json.raw(",")
     writePath()
     json.raw(",\"entries\":[")
     for (index, entry) in snapshot.entries.enumerated() {
@@ -136,7 +132,8 @@ private struct PageData {
       let blocker = wait.blocker.map { number($0) } ?? -1
       let category = wait.category.map { number($0) } ?? -1
       json.raw(index == 0 ? "[" : ",[")
-      json.raw("\(cause),\(wait.nanoseconds),\(wait.blockerID ?? 0),\(blocker),\(category)")
+      json.raw("\(cause),\(wait.nanoseconds),\(wait.blockerID ?? wait.limit ?? 0),")
+      json.raw("\(blocker),\(category)")
       if let cause = wait.groupCause.flatMap(ProcedureTimeline.WaitCause.allCases.firstIndex(of:)) {
         json.raw(",\(cause)")
       }

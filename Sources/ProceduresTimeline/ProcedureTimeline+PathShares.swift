@@ -91,7 +91,7 @@ extension ProcedureTimeline.Snapshot {
   public var verdict: String { verdict(on: criticalPathShares) }
 
   func verdict(on shares: [ProcedureTimeline.PathShare]) -> String {
-    let counting = shares.filter { $0.fraction >= 0.01 }
+    let counting = shares.counting
     guard let first = counting.first else { return "" }
     func text(_ share: ProcedureTimeline.PathShare, _ verb: String) -> String {
       "\(share.percent) \(verb)\(label(of: share))\(longestText(of: share))"
@@ -106,18 +106,26 @@ extension ProcedureTimeline.Snapshot {
     guard let name = share.name else { return share.kind.description }
     return switch share.kind {
     case .wait(.slot), .wait(.suspension): "\(share.kind) of \(name)"
-    default: "\(share.kind) '\(name)'"
+    default: "\(share.kind) '\(name.shown)'"
     }
   }
 
   private func longestText(of share: ProcedureTimeline.PathShare) -> String {
-    let name = entry(share.longest)?.name ?? ""
+    let name = entry(share.longest)?.name.shown ?? ""
     return switch share.kind {
     case .work: " (longest: '\(name)', \(NumberText.time(share.longestDuration.nanoseconds)))"
     case .notEnqueued: " ('\(name)')"
     case .wait(.heldEvent), .wait(.condition), .wait(.worker), .wait(.group): " ('\(name)')"
     case .wait: ""
     }
+  }
+}
+
+extension [ProcedureTimeline.PathShare] {
+  /// Those of at least 1 %; where there is none the greatest.
+  var counting: [ProcedureTimeline.PathShare] {
+    let counting = filter { $0.fraction >= 0.01 }
+    return counting.isEmpty ? Array(prefix(1)) : counting
   }
 }
 

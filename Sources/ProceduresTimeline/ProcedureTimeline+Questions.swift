@@ -137,6 +137,9 @@ extension ProcedureTimeline.Entry {
     return .nanoseconds(finished - started)
   }
 
+  /// From enqueued to finished, in nanoseconds.
+  func whole(until end: Int64) -> Int64 { max((times.finished ?? end) - times.enqueued, 0) }
+
   func nanosecondsWaited(for cause: ProcedureTimeline.WaitCause) -> Int64 {
     waits.reduce(0) { $0 + ($1.cause == cause ? $1.nanoseconds : 0) }
   }

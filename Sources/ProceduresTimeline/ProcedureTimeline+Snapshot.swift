@@ -12,7 +12,8 @@ extension ProcedureTimeline {
     /// The names of the queues and groups that are recorded, in the order in which that began.
     public let rootNames: [String]
 
-    /// How many procedures each of them lets run at once; nil for any number.
+    /// How many procedures each of them lets run at once now; nil for any number, or if it has gone. What it was as a
+    /// procedure waited is that wait's `limit`.
     public let limits: [Int?]
 
     /// The last instant that is known, in nanoseconds: the end of what has not finished.
@@ -23,9 +24,6 @@ extension ProcedureTimeline {
 
     /// Where an entry is, by its number.
     let places: [Int: Int]
-
-    /// How many children of a group that has no slot for all ran at the same time, by the group's number.
-    let slotsOfGroups: [Int: Int]
 
     init(of store: RecordStore) {
       let droppedCount = store.droppedCount
@@ -40,7 +38,7 @@ extension ProcedureTimeline {
       clocks: [RecordClock]
     ) {
       self.droppedCount = droppedCount
-      self.rootNames = rootNames
+      self.rootNames = rootNames.map { $0.isBlank ? "unnamed" : $0 }
       self.limits = limits
       let names = Names(of: records)
       var entries = records.map { Entry($0, names) }
@@ -52,7 +50,6 @@ extension ProcedureTimeline {
       Lanes.assign(to: &entries, end: end)
       let places = Dictionary(uniqueKeysWithValues: zip(entries.map(\.id), entries.indices))
       WaitNames.complete(&entries, places: places)
-      slotsOfGroups = Self.slotsOfGroups(in: entries)
       self.entries = entries
       self.places = places
     }
@@ -82,7 +79,7 @@ extension ProcedureTimeline {
         let key = ObjectIdentifier(record.type)
         let type = types[key] ?? String(describing: record.type)
         types[key] = type
-        names[record.id] = record.name ?? type
+        names[record.id] = record.name.flatMap { $0.isBlank ? nil : $0 } ?? type
       }
     }
 
@@ -107,7 +104,7 @@ extension ProcedureTimeline.Entry {
     parent = record.parent == 0 ? nil : Int(record.parent)
     root = record.root
     type = names.type(record.type)
-    name = record.name ?? type
+    name = names.name(record.id) ?? type
     isGroup = record.isGroup
     enqueued = RecordClock.origin.advanced(by: .nanoseconds(record.enqueued))
     ready = instant(times.ready)
@@ -126,6 +123,10 @@ extension ProcedureTimeline.Entry {
     var seen = Set<UInt64>()
     dependencies = record.dependencies.filter { seen.insert($0).inserted }.map { Int($0) }
     stretches = record.waits.map { ProcedureTimeline.Wait($0, names) }
+    if record.end == nil, let last = stretches.indices.last, stretches[last].blocker == nil {
+      // It waits for what is on no recorded queue.
+      stretches[last].blocker = record.awaited
+    }
   }
 }
 
@@ -133,9 +134,11 @@ extension ProcedureTimeline.Wait {
   init(_ wait: RecordedWait, _ names: ProcedureTimeline.Names) {
     cause = ProcedureTimeline.WaitCause(wait.cause)
     nanoseconds = wait.nanoseconds
-    blocker =
-      wait.cause == .exclusion ? names.name(wait.other) : wait.name ?? names.name(wait.other)
-    blockerID = wait.other == 0 ? nil : Int(wait.other)
+    let isOfProcedure = wait.cause != .slot && wait.other != 0
+    let other = isOfProcedure ? names.name(wait.other) : nil
+    blocker = wait.cause == .exclusion ? other : wait.name ?? other
+    blockerID = isOfProcedure ? Int(wait.other) : nil
+    limit = wait.cause == .slot && wait.other != 0 ? Int(wait.other) : nil
     category = wait.cause == .exclusion ? wait.name : nil
   }
 }

@@ -3,7 +3,7 @@ internal import Procedures
 extension ProcedureTimeline.Snapshot {
   /// For a terminal: how long it took, what the critical path's time went to, slots in use over time, the
   /// critical path, waits by cause, the longest waits, and the slowest procedures. Some 50 lines, however
-  /// many procedures there were. Waits of less than 1 % of the whole are left out.
+  /// many procedures there were. Left out is what is less than 1 %: of the whole, or of what the procedure, or all of them, took.
   ///
   /// ```
   /// 4 procedures, 6 s, at most 2 at once, 1.33 on average
@@ -18,9 +18,10 @@ extension ProcedureTimeline.Snapshot {
     let segments = pathSegments
     let shares = shares(of: segments)
     let verdict = verdict(on: shares).oneLine
+    let least = least
     let parts = [
-      heading + (verdict.isEmpty ? "" : "\n" + verdict), useLines, pathLines(segments),
-      shareLines(shares), waitLines, longestWaitLines, slowestLines,
+      heading + (verdict.isEmpty ? "" : "\n" + verdict), useLines, pathLines(segments, least),
+      shareLines(shares), waitLines(least), longestWaitLines(least), slowestLines,
     ]
     return parts.filter { !$0.isEmpty }.joined(separator: "\n\n") + "\n"
   }
@@ -80,7 +81,7 @@ extension ProcedureTimeline.Snapshot {
 
   // MARK: Lists
 
-  private func pathLines(_ segments: [PathSegment]) -> String {
+  private func pathLines(_ segments: [PathSegment], _ least: Least) -> String {
     let path = criticalPath
     guard !path.isEmpty else { return "" }
     let shown = 12
@@ -95,9 +96,9 @@ extension ProcedureTimeline.Snapshot {
       let entry = step.entry
       let own = bySteps[index] ?? []
       lines += own.filter { !$0.isRunning && isWorthShowing($0.length) }.map(line(for:))
-      var line = "  \(Self.padded(NumberText.time(entry.run(until: end)))) \(entry.name.oneLine)"
+      var line = "  \(Self.padded(NumberText.time(entry.run(until: end)))) \(entry.name.shown)"
       var notes: [String] = []
-      let waits = entry.waits.filter { isWorthShowing($0.nanoseconds) }.map {
+      let waits = entry.waits.filter { isWorthShowing($0, of: entry, least) }.map {
         "\($0.cause.label) \(text(of: $0, of: entry).oneLine)"
       }
       if step.link != .beginning { notes.append("after the one before by \(step.link.rawValue)") }
@@ -118,7 +119,7 @@ extension ProcedureTimeline.Snapshot {
 
   /// For example `suspension of queue 'build'`.
   func text(of segment: PathSegment) -> String {
-    let name = entries[segment.place].name
+    let name = entries[segment.place].name.shown
     switch segment.kind {
     case .notEnqueued: return "'\(name)' was not enqueued yet"
     case .work: return "group '\(name)' finished"
@@ -127,7 +128,7 @@ extension ProcedureTimeline.Snapshot {
         switch (cause, segment.name) {
         case (_, nil): cause.label
         case (.slot, let name?), (.suspension, let name?): "\(cause.label) of \(name)"
-        case (_, let name?): "\(cause.label) '\(name)'"
+        case (_, let name?): "\(cause.label) '\(name.shown)'"
         }
       return "\(what), \(segment.isRunning ? "of" : "before") '\(name)'"
     }
@@ -138,8 +139,35 @@ extension ProcedureTimeline.Snapshot {
     nanoseconds > 0 && nanoseconds >= (end - start) / 100
   }
 
+  /// What is left out of lists: what is less than 1 % of the whole.
+  ///
+  /// Procedures of a service wait long, by their own measure, in a run of days. So a cause counts, too, if it is 1 % of
+  /// what all procedures took together; and a wait for it, if it is 1 % of what its procedure took.
+  struct Least {
+    /// The least sum of waits that counts.
+    let sum: Int64
+    /// Causes that reach that.
+    let causes: Set<ProcedureTimeline.WaitCause>
+  }
+
+  var least: Least {
+    let taken = entries.reduce(Int64(0)) { sum, entry in
+      entry.isGroup ? sum : sum.addingReportingOverflow(entry.whole(until: end)).partialValue
+    }
+    let least = min(end - start, taken) / 100
+    return Least(
+      sum: least, causes: Set(waits.lazy.filter { $0.total.nanoseconds >= least }.map(\.cause)))
+  }
+
+  func isWorthShowing(
+    _ wait: ProcedureTimeline.Wait, of entry: ProcedureTimeline.Entry, _ least: Least
+  ) -> Bool {
+    isWorthShowing(wait.nanoseconds)
+      || least.causes.contains(wait.cause) && wait.nanoseconds >= entry.whole(until: end) / 100
+  }
+
   private func shareLines(_ shares: [ProcedureTimeline.PathShare]) -> String {
-    let shown = shares.filter { $0.fraction >= 0.01 }
+    let shown = shares.counting
     guard !shown.isEmpty else { return "" }
     return
       (["Critical path, by cause"]
@@ -149,21 +177,22 @@ extension ProcedureTimeline.Snapshot {
       }).joined(separator: "\n")
   }
 
-  private var waitLines: String {
+  private func waitLines(_ least: Least) -> String {
     let waits = namedWaits
-    let shown = waits.filter { isWorthShowing($0.longestTime) }
+    let shown = waits.filter { $0.sum >= least.sum }.prefix(12)
     guard !waits.isEmpty else { return "" }
     var lines = ["Waits, by cause (sum over all procedures)"]
-    for wait in shown.prefix(12) {
+    for wait in shown {
       let label = wait.name.isEmpty ? wait.cause.label : "\(wait.cause.label) \(wait.name)"
       lines.append(
         "  \(Self.padded(NumberText.time(wait.sum))) \(label.oneLine), \(wait.count) "
           + "procedure\(wait.count == 1 ? "" : "s"); longest "
-          + "\(NumberText.time(wait.longestTime)): \(entries[wait.longest].name.oneLine)")
+          + "\(NumberText.time(wait.longestTime)): \(entries[wait.longest].name.shown)")
     }
     if shown.count < waits.count {
-      let rest = waits.count - shown.prefix(12).count
-      lines.append("  and \(rest) more, none of more than 1 % at a time")
+      let rest = waits.dropFirst(shown.count)
+      let sum = rest.reduce(0) { $0 + $1.sum }
+      lines.append("  and \(rest.count) more, \(NumberText.time(sum)) together")
     }
     return lines.joined(separator: "\n")
   }
@@ -192,9 +221,9 @@ extension ProcedureTimeline.Snapshot {
       for wait in entries[place].waits {
         let name =
           switch wait.cause {
-          case .condition, .heldEvent: wait.blocker.map { "'\($0)'" } ?? ""
-          case .exclusion: wait.category.map { "'\($0)'" } ?? ""
-          case .slot: "of \(slotSource(of: entries[place]).text)"
+          case .condition, .heldEvent: wait.blocker.map { "'\($0.shown)'" } ?? ""
+          case .exclusion: wait.category.map { "'\($0.shown)'" } ?? ""
+          case .slot: "of \(slotSource(of: entries[place]).text(limit: wait.limit))"
           case .suspension: "of \(slotSource(of: entries[place]).nameText)"
           case .dependency, .barrier, .group, .worker: ""
           }
@@ -215,13 +244,13 @@ extension ProcedureTimeline.Snapshot {
       .sorted { ($1.1.sum, $0.0) < ($0.1.sum, $1.0) }.map(\.1)
   }
 
-  private var longestWaitLines: String {
-    let waits = longestWaits(5).filter { isWorthShowing($0.wait.nanoseconds) }
+  private func longestWaitLines(_ least: Least) -> String {
+    let waits = longestWaits(5).filter { isWorthShowing($0.wait, of: $0.entry, least) }
     guard !waits.isEmpty else { return "" }
     return
       (["Longest waits"]
       + waits.map { entry, wait in
-        "  \(Self.padded(NumberText.time(wait.nanoseconds))) \(entry.name.oneLine): "
+        "  \(Self.padded(NumberText.time(wait.nanoseconds))) \(entry.name.shown): "
           + "\(wait.cause.label)\(text(of: wait, of: entry).dropFirst(NumberText.time(wait.nanoseconds).count))"
           .oneLine
       }).joined(separator: "\n")
@@ -233,7 +262,7 @@ extension ProcedureTimeline.Snapshot {
     return
       (["Slowest"]
       + slowest.map {
-        "  \(Self.padded(NumberText.time($0.run(until: end)))) \($0.name.oneLine)"
+        "  \(Self.padded(NumberText.time($0.run(until: end)))) \($0.name.shown)"
           + ($0.outcomeText == "succeeded" ? "" : "  (\($0.outcomeText))")
       }).joined(separator: "\n")
   }
@@ -243,16 +272,38 @@ extension ProcedureTimeline.Snapshot {
   }
 }
 
+extension Unicode.Scalar {
+  /// Whether it would break the line, steer the terminal, or turn the text after it around.
+  fileprivate var steersText: Bool {
+    switch properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator: true
+    default: properties.isBidiControl
+    }
+  }
+
+  fileprivate var isInvisible: Bool {
+    steersText || properties.isWhitespace || properties.isDefaultIgnorableCodePoint
+  }
+}
+
 extension String {
-  /// Without control characters, which would break the line, or steer the terminal.
+  /// Without what would break the line, steer the terminal, or turn the text after it around.
   var oneLine: String {
-    if !unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
-      return self
-    }
+    guard unicodeScalars.contains(where: \.steersText) else { return self }
     var line = String.UnicodeScalarView()
-    for scalar in unicodeScalars {
-      line.append(scalar.properties.generalCategory == .control ? " " : scalar)
-    }
+    for scalar in unicodeScalars { line.append(scalar.steersText ? " " : scalar) }
     return String(line)
   }
+
+  /// A name as text for people: one line, and not longer than some words. O(1) however long it is.
+  var shown: String {
+    let scalars = unicodeScalars
+    guard let end = scalars.index(scalars.startIndex, offsetBy: 101, limitedBy: scalars.endIndex),
+      end < scalars.endIndex
+    else { return oneLine }
+    return String(scalars.prefix(66)).oneLine + "…" + String(scalars.suffix(33)).oneLine
+  }
+
+  /// Whether nothing of it can be seen.
+  var isBlank: Bool { unicodeScalars.allSatisfy(\.isInvisible) }
 }

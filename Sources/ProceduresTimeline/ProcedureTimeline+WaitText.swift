@@ -3,49 +3,23 @@ extension ProcedureTimeline.Snapshot {
   struct SlotSource {
     let name: String
     let isGroup: Bool
-    /// How many it lets run at once; nil if any number, or not known.
-    let limit: Int?
 
     /// For example `queue 'build' (limit 2)`.
-    var text: String {
+    ///
+    /// - Parameter limit: how many it let run at once as it was waited for.
+    func text(limit: Int?) -> String {
       nameText + (limit.map { isGroup ? " (\($0) at once)" : " (limit \($0))" } ?? "")
     }
 
     /// For example `queue 'build'`.
-    var nameText: String { "\(isGroup ? "group" : "queue") '\(name)'" }
+    var nameText: String { "\(isGroup ? "group" : "queue") '\(name.shown)'" }
   }
 
   func slotSource(of entry: ProcedureTimeline.Entry) -> SlotSource {
-    if let parent = entry.parent {
-      let name = self.entry(parent)?.name ?? ""
-      return SlotSource(name: name, isGroup: true, limit: slotsOfGroups[parent])
+    guard let parent = entry.parent else {
+      return SlotSource(name: rootNames[entry.root], isGroup: false)
     }
-    return SlotSource(name: rootNames[entry.root], isGroup: false, limit: limits[entry.root])
-  }
-
-  /// The limit of a group is not recorded. Where a child waited for a slot all were in use: as many as ran
-  /// at the same time.
-  static func slotsOfGroups(in entries: [ProcedureTimeline.Entry]) -> [Int: Int] {
-    var changes: [Int: [(time: Int64, change: Int)]] = [:]
-    for entry in entries {
-      guard let parent = entry.parent, entry.nanosecondsWaited(for: .slot) != 0 else { continue }
-      changes[parent] = []
-    }
-    guard !changes.isEmpty else { return [:] }
-    for entry in entries {
-      guard let parent = entry.parent, changes[parent] != nil, let started = entry.times.started
-      else { continue }
-      changes[parent]?.append((started, 1))
-      if let finished = entry.times.finished { changes[parent]?.append((finished, -1)) }
-    }
-    return changes.mapValues { changes in
-      var (running, most) = (0, 0)
-      for change in changes.sorted(by: { ($0.time, $0.change) < ($1.time, $1.change) }) {
-        running += change.change
-        most = max(most, running)
-      }
-      return most
-    }
+    return SlotSource(name: self.entry(parent)?.name ?? "", isGroup: true)
   }
 
   /// For example `1.2 s, for 'fetch'`: without the cause itself.
@@ -58,14 +32,14 @@ extension ProcedureTimeline.Snapshot {
     of wait: ProcedureTimeline.Wait, of entry: ProcedureTimeline.Entry
   ) -> String {
     switch wait.cause {
-    case .dependency, .barrier: wait.blocker.map { "for '\($0)'" } ?? ""
-    case .condition: wait.blocker.map { "'\($0)'" } ?? ""
+    case .dependency, .barrier: wait.blocker.map { "for '\($0.shown)'" } ?? ""
+    case .condition: wait.blocker.map { "'\($0.shown)'" } ?? ""
     case .exclusion:
-      [wait.category.map { "'\($0)'" }, wait.blocker.map { "held by '\($0)'" }]
+      [wait.category.map { "'\($0.shown)'" }, wait.blocker.map { "held by '\($0.shown)'" }]
         .compactMap(\.self).joined(separator: " ")
-    case .slot: "of \(slotSource(of: entry).text)"
+    case .slot: "of \(slotSource(of: entry).text(limit: wait.limit))"
     case .suspension: "of \(slotSource(of: entry).nameText)"
-    case .heldEvent: wait.blocker.map { "'\($0)'" } ?? ""
+    case .heldEvent: wait.blocker.map { "'\($0.shown)'" } ?? ""
     case .group, .worker: groupReason(of: wait, of: entry)
     }
   }
@@ -77,8 +51,8 @@ extension ProcedureTimeline.Snapshot {
     guard wait.cause == .group, let parent = entry.parent.flatMap({ self.entry($0) }) else {
       return ""
     }
-    guard let cause = wait.groupCause else { return "'\(parent.name)'" }
-    let name = (wait.category ?? wait.blocker).map { " '\($0)'" } ?? ""
-    return "'\(parent.name)' waited for \(cause.label)\(name)"
+    guard let cause = wait.groupCause else { return "'\(parent.name.shown)'" }
+    let name = (wait.category ?? wait.blocker).map { " '\($0.shown)'" } ?? ""
+    return "'\(parent.name.shown)' waited for \(cause.label)\(name)"
   }
 }

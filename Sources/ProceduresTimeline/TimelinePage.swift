@@ -133,12 +133,15 @@ enum TimelinePage {
     const CAUSES = data.causes, LABELS = data.labels;
     const OUTCOMES = ["succeeded", "failed", "cancelled", "running", "waiting"];
     const END = Math.max(data.end, 1);
+    // As text for people: nothing that breaks a line or turns text around, and no longer than some words.
+    const shown = s => (s.length > 100 ? s.slice(0, 66) + "…" + s.slice(-33) : s).replace(/[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, " ");
+    data.names = data.names.map(shown); data.roots = data.roots.map(shown);
 
     // Entries: the arrays of the file, by name.
     const all = data.entries.map((e, place) => ({
       place, id: e[0], parent: e[1], name: data.names[e[2]], type: data.names[e[3]], group: e[4] === 1, root: e[5], lane: e[6],
       enqueued: e[7], ready: e[8], started: e[9], executing: e[10], finished: e[11], cancelled: e[12], outcome: OUTCOMES[e[13]],
-      dependencies: e[14], waits: e[15].map(w => ({ cause: CAUSES[w[0]], label: LABELS[w[0]], time: w[1], blocker: w[2], text: w[3] < 0 ? "" : data.names[w[3]], category: w[4] < 0 ? "" : data.names[w[4]], through: w.length > 5 ? LABELS[w[5]] : "" })),
+      dependencies: e[14], waits: e[15].map(w => ({ cause: CAUSES[w[0]], label: LABELS[w[0]], time: w[1], blocker: CAUSES[w[0]] === "slot" ? 0 : w[2], limit: CAUSES[w[0]] === "slot" ? w[2] : 0, text: w[3] < 0 ? "" : data.names[w[3]], category: w[4] < 0 ? "" : data.names[w[4]], through: w.length > 5 ? LABELS[w[5]] : "" })),
       errors: e[16] || [], reason: e[17] || "", depth: 0, dependents: [], children: 0, onPath: false }));
     const byID = new Map(all.map(e => [e.id, e]));
     for (const e of all) {
@@ -149,16 +152,30 @@ enum TimelinePage {
       if (parent) { parent.children++; e.depth = parent.depth + 1; }
     }
     const path = data.path.map(([id, link, ...gaps]) => ({ entry: byID.get(id), link, gaps: gaps.map(g => ({ after: g[0] === 1, cause: g[1] < 0 ? null : CAUSES[g[1]], from: g[2], time: g[3], id: g[4], text: g[5] })) }));
-    // What is shorter is left out where there are many.
+    // What is shorter is left out where there are many: shorter than 1 % of the whole, and of what its procedure took;
+    // and a cause that is less than 1 % of the whole, and of what all procedures took.
     const LEAST = END / 100;
+    const LEAST_SUM = Math.min(END, all.reduce((sum, e) => e.group ? sum : sum + e.end - e.enqueued, 0)) / 100;
+    const sums = new Map();
+    for (const e of all) for (const w of e.waits) sums.set(w.cause, (sums.get(w.cause) || 0) + w.time);
+    const counts = (e, w) => w.time >= LEAST || (w.time >= (e.end - e.enqueued) / 100 && sums.get(w.cause) >= LEAST_SUM);
     for (const step of path) step.entry.onPath = true;
     const running = all.filter(e => e.started >= 0);
     const leaves = running.filter(e => !e.group);
 
     // MARK: Text
 
-    function time(ns) {
+    function time(ns, isExact) {
       const value = Math.abs(ns);
+      if (value >= 600e9) {
+        let rest = Math.floor(value / 1e9);
+        const units = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]], first = units.findIndex(u => rest >= u[1]), parts = [];
+        for (const [name, seconds] of units.slice(first, isExact ? 4 : first + 2)) {
+          if (rest >= seconds) parts.push(Math.floor(rest / seconds) + " " + name);
+          rest %= seconds;
+        }
+        return (ns < 0 ? "-" : "") + parts.join(" ");
+      }
       const scaled = (unit, name) => {
         const v = ns / unit, a = Math.abs(v);
         return parseFloat(v.toFixed(a >= 100 ? 0 : a >= 10 ? 1 : 2)) + " " + name;
@@ -172,15 +189,14 @@ enum TimelinePage {
       return e;
     }
     // Where a procedure takes its slot.
-    function source(e, isNameOnly) {
-      const group = e.parent ? byID.get(e.parent) : null, limit = e.parent ? data.groupSlots[e.parent] : data.limits[e.root];
-      return (e.parent ? "group ‘" + (group ? group.name : "") : "queue ‘" + data.roots[e.root]) + "’" + (limit && !isNameOnly ? e.parent ? " (" + limit + " at once)" : " (limit " + limit + ")" : "");
+    function source(e, limit) {
+      const group = e.parent ? byID.get(e.parent) : null;
+      return (e.parent ? "group ‘" + (group ? group.name : "") : "queue ‘" + data.roots[e.root]) + "’" + (limit ? e.parent ? " (" + limit + " at once)" : " (limit " + limit + ")" : "");
     }
     // What is waited for, without the cause.
     function reason(e, w) {
       switch (w.cause) {
-      case "slot": return "of " + source(e);
-      case "suspension": return "of " + source(e, true);
+      case "slot": case "suspension": return "of " + source(e, w.limit);
       case "exclusion": return [w.category && "‘" + w.category + "’", w.text && "held by ‘" + w.text + "’"].filter(Boolean).join(" ");
       case "group": { const parent = byID.get(e.parent), name = w.category || w.text; return (parent ? "‘" + parent.name + "’" : "") + (w.through ? " waited for " + w.through + (name ? " ‘" + name + "’" : "") : ""); }
       case "condition": case "heldEvent": return w.text && "‘" + w.text + "’";
@@ -190,7 +206,7 @@ enum TimelinePage {
     function waitText(e, w) { const r = reason(e, w); return w.label + " " + time(w.time) + (r ? ", " + r : ""); }
     // Those that count, in one line.
     function waitsText(e) {
-      return e.waits.filter(w => w.time >= LEAST).map(w => waitText(e, w)).join("; ");
+      return e.waits.filter(w => counts(e, w)).map(w => waitText(e, w)).join("; ");
     }
     const percent = t => { const p = t / END * 100; return (p >= 10 || p === 0 ? p.toFixed(0) : p.toFixed(1)) + " %"; };
     // When its events were held: as the waits say.
@@ -281,7 +297,7 @@ enum TimelinePage {
         const px = Math.round(x(t)) + 0.5;
         context.strokeStyle = colors.faint; context.beginPath(); context.moveTo(px, 0); context.lineTo(px, height); context.stroke();
         // At the right end it stands on the other side of its line.
-        const label = time(t), isLast = px + 5 + context.measureText(label).width > canvas.clientWidth;
+        const label = time(t, true), isLast = px + 5 + context.measureText(label).width > canvas.clientWidth;
         context.fillStyle = colors.dim; context.textAlign = isLast ? "right" : "left"; context.fillText(label, px + (isLast ? -3 : 3), TOP / 2); context.textAlign = "left";
       }
     }
@@ -529,10 +545,10 @@ enum TimelinePage {
           const li = element("li", waitText(e, w)); li.style.borderLeft = "4px solid var(--" + varOf(w.cause) + ")"; li.style.paddingLeft = "5px"; li.style.listStyle = "none"; ul.append(li);
         }
       };
-      const long = e.waits.filter(w => w.time >= LEAST), short = e.waits.filter(w => w.time < LEAST);
+      const long = e.waits.filter(w => counts(e, w)), short = e.waits.filter(w => !counts(e, w));
       section("Waited", ul => {
         waited(ul, long);
-        if (!long.length) ul.append(element("li", short.length ? "for nothing of more than 1 % of the whole" : "for nothing"));
+        if (!long.length) ul.append(element("li", short.length ? "for nothing of more than 1 %" : "for nothing"));
       });
       if (short.length) { const fold = element("details"), ul = element("ul"); waited(ul, short); fold.append(element("summary", short.length + " shorter than 1 %"), ul); panel.append(fold); }
       if (e.errors.length) section("Errors", ul => { for (const error of e.errors) { const li = element("li"); li.append(element("pre", error)); ul.append(li); } });
@@ -595,23 +611,23 @@ enum TimelinePage {
         "What determined when the last procedure finished, from the first to the last; in italics, what was no procedure’s running" + (shownPath.length < path.length ? ": the first 100 and the last 100 of " + path.length : ""));
       const totals = new Map(), waits = [];
       for (const e of all) for (const w of e.waits) {
-        const name = w.cause === "slot" || w.cause === "suspension" ? "of " + source(e, w.cause === "suspension") : w.cause === "exclusion" ? (w.category && "‘" + w.category + "’") : w.cause === "condition" || w.cause === "heldEvent" ? (w.text && "‘" + w.text + "’") : "";
+        const name = w.cause === "slot" || w.cause === "suspension" ? "of " + source(e, w.limit) : w.cause === "exclusion" ? (w.category && "‘" + w.category + "’") : w.cause === "condition" || w.cause === "heldEvent" ? (w.text && "‘" + w.text + "’") : "";
         const key = w.cause + " " + name;
         if (!totals.has(key)) totals.set(key, { cause: w.cause, label: w.label + (name ? " " + name : ""), sum: 0, count: 0, longest: 0, of: null });
         const total = totals.get(key);
         total.sum += w.time; total.count++;
         if (w.time > total.longest) { total.longest = w.time; total.of = e; }
-        if (w.time >= LEAST || waits.length < 40) waits.push({ e, w });
+        if (counts(e, w)) waits.push({ e, w });
       }
-      const causes = [...totals.values()].sort((a, b) => b.sum - a.sum), short = causes.filter(t => t.longest < LEAST);
+      const causes = [...totals.values()].sort((a, b) => b.sum - a.sum), short = causes.filter(t => t.sum < LEAST_SUM);
       fill($("causes"), [["cause"], ["sum", "n"], ["procedures", "n"], ["longest", "n"], ["of"]],
-        causes.filter(t => t.longest >= LEAST).map(t => [swatch(t.cause, t.label), time(t.sum), String(t.count), time(t.longest), t.of ? link(t.of) : ""]),
+        causes.filter(t => t.sum >= LEAST_SUM).map(t => [swatch(t.cause, t.label), time(t.sum), String(t.count), time(t.longest), t.of ? link(t.of) : ""]),
         "The sum over all procedures: several wait at the same time");
-      $("short-causes").textContent = short.length ? "Never more than 1 % of the whole at a time: " + short.slice(0, 20).map(t => t.label + " (" + time(t.sum) + " of " + t.count + ")").join(", ") + "." : "";
+      $("short-causes").textContent = short.length ? "Less than 1 % together: " + short.slice(0, 20).map(t => t.label + " (" + time(t.sum) + " of " + t.count + ")").join(", ") + "." : "";
       waits.sort((a, b) => b.w.time - a.w.time);
       fill($("waits"), [["procedure"], ["cause"], ["waited", "n"], ["for"]],
-        waits.filter(({ w }) => w.time >= LEAST).slice(0, 20).map(({ e, w }) => [link(e), swatch(w.cause, w.label), time(w.time), byID.has(w.blocker) && w.cause !== "group" && w.cause !== "exclusion" ? link(byID.get(w.blocker)) : reason(e, w)]),
-        "Waits of less than 1 % of the whole are left out");
+        waits.slice(0, 20).map(({ e, w }) => [link(e), swatch(w.cause, w.label), time(w.time), byID.has(w.blocker) && w.cause !== "group" && w.cause !== "exclusion" ? link(byID.get(w.blocker)) : reason(e, w)]),
+        "Waits of less than 1 %, of the whole and of what the procedure took, are left out");
       fill($("runs"), [["procedure"], ["took", "n"], ["share", "n"], ["critical path"]],
         leaves.slice().sort((a, b) => (b.end - b.started) - (a.end - a.started)).slice(0, 20).map(e => [link(e), time(e.end - e.started), percent(e.end - e.started), e.onPath ? "on it" : ""]),
         "From start to finish, groups not counted: on the critical path a shorter one makes the whole faster");

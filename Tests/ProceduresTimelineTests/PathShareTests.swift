@@ -114,7 +114,7 @@ import Testing
     scenario.queue.add(lasting(1, "short"), lasting(200, "long"))
     let summary = try scenario.run().summary
     #expect(!summary.contains("waited: slot"))
-    #expect(summary.contains("none of more than 1 % at a time"))
+    #expect(summary.contains("and 1 more, 1 s together"))
   }
 
   @Test("V4: the shares of any workload add up to its whole time")

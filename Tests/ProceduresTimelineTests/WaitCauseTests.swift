@@ -106,8 +106,8 @@ private struct Slow: Condition {
       next.cancel()
     }
     let snapshot = try scenario.run()
-    for name in ["second", "next"] {
-      #expect(seen.value?.waits(of: name) == ["dependency 2.0"])
+    for (name, dependency) in [("second", "first"), ("next", "child")] {
+      #expect(seen.value?.waits(of: name) == ["dependency 2.0 (\(dependency))"])
       #expect(snapshot.waits(of: name) == ["dependency 2.0"])
     }
   }

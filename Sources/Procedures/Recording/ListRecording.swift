@@ -25,15 +25,18 @@ final class HindranceHistory: @unchecked Sendable {
   @safe @exclusivity(unchecked) private var sums = RecordSample()
   @safe @exclusivity(unchecked) private var current: Hindrance
 
-  init(_ current: Hindrance, by clock: RecordClock) {
+  init(_ current: Hindrance, limit: Int, by clock: RecordClock) {
     self.clock = clock
     self.current = current
     sums.now = clock.now
+    sums.limit = limit
   }
 
   /// The list's state may have changed.
   @inline(__always)
-  func note(_ hindrance: Hindrance) {
+  func note(_ hindrance: Hindrance, limit: Int) {
+    // What is waited for from here on, or has been until now.
+    if hindrance == .slot { sums.limit = limit }
     guard hindrance != current else { return }
     sums = sample()
     current = hindrance
@@ -60,4 +63,6 @@ struct RecordSample: Sendable {
   /// The sum of all instants at which each was there. Divided by how long that was, it is their mean, which says what
   /// came before what: the last instant would not, since a procedure that takes the last slot itself fills its list.
   var moments = ForEachHindrance<Double>()
+  /// How many slots there were when the last one had been taken.
+  var limit = 0
 }

@@ -204,7 +204,9 @@ struct OpenRecord: Sendable {
         if first.map({ mean < $0.mean }) ?? true { first = (number, mean) }
       }
       guard let first, let hindrance = Hindrance(rawValue: first.number) else { return }
-      content.append(RecordedWait(hindrance.recordedCause, passed[first.number]))
+      let other = hindrance == .slot ? UInt64(sample.limit) : 0
+      content.append(
+        RecordedWait(hindrance.recordedCause, passed[first.number], other: other))
       passed[first.number] = 0
     }
   }

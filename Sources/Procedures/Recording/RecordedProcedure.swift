@@ -35,6 +35,8 @@ package struct RecordedProcedure: Sendable {
   package internal(set) var name: String?
   package internal(set) var errors: [any Error] = []
   package internal(set) var reason: CancellationReason?
+  /// The name of what an unfinished one waits for, if that is a procedure.
+  package internal(set) var awaited: String?
 
   /// The place of its queue, or outermost group, among those that are recorded.
   package var root: Int { Int(rootIndex) }
@@ -49,6 +51,12 @@ package struct RecordedProcedure: Sendable {
     self.type = type
     self.isGroup = isGroup
     enqueued = now
+  }
+
+  /// It waits for that one, now.
+  mutating func wait(for other: String, _ number: UInt64) {
+    awaited = other
+    if lastWait?.cause == .dependency || lastWait?.cause == .exclusion { lastWait?.other = number }
   }
 
   /// It has waited so long for that; further on for what it waited for before, if that is the same.
@@ -83,7 +91,8 @@ package struct RecordedWait: Sendable {
   /// answer at once.
   package let name: String?
   package internal(set) var nanoseconds: Int64
-  /// The record of the dependency, or of the holder, whose end ended it; 0 if that is not known.
+  /// The record of the dependency, or of the holder, whose end ended it, or is to end it; 0 if that is not known. Of a
+  /// slot how many there were.
   package internal(set) var other: UInt64
 
   init(_ cause: Cause, _ nanoseconds: Int64, name: String? = nil, other: UInt64 = 0) {

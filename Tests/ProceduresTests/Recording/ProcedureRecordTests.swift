@@ -8,7 +8,7 @@ import Testing
 
   private func begun() -> OpenRecord {
     let clock = RecordClock(DispatchTimers.shared)
-    let history = HindranceHistory(.worker, by: clock)
+    let history = HindranceHistory(.worker, limit: .max, by: clock)
     let recording = ListRecording(in: store, history, parent: 0, root: 0)
     let content = RecordedProcedure(
       id: 1, in: recording, type: Procedure.self, isGroup: false, at: 0)

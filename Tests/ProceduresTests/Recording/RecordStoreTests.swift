@@ -12,7 +12,7 @@ import Testing
   }
 
   private static func recording(in store: RecordStore) -> ListRecording {
-    let history = HindranceHistory(.worker, by: RecordClock(DispatchTimers.shared))
+    let history = HindranceHistory(.worker, limit: .max, by: RecordClock(DispatchTimers.shared))
     return ListRecording(in: store, history, parent: 0, root: 0)
   }
 

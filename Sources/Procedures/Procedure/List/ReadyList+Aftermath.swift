@@ -8,7 +8,7 @@ extension ReadyList {
     of storage: inout Storage, offering offers: [ExclusionRequest]? = nil
   ) -> Aftermath {
     let foreign = offers.map { accept($0, &storage) } ?? []
-    storage.recording?.history.note(storage.machine.hindrance)
+    storage.recording?.history.note(storage.machine.hindrance, limit: storage.machine.limit)
     let needsWorker = storage.machine.requestWorker()
     let isStuck =
       storage.machine.isStuck(hasMoreArrivals: !arrivals.isEmpty) && storage.context.wantsStuckLists

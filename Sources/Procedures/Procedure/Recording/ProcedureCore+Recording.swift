@@ -52,6 +52,17 @@ extension ProcedureCore {
     dependencies.hasUnfinished
   }
 
+  /// The dependency that has not finished, or else the procedure that holds what it stands in line for; one of them.
+  fileprivate var awaited: Procedure? {
+    guard machine.state == .pending, !machine.isCancelled else { return nil }
+    if let dependency = dependencies.procedures.first(where: { !$0.isFinished }) {
+      return dependency
+    }
+    guard let request = requirements?.exclusion?.request else { return nil }
+    let obstacles = ExclusionTable.shared.withLock { $0.obstacles(to: request) }
+    return obstacles.first?.holders.first?.procedure
+  }
+
   /// The list has taken it, or not.
   mutating func noteInsertion(
     of procedure: Procedure, in list: ReadyList, _ insertion: Insertion
@@ -93,15 +104,24 @@ extension Procedure {
 
   /// Its record so far, if it is in that store and has not finished.
   final func currentRecord(in store: RecordStore) -> RecordedProcedure? {
-    read { core in
+    // 1. Under the locks: what was noted, and the procedure that it waits for.
+    typealias Current = (record: RecordedProcedure, awaited: Procedure?)
+    let current: Current? = read { core in
       guard let home = core.home, let record = core.record, record.store === store
       else { return nil }
+      let awaited = core.awaited
       let missesDependency = core.missesDependency
       var current = home.holdingLockOnly { record.soFar(missesDependency: missesDependency) }
       (current.name, current.errors) = (core.givenName, core.errors)
       current.reason = core.cancelReason
-      return current
+      return (current, awaited)
     }
+    guard var record = current?.record else { return nil }
+    // 2. Without them: that one's name is the user's, and its record is behind its own lock.
+    if let awaited = current?.awaited {
+      record.wait(for: awaited.name, awaited.record(in: store) ?? 0)
+    }
+    return record
   }
 
   /// Records it from here on, and what is below it.

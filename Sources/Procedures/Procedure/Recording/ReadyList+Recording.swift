@@ -34,7 +34,8 @@ extension ReadyList {
       guard store.isRecording else { return (nil, nil) }
       // Those that an earlier timeline records go on with the same times.
       let history =
-        storage.recording?.history ?? HindranceHistory(storage.machine.hindrance, by: clock)
+        storage.recording?.history
+        ?? HindranceHistory(storage.machine.hindrance, limit: storage.machine.limit, by: clock)
       let new = ListRecording(in: store, history, parent: parent, root: root)
       recordingStatus.store(recordingStatus.load() | Self.recorded)
       return (new, exchange(&storage.recording, with: new))
