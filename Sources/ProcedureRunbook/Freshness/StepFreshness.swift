@@ -85,10 +85,11 @@ final class StepFreshness: Sendable {
     guard let look = lastLook.withLock({ $0 }), let start = start.withLock({ $0 }) else {
       return completion(nil)
     }
-    run { [files, shared] in
-      completion(
-        shared.journal.note(.succeeded(files.entry(since: look, began: start)), of: files.step.name)
-      )
+    let note = { @Sendable [files, shared] in
+      let entry = files.entry(since: look, began: start)
+      completion(shared.journal.note(.succeeded(entry), of: files.step.name))
     }
+    // Without a file to look at it costs less than a thread.
+    if shared.digests == nil, files.step.depfile == nil { note() } else { run(note) }
   }
 }
