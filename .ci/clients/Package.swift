@@ -6,6 +6,7 @@ import PackageDescription
 // of those three are written by `.ci/client-packages`.
 let products: [Target.Dependency] = [
   "Cancellation", "ProcedureKitNames", "Procedures", "ProceduresFoundation", "ProceduresNetwork",
+  "ProceduresProcess", "ProceduresTesting", "ProceduresTimeline",
 ].map {
   .product(name: $0, package: "Procedures")
 }
@@ -25,10 +26,7 @@ let package = Package(
     .executableTarget(name: "BlockedMain", dependencies: products),
     .executableTarget(
       name: "Subclasses",
-      dependencies: products + [
-        .product(name: "ProceduresProcess", package: "Procedures"),
-        .product(name: "ProceduresTesting", package: "Procedures"),
-      ],
+      dependencies: products,
       swiftSettings: [.swiftLanguageMode(.v6)]),
     .executableTarget(
       name: "FirstInSwift5", dependencies: products,

@@ -42,6 +42,30 @@ def below(name, needs):
     return found
 
 
+def site_catalog(catalog, module, folder):
+    """A copy of a catalog in which links between articles are DocC's. In the sources they are paths, which a code host
+    follows, and DocC does not. Those to other modules become addresses below the root: site.py looks whether they lead
+    anywhere."""
+    copy = os.path.join(folder, "catalogs", os.path.basename(catalog))
+    shutil.copytree(catalog, copy)
+    for file in glob.glob(os.path.join(copy, "*.md")):
+        def link(match):
+            path = os.path.normpath(os.path.join(catalog, match[1]))
+            parts = re.fullmatch(r"Sources/(\w+)/\w+\.docc/(\w+)\.md", path)
+            if not parts:
+                return "](%s)" % match[1]
+            other, article = parts[1], parts[2]
+            if other == module:
+                return "](doc:%s)" % article
+            return "](/documentation/%s/%s)" % (other.lower(), article.lower())
+
+        with open(file, encoding="utf-8") as text:
+            words = text.read()
+        with open(file, "w", encoding="utf-8") as text:
+            text.write(re.sub(r"\]\(([^)\s#:]+\.md)(?:#[\w-]*)?\)", link, words))
+    return copy
+
+
 def undocumented(file):
     """The public declarations of a symbol graph that have no comment."""
     with open(file, encoding="utf-8") as text:
@@ -80,7 +104,7 @@ def main():
             continue
         archives[name] = os.path.join(folder, "%s.doccarchive" % name)
         command = [
-            "docc", "convert", catalog, "--additional-symbol-graph-dir", own, "--fallback-display-name", name,
+            "docc", "convert", site_catalog(catalog, name, folder), "--additional-symbol-graph-dir", own, "--fallback-display-name", name,
             "--fallback-bundle-identifier", name, "--warnings-as-errors", "--output-path", archives[name],
             "--enable-experimental-external-link-support"]
         for other in names:

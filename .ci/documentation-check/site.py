@@ -47,7 +47,10 @@ def dead_links(site):
             page = json.load(text)
         for identifier, reference in page.get("references", {}).items():
             address = reference.get("url", "")
-            if reference.get("type") == "link" and "://" not in identifier and not identifier.startswith("#"):
+            if identifier.startswith("/documentation/"):
+                if not os.path.exists(os.path.join(site, "data", identifier.split("#")[0].strip("/") + ".json")):
+                    dead.append("%s: %s" % (os.path.relpath(file, site), identifier))
+            elif reference.get("type") == "link" and "://" not in identifier and not identifier.startswith("#"):
                 dead.append("%s: %s" % (os.path.relpath(file, site), identifier))
             elif reference.get("type") == "topic" and address.startswith("/"):
                 path = address.split("#")[0]

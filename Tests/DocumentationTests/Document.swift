@@ -43,14 +43,6 @@ struct Document: CustomTestStringConvertible {
     return !path.hasSuffix("/\(module).md")
   }
 
-  /// The articles that it links to in DocC's way, by name: with the module, if that is another one.
-  var linkedArticles: [(module: String?, name: String)] {
-    let own = text.matches(of: #/[(<]doc:(\w+)/#).map { (String?.none, String($0.1)) }
-    let others = text.matches(of: #/[(<]doc://(\w+)/documentation/\w+/(\w+)/#)
-      .map { (Optional(String($0.1)), String($0.2)) }
-    return own + others
-  }
-
   /// The fenced blocks of a language, without indentation.
   func blocks(of language: String) -> [String] {
     var blocks: [String] = []

@@ -1,4 +1,6 @@
+// listing: start-subclass
 import Procedures
+// end
 import ProcedureTestSupport
 import Testing
 
@@ -22,6 +24,10 @@ final class CountWords: Procedure, @unchecked Sendable {
 }
 // end
 
+// listing: start-names
+func fetchTexts() async throws -> [String] { ["to be", "or not to be"] }
+// end
+
 @Suite("Listings of the guide GettingStarted")
 struct GettingStartedListings {
   @Test("run one, and look at how it ended")
@@ -39,41 +45,23 @@ struct GettingStartedListings {
     #expect(failed == .failed([CountWords.NoText()]))
   }
 
-  @Test("names are given at creation, or in the middle of an expression")
-  func names() async {
+  @Test("closures, names, a value and an order")
+  func names() async throws {
     let queue = ProcedureQueue()
     let output = Recorder<String>()
-    @Sendable func fetchTexts() async throws { output.note("fetch") }
-    @Sendable func sortTexts() { output.note("sort") }
+    @Sendable func print(_ item: Any) { output.note("\(item)") }
     // listing: start-names
-    let fetch = AsyncProcedure(name: "fetch") { try await fetchTexts() }
-    let sort = BlockProcedure(name: "sort") { sortTexts() }
-    sort.add(dependency: fetch)
-    let prepare = GroupProcedure(name: "prepare", fetch, sort)
-    queue.add(prepare, CountWords("a text").named("count the rest"))
-    // end
-    let names = queue.procedures.map(\.name)
-    #expect(Set(["prepare", "count the rest"]).isSuperset(of: names))
-    await queue.waitUntilAllFinished()
-    #expect(output.events == ["fetch", "sort"])
-    #expect([fetch, sort, prepare].map(\.name) == ["fetch", "sort", "prepare"])
-  }
-
-  @Test("a dependency hands over a value")
-  func dependency() async {
-    let queue = ProcedureQueue()
-    let output = Recorder<String>()
-    @Sendable func print(_ line: String) { output.note(line) }
-    // listing: start-dependency
-    let count = CountWords("to be or not to be")
-    let report = BlockProcedure {
-      if case .succeeded? = count.outcome { print("\(count.count) words") }
-    }
-    report.add(dependency: count)
-    queue.add(report, count)  // in any order
+    let fetch = AsyncResultProcedure(name: "fetch") { try await fetchTexts() }
+    let sort = TransformProcedure<[String], [String]> { texts in texts.sorted() }.named("sort")
+    sort.injectResult(from: fetch)
+    let note = BlockProcedure(name: "note") { print("sorted, or not") }
+    note.add(dependency: sort)
+    queue.add(note, GroupProcedure(name: "prepare", fetch, sort))  // in any order
+    print(try await sort.value)
     // end
     await queue.waitUntilAllFinished()
-    #expect(output.events == ["6 words"])
+    #expect(Set(output.events) == ["sorted, or not", #"["or not to be", "to be"]"#])
+    #expect([fetch, sort].map(\.name) == ["fetch", "sort"])
   }
 
   @Test("a queue is closed, and drained")
@@ -95,18 +83,18 @@ struct GettingStartedListings {
     let queue = ProcedureQueue()
     queue.isSuspended = true
     let output = Recorder<String>()
-    @Sendable func print(_ line: String) { output.note(line) }
+    @Sendable func print(_ line: any CustomStringConvertible) { output.note(line.description) }
     // listing: start-diagnostics
     queue.diagnosticsHandler = { diagnostic in print("\(diagnostic)") }
+    print(queue.snapshot())
     // end
     let count = CountWords("a")
     count.name = "early"
     queue.add(count)
     #expect(!count.finish())
     #expect(
-      output.events == [
-        "finish() on 'early' was refused: it has not started; cancel it instead."
-      ])
+      output.events.last
+        == "finish() on 'early' was refused: it has not started; cancel it instead.")
     count.cancel()
     await queue.waitUntilAllFinished()
   }

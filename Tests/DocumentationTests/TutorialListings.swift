@@ -1,7 +1,9 @@
 import Cancellation
 import ProcedureTestSupport
+// listing: tutorial-timeline
 import ProceduresTesting
 import ProceduresTimeline
+// end
 import Testing
 
 #if TSAN
@@ -70,10 +72,14 @@ struct TutorialListings {
   @Test("step 1: pages with a limit and a retry, together, with progress, and cancelled")
   func first() async throws {
     let clock = TestClock()
-    let queue = ProcedureQueue(clock: clock.clock)
-    let site = Site(clock: queue.clock)
+    /// The queue of the listing, in virtual time.
+    @Sendable func ProcedureQueue() -> Procedures.ProcedureQueue {
+      Procedures.ProcedureQueue(clock: clock.clock)
+    }
     async let done: Void = {
       // listing: tutorial-run
+      let queue = ProcedureQueue()
+      let site = Site(clock: queue.clock)
       let downloads = Downloads(["/a", "/b", "/c", "/d"], from: site)
       let updates = downloads.progressUpdates
       queue.add(downloads)
@@ -97,11 +103,11 @@ struct TutorialListings {
     let site = Site(clock: queue.clock)
     // listing: tutorial-cancel
     let stop = CancellationTokenSource()
-    let downloads = Downloads(["/a", "/b", "/c", "/d"], from: site)
-    queue.add(downloads, cancelledBy: stop.token)
+    let stopped = Downloads(["/a", "/b", "/c", "/d"], from: site)
+    queue.add(stopped, cancelledBy: stop.token)
     stop.cancel()  // when a button is pressed, a window closes, a deadline passes
-    let outcome = await downloads.waitUntilFinished()
-    print(outcome)
+    let outcome = await stopped.waitUntilFinished()
+    print(outcome)  // cancelled
     // end
     #expect(output.events == ["cancelled"])
   }
@@ -139,11 +145,10 @@ struct TutorialListings {
   func timeline() throws {
     // listing: tutorial-timeline
     let simulation = ProcedureSimulation(seed: 1)
-    let queue = simulation.makeQueue()
+    let simulated = simulation.makeQueue()
     let timeline = ProcedureTimeline()
-    timeline.record(queue)
-    let downloads = Downloads(["/a", "/b", "/c", "/d"], from: Site(clock: queue.clock))
-    queue.add(downloads)
+    timeline.record(simulated)
+    simulated.add(Downloads(["/a", "/b", "/c", "/d"], from: Site(clock: simulated.clock)))
     try simulation.run()
     print(timeline.summary)
     // end

@@ -82,11 +82,11 @@ public final class TaskStore<ID: Hashable & Sendable>: Sendable {
     table.cancel(Group(id))
   }
 
-  /// Called otherwise here.
+  /// Named `cancel(_:)` here.
   @available(*, unavailable, renamed: "cancel(_:)")
   public func cancel(id: ID) {}
 
-  /// Called otherwise here.
+  /// Named `count(_:)` here.
   @available(*, unavailable, renamed: "count(_:)")
   public func count(id: ID) -> Int { 0 }
 

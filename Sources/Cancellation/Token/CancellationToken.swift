@@ -1,10 +1,10 @@
 public import Dispatch
 internal import ProcedurePrimitives
 
-/// A view of whether something was cancelled: a future of "cancelled" or "not cancelled".
+/// Tells code whether it has been asked to stop.
 ///
 /// A token is one word; copies observe the same state. It is pending until its source is cancelled
-/// (*cancelled*, with a reason) or goes away (*not cancelled*, for ever). Once settled it never
+/// (*cancelled*, with a reason) or goes away (*not cancelled*, forever). Once settled it never
 /// changes. It keeps only that state alive, never the source.
 ///
 /// ```swift

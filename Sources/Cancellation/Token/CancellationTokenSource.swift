@@ -95,7 +95,7 @@ public final class CancellationTokenSource: Sendable, Cancelable {
     state.settle(.cancelled(reason))
   }
 
-  /// Called otherwise here.
+  /// Use `cancel(_:)` with a reason.
   @available(*, unavailable, message: "write cancel(.failure(error))")
   public func cancel(withError error: any Error) { fatalError("unavailable") }
 
