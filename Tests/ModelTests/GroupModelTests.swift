@@ -27,6 +27,26 @@
       })
     }
 
+    @Test("G8, E3: a group that was refused has reported nothing: what it caused is reported")
+    func causeInRefusedGroup() throws {
+      try explore(onQueue: { model in
+        let (cause, dependent) = (PlainProcedure.lasting(), PlainProcedure())
+        dependent.add(dependency: cause, requiring: .success)
+        let (inner, outer) = (GroupProcedure(cause), GroupProcedure(dependent))
+        let accepted = PlainLog<Bool>()
+        model.start(outer)
+        return model.scenario(threads: [
+          { cause.cancel() }, { accepted.events.append(outer.add(child: inner)) },
+        ]) {
+          try require(outer.isFinished, "the group did not finish")
+          try checkLives(cause, dependent)
+          try require(
+            outer.errors.isEmpty == accepted.events[0],
+            "added: \(accepted.events[0]), and the group ends with \(outer.errors)")
+        }
+      })
+    }
+
     @Test("G3: cancel of a group against add and finish of children")
     func cancelAgainstChildren() throws {
       try explore(onQueue: { model in

@@ -20,15 +20,12 @@ extension Procedure {
   ) -> Insertion {
     prepareForQueue()
     let childList = childList
-    // Before anything below can end, and its group wonders where the cause is.
-    if let reference = childList?.owner, let around = list.owner, !reference.join(around) {
-      stopBecauseOfCircle(in: list)
-    }
     var effect = ProcedureStateMachine.Effect.refused
     var insertion = Insertion.refused
     var groupCancel: TreeCancel?
     var armed = Dependents()
     var isMarked = false
+    var isCircle = false
     let aftermath = update { core in
       // A group must not start before its children know where they run.
       var waits = (isHeldBack ? 1 : 0) + (childList == nil ? 0 : 1)
@@ -55,13 +52,17 @@ extension Procedure {
       // A refused one is no member, but its turns run where they would have.
       core.setHome(list, of: self, isMember: insertion != .refused)
       if core.isMember, list.isGroup { _ = core.machine.post(.joinGroup) }
-      if insertion == .refused { childList?.owner?.leave() }
+      // Only what is a member reports its causes to the group: what is refused never was inside. Before it can end.
+      if core.isMember, let reference = childList?.owner, let around = list.owner {
+        isCircle = !reference.join(around)
+      }
       if insertion == .held { _ = core.machine.post(.dependencyAdded) }
       if core.isWatched || list.isRecorded {
         core.noteInsertion(of: self, in: list, insertion)
       }
       return aftermath
     }
+    if isCircle { stopBecauseOfCircle(in: list) }
     if effect == .refused {
       stopBecauseOfMisuse(
         "Procedure '\(name)' was added to a queue or group twice; make a new one for each run.")

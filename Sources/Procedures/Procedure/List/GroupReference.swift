@@ -45,9 +45,6 @@ internal import ProcedurePrimitives
     return !hasGroups || !parent.isInside(self)
   }
 
-  /// The group that it was to be a child of has refused it.
-  func leave() { _ = takeParent() }
-
   /// Iterative: groups may be nested thousands deep.
   deinit {
     var next = takeParent()
