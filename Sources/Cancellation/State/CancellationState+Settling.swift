@@ -33,7 +33,7 @@ extension CancellationState {
     // Handlers stay in the machine until they are called: one that is held here would be released
     // outside of the nesting.
     let settling = withMachine { machine in
-      let settling = machine.settleOnly(.notCancelled)
+      let settling = machine.settleOnly()
       if case .settled = settling { status.store(Status.notCancelled) }
       return settling
     }

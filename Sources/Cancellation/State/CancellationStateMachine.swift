@@ -18,8 +18,8 @@ internal import ProcedurePrimitives
 /// | unregister      | taken       | taken      | taken    |
 /// | removeDependent | taken       | taken      | taken    |
 ///
-/// ¹ Refused if it has dependents: they are marked first. ² If its rule says so, ignored otherwise.
-/// ³ Of another walk than the one that marked it: met. ✕ traps.
+/// ¹ Refused if it has dependents that this end concerns: they are marked first.
+/// ² If its rule says so, ignored otherwise. ³ Of another walk than the one that marked it: met. ✕ traps.
 ///
 /// ```
 ///  pending ──settle──────────────────────▶ settled ──nextHandler…──▶ (no handlers)
@@ -108,12 +108,23 @@ struct CancellationStateMachine: Sendable {
     return .settled(first: handler, more: !handlers.isEmpty, links.take())
   }
 
-  /// As `settle`, but leaves all handlers to `nextHandler`.
-  mutating func settleOnly(_ outcome: CancellationOutcome) -> Settling {
+  /// The source goes without a cancel. As `settle`, but leaves all handlers to `nextHandler`.
+  ///
+  /// Followers, which only a cancel concerns, keep their places until they leave, or the token goes.
+  mutating func settleOnly() -> Settling {
     guard isPending else { return .late }
-    guard dependents.isEmpty else { return .hasDependents }
-    phase = .settled(outcome)
+    guard hasOnlyFollowers else { return .hasDependents }
+    phase = .settled(.notCancelled)
     return .settled(first: nil, more: hasHandlers, links.take())
+  }
+
+  private var hasOnlyFollowers: Bool {
+    var place = entries.firstPlace(of: dependents)
+    while place != Slab<CancellationEntry>.nowhere {
+      guard case .follower = entries[place] else { return false }
+      place = entries.place(after: place)
+    }
+    return true
   }
 
   /// True if this is the end that counts. `beginCalls` must follow.

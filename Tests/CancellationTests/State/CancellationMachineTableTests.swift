@@ -85,7 +85,7 @@ enum MachineEvent: String, CaseIterable, Codable, Sendable {
   fileprivate func happen(to trial: inout MachineTrial) -> String {
     switch self {
     case .settle: word(trial.machine.settle(.notCancelled))
-    case .settleOnly: word(trial.machine.settleOnly(.notCancelled))
+    case .settleOnly: word(trial.machine.settleOnly())
     case .mark: trial.machine.mark(.notCancelled, by: TreeMarking()) ? "marked" : "late"
     case .operand: word(trial.machine.operand(.cancelled(.requested), by: trial.marking))
     case .beginCalls: "\(trial.machine.beginCalls())"
