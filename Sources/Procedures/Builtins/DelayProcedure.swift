@@ -81,17 +81,17 @@ public protocol DelayEnd: Sendable {
 /// thread that got the timer out of its service: the timer's, when it fires, or the turn's, if it
 /// was in time to cancel it.
 private final class DelayTimer: TimerTarget, @unchecked Sendable {
-  enum End: Sendable {
+  enum Due: Sendable {
     case after(Duration)
     case at(ContinuousClock.Instant)
     case resolved(any DelayEnd)
   }
 
-  private let end: End
+  private let end: Due
   @safe @exclusivity(unchecked) private var procedure: Procedure?
   @safe @exclusivity(unchecked) private var pending: (clock: TimerClock, key: SlabKey)?
 
-  init(_ end: End) {
+  init(_ end: Due) {
     self.end = end
   }
 

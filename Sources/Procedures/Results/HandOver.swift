@@ -57,12 +57,12 @@ class HandOver: Dependency, @unchecked Sendable {
 
 /// A closure hands something over.
 private final class ClosureHandOver: HandOver, @unchecked Sendable {
-  typealias Body = @Sendable (_ dependency: Procedure, _ dependent: Procedure) -> (any Error)?
+  typealias Closure = @Sendable (_ dependency: Procedure, _ dependent: Procedure) -> (any Error)?
 
   /// Used by whoever changed the status.
-  @safe @exclusivity(unchecked) private var body: Body?
+  @safe @exclusivity(unchecked) private var body: Closure?
 
-  init(from dependency: Procedure, _ body: @escaping Body) {
+  init(from dependency: Procedure, _ body: @escaping Closure) {
     self.body = body
     super.init(on: dependency)
   }

@@ -3,25 +3,25 @@ package import ProcedurePrimitives
 
 /// Workers on threads of Dispatch.
 package final class DispatchScheduler: Scheduler {
-  private enum Place {
+  private enum Threads {
     /// A line that goes on while its threads are blocked.
     case line(WorkLine)
     /// The user's own queue: a block for each worker.
     case queue(DispatchQueue)
   }
 
-  private let place: Place
+  private let threads: Threads
   package let stretch: WorkerStretch
 
   /// Workers on the user's own queue, where other blocks wait their turn between procedures.
   package init(underlyingQueue: DispatchQueue) {
-    place = .queue(underlyingQueue)
+    threads = .queue(underlyingQueue)
     stretch = WorkerStretch(procedures: 16, milliseconds: 1)
   }
 
   /// Workers in that line.
   package init(line: WorkLine) {
-    place = .line(line)
+    threads = .line(line)
     stretch = WorkerStretch(procedures: 256, milliseconds: 4)
   }
 
@@ -40,14 +40,14 @@ package final class DispatchScheduler: Scheduler {
   package func submit(
     quality: DispatchQoS.QoSClass?, _ worker: @escaping @Sendable () -> Void
   ) {
-    switch place {
+    switch threads {
     case .line(let line): line.submit(quality: quality, worker)
     case .queue(let queue): queue.submit(quality: quality, worker)
     }
   }
 
   package var isOnMainThread: Bool {
-    if case .queue(let queue) = place { MainThread.runs(queue) } else { false }
+    if case .queue(let queue) = threads { MainThread.runs(queue) } else { false }
   }
 
   /// Not on the workers' own queue: that may be blocked by what is looked for.
