@@ -30,6 +30,7 @@ public var SIG_IGN: sig_handler_t { unsafe unsafeBitCast(1, to: sig_handler_t.se
 public var MAP_FAILED: UnsafeMutableRawPointer! { unsafe UnsafeMutableRawPointer(bitPattern: -1) }
 public var TIOCGWINSZ: UInt { 0x4008_7468 }
 // By Apple's API notes.
+public var CLOCK_REALTIME: clockid_t { _CLOCK_REALTIME }
 public var CLOCK_THREAD_CPUTIME_ID: clockid_t { _CLOCK_THREAD_CPUTIME_ID }
 public var CLOCK_PROCESS_CPUTIME_ID: clockid_t { _CLOCK_PROCESS_CPUTIME_ID }
 public var CLOCK_MONOTONIC: clockid_t { _CLOCK_MONOTONIC }
