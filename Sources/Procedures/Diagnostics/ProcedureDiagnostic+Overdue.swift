@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import ProcedurePrimitives
 
 extension ProcedureDiagnostic {
@@ -67,6 +68,15 @@ extension ProcedureDiagnostic {
     return ProcedureDiagnostic(
       .conditionUnanswered, name, age: age,
       "Condition '\(condition)' of '\(name)' has not answered for \(age.forPeople).")
+  }
+
+  static func threadAwaited(by procedure: Procedure, age: Duration) -> ProcedureDiagnostic {
+    let name = procedure.name
+    let label = procedure.read { $0.home }?.context.scheduler.underlyingQueue?.label ?? ""
+    return ProcedureDiagnostic(
+      .threadAwaited, name, age: age,
+      "'\(name)' has been ready for \(age.forPeople), and the underlying queue '\(label)' has not begun it: is that "
+        + "suspended, or blocked by what runs on it?")
   }
 
   static func dependencyNotAdded(

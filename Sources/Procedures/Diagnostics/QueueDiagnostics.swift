@@ -19,7 +19,7 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
   }
 
   private let settings = Locked(Settings())
-  /// The classes of which the handler received a report that one does not finish.
+  /// What the handler received a report of that it receives once: that one of a class does not finish, that no worker comes.
   private let reportedTypes = Locked(Set<String>())
 
   let watch: WaitWatch
@@ -138,6 +138,10 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
       let diagnostic = ProcedureDiagnostic.dependencyNotAdded(missing, of: procedure, age: age)
       if report(diagnostic) { return }
       if Self.isNew("missing \(procedure.name) \(missing.name)") { reportAloud(diagnostic) }
+    case (_, .thread):
+      // Once for each queue: all of its procedures wait for the same.
+      guard handler != nil, reportedTypes.withLock({ $0.insert("thread").inserted }) else { return }
+      report(.threadAwaited(by: procedure, age: age))
     case (_, .finish):
       guard isHopeless || !procedure.showsWork else { return }
       let diagnostic = ProcedureDiagnostic.finishForgotten(procedure, age: isHopeless ? nil : age)

@@ -34,7 +34,7 @@ final class WaitLooks: Sendable {
       switch wait {
       case .end: hasHandler ? gracePeriod : nil
       case .finish, .missing: waitDelay
-      case .event, .observer, .condition: hasHandler ? waitDelay : nil
+      case .event, .observer, .condition, .thread: hasHandler ? waitDelay : nil
       }
     }
   }
@@ -111,6 +111,9 @@ final class WaitLooks: Sendable {
     }
     guard let period = rules.period else { return }
     let now = clock.now
+    // Where no worker may come, what has arrived is still in front of the list, and may wait for one.
+    let mayLackWorkers = root.context.scheduler.underlyingQueue != nil
+    if mayLackWorkers { root.admit() }
     var next: ContinuousClock.Instant?
     var lists = [root]
     var count = 0
@@ -118,7 +121,8 @@ final class WaitLooks: Sendable {
       for sample in list.oldest(of: Self.mostOfALine) {
         count += 1
         if let children = sample.procedure.childList { lists.append(children) }
-        guard let due = look(at: sample, now, rules, diagnostics) else { continue }
+        guard let due = look(at: sample, mayLackWorkers, now, rules, diagnostics)
+        else { continue }
         next = min(next ?? due, due)
       }
     }
@@ -128,11 +132,11 @@ final class WaitLooks: Sendable {
 
   /// - Returns: when something is due to be reported that has not lasted long enough.
   private func look(
-    at sample: ListSample, _ now: ContinuousClock.Instant, _ rules: Rules,
-    _ diagnostics: QueueDiagnostics
+    at sample: ListSample, _ mayLackWorkers: Bool, _ now: ContinuousClock.Instant,
+    _ rules: Rules, _ diagnostics: QueueDiagnostics
   ) -> ContinuousClock.Instant? {
     let procedure = sample.procedure
-    let (waits, obstacle) = procedure.lastingWaits
+    let (waits, obstacle) = procedure.lastingWaits(inList: mayLackWorkers)
     var next: ContinuousClock.Instant?
     for seen in procedure.note(waits, at: now) where !seen.isDecided {
       guard let delay = rules.delay(of: seen.wait) else { continue }
@@ -177,6 +181,9 @@ struct ListSample: Sendable {
 }
 
 extension ReadyList {
+  /// Lets in what has arrived.
+  fileprivate func admit() { locked { _ in } }
+
   /// The oldest members of each line. Holds the lock for some microseconds: what has arrived stays where it is.
   fileprivate func oldest(of limit: Int) -> [ListSample] {
     storage.withLock { storage in
@@ -193,8 +200,10 @@ extension ReadyList {
 
 extension Procedure {
   /// What it waits for that is reported if it lasts, and as a snapshot says it.
-  fileprivate final var lastingWaits: (waits: [LastingWait], Obstacle) {
-    let obstacle = ownObstacle
+  ///
+  /// - Parameter asksList: whether its list is asked, too, which only says more where workers may not come.
+  fileprivate final func lastingWaits(inList asksList: Bool) -> (waits: [LastingWait], Obstacle) {
+    let obstacle = asksList ? self.obstacle : ownObstacle
     var waits: [LastingWait] = isCancelled && !isFinished ? [.end] : []
     switch obstacle {
     case .pendingEvent(let event): waits.append(.event(event))
@@ -206,7 +215,8 @@ extension Procedure {
       }
     // A cancelled one is reported as that.
     case .finish: if !isCancelled { waits.append(.finish) }
-    case .nothing, .thread, .notEnqueued, .barrier, .exclusion, .slot, .suspension, .groupStart,
+    case .thread: waits.append(.thread)
+    case .nothing, .notEnqueued, .barrier, .exclusion, .slot, .suspension, .groupStart,
       .children:
       break
     }

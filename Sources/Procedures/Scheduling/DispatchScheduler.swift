@@ -46,8 +46,14 @@ package final class DispatchScheduler: Scheduler {
     }
   }
 
-  package var isOnMainThread: Bool {
-    if case .queue(let queue) = threads { MainThread.runs(queue) } else { false }
+  package var isOnMainThread: Bool { underlyingQueue.map(MainThread.runs) ?? false }
+
+  package var underlyingQueue: DispatchQueue? {
+    if case .queue(let queue) = threads { queue } else { nil }
+  }
+
+  package var isStalled: Bool {
+    if case .line(let line) = threads { line.isStalled } else { false }
   }
 
   /// Not on the workers' own queue: that may be blocked by what is looked for.

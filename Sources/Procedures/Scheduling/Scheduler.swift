@@ -19,8 +19,16 @@ package protocol Scheduler: AnyObject, Sendable {
 
   /// Whether nothing runs while the main thread is blocked.
   var isOnMainThread: Bool { get }
+
+  /// The user's queue that workers are blocks of, which may be suspended, or blocked; nil if they begin in any case.
+  var underlyingQueue: DispatchQueue? { get }
+
+  /// Whether Dispatch begins no worker at the moment, and spare threads run them.
+  var isStalled: Bool { get }
 }
 
 extension Scheduler {
   package var isOnMainThread: Bool { false }
+  package var underlyingQueue: DispatchQueue? { nil }
+  package var isStalled: Bool { false }
 }

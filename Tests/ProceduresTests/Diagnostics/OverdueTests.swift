@@ -1,3 +1,4 @@
+import Dispatch
 import Procedures
 import ProcedureTestSupport
 import Testing
@@ -107,6 +108,33 @@ import Testing
     for event in events.events { event.release() }
     scheduler.run()
     #expect(procedure.isFinished && time.pendingCount == 0)
+  }
+
+  @Test("Q11: an underlying queue that begins nothing is reported, once, in a group too")
+  func stuckUnderlyingQueue() async {
+    for isInGroup in [false, true] {
+      let diagnostics = Recorder<ProcedureDiagnostic>()
+      let underlying = DispatchQueue(label: "theirs")
+      underlying.suspend()
+      let queue = ProcedureQueue(underlyingQueue: underlying, clock: time.clock)
+      queue.diagnosticsHandler = { diagnostics.note($0) }
+      queue.waitReportDelay = .seconds(2)
+      let procedures = [TracedProcedure("first"), TracedProcedure("second")]
+      if isInGroup {
+        queue.add(GroupProcedure(children: procedures).named("first"))
+      } else {
+        queue.add(procedures)
+      }
+      for _ in 0..<10 { time.advance(by: .seconds(1)) }
+      #expect(diagnostics.events.map(\.code) == [.threadAwaited])
+      #expect(
+        diagnostics.events.first.map { "\($0)" }
+          == "'first' has been ready for 2 seconds, and the underlying queue 'theirs' has not begun it: is that "
+          + "suspended, or blocked by what runs on it?")
+      underlying.resume()
+      await queue.waitUntilAllFinished()
+      #expect(procedures.allSatisfy { $0.outcome == .succeeded })
+    }
   }
 
   @Test("a condition that does not answer is reported, once")

@@ -68,6 +68,7 @@ import Testing
         queue.add(group)
         group.blockUntilFinished()
         precondition(transform.output.map { (try? $0.get()) == 2 } == true)
+        precondition(queue.snapshot().description.contains("on spare threads"))
         // On no queue: a cancel, and the handler of a deadline.
         let signal = DispatchSemaphore(value: 0)
         let detached = BlockProcedure {}

@@ -7,6 +7,8 @@ enum LastingWait: Equatable, Sendable {
   case condition(serial: UInt64)
   /// For a procedure that is on no queue.
   case missing(ObjectIdentifier)
+  /// For a worker, on an underlying queue of the user.
+  case thread
   /// For `finish()`, after `execute()` has returned.
   case finish
 }

@@ -23,6 +23,9 @@ public struct ProcedureDiagnostic: Sendable, CustomStringConvertible {
     public static let observerAwaited = Code(description: "observerAwaited")
     /// A condition has not answered for longer than the queue's `waitReportDelay`.
     public static let conditionUnanswered = Code(description: "conditionUnanswered")
+    /// A procedure has been ready for longer than the queue's `waitReportDelay`, and the `underlyingQueue` has not
+    /// begun it: it is suspended, or blocked. Once for each queue.
+    public static let threadAwaited = Code(description: "threadAwaited")
     /// A procedure has waited for one that is on no queue for longer than the queue's `waitReportDelay`.
     public static let dependencyNotAdded = Code(description: "dependencyNotAdded")
     /// `execute()` of a subclass has returned, and `finish()` was not called for longer than the queue's
