@@ -20,7 +20,7 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
 
   private let settings = Locked(Settings())
   /// What the handler received a report of that it receives once: that one of a class does not finish, that no worker comes.
-  private let reportedTypes = Locked(Set<String>())
+  private let reportedOnce = Locked(Set<String>())
 
   let watch: WaitWatch
   let looks: WaitLooks
@@ -140,7 +140,7 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
       if Self.isNew("missing \(procedure.name) \(missing.name)") { reportAloud(diagnostic) }
     case (_, .thread):
       // Once for each queue: all of its procedures wait for the same.
-      guard handler != nil, reportedTypes.withLock({ $0.insert("thread").inserted }) else { return }
+      guard handler != nil, reportedOnce.withLock({ $0.insert("thread").inserted }) else { return }
       report(.threadAwaited(by: procedure, age: age))
     case (_, .finish):
       guard isHopeless || !procedure.showsWork else { return }
@@ -150,7 +150,7 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
       let type = "finish \(isHopeless) \(ObjectIdentifier(type(of: procedure)))"
       if handler == nil {
         if Self.isNew(type) { reportAloud(diagnostic) }
-      } else if reportedTypes.withLock({ $0.insert(type).inserted }) {
+      } else if reportedOnce.withLock({ $0.insert(type).inserted }) {
         report(diagnostic)
       }
     case (_, _): break

@@ -112,7 +112,7 @@ final class WaitLooks: Sendable {
     guard let period = rules.period else { return }
     let now = clock.now
     // Where no worker may come, what has arrived is still in front of the list, and may wait for one.
-    let mayLackWorkers = root.context.scheduler.underlyingQueue != nil
+    let mayLackWorkers = root.context.mayLackWorkers
     if mayLackWorkers { root.admit() }
     var next: ContinuousClock.Instant?
     var lists = [root]

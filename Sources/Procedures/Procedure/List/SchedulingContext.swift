@@ -6,6 +6,8 @@ package final class SchedulingContext: Sendable {
   let clock: TimerClock
   /// How long a worker goes on before it makes room for others: the scheduler's.
   let stretch: WorkerStretch
+  /// Whether workers are blocks of a queue of the user, which may never begin: the scheduler's.
+  let mayLackWorkers: Bool
   /// Where tasks of its procedures run.
   let executor: ContextExecutor
   let supervisor: QueueSupervisor
@@ -27,6 +29,7 @@ package final class SchedulingContext: Sendable {
     self.scheduler = scheduler
     self.clock = clock
     stretch = scheduler.stretch
+    mayLackWorkers = scheduler.underlyingQueue != nil
     executor = ContextExecutor(scheduler: scheduler)
   }
 

@@ -21,8 +21,7 @@ struct Worker {
     } else {
       context.scheduler.submit(quality: nil) { Worker(list: list, context: context).begin() }
     }
-    // It may never begin.
-    if context.scheduler.underlyingQueue != nil { context.supervisor.noteWait(in: list) }
+    if context.mayLackWorkers { context.supervisor.noteWait(in: list) }
   }
 
   private static func begin(for list: ReadyList) {
