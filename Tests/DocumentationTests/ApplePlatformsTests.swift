@@ -2,39 +2,59 @@ import Foundation
 import ProcedureTestSupport
 import Testing
 
-/// The page about Apple's platforms names each file in which the platform decides what is compiled.
+/// The page about Apple's platforms names each file that has code of its own for them.
 @Suite struct ApplePlatformsTests {
-  private static let sources = URL.packageRoot.appending(path: "Sources")
+  /// Whether a branch of `#if` asks for a platform, or for a module that only some have.
+  ///
+  /// A file that is wholly for systems with programs is no branch: on other systems it is not there.
+  private static func asksForPlatform(_ condition: String) -> Bool {
+    condition != "#if os(macOS) || os(Linux)"
+      && (condition.contains("canImport(") || condition.contains("os("))
+  }
 
-  /// How many lines of each file ask for a platform, or for a module that only some have.
-  private static let branches: [String: Int] = {
-    let paths = FileManager.default.enumerator(atPath: sources.path)?.allObjects ?? []
-    var counts: [String: Int] = [:]
-    for case let path as String in paths where path.hasSuffix(".swift") {
-      let text = try? String(contentsOf: sources.appending(path: path), encoding: .utf8)
-      let count = (text ?? "").split(separator: "\n").count { line in
-        let line = line.drop { $0 == " " }
-        return (line.hasPrefix("#if") || line.hasPrefix("#elseif"))
-          && (line.contains("canImport(") || line.contains("os("))
+  /// Whether a platform decides about more in this source than which modules are imported.
+  private static func hasBranches(_ source: String) -> Bool {
+    var open: [(condition: String, hasCode: Bool)] = []
+    for line in source.split(separator: "\n").map({ $0.drop { $0 == " " } }) {
+      if line.hasPrefix("#if") {
+        open.append((String(line), false))
+      } else if line.hasPrefix("#elseif"), !open.isEmpty {
+        open[open.count - 1].condition += " \(line)"
+      } else if line.hasPrefix("#endif"), let closed = open.popLast(), closed.hasCode {
+        if asksForPlatform(closed.condition) { return true }
+        if !open.isEmpty { open[open.count - 1].hasCode = true }
+      } else if !open.isEmpty, !line.hasPrefix("#"), !line.hasPrefix("//"),
+        line.prefixMatch(of: #/(@\S+ )*((public|internal|package) )?(@\S+ )*import /#) == nil
+      {
+        open[open.count - 1].hasCode = true
       }
-      if count > 0 { counts[path] = count }
     }
-    return counts
-  }()
+    return false
+  }
 
-  @Test(
-    "each file with a branch for a platform is on the page about Apple's platforms, and no other")
+  @Test("each file with code for a platform is on the page about Apple's platforms, and no other")
   func list() throws {
+    let sources = URL.packageRoot.appending(path: "Sources")
+    let paths = (FileManager.default.enumerator(atPath: sources.path)?.allObjects ?? [])
+      .compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") }
+    let branching = try paths.filter { path in
+      try Self.hasBranches(String(contentsOf: sources.appending(path: path), encoding: .utf8))
+    }
     let page = try #require(
       Document.all.first { $0.path == "Documentation/ApplePlatforms.md" })
-    var listed: [String: Int] = [:]
-    for match in page.text.matches(of: /(?m)^\| `([^`]+\.swift)` \| (\d+) \|/) {
-      listed[String(match.1)] = Int(match.2)
-    }
-    #expect(Self.branches.count > 40)
-    for path in Set(Self.branches.keys).union(listed.keys).sorted() {
-      #expect(Self.branches[path] == listed[path], "\(path)")
-    }
+    let listed = page.text.matches(of: /(?m)^\| `([^`]+\.swift)` \|/).map { String($0.1) }
+    #expect(branching.count > 20)
+    #expect(Set(listed) == Set(branching))
+  }
+
+  @Test("imports and whole files are no branches; code is, also below another condition")
+  func finds() {
+    let imports = "#if canImport(Darwin)\nimport Darwin\n#else\npublic import Glibc\n#endif"
+    #expect(!Self.hasBranches(imports))
+    #expect(!Self.hasBranches("#if os(macOS) || os(Linux)\nlet a = 1\n#endif"))
+    #expect(!Self.hasBranches("#if DEBUG\nlet a = 1\n#endif"))
+    #expect(Self.hasBranches("#if os(Linux)\n// why\nlet a = 1\n#endif"))
+    #expect(Self.hasBranches("#if canImport(Darwin)\n#if DEBUG\nlet a = 1\n#endif\n#endif"))
   }
 
   @Test("the workflow runs all checks on both systems, with the toolchain of this one")
