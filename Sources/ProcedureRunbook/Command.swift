@@ -57,7 +57,7 @@ struct Command {
     switch options.task {
     case .help: return StandardStreams.print(Help.text)
     case .version: return StandardStreams.print("runbook \(Help.version)")
-    case .run, .dryRun, .list, .graph: break
+    case .run, .dryRun, .check, .list, .graph: break
     }
     if let directory = options.directory, unsafe chdir(directory) != 0 {
       let reason = unsafe String(cString: strerror(errno))
@@ -71,16 +71,20 @@ struct Command {
       }
       let plan = try PlanFile.plan(atPath: path, parameters: options.parameters).restricted(
         to: source.targets)
-      return await run(plan, directory: InputFile(path).directory, options)
+      return try await run(plan, directory: InputFile(path).directory, options)
     } catch {
-      let file = source.path.map { $0 + (error.line == nil ? ": " : ", ") }
+      let file = (error.file ?? source.path).map { $0 + (error.line == nil ? ": " : ", ") }
       return complain("\(file ?? "")\(error)")
     }
   }
 
   @MainActor
-  private func run(_ plan: Plan, directory: String?, _ options: Options) async -> Int32 {
+  private func run(
+    _ plan: Plan, directory: String?, _ options: Options
+  ) async throws(PlanError) -> Int32 {
+    let secrets = try Secrets(of: plan)
     switch options.task {
+    case .check: return StandardStreams.print(plan.counts)
     case .graph: return StandardStreams.print(plan.mermaid)
     case .dryRun:
       let dryRun = DryRun(plan, directory: directory ?? ".", options)
@@ -111,7 +115,8 @@ struct Command {
       }
     }
     let run = PlanRun(
-      plan, journal: journal, options: options, limit: limit, interrupts: interrupts)
+      plan, journal: journal, secrets: secrets, options: options, limit: limit,
+      memory: options.memory ?? Self.memory, interrupts: interrupts)
     return await run.run()
   }
 
@@ -135,17 +140,20 @@ struct Command {
       path: "runbook-\(UInt64.random(in: .min ... .max))")
     let plan = try BuiltInPlan.plan(package: package, folder: folder.path)
       .restricted(to: source.targets)
-    guard options.task == .run else { return await run(plan, directory: nil, options) }
+    guard options.task == .run else { return try await run(plan, directory: nil, options) }
     interrupts.hold()
     if let reason = Directory.make(folder.path) {
       throw PlanError(.unreadable(reason: "the folder '\(folder.path)' cannot be made: \(reason)"))
     }
     defer { try? FileManager.default.removeItem(at: folder) }
-    return await run(plan, directory: nil, options)
+    return try await run(plan, directory: nil, options)
   }
 
   /// As many as this process may run on.
   private static var processorCount: Int { ProcessInfo.processInfo.activeProcessorCount }
+
+  /// How many bytes the machine has.
+  private static var memory: Int { Int(clamping: ProcessInfo.processInfo.physicalMemory) }
 
   private func complain(_ sentence: String) -> Int32 {
     StandardStreams.complain(sentence)

@@ -74,6 +74,16 @@ struct CommandLineReader {
     return number
   }
 
+  /// A number of bytes.
+  mutating func size() throws(UsageError) -> Int {
+    let expected = "a size such as '512M' or '8G'"
+    let text = try value(expected)
+    guard let size = MemorySize(text) else {
+      throw UsageError("'\(current)' needs \(expected), not '\(text)'")
+    }
+    return size.bytes
+  }
+
   mutating func seconds() throws(UsageError) -> Duration {
     let expected = "a number of seconds above 0"
     let text = try value(expected)

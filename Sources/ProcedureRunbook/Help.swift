@@ -18,12 +18,15 @@ enum Help {
           --demo            run the built-in plan
       -l, --list            print the names of the steps, and run nothing
       -n, --dry-run         print the steps that would run, in an order in which they can, and run nothing
+          --check           read the plan, say what is wrong with it, and run nothing
           --graph           print the plan as a Mermaid flowchart, and run nothing
           --version         print the version
       -h, --help            print this
 
     How:
       -j, --jobs N          run at most N steps at once (default: the number of processors)
+          --memory SIZE     let steps use at most so much at once, by what they say (default: what the
+                            machine has)
       -k, --keep-going[=N]  after a failure go on with the steps that do not need the failed one;
                             stop after N failures
           --timeout S       stop everything after S seconds
@@ -58,10 +61,12 @@ enum Help {
 
     Of the plan:
       steps        a list of objects, one for each step; needed
-      defaults     directory, environment, timeout, retries, retryDelay, launcher, launcherCancel of
-                   steps that do not say otherwise
+      defaults     directory, environment, dotenv, timeout, retries, retryDelay, cpu, memory, launcher,
+                   launcherCancel of steps that do not say otherwise
       pools        an object: how many steps of each pool may run at the same time
       parameters   an object: variables of all steps, which a word like target=release sets
+      include      other plans, whose steps, pools, parameters and secrets are there as well
+      secrets      names of variables whose values are shown nowhere
 
     Of a step:
       name         unique; needed
@@ -71,10 +76,14 @@ enum Help {
                    commands it is the variable $name
       run          a command for /bin/sh, or a list of lines, of which the first that fails ends it; needed
       after        names of the steps and groups that must have succeeded before
+      always       true: it runs when what it is after has ended, however; also in a run that is stopped
+      onFailure    true: it runs when something that it is after has failed
       group        the group it belongs to; groups exist by being named
       exclusive    a name, or names, of what it must have for itself: steps that share one never run
                    at the same time
       pool         a name, or names, of pools that it takes a place in
+      cpu          how many processors it uses, of --jobs
+      memory       how much memory it uses, of --memory: a text such as "2G"
       onlyIf       a command for /bin/sh; if it fails, the step is not needed
       unless       a command for /bin/sh; if it succeeds, the step is not needed
       inputs       files that it reads, and folders with all that is in them
@@ -89,6 +98,7 @@ enum Help {
       launcherCancel  a command that ends what the launcher runs
       directory    where it runs, seen from the directory of the plan (default: there)
       environment  variables to set, an object of texts
+      dotenv       a file of lines NAME=value, variables unless they are set already
 
     onlyIf and unless run when all that the step is after has succeeded, each as a job of its own and
     for at most the step's timeout, and before the step waits for what it must have for itself. Steps
@@ -99,7 +109,9 @@ enum Help {
     --keep-going. To stop a step is to send SIGTERM to its process group, and SIGKILL after the grace
     time. Processes that a step leaves in the background are stopped when it ends.
 
-    Ctrl-C stops everything; a second Ctrl-C, or Ctrl-\\, kills at once.
+    A step with always or onFailure and without after is after all others that are no such steps.
+
+    Ctrl-C stops everything but steps with always; a second Ctrl-C, or Ctrl-\\, kills at once.
 
     Exit status: 0 all steps succeeded; 1 a step failed, time was up, output was lost, or another run is
     at work here; 2 bad plan or usage; 130 interrupted (by SIGTERM 143, by SIGHUP 129, by Ctrl-\\ 131).

@@ -1,7 +1,7 @@
 /// What the command line asks for.
 struct Options: Equatable {
   /// What to do with the plan.
-  enum Task: Equatable { case run, dryRun, list, graph, help, version }
+  enum Task: Equatable { case run, dryRun, check, list, graph, help, version }
 
   var task = Task.run
   /// The plan and the names of steps and groups, in the order given: which is which is decided when
@@ -16,6 +16,8 @@ struct Options: Equatable {
   var directory: String?
   /// nil: as many as there are processors.
   var jobs: Int?
+  /// How many bytes of memory steps may say they use together; nil: as many as the machine has.
+  var memory: Int?
   /// For the whole run.
   var timeout: Duration?
   /// Between SIGTERM and SIGKILL.
@@ -88,6 +90,7 @@ struct Options: Equatable {
     case "--file", "-f": planPath = try line.value("the path of a plan")
     case "--directory", "-C": directory = try line.value("a directory")
     case "--jobs", "-j": jobs = try line.number("a whole number above 0")
+    case "--memory": memory = try line.size()
     case "--timeout": timeout = try line.seconds()
     case "--grace": gracePeriod = try line.seconds()
     case "--keep-going", "-k":
@@ -108,6 +111,7 @@ struct Options: Equatable {
     case "--demo": isDemo = try line.flag()
     case "--quiet", "-q": isQuiet = try line.flag()
     case "--dry-run", "-n": task = try line.flag(.dryRun)
+    case "--check": task = try line.flag(.check)
     case "--list", "-l": task = try line.flag(.list)
     case "--graph": task = try line.flag(.graph)
     case "--version": task = try line.flag(.version)

@@ -91,7 +91,12 @@ import Testing
   @Test("the plan of the page about runbook is one that it accepts, and shows each key")
   func planOfItsPage() throws {
     let block = try #require(try runbookPage.blocks(of: "json").first)
-    #expect(try PlanFile.plan(from: block.utf8).steps.count == 8)
+    let directory = FileManager.default.temporaryDirectory.appending(path: "page-\(UUID())")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: directory) }
+    try Data("[]".utf8).write(to: directory.appending(path: "tools.json"))
+    try Data("TOKEN=abcdef".utf8).write(to: directory.appending(path: ".env"))
+    #expect(try PlanFile.plan(from: block.utf8, directory: directory.path).steps.count == 11)
     for key in PlanFile.stepKeys + PlanFile.planKeys { #expect(block.contains("\"\(key)\"")) }
   }
 

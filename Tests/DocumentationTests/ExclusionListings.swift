@@ -53,10 +53,13 @@ struct ExclusionListings {
   @Test("so many at once")
   func counted() async {
     let (download, render) = (BlockProcedure {}, BlockProcedure {})
+    let simulate = BlockProcedure {}
     let host = "example.org"
     // listing: exclusion-counted
     download.add(condition: AtMost(6, of: ExclusionCategory(named: host)))
     render.add(condition: AtMost(2, of: "GPU"))
+    // Of eight processors it takes four, when so many are free.
+    simulate.add(condition: AtMost(8, of: "processors", taking: 4))
     // end
     queue.add(download, render)
     await queue.waitUntilAllFinished()

@@ -40,6 +40,8 @@ struct OptionsTests {
     #expect(options.wantsTimeline)
     let fresh = try Options(["--force", "--explain", "--wait"])
     #expect(fresh.isForced && fresh.explains && fresh.waits)
+    #expect(try Options(["--memory", "2G"]).memory == 2 << 30)
+    #expect(try Options(["--check"]).task == .check)
     #expect(try !Options([]).wantsTimeline)
     #expect(try Options(["--list"]).task == .list && Options(["-l"]).task == .list)
     #expect(try Options(["--graph"]).task == .graph && Options(["-h"]).task == .help)
@@ -68,7 +70,8 @@ struct OptionsTests {
       ["--jobs", "0"], ["--jobs", "x"], ["--jobs"], ["--jobs="], ["--timeout", "-1"],
       ["--grace", "0"],
       ["--timeout", "nan"], ["--timeout", "inf"], ["--what"], ["-x"], ["--quiet=1"], ["-qx"],
-      ["--keep-going=0"], ["-j2x"], ["--logs"], ["--demo", "a"], ["--demo", "-f", "a"],
+      ["--keep-going=0"], ["-j2x"], ["--memory", "2"], ["--memory=all"], ["--logs"],
+      ["--demo", "a"], ["--demo", "-f", "a"],
     ])
   func nonsense(arguments: [String]) {
     let error = #expect(throws: UsageError.self) { try Options(arguments) }

@@ -19,15 +19,19 @@ final class StepOutput: Sendable {
   /// Whether it is shown when the step has ended.
   private let isGrouped: Bool
   private let log: StepLog?
-  private let state = Locked(State())
+  private let hidesSecrets: Bool
+  private let state: Locked<State>
 
   private struct State {
+    var secrets: SecretFilter
     var lines = OutputLines()
     var block: [OutputLines.Line] = []
     var blockSize = 0
   }
 
-  init(of name: String, display: Display, isGrouped: Bool, log: StepLog?) {
+  init(of name: String, display: Display, secrets: Secrets, isGrouped: Bool, log: StepLog?) {
+    hidesSecrets = !secrets.isEmpty
+    state = Locked(State(secrets: SecretFilter(secrets)))
     self.name = name
     self.display = display
     self.isGrouped = isGrouped
@@ -36,6 +40,7 @@ final class StepOutput: Sendable {
 
   /// Returns when there is room for more: a step is not faster than the reader of its output.
   func append(_ data: Data) {
+    let data = hidesSecrets ? Data(state.withLock { $0.secrets.take(data) }) : data
     log?.append(data)
     let shown = state.withLock { take($0.lines.append(data), &$0) }
     guard !shown.isEmpty else { return }
@@ -46,15 +51,22 @@ final class StepOutput: Sendable {
 
   /// Adds a line that is not the step's own; waits for nothing.
   func append(line: String) {
-    let shown = state.withLock { take($0.lines.append(Data("\(line)\n".utf8)), &$0) }
+    let shown = state.withLock { state in
+      // A filter of its own: the step may be in the middle of a line.
+      var filter = state.secrets.anew
+      let text = filter.take("\(line)\n".utf8) + filter.end()
+      return take(state.lines.append(Data(text)), &state)
+    }
     if !shown.isEmpty { display.print(shown, of: name) {} }
   }
 
   /// Shows what is left; `completion` is called when there is room for more.
   func end(_ completion: @escaping @Sendable () -> Void) {
+    let rest = hidesSecrets ? Data(state.withLock { $0.secrets.end() }) : Data()
+    if !rest.isEmpty { log?.append(rest) }
     log?.close()
     let shown = state.withLock { state in
-      let shown = take(state.lines.end(), &state) + state.block
+      let shown = take(state.lines.append(rest) + state.lines.end(), &state) + state.block
       state.block = []
       return shown
     }

@@ -7,6 +7,8 @@ struct DryRun {
   /// Those that would run, in order, each with why.
   private let steps: [(step: Step, reason: String)]
   private let explains: Bool
+  /// How many would run after a failure.
+  private let onFailureCount: Int
 
   /// - Parameter directory: where what succeeded is remembered.
   init(_ plan: Plan, directory: String, _ options: Options) {
@@ -19,7 +21,8 @@ struct DryRun {
     // Names of steps and groups.
     var running: Set<String> = []
     var steps: [(Step, String)] = []
-    for step in plan.graph.stepOrder.map({ plan.steps[$0] }) {
+    onFailureCount = plan.steps.count { $0.occasion == .failure }
+    for step in plan.graph.stepOrder.map({ plan.steps[$0] }) where step.occasion != .failure {
       guard let reason = Self.reason(step, after: running, shared) else { continue }
       steps.append((step, reason))
       running.insert(step.name)
@@ -33,9 +36,14 @@ struct DryRun {
     var lines = steps.enumerated().flatMap { index, element in
       entry(of: element.step, because: element.reason, number: index + 1, width: width)
     }
-    let rest = plan.steps.count - steps.count
+    let rest = plan.steps.count - steps.count - onFailureCount
     if rest > 0 {
       lines.append(rest == 1 ? "1 step is up to date" : "\(rest) steps are up to date")
+    }
+    if onFailureCount > 0 {
+      lines.append(
+        onFailureCount == 1
+          ? "1 step runs after a failure only" : "\(onFailureCount) steps run after a failure only")
     }
     return lines.joined(separator: "\n")
   }
@@ -60,6 +68,7 @@ struct DryRun {
     var title = "\(String(number).leftPadded(to: width)). \(step.name.visible)"
     if let group = step.group { title += " [\(group)]" }
     if !step.after.isEmpty { title += ", after \(step.after.joined(separator: ", "))" }
+    if !step.traits.isEmpty { title += ", \(step.traits.joined(separator: ", "))" }
     if !step.exclusive.isEmpty { title += ", exclusive: \(step.exclusive.joined(separator: ", "))" }
     let indentation = String(repeating: " ", count: width + 2)
     let why = explains ? ["\(indentation)runs: \(reason)"] : []

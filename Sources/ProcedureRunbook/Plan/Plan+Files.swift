@@ -11,7 +11,7 @@ extension Plan {
         let path = step.path(of: output)
         if let other = makers[path], other != index {
           throw PlanError(
-            .sameOutput(output, steps[other].name, step.name), line: step.line)
+            .sameOutput(output, steps[other].name, step.name), in: step)
         }
         makers[path] = index
       }

@@ -1,6 +1,7 @@
 extension Plan {
   /// The plan as a Mermaid flowchart: a box for each step, with six corners if it may not be needed,
-  /// a frame for each group, and a dotted line between steps that exclude each other.
+  /// round ends if it runs after a failure or always, a frame for each group, and a dotted line between
+  /// steps that exclude each other.
   var mermaid: String {
     var lines = ["flowchart LR"]
     let numbers = Dictionary(
@@ -9,7 +10,8 @@ extension Plan {
     func node(_ name: String) -> String { "n\(numbers[name, default: 0])" }
     func box(_ step: Step) -> String {
       let isConditional = step.onlyIf != nil || step.unless != nil
-      let (left, right) = isConditional ? ("{{", "}}") : ("[", "]")
+      let (left, right) =
+        step.isFollowUp ? ("([", "])") : isConditional ? ("{{", "}}") : ("[", "]")
       return "\(node(step.name))\(left)\"\(Self.escaped(step.name))\"\(right)"
     }
 

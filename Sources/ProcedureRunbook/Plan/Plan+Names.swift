@@ -1,13 +1,40 @@
 extension Plan {
-  /// What `--list` prints: each step, with its group and its description, or the first line of its command.
+  /// What `--check` prints of a plan in which nothing is wrong.
+  var counts: String {
+    let followUps = steps.count(where: \.isFollowUp)
+    let parts = [
+      steps.count == 1 ? "1 step" : "\(steps.count) steps",
+      groups.isEmpty ? nil : groups.count == 1 ? "1 group" : "\(groups.count) groups",
+      followUps == 0 ? nil : "\(followUps) of them for the end or a failure",
+    ]
+    return "nothing is wrong with the plan: " + parts.compactMap { $0 }.joined(separator: ", ")
+  }
+
+  /// What `--list` prints: each step, with its group, when it runs if not after a success, what it takes, and its
+  /// description, or the first line of its command.
   var names: String {
     let width = min(40, steps.map(\.name.visible.columns).reduce(0, max))
     return steps.map { step in
       let name = step.name.visible.rightPadded(to: width)
       let group = step.group.map { "[\($0.visible)] " } ?? ""
+      let traits = step.traits.isEmpty ? "" : "(\(step.traits.joined(separator: ", "))) "
       let lines = (step.description ?? step.run).split(separator: "\n")
-      return "\(name)  \(group)\(lines.first.map { String($0).shortened } ?? "")"
+      return "\(name)  \(group)\(traits)\(lines.first.map { String($0).shortened } ?? "")"
     }
     .joined(separator: "\n")
+  }
+}
+
+extension Step {
+  /// When it runs, if not after a success, and what it takes.
+  var traits: [String] {
+    let when: String? =
+      switch occasion {
+      case .success: nil
+      case .always: "always"
+      case .failure: "on failure"
+      }
+    return [when, processors.map { "cpu \($0)" }, memory.map { "memory \(MemorySize(bytes: $0))" }]
+      .compactMap { $0 }
   }
 }

@@ -1,5 +1,6 @@
 extension Plan {
-  /// Only the steps that these steps and groups need, and themselves, in the order of the plan.
+  /// Only the steps that these steps and groups need, and themselves, in the order of the plan; and what runs after
+  /// a failure of these, or always.
   func restricted(to targets: [String]) throws(PlanError) -> Plan {
     guard !targets.isEmpty else { return self }
     let stepsByName = Dictionary(uniqueKeysWithValues: steps.map { ($0.name, $0) })
@@ -24,6 +25,17 @@ extension Plan {
     }
     // A step after a part of a group that is left out would have nothing to wait for: it is needed
     // whole, so all names that are referred to are still there.
-    return try Plan(steps: steps.filter { needed.contains($0.name) }, pools: pools)
+    var kept: [Step] = []
+    for step in steps {
+      if needed.contains(step.name) {
+        kept.append(step)
+      } else if step.isFollowUp {
+        // Of what it comes after it keeps what is there.
+        var followUp = step
+        followUp.after = step.after.filter(seen.contains)
+        if followUp.after.isEmpty == step.after.isEmpty { kept.append(followUp) }
+      }
+    }
+    return try Plan(steps: kept, pools: pools, secrets: secrets)
   }
 }

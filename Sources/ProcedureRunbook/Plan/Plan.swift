@@ -4,12 +4,17 @@ struct Plan: Sendable, Equatable {
   let steps: [Step]
   /// How many steps of a pool may run at the same time, by its name.
   let pools: [String: Int]
+  /// Names of variables whose values are shown nowhere.
+  let secrets: [String]
   let graph: PlanGraph
 
-  init(steps: [Step], pools: [String: Int] = [:]) throws(PlanError) {
+  init(
+    steps: [Step], pools: [String: Int] = [:], secrets: [String] = []
+  ) throws(PlanError) {
     let steps = try Self.ordered(steps)
     self.steps = steps
     self.pools = pools
+    self.secrets = secrets
     graph = PlanGraph(steps)
     try checkNames()
     try checkReferences()
@@ -47,10 +52,10 @@ struct Plan: Sendable, Equatable {
         let isSame = other.unicodeScalars.elementsEqual(step.name.unicodeScalars)
         let problem: PlanError.Problem =
           isSame ? .duplicateName(step.name) : .equivalentNames(step.name)
-        throw PlanError(problem, line: step.line)
+        throw PlanError(problem, in: step)
       }
       if groups.contains(step.name) {
-        throw PlanError(.stepNamedLikeGroup(step.name), line: step.line)
+        throw PlanError(.stepNamedLikeGroup(step.name), in: step)
       }
     }
   }
@@ -59,16 +64,16 @@ struct Plan: Sendable, Equatable {
     let known = Set(steps.map(\.name)).union(groups)
     for step in steps {
       for name in step.after where !known.contains(name) {
-        throw PlanError(.unknownAfter(name, step: step.name), line: step.line)
+        throw PlanError(.unknownAfter(name, step: step.name), in: step)
       }
       for name in step.pools where pools[name] == nil {
-        throw PlanError(.unknownPool(name, step: step.name), line: step.line)
+        throw PlanError(.unknownPool(name, step: step.name), in: step)
       }
       if step.outputs.isEmpty, !step.inputs.isEmpty {
-        throw PlanError(.inputsWithoutOutputs(step: step.name), line: step.line)
+        throw PlanError(.inputsWithoutOutputs(step: step.name), in: step)
       }
       if step.outputs.isEmpty, step.depfile != nil {
-        throw PlanError(.depfileWithoutOutputs(step: step.name), line: step.line)
+        throw PlanError(.depfileWithoutOutputs(step: step.name), in: step)
       }
     }
   }
@@ -76,7 +81,8 @@ struct Plan: Sendable, Equatable {
   private func checkCycles() throws(PlanError) {
     if let cycle = graph.cycle {
       let members = Set(cycle)
-      throw PlanError(.cycle(cycle), line: steps.first { members.contains($0.name) }?.line)
+      let first = steps.first { members.contains($0.name) }
+      throw PlanError(.cycle(cycle), line: first?.line, file: first?.file)
     }
   }
 }

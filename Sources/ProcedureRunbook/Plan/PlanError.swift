@@ -17,7 +17,11 @@ struct PlanError: Error, Equatable, CustomStringConvertible {
     case unknownPool(String, step: String)
     case inputsWithoutOutputs(step: String)
     case noFile(String, owner: String)
-    case badName(String, owner: String)
+    case badName(String, key: String, owner: String)
+    case badDotenv(String, line: Int)
+    case includedTooDeep
+    case shortSecret(String)
+    case alwaysAndOnFailure(owner: String)
     case unknownParameter(String, known: [String])
     case depfileWithoutOutputs(step: String)
     case sameOutput(String, String, String)
@@ -30,11 +34,17 @@ struct PlanError: Error, Equatable, CustomStringConvertible {
 
   let problem: Problem
   let line: Int?
+  /// An included file that it is in; nil for the plan itself.
+  let file: String?
 
-  init(_ problem: Problem, line: Int? = nil) {
-    self.problem = problem
-    self.line = line
+  init(_ problem: Problem, line: Int? = nil, file: String? = nil) {
+    (self.problem, self.line, self.file) = (problem, line, file)
   }
+
+  init(_ problem: Problem, in step: Step) { self.init(problem, line: step.line, file: step.file) }
+
+  /// The same, of an included file unless it names one.
+  func `in`(_ file: String?) -> Self { Self(problem, line: line, file: self.file ?? file) }
 
   var description: String {
     guard let line else { return sentence }
@@ -78,9 +88,16 @@ struct PlanError: Error, Equatable, CustomStringConvertible {
       "step '\(step.shortened)' has 'inputs' and no 'outputs': what would they be compared with?"
     case .noFile(let pattern, let owner):
       "'each' of \(owner.shortened) finds no file '\(pattern.shortened)'"
-    case .badName(let name, let owner):
-      "'each' of \(owner.shortened) has the name '\(name.shortened)': "
+    case .badName(let name, let key, let owner):
+      "'\(key)' of \(owner.shortened) has the name '\(name.shortened)': "
         + "a name is of letters, digits and '_', as that of a variable"
+    case .badDotenv(let file, let line):
+      "line \(line) of '\(file.shortened)' is not 'NAME=value', nor a comment"
+    case .includedTooDeep: "the plan includes a hundred files within each other"
+    case .shortSecret(let name):
+      "the secret '\(name)' is shorter than 4 characters: to hide it would hide half of the output"
+    case .alwaysAndOnFailure(let owner):
+      "\(owner.shortened) has 'always' and 'onFailure': one or the other"
     case .unknownParameter(let name, let known):
       "the plan has no parameter '\(name.shortened)'; "
         + (known.isEmpty

@@ -31,8 +31,13 @@ struct PlanGraph: Sendable, Equatable {
         waitsFor.append([index])
       }
     }
-    for (index, step) in steps.enumerated() where !step.after.isEmpty {
-      waitsFor[index] = step.after.compactMap { numbers[$0] }
+    let ordinary = steps.indices.filter { !steps[$0].isFollowUp }
+    for (index, step) in steps.enumerated() {
+      if !step.after.isEmpty {
+        waitsFor[index] = step.after.compactMap { numbers[$0] }
+      } else if step.isFollowUp {
+        waitsFor[index] = ordinary
+      }
     }
     self.names = names
     stepCount = steps.count
@@ -44,6 +49,11 @@ struct PlanGraph: Sendable, Equatable {
       let running = Self.inRunningOrder(members)
       return running.map { names[$0] }
     }
+  }
+
+  /// The steps that one comes after, with the members of groups.
+  func stepsBefore(_ step: Int) -> [Int] {
+    waitsFor[step].flatMap { $0 < stepCount ? [$0] : waitsFor[$0] }
   }
 
   /// The names of the steps in that order.

@@ -1,3 +1,5 @@
+import ProceduresProcess
+
 /// An object of a plan whose values are taken out by key and type, with a sentence when that fails.
 struct PlanObject {
   private let members: [JSONValue.Member]
@@ -111,6 +113,32 @@ struct PlanObject {
     return try PlanObject(members, of: owner, line: value.line, allowed: allowed)
   }
 
+  /// Names of variables.
+  func variables(_ key: String) throws(PlanError) -> [String] {
+    let names = try texts(key)
+    if let name = names.first(where: { !Options.isVariable($0) }) {
+      throw PlanError(.badName(name, key: key, owner: owner), line: line(of: key))
+    }
+    return names
+  }
+
+  /// The variables in a file, but for those that are set where `runbook` was started.
+  func dotenv(_ file: String, in directory: String?) throws(PlanError) -> [String: String] {
+    let path = Directory.path(file, in: directory)
+    do throws(PlanError) {
+      let bytes = try InputFile(path).contents()
+      do throws(DotenvFile.BadLine) {
+        return try DotenvFile(bytes).variables.filter {
+          ProcessEnvironment.inherited[$0.key] == nil
+        }
+      } catch {
+        throw PlanError(.badDotenv(file, line: error.line), line: line(of: "dotenv"))
+      }
+    } catch {
+      throw PlanError(error.problem, line: line(of: "dotenv"))
+    }
+  }
+
   func environment(_ key: String) throws(PlanError) -> [String: String] {
     var variables: [String: String] = [:]
     for member in try members(key, expected: "an object of texts") {
@@ -166,7 +194,7 @@ struct PlanObject {
     var names: [(String, JSONValue)] = []
     for member in try members(key, expected: "an object of lists") {
       guard Options.isVariable(member.key) else {
-        throw PlanError(.badName(member.key, owner: owner), line: member.line)
+        throw PlanError(.badName(member.key, key: key, owner: owner), line: member.line)
       }
       names.append((member.key, member.value))
     }
@@ -205,9 +233,25 @@ struct PlanObject {
     return .seconds(min(number, 1e9))
   }
 
-  func wholeNumber(_ key: String) throws(PlanError) -> Int? {
+  func wholeNumber(_ key: String, least: Int) throws(PlanError) -> Int? {
     guard let value = value(key) else { return nil }
-    return try wholeNumber(value, key, expected: "a whole number", least: 0)
+    return try wholeNumber(value, key, expected: "a whole number", least: least)
+  }
+
+  /// A number of bytes, as `512M` or `1.5G`.
+  func size(_ key: String) throws(PlanError) -> Int? {
+    guard let value = value(key) else { return nil }
+    let expected = "a size such as '512M' or '2G'"
+    guard case .string(let text) = value.content else {
+      throw wrongType(key, expected: expected, value)
+    }
+    guard let size = MemorySize(text) else {
+      throw PlanError(
+        .wrongType(
+          key: key, owner: owner, expected: expected, found: "'\(text.visible.shortened)'"),
+        line: value.line)
+    }
+    return size.bytes
   }
 
   private func wholeNumber(
@@ -233,7 +277,11 @@ struct PlanObject {
     return boolean
   }
 
-  private func value(_ key: String) -> JSONValue? { members.first { $0.key == key }?.value }
+  func has(_ key: String) -> Bool { value(key) != nil }
+
+  func value(_ key: String) -> JSONValue? { members.first { $0.key == key }?.value }
+
+  func line(of key: String) -> Int { value(key)?.line ?? line }
 
   /// A problem of the object as a whole.
   func error(_ problem: (_ owner: String) -> PlanError.Problem) -> PlanError {

@@ -22,6 +22,11 @@ struct Step: Sendable, Equatable {
   var outputs: [String] = []
   /// Written by its command, as compilers do: what else it has read.
   var depfile: String?
+  /// How many processors it uses, and how many bytes of memory.
+  var processors: Int?
+  var memory: Int?
+  /// Whether it runs after something that did not succeed.
+  var occasion = Occasion.success
   /// For each attempt.
   var timeout: Duration?
   /// How often it is tried again after a failure.
@@ -39,8 +44,23 @@ struct Step: Sendable, Equatable {
   var environment: [String: String] = [:]
   /// For the reader of `--list`.
   var description: String?
-  /// Where it stands in the plan file.
+  /// Where it stands in its file.
   var line: Int?
+  /// That file, if it is one that the plan includes.
+  var file: String?
+
+  /// How what it comes after must have ended.
+  enum Occasion: Sendable, Equatable {
+    /// Succeeded, or not needed.
+    case success
+    /// However, and also if the run is being stopped.
+    case always
+    /// At least one has failed.
+    case failure
+  }
+
+  /// Whether it runs after what did not succeed: it then ends a run that is being stopped.
+  var isFollowUp: Bool { occasion != .success }
 
   /// The shell that runs its command, with its arguments.
   var shell: [String] { ["/bin/sh"] + (stopsAtFailingLine ? ["-e"] : []) + ["-c", run] }

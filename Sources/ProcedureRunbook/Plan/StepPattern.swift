@@ -105,8 +105,10 @@ extension Step {
     step.depfile = depfile.map(fill)
     step.directory = directory.map(fill)
     (step.onlyIf, step.unless, step.terminal) = (onlyIf, unless, terminal)
+    (step.processors, step.memory, step.occasion) = (processors, memory, occasion)
     (step.timeout, step.retries, step.retryDelay) = (timeout, retries, retryDelay)
-    (step.launcher, step.launcherCancel, step.line) = (launcher, launcherCancel, line)
+    (step.launcher, step.launcherCancel) = (launcher, launcherCancel)
+    (step.line, step.file) = (line, file)
     step.environment = environment
     for (name, value) in values { step.environment[name] = value }
     return step

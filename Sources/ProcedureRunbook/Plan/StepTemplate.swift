@@ -1,28 +1,45 @@
 /// What a step and the defaults of a plan can both say.
 struct StepTemplate {
+  static let keys = [
+    "timeout", "retries", "retryDelay", "cpu", "memory", "launcher", "launcherCancel", "directory",
+    "dotenv", "environment",
+  ]
+
+  /// That of the file that it stands in.
+  private let fileDirectory: String?
   private var directory: String?
   private var environment: [String: String] = [:]
   private var timeout: Duration?
   private var retries = 0
   private var retryDelay = Duration.zero
+  private var processors: Int?
+  private var memory: Int?
   private var launcher: String?
   private var launcherCancel: String?
 
-  /// - Parameter directory: that of the plan.
-  init(directory: String?) { self.directory = directory }
-
-  /// They are variables, unless a step or the defaults have such ones of their own.
-  mutating func setParameters(_ parameters: [String: String]) { environment = parameters }
+  /// - Parameters:
+  ///   - directory: that of the plan's file.
+  ///   - parameters: variables, unless a step or the defaults have such ones of their own.
+  init(directory: String?, parameters: [String: String] = [:]) {
+    fileDirectory = directory
+    self.directory = directory
+    environment = parameters
+  }
 
   /// Reads what is there over what was read before.
   mutating func read(_ object: PlanObject) throws(PlanError) {
     if let path = try object.argument("directory") {
-      directory = path.hasPrefix("/") ? path : directory.map { "\($0)/\(path)" } ?? path
+      directory = Directory.path(path, in: directory)
+    }
+    for file in try object.arguments("dotenv") {
+      environment.merge(try object.dotenv(file, in: fileDirectory)) { _, new in new }
     }
     environment.merge(try object.environment("environment")) { _, new in new }
     timeout = try object.seconds("timeout") ?? timeout
-    retries = try object.wholeNumber("retries") ?? retries
+    retries = try object.wholeNumber("retries", least: 0) ?? retries
     retryDelay = try object.seconds("retryDelay") ?? retryDelay
+    processors = try object.wholeNumber("cpu", least: 1) ?? processors
+    memory = try object.size("memory") ?? memory
     let cancel = try object.argument("launcherCancel")
     if let command = try object.argument("launcher") {
       // One belongs to the other.
@@ -39,6 +56,8 @@ struct StepTemplate {
     step.timeout = timeout
     step.retries = retries
     step.retryDelay = retryDelay
+    step.processors = processors
+    step.memory = memory
     step.launcher = launcher
     step.launcherCancel = launcherCancel
   }

@@ -75,7 +75,10 @@ private struct LastEnds {
     for index in plan.graph.stepOrder {
       let name = plan.steps[index].name
       var last: Int?
-      for other in plan.steps[index].after {
+      let names = plan.steps[index].after
+      // What comes after all others has no names.
+      let isLast = names.isEmpty && plan.steps[index].isFollowUp
+      for other in isLast ? plan.graph.stepsBefore(index).map({ plan.steps[$0].name }) : names {
         if latest[other] == nil, let steps = members[other] {
           // All of them come earlier in this order.
           latest[other] = later(of: steps.compactMap { latest[$0.name] })

@@ -14,11 +14,16 @@ import ProceduresTimeline
 /// One run of a plan: turns its steps into a graph of procedures, and waits for it.
 struct PlanRun {
   private let plan: Plan
+  private let secrets: Secrets
   private let options: Options
+  /// How many bytes of it steps may say they use together.
+  private let memory: Int
   private let interrupts: Interrupts
   private let display: Display
   /// The one switch for everything: Ctrl-C, the first failure and the time limit all use it.
   private let cancellation = CancellationTokenSource()
+  /// The same for steps that run after a failure or always: the second Ctrl-C.
+  private let afterwards = CancellationTokenSource()
   private let programs = RunningPrograms()
   private let launches = Launches()
   private let record = RunRecord()
@@ -37,11 +42,16 @@ struct PlanRun {
 
   /// - Parameters:
   ///   - journal: where what succeeded is remembered; nil for a plan without outputs.
+  ///   - secrets: what no output shows.
   ///   - limit: how many steps may run at once.
+  ///   - memory: how many bytes of it they may say they use together.
   init(
-    _ plan: Plan, journal: RunJournal?, options: Options, limit: JobLimit, interrupts: Interrupts
+    _ plan: Plan, journal: RunJournal?, secrets: Secrets, options: Options, limit: JobLimit,
+    memory: Int, interrupts: Interrupts
   ) {
     self.plan = plan
+    self.memory = memory
+    self.secrets = secrets
     self.options = options
     self.interrupts = interrupts
     self.jobs = ProcedureQueue(
@@ -76,7 +86,10 @@ struct PlanRun {
     interrupts.handle(interruptHandler)
     if let timeout = options.timeout { cancellation.cancel(after: timeout) }
     for group in groups { groupEnds.add(group, cancelledBy: cancellation.token) }
-    for step in steps { jobs.add(step.procedure, cancelledBy: cancellation.token) }
+    for step in steps {
+      let token = step.step.isFollowUp ? afterwards.token : cancellation.token
+      jobs.add(step.procedure, cancelledBy: token)
+    }
     await jobs.waitUntilAllFinished()
     await groupEnds.waitUntilAllFinished()
     await launches.cancels.waitUntilAllFinished()
@@ -85,7 +98,7 @@ struct PlanRun {
 
   private var interruptHandler: Interrupts.Handler {
     Interrupts.Handler(
-      interrupted: { [cancellation, programs, display, options, interrupts] count in
+      interrupted: { [cancellation, afterwards, programs, display, options, interrupts] count in
         // The programs were killed; the run waits for nothing else.
         if count > 2, let signal = interrupts.firstSignal { _exit(128 + signal) }
         if count == 1 {
@@ -93,6 +106,7 @@ struct PlanRun {
         } else {
           programs.kill()
           display.lose(patience: .seconds(1))
+          afterwards.cancel(.requested)
         }
         cancellation.cancel(.requested)
       },
@@ -112,6 +126,8 @@ struct PlanRun {
       },
       // Beside the grace time a launcher's cancel command may take its own.
       patience: options.gracePeriod + LaunchedProgram.longestCancel + .seconds(5),
+      // What runs always may take its time.
+      lastSignal: plan.steps.contains(where: \.isFollowUp) ? 2 : 1,
       isStuck: { [programs] in
         // Sent when it returns.
         programs.send(signal: SIGKILL)
@@ -148,11 +164,13 @@ struct PlanRun {
   private mutating func makeSteps() {
     // What steps exclude each other over is theirs alone.
     let domain = ExclusionDomain(name: "runbook")
+    let machine = Machine(
+      plan, jobs: jobs.maxConcurrentProcedureCount, memory: memory, domain: domain)
     let groups = Set(plan.groups)
     for (index, step) in plan.steps.enumerated() {
       guard !sweep.isDone[index] else { continue }
       let output = StepOutput(
-        of: step.name, display: display, isGrouped: options.groupsOutput,
+        of: step.name, display: display, secrets: secrets, isGrouped: options.groupsOutput,
         log: log(of: step, number: index + 1))
       let command = StepCommand(
         step: step, output: output, programs: programs, gracePeriod: options.gracePeriod,
@@ -160,9 +178,12 @@ struct PlanRun {
         freshness: step.outputs.isEmpty
           ? nil : freshness.map { StepFreshness(of: step, $0, found: sweep.looks[index]) },
         complain: { [record] in record.note(problem: "step '\(step.name.visible)': \($0)") })
-      let procedure = StepProcedure(command, pools: plan.pools, domain: domain) { [display] in
-        display.again(step.name, because: $0)
-      }
+      let procedure = StepProcedure(
+        command, pools: plan.pools, machine: machine, domain: domain,
+        hasFailed: { [plan, record] in
+          record.hasFailure(in: plan.graph.stepsBefore(index).map { plan.steps[$0].name })
+        },
+        again: { [display] in display.again(step.name, because: $0) })
       observe(procedure, groups: groups)
       steps.append(procedure)
     }
@@ -240,13 +261,25 @@ struct PlanRun {
       }
       end.add(dependency: step.procedure, requiring: .successOrIgnored)
     }
-    for step in steps {
+    for step in steps where !step.step.isFollowUp {
       for name in step.step.after {
         guard let other = proceduresByName[name] ?? endsByName[name] else { continue }
         step.procedure.add(dependency: other, requiring: .successOrIgnored)
       }
     }
+    connectFollowUps(proceduresByName)
     if jobs.maxConcurrentProcedureCount == 1 { keepOrder(proceduresByName) }
+  }
+
+  /// Each comes after steps, however these end. Not after the end of a group, which is cancelled as soon as one of its
+  /// steps has failed, while others run.
+  private func connectFollowUps(_ procedures: [String: Procedure]) {
+    for (index, step) in plan.steps.enumerated() where step.isFollowUp {
+      guard let procedure = procedures[step.name] else { continue }
+      for other in plan.graph.stepsBefore(index) {
+        if let other = procedures[plan.steps[other].name] { procedure.add(dependency: other) }
+      }
+    }
   }
 
   /// One after another, as the plan has them: each comes after the one before, however that ended.

@@ -52,6 +52,19 @@ final class RunRecord: Sendable {
     }
   }
 
+  /// Whether one of these steps has failed, or did not run to its end because of a failure.
+  func hasFailure(in steps: [String]) -> Bool {
+    state.withLock { state in
+      steps.contains { name in
+        switch state.entriesByName[name]?.outcome {
+        case .failed, .timedOut, .skipped: true
+        case .cancelled, .notRun: !state.failures.isEmpty
+        case .succeeded, .notNeeded, nil: false
+        }
+      }
+    }
+  }
+
   /// Something that is not a failure of a step, in a sentence.
   func note(problem: String) { state.withLock { $0.problems.append(problem) } }
 

@@ -13,7 +13,7 @@ import ProceduresProcess
 /// Makes the procedure that stands for a step: one attempt at its command, or several.
 ///
 /// ```
-/// after: dependencies → outputs older? → onlyIf, unless → exclusions, pools and a slot → run
+/// after: dependencies → a failure? → outputs older? → onlyIf, unless → exclusions, pools, weights and a slot → run
 /// ```
 ///
 /// All of it is the framework's: what the step is after are dependencies, which must have succeeded or
@@ -29,10 +29,13 @@ struct StepProcedure {
 
   /// - Parameters:
   ///   - pools: how many steps of each pool may run at the same time.
+  ///   - machine: what it uses of that.
   ///   - domain: what steps exclude each other over is theirs alone.
+  ///   - hasFailed: whether something that it comes after has failed.
   ///   - again: called when an attempt has failed and there will be another one, with why.
   init(
-    _ command: StepCommand, pools: [String: Int], domain: ExclusionDomain,
+    _ command: StepCommand, pools: [String: Int], machine: Machine, domain: ExclusionDomain,
+    hasFailed: @escaping @Sendable () -> Bool,
     again: @escaping @Sendable (_ reason: String) -> Void
   ) {
     step = command.step
@@ -52,6 +55,7 @@ struct StepProcedure {
       }
     }
     procedure.name = step.name
+    if step.occasion == .failure { procedure.add(condition: AfterFailure(hasFailed: hasFailed)) }
     if let freshness { procedure.add(condition: OutOfDate(freshness: freshness)) }
     for check in command.checks() { procedure.add(condition: check) }
     for name in step.exclusive {
@@ -64,6 +68,7 @@ struct StepProcedure {
       let pool = ExclusionCategory(named: "pool \(name)", in: domain)
       procedure.add(condition: AtMost(pools[name] ?? 1, of: pool))
     }
+    for share in machine.shares(of: step) { procedure.add(condition: share) }
   }
 
   /// How it went; called when it has finished.

@@ -15,6 +15,12 @@ enum Directory {
     return unsafe String(cString: path)
   }
 
+  /// Where a path leads that begins in a directory; nil for that of this process.
+  static func path(_ path: String, in directory: String?) -> String {
+    guard let directory, !path.hasPrefix("/") else { return path }
+    return "\(directory)/\(path)"
+  }
+
   /// Makes it, and those above it that are missing; the reason if that cannot be done.
   static func make(_ path: String) -> String? {
     var status = stat()

@@ -50,13 +50,18 @@ struct InputFile {
 
   /// That of the file, or the current one when it is in none, like a pipe.
   var directory: String? {
+    guard let path = resolvedPath else { return nil }
+    return "/" + path.split(separator: "/").dropLast().joined(separator: "/")
+  }
+
+  /// Without links; nil when there is no such file.
+  var resolvedPath: String? {
     var status = stat()
     guard path != "-", unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
       let resolved = unsafe realpath(path, nil)
     else { return nil }
     defer { unsafe free(resolved) }
-    let parts = unsafe String(cString: resolved).split(separator: "/").dropLast()
-    return "/" + parts.joined(separator: "/")
+    return unsafe String(cString: resolved)
   }
 
   private var name: String { path == "-" ? "standard input" : path }

@@ -22,8 +22,9 @@ final class Interrupts: Sendable {
     /// Called around the time that this process is stopped by Ctrl-Z.
     let willStop: @Sendable () -> Void
     let didContinue: @Sendable () -> Void
-    /// How long after the first signal the run has ended at the latest.
+    /// How long after a signal the run has ended at the latest: after the first, or a later one.
     let patience: Duration
+    let lastSignal: Int
     /// Called when it has not; then this process ends.
     let isStuck: @Sendable () -> Void
   }
@@ -33,6 +34,9 @@ final class Interrupts: Sendable {
     var isHeld = false
     var count = 0
     var first: Int32?
+
+    /// nil while the run may take its time.
+    var patience: Duration? { handler.flatMap { count >= $0.lastSignal ? $0.patience : nil } }
   }
 
   private let state = Locked(State())
@@ -91,7 +95,7 @@ final class Interrupts: Sendable {
         stop()
       } else {
         note(signal)
-        end = end ?? state.withLock { $0.handler }.map { .now + $0.patience }
+        end = end ?? state.withLock { $0.patience }.map { .now + $0 }
       }
     }
   }

@@ -4,6 +4,8 @@
 /// // Six transfers at once for each host, on whatever queues they are.
 /// download.add(condition: AtMost(6, of: ExclusionCategory(named: host)))
 /// render.add(condition: AtMost(2, of: "GPU"))
+/// // Of eight processors this one takes four, when so many are free.
+/// simulate.add(condition: AtMost(8, of: "processors", taking: 4))
 /// ```
 ///
 /// `MutuallyExclusive` is the case of one, and everything said there holds here: a procedure
@@ -14,10 +16,11 @@
 /// Each count is kept: a procedure starts only if fewer hold the category than its own count, and
 /// than the count of each holder. So `MutuallyExclusive` and `AtMost` of one category are a lock
 /// for one writer or several readers. A procedure that asks later, and is no more urgent,
-/// does not go before one that waits for room in the same category.
+/// does not go before one that waits for room in the same category. So what takes many places is not passed by
+/// small ones forever. Of two conditions of one category on one procedure, the lower count holds and the larger share.
 ///
 /// ## Groups
-/// A group that holds one of the places lends it to its descendants: one at a time, however many
+/// A group that holds places lends them to its descendants: one descendant at a time, however many
 /// places are free. For several at once, give the condition to the children and not to the group.
 ///
 /// ## Cost
@@ -25,15 +28,19 @@
 public struct AtMost: ExclusionCondition {
   private let limit: ExclusionLimit
 
-  /// Lets `count` procedures of a category run at once.
+  /// Lets `count` procedures of a category run at once, or fewer that take several places each.
   ///
-  /// A count of less than one is a programmer error, and traps.
-  public init(_ count: Int, of category: ExclusionCategory) {
-    limit = ExclusionLimit(category, atMost: count)
+  /// A count of less than one, and places that are less than one or more than the count, are programmer errors, and
+  /// trap.
+  public init(_ count: Int, of category: ExclusionCategory, taking places: Int = 1) {
+    limit = ExclusionLimit(category, atMost: count, taking: places)
   }
 
-  /// For example `AtMost(3, of: disk)`.
-  public var name: String { "AtMost(\(limit.count), of: \(limit.category))" }
+  /// For example `AtMost(3, of: disk)`, or `AtMost(8, of: processors, taking: 4)`.
+  public var name: String {
+    let share = limit.places == 1 ? "" : ", taking: \(limit.places)"
+    return "AtMost(\(limit.count), of: \(limit.category)\(share))"
+  }
 
   /// The category.
   public var exclusions: [ExclusionCategory] { [limit.category] }

@@ -13,6 +13,8 @@ final class ExclusionLevel: @unchecked Sendable {
   /// However many the holders would let in: one inside of another holder, which lends its own place.
   private let room: Int
   @safe @exclusivity(unchecked) private(set) var holders: [Holder] = []
+  /// How many places the holders have together.
+  @safe @exclusivity(unchecked) private var taken = 0
   /// The counts that the holders have named, the least first, with how many named each.
   @safe @exclusivity(unchecked) private var counts: [(count: Int, holders: Int)] = []
   @safe @exclusivity(unchecked) var lines = ExclusionOrder<ExclusionLine>()
@@ -28,7 +30,7 @@ final class ExclusionLevel: @unchecked Sendable {
 
   var isUnused: Bool { holders.isEmpty && lines.isEmpty }
 
-  /// How many may be here together with the present holders and one more with that count.
+  /// How many places there are for the present holders and one more with that count.
   private func room(with count: Int) -> Int {
     min(room, count, counts.first?.count ?? .max)
   }
@@ -36,18 +38,34 @@ final class ExclusionLevel: @unchecked Sendable {
   /// Whether a request must wait here: there is no room for it, or one whose turn is before waits for
   /// room.
   func keepsOut(_ request: ExclusionRequest, _ index: Int) -> Bool {
-    if holders.count >= room(with: request.limits[index].count) { return true }
+    let limit = request.limits[index]
+    if places(of: limit) > room(with: limit.count) - taken { return true }
     return lines.first.map { $0.ticket < request.ticket } ?? false
   }
 
   /// How many of the holders have to leave before a request that waits can be let in.
+  ///
+  /// The fewest that make enough room: which of them they are is not said.
   func countInTheWay(of request: ExclusionRequest, _ index: Int) -> Int {
-    var count = request.limits[index].count
+    var (count, wanted) = (request.limits[index].count, places(of: request.limits[index]))
     if let line = lines.first, line.ticket < request.ticket {
-      count = min(count, line.key.limits[line.index].count)
+      let other = line.key.limits[line.index]
+      count = min(count, other.count)
+      wanted = min(count, max(wanted, places(of: other)))
     }
-    return max(holders.count - room(with: count) + 1, 0)
+    var missing = wanted - (room(with: count) - taken)
+    guard taken > holders.count else { return min(max(missing, 0), holders.count) }
+    var leaving = 0
+    for places in holders.map({ places(of: $0.request.limits[$0.index]) }).sorted(by: >)
+    where missing > 0 {
+      missing -= places
+      leaving += 1
+    }
+    return leaving
   }
+
+  /// Inside a holder, which lends its own place, one is enough.
+  private func places(of limit: ExclusionLimit) -> Int { min(limit.places, room) }
 
   /// None waits for ever: of those that wait here, the oldest is the next when too many have passed it.
   func hurryOldest() {
@@ -61,6 +79,7 @@ final class ExclusionLevel: @unchecked Sendable {
   func letIn(_ request: ExclusionRequest, _ index: Int) -> ExclusionRequest.Holding {
     passing = lines.oldest.map { $0.age < request.age } ?? false ? passing + 1 : 0
     holders.append(Holder(request: request, index: index))
+    taken += places(of: request.limits[index])
     let count = request.limits[index].count
     let next = counts.firstIndex { $0.count >= count } ?? counts.endIndex
     if next < counts.endIndex, counts[next].count == count {
@@ -75,6 +94,7 @@ final class ExclusionLevel: @unchecked Sendable {
     guard holding.place < holders.count, holders[holding.place].request === request else {
       preconditionFailure("Internal inconsistency: '\(category)' is released by another holder")
     }
+    taken -= places(of: request.limits[index])
     let last = holders.removeLast()
     if holding.place < holders.count {
       holders[holding.place] = last

@@ -1,25 +1,43 @@
 internal import ProcedurePrimitives
 
-/// A category, and how many procedures may be inside it at once.
+/// A category, how many places it has, and how many of them a procedure takes.
 ///
 /// What a condition asks for: see `Condition.exclusionLimits`.
 public struct ExclusionLimit: Hashable, Sendable, CustomStringConvertible {
   /// The category.
   public let category: ExclusionCategory
 
-  /// How many at most; one excludes all others.
+  /// How many places at most; one excludes all others.
   public let count: Int
 
-  /// Makes a limit. A count of less than one is a programmer error, and traps.
-  public init(_ category: ExclusionCategory, atMost count: Int = 1) {
+  /// How many of them it takes.
+  public let places: Int
+
+  /// Makes a limit. A count of less than one, and places that are less than one or more than the count, are
+  /// programmer errors, and trap.
+  public init(_ category: ExclusionCategory, atMost count: Int = 1, taking places: Int = 1) {
     if count < 1 {
       stopBecauseOfMisuse(
         "AtMost(\(count), of: '\(category)') lets no procedure run: the count must be at least 1.")
     }
+    if !(1...count).contains(places) {
+      stopBecauseOfMisuse(
+        "AtMost(\(count), of: '\(category)', taking: \(places)) never runs: it must take at least 1 place, "
+          + "and at most \(count).")
+    }
     self.category = category
     self.count = count
+    self.places = places
   }
 
-  /// For example `at most 3 of disk`.
-  public var description: String { "at most \(count) of \(category)" }
+  /// Both at once: the lower count, and the larger share of it.
+  func merged(with other: Self) -> Self {
+    let count = min(count, other.count)
+    return Self(category, atMost: count, taking: min(count, max(places, other.places)))
+  }
+
+  /// For example `at most 3 of disk`, or `2 of at most 3 of disk`.
+  public var description: String {
+    (places == 1 ? "" : "\(places) of ") + "at most \(count) of \(category)"
+  }
 }

@@ -15,7 +15,7 @@ final class ExclusionClaim: @unchecked Sendable {
     for limit in new {
       if let known = index(of: limit.category) {
         // Of two counts that one procedure names, the lower is kept.
-        if limit.count < limits[known].count { limits[known] = limit }
+        limits[known] = limits[known].merged(with: limit)
       } else {
         indices?[limit.category] = limits.count
         limits.append(limit)

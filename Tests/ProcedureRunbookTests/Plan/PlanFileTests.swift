@@ -56,11 +56,11 @@ struct PlanFileTests {
       (#"[null]"#, "line 1: 'steps' of the plan must be a list of objects, not null"),
       (
         #"{"stps": []}"#,
-        "line 1: the plan has the unknown key 'stps'; allowed are 'steps', 'defaults', 'pools', 'parameters'"
+        "line 1: the plan has the unknown key 'stps'; allowed are 'steps', 'defaults', 'pools', 'parameters', 'secrets', 'include'"
       ),
       (
         "[\n{\"name\": \"a\", \"run\": \"x\",\n \"afer\": []}]",
-        "line 3: step 'a' has the unknown key 'afer'; allowed are 'name', 'description', 'each', 'run', 'after', 'group', 'exclusive', 'pool', 'onlyIf', 'unless', 'inputs', 'outputs', 'depfile', 'timeout', 'retries', 'retryDelay', 'terminal', 'launcher', 'launcherCancel', 'directory', 'environment'"
+        "line 3: step 'a' has the unknown key 'afer'; allowed are 'name', 'description', 'each', 'run', 'after', 'always', 'onFailure', 'group', 'exclusive', 'pool', 'onlyIf', 'unless', 'inputs', 'outputs', 'depfile', 'terminal', 'timeout', 'retries', 'retryDelay', 'cpu', 'memory', 'launcher', 'launcherCancel', 'directory', 'dotenv', 'environment'"
       ),
       (#"[{"name": "a", "name": "b", "run": "x"}]"#, "line 1: the key 'name' is there twice"),
       (#"[{"run": "x"}]"#, "line 1: step 1 has no 'name'"),
@@ -130,6 +130,42 @@ struct PlanFileTests {
         "line 1: there are two steps named 'a'"
       ),
       (
+        #"[{"name": "a", "run": "x", "cpu": 0}]"#,
+        "line 1: 'cpu' of step 'a' must be a whole number, 1 or more, not 0.0"
+      ),
+      (
+        #"[{"name": "a", "run": "x", "memory": 2}]"#,
+        "line 1: 'memory' of step 'a' must be a size such as '512M' or '2G', not a number"
+      ),
+      (
+        #"[{"name": "a", "run": "x", "memory": "2 GB"}]"#,
+        "line 1: 'memory' of step 'a' must be a size such as '512M' or '2G', not '2 GB'"
+      ),
+      (
+        #"[{"name": "a", "run": "x", "always": true, "onFailure": true}]"#,
+        "line 1: step 'a' has 'always' and 'onFailure': one or the other"
+      ),
+      (
+        #"[{"name": "a", "run": "x", "always": "yes"}]"#,
+        "line 1: 'always' of step 'a' must be true or false, not a text"
+      ),
+      (
+        #"[{"name": "a", "run": "x", "after": "b"}, {"name": "b", "run": "x", "always": true}]"#,
+        "line 1: these wait for each other in a cycle: a → b → a"
+      ),
+      (
+        #"{"secrets": ["A B"], "steps": [{"name": "a", "run": "x"}]}"#,
+        "line 1: 'secrets' of the plan has the name 'A B': a name is of letters, digits and '_', as that of a variable"
+      ),
+      (
+        #"[{"name": "a", "run": "x", "dotenv": "/no/such.env"}]"#,
+        "line 1: the plan cannot be read: there is no file '/no/such.env'"
+      ),
+      (
+        #"{"include": "/no/such.json"}"#,
+        "line 1: the plan cannot be read: there is no file '/no/such.json'"
+      ),
+      (
         #"{"parameters": {"a": 1}, "steps": []}"#,
         "line 1: 'parameters' of the plan must be an object of texts, not a number"
       ),
@@ -143,7 +179,7 @@ struct PlanFileTests {
       ),
       (
         #"{"defaults": {"run": "x"}, "steps": []}"#,
-        "line 1: 'defaults' has the unknown key 'run'; allowed are 'timeout', 'retries', 'retryDelay', 'launcher', 'launcherCancel', 'directory', 'environment'"
+        "line 1: 'defaults' has the unknown key 'run'; allowed are 'timeout', 'retries', 'retryDelay', 'cpu', 'memory', 'launcher', 'launcherCancel', 'directory', 'dotenv', 'environment'"
       ),
       (#"[{"name": 1, "run": "x"}]"#, "line 1: 'name' of step 1 must be a text, not a number"),
       (
@@ -268,6 +304,41 @@ struct PlanFileTests {
     #expect(
       cycle?.description.hasSuffix("→ s7 → s8 → (\(size - 9) more) → s0") == true,
       "\(cycle?.description.prefix(300) ?? "")")
+  }
+
+  @Test("weights are numbers of processors and sizes of memory; defaults have them too")
+  func weights() throws {
+    let plan = try read(
+      """
+      {"defaults": {"memory": "1.5G"},
+       "steps": [{"name": "a", "run": "x", "cpu": 4, "memory": "512M"}, {"name": "b", "run": "x"}]}
+      """)
+    #expect(plan.steps.map(\.processors) == [4, nil])
+    #expect(plan.steps.map(\.memory) == [512 << 20, 3 << 29])
+    #expect(plan.names.contains("(cpu 4, memory 512M) x"))
+    #expect(MemorySize("1T")?.bytes == 1 << 40 && "\(MemorySize(bytes: 3 << 29))" == "1536M")
+    for text in ["", "G", "2", "-1G", "1e3G", "٣G", "0G", "9999999999T", "1.2.3G"] {
+      #expect(MemorySize(text) == nil, "\(text)")
+    }
+  }
+
+  @Test(
+    "with targets, what runs always or after a failure stays with what is left of what it is after")
+  func targetsOfFollowUps() throws {
+    let plan = try read(
+      """
+      [{"name": "a", "run": "x", "group": "g"}, {"name": "b", "run": "x", "group": "h"},
+       {"name": "tell", "run": "x", "onFailure": true},
+       {"name": "clean", "run": "x", "always": true, "after": ["b", "a"]},
+       {"name": "of b", "run": "x", "always": true, "after": "h"}]
+      """)
+    let left = try plan.restricted(to: ["a"])
+    #expect(left.steps.map(\.name) == ["a", "tell", "clean"])
+    #expect(left.steps.map(\.after) == [[], [], ["a"]])
+    #expect(plan.graph.stepsBefore(2) == [0, 1] && plan.graph.stepsBefore(4) == [1])
+    #expect(
+      plan.counts
+        == "nothing is wrong with the plan: 5 steps, 2 groups, 3 of them for the end or a failure")
   }
 
   @Test("with targets, only they and what they need are left")

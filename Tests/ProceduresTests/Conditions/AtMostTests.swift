@@ -316,8 +316,108 @@ import Testing
     )
     #expect(MutuallyExclusive(of: "disk").exclusions == MutuallyExclusive(named: "disk").exclusions)
     #expect(MutuallyExclusive(of: "disk").name == "MutuallyExclusive<disk>")
+    #expect(AtMost(8, of: "disk", taking: 4).name == "AtMost(8, of: disk, taking: 4)")
+    #expect("\(ExclusionLimit("disk", atMost: 8, taking: 4))" == "4 of at most 8 of disk")
     let both = AtMost(3, of: "a") && !MutuallyExclusive(named: "b")
     #expect(both.exclusionLimits.map { "\($0)" } == ["at most 3 of a", "at most 1 of b"])
+  }
+
+  private func taking(_ places: Int, of count: Int, _ name: String) -> TracedProcedure {
+    let procedure = TracedProcedure(name, end: .whenToldOrCancelled)
+    procedure.add(
+      condition: AtMost(count, of: ExclusionCategory(named: "x", in: domain), taking: places))
+    return procedure
+  }
+
+  @Test(
+    "L5: several places: never more than so many together, and small ones do not pass a large one")
+  func places() {
+    let all = [
+      taking(3, of: 8, "3"), taking(4, of: 8, "4"), taking(6, of: 8, "6"), taking(1, of: 8, "1"),
+      taking(8, of: 8, "8"), taking(1, of: 8, "1b"),
+    ]
+    makeQueue().add(all)
+    scheduler.run()
+    #expect(executing(all) == ["3", "4"])
+    all[0].finish()
+    scheduler.run()
+    #expect(executing(all) == ["4"])
+    all[1].finish()
+    scheduler.run()
+    #expect(executing(all) == ["6", "1"])
+    all[3].finish()
+    all[2].finish()
+    scheduler.run()
+    #expect(executing(all) == ["8"])
+    end(all)
+  }
+
+  @Test("L5, L4: the cancel of a large one lets in the small ones that it kept out")
+  func cancelledLarge() {
+    let all = [taking(2, of: 4, "a"), taking(3, of: 4, "b"), taking(1, of: 4, "c")]
+    makeQueue().add(all)
+    scheduler.run()
+    #expect(executing(all) == ["a"])
+    all[1].cancel()
+    scheduler.run()
+    #expect(executing(all) == ["a", "c"])
+    end(all)
+  }
+
+  @Test(
+    "L5: of two conditions of one procedure the lower count holds, and the larger share, cut to it")
+  func mergedPlaces() {
+    let all = [taking(3, of: 4, "a"), taking(1, of: 4, "b")]
+    limit(all[0], 2)
+    makeQueue().add(all)
+    scheduler.run()
+    #expect(executing(all) == ["a"])
+    all[0].finish()
+    scheduler.run()
+    #expect(executing(all) == ["b"])
+    end(all)
+  }
+
+  @Test("L3, L5: a group lends its places to one descendant at a time, whatever that takes")
+  func placesInGroup() {
+    let children = [taking(4, of: 4, "inner"), taking(1, of: 4, "other")]
+    let group = GroupProcedure(children: children)
+    group.add(
+      condition: AtMost(4, of: ExclusionCategory(named: "x", in: domain), taking: 2))
+    let outside = [taking(2, of: 4, "outside"), taking(1, of: 4, "late")]
+    let all = children + outside
+    makeQueue().add(group)
+    makeQueue().add(outside)
+    scheduler.run()
+    #expect(executing(all) == ["inner", "outside"])
+    children[0].finish()
+    scheduler.run()
+    #expect(executing(all) == ["other", "outside"])
+    end(all)
+  }
+
+  @Test(
+    "L5, Q7: which holders have to end is counted by their places; none that can end is in a cycle")
+  func placesInTheWay() {
+    let (large, small) = (taking(3, of: 4, "large"), taking(1, of: 4, "small"))
+    let waiter = taking(2, of: 4, "waiter")
+    let queue = makeQueue()
+    queue.add(large, small, waiter)
+    scheduler.run()
+    #expect("\(queue.snapshot())".contains("'waiter' pending: it waits for 'x', held by 'large'"))
+    large.finish()
+    scheduler.run()
+    #expect(waiter.isExecuting)
+    end([small, waiter])
+  }
+
+  @Test("L5: places that are not there trap, naming the category")
+  func tooManyPlaces() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = AtMost(2, of: "GPU", taking: 3)
+    }
+    let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(message.contains("AtMost(2, of: 'GPU', taking: 3) never runs: it must take at least 1"))
   }
 
   @Test("L5: a count of zero traps, naming the category")

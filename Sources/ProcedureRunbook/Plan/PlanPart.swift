@@ -1,0 +1,150 @@
+/// One of the files of a plan: the plan itself, or a file that it includes.
+struct PlanPart {
+  /// As the one that includes it names it; nil for the plan itself.
+  private let file: String?
+  /// What is in it is seen from there.
+  private let directory: String?
+  /// nil when it is a list of steps alone.
+  private let object: PlanObject?
+  private let list: JSONValue
+  let parameters: [String: String]
+  let pools: [String: Int]
+  /// Names of variables whose values are shown nowhere.
+  let secrets: [String]
+
+  /// The plan's parts, each behind those that it includes, and each once.
+  static func all(
+    from bytes: some Sequence<UInt8>, directory: String?
+  ) throws(PlanError) -> [PlanPart] {
+    var (parts, seen): ([PlanPart], Set<String>) = ([], [])
+    try add(PlanPart(from: bytes, file: nil, directory: directory), to: &parts, &seen, depth: 0)
+    return parts
+  }
+
+  private static func add(
+    _ part: PlanPart, to parts: inout [PlanPart], _ seen: inout Set<String>, depth: Int
+  ) throws(PlanError) {
+    guard depth < 100 else { throw PlanError(.includedTooDeep, file: part.file) }
+    for include in try part.includes {
+      let path = Directory.path(include, in: part.directory)
+      let input = InputFile(path)
+      guard seen.insert(input.resolvedPath ?? path).inserted else { continue }
+      let (bytes, inner): ([UInt8], PlanPart)
+      do throws(PlanError) {
+        bytes = try input.contents()
+      } catch {
+        throw PlanError(error.problem, line: part.object?.line(of: "include"), file: part.file)
+      }
+      inner = try PlanPart(from: bytes, file: path, directory: input.directory)
+      try add(inner, to: &parts, &seen, depth: depth + 1)
+    }
+    parts.append(part)
+  }
+
+  private init(
+    from bytes: some Sequence<UInt8>, file: String?, directory: String?
+  ) throws(PlanError) {
+    (self.file, self.directory) = (file, directory)
+    do throws(PlanError) {
+      let root = try JSONReader.read(bytes)
+      guard case .object(let members) = root.content else {
+        (object, list, parameters, pools, secrets) = (nil, root, [:], [:], [])
+        return
+      }
+      let plan = try PlanObject(
+        members, of: "the plan", line: root.line, allowed: PlanFile.planKeys)
+      list =
+        file == nil && !plan.has("include")
+        ? try plan.required("steps")
+        : plan.value("steps") ?? JSONValue(content: .array([]), line: root.line)
+      parameters = try plan.environment("parameters")
+      pools = try plan.numbersByName("pools")
+      secrets = try plan.variables("secrets")
+      object = plan
+    } catch {
+      throw error.in(file)
+    }
+  }
+
+  private var includes: [String] {
+    get throws(PlanError) {
+      do throws(PlanError) {
+        return try object?.arguments("include") ?? []
+      } catch {
+        throw error.in(file)
+      }
+    }
+  }
+
+  /// Its steps, with its own defaults.
+  func steps(parameters: [String: String]) throws(PlanError) -> [Step] {
+    do throws(PlanError) {
+      var template = StepTemplate(directory: directory, parameters: parameters)
+      let defaults = try object?.object("defaults", of: "'defaults'", allowed: StepTemplate.keys)
+      if let defaults { try template.read(defaults) }
+      guard case .array(let values) = list.content else {
+        throw PlanError(
+          .wrongType(
+            key: "steps", owner: "the plan", expected: "a list of steps", found: list.kind),
+          line: list.line)
+      }
+      var steps: [Step] = []
+      for (index, value) in values.enumerated() {
+        steps += try self.steps(value, index + 1, template)
+      }
+      return steps
+    } catch {
+      throw error.in(file)
+    }
+  }
+
+  /// One, or several with `each`.
+  private func steps(
+    _ value: JSONValue, _ number: Int, _ template: StepTemplate
+  ) throws(PlanError) -> [Step] {
+    guard case .object(let members) = value.content else {
+      throw PlanError(
+        .wrongType(
+          key: "steps", owner: "the plan", expected: "a list of objects", found: value.kind),
+        line: value.line)
+    }
+    var owner = "step \(number)"
+    // The name first, so that all other errors can use it.
+    if case .string(let name)? = members.first(where: { $0.key == "name" })?.value.content,
+      !name.isEmpty
+    {
+      owner = "step '\(name)'"
+    }
+    let object = try PlanObject(members, of: owner, line: value.line, allowed: PlanFile.stepKeys)
+    let name = try object.text(object.required("name"), "name")
+    let (script, isList) = try object.script("run")
+    var step = Step(name: name, run: script, stopsAtFailingLine: isList)
+    (step.line, step.file) = (value.line, file)
+    step.description = try object.text("description")
+    step.group = try object.text("group")
+    step.after = try object.texts("after")
+    step.occasion = try occasion(object)
+    step.exclusive = try object.texts("exclusive")
+    step.pools = try object.texts("pool")
+    step.onlyIf = try object.argument("onlyIf")
+    step.unless = try object.argument("unless")
+    step.inputs = try object.arguments("inputs")
+    step.outputs = try object.arguments("outputs")
+    step.depfile = try object.argument("depfile")
+    step.terminal = try object.boolean("terminal") ?? false
+    var template = template
+    try template.read(object)
+    template.apply(to: &step)
+    guard let pattern = try object.pattern("each", in: directory) else { return [step] }
+    return pattern.combinations.map { step.filled(with: $0) }
+  }
+
+  private func occasion(_ object: PlanObject) throws(PlanError) -> Step.Occasion {
+    switch (try object.boolean("always") ?? false, try object.boolean("onFailure") ?? false) {
+    case (true, true): throw object.error(PlanError.Problem.alwaysAndOnFailure)
+    case (true, false): return .always
+    case (false, true): return .failure
+    case (false, false): return .success
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import Testing
+
+@testable import ProcedureRunbook
+
+@Suite("Secrets in output")
+struct SecretsTests {
+  private func filtered(_ pieces: [String], _ secrets: [String]) -> String {
+    var filter = SecretFilter(Secrets(values: secrets.map { Array($0.utf8) }))
+    let bytes = pieces.flatMap { filter.take($0.utf8) } + filter.end()
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  @Test("each is hidden, wherever the pieces of the output end")
+  func pieces() {
+    let text = "a secret, secretsecret, secre secret-longer secrets!"
+    let expected = "a ***, ******, secre *** ***s!"
+    let secrets = ["secret", "secret-longer"]
+    #expect(filtered([text], secrets) == expected)
+    #expect(filtered(text.map(String.init), secrets) == expected)
+    for end in 0...text.count {
+      let pieces = [String(text.prefix(end)), String(text.dropFirst(end))]
+      #expect(filtered(pieces, secrets) == expected, "\(end)")
+    }
+  }
+
+  @Test("what only begins as one is shown, at the end too")
+  func beginnings() {
+    #expect(filtered(["abab", "abac", "aba"], ["abac"]) == "abab***aba")
+    #expect(filtered(["aaab"], ["aab"]) == "a***")
+    #expect(filtered(["nothing"], []) == "nothing")
+  }
+
+  @Test("values are those of the steps and of this process; lines of a long one count alone")
+  func values() throws {
+    var step = Step(name: "a", run: "x")
+    step.environment = ["KEY": "-----\nABCDEFGH\nxyz", "NONE": ""]
+    let secrets = try Secrets(
+      of: Plan(steps: [step], secrets: ["KEY", "NONE", "NOT_SET_ANYWHERE"]))
+    var filter = SecretFilter(secrets)
+    let shown = filter.take("-----\nABCDEFGH\nxyz ABCDEFGH xyz".utf8) + filter.end()
+    #expect(String(decoding: shown, as: UTF8.self) == "*** *** xyz")
+    step.environment = ["KEY": "abc"]
+    let short = try Plan(steps: [step], secrets: ["KEY"])
+    let error = #expect(throws: PlanError.self) { try Secrets(of: short) }
+    #expect(error?.description.hasPrefix("the secret 'KEY' is shorter than 4 characters") == true)
+  }
+}
