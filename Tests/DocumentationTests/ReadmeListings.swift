@@ -2,6 +2,7 @@
 import Procedures
 // end
 import ProcedureTestSupport
+import ProceduresTesting
 // listing: readme-timeline
 import ProceduresTimeline
 // end
@@ -53,15 +54,46 @@ struct ReadmeListings {
     #expect(output.events.joined(separator: "\n") == shown)
   }
 
-  @Test("a timeline")
-  func timeline() async {
-    let queue = ProcedureQueue()
+  @Test("where the time went, as the listing prints it")
+  func timeline() throws {
+    func ofProgram() -> ProcedureQueue {
+      // listing: readme-timeline
+      let downloads = ProcedureQueue(name: "downloads", maxConcurrentProcedureCount: 2)
+      // end
+      return downloads
+    }
+    let name = ofProgram().name
+    let output = output
+    func print(_ line: String) { output.note(line) }
+    let simulation = ProcedureSimulation(seed: 0)
+    let downloads = simulation.makeQueue(name: name, maxConcurrentProcedureCount: 2)
     // listing: readme-timeline
     let timeline = ProcedureTimeline()
-    timeline.record(queue)
+    timeline.record(downloads)
+
+    let pages = (1...4).map { page in
+      AsyncProcedure(name: "page \(page)") {
+        try await downloads.clock.sleep(for: .seconds(page))  // stands for a request
+      }
+    }
+    let index = DelayProcedure(name: "index", by: .seconds(1))  // stands for work with all pages
+    index.add(dependencies: pages)
+    downloads.add(pages)
+    downloads.add(index)
     // end
-    _ = await queue.run(Checksum([1]))
-    #expect(timeline.snapshot().entries.map(\.name) == ["Checksum"])
+    try simulation.run()
+    // The simulation has run all of it: the program waits here.
+    func wait() async {
+      // listing: readme-timeline
+      await downloads.waitUntilAllFinished()
+      print(timeline.summary)
+      // end
+    }
+    print(timeline.summary)
+    let readme = try #require(Document.all.first)
+    let shown = try #require(readme.blocks(of: "").dropFirst().first)
+    #expect(shown.hasSuffix("\n…"))
+    #expect(output.events.joined(separator: "\n").hasPrefix(shown.dropLast()))
   }
 
   @Test("observing")

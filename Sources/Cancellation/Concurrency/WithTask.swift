@@ -10,7 +10,7 @@
 /// ```
 ///
 /// A cancel of either is seen by `operation`, as in any task, before that `cancel()` returns. The
-/// call waits for `operation`, and returns or throws what it does: after a cancel mostly a
+/// call waits for `operation`, and returns or throws as that does: after a cancel usually a
 /// `CancellationError`. If a token was cancelled before, the task starts cancelled, and runs
 /// nonetheless. Cancelling the token does not cancel the current task, and nothing is left on the
 /// token afterwards.

@@ -66,7 +66,7 @@ extension CancellationTokenType {
     cancellationToken.map(transform)
   }
 
-  /// A token that follows the one that `transform` returns when this one is cancelled:
+  /// When this token is cancelled, the result follows the token that `transform` returns:
   /// `CancellationToken.flatMap`.
   @_disfavoredOverload
   public func flatMap(

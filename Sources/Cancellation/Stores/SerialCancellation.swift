@@ -7,7 +7,7 @@ internal import ProcedurePrimitives
 /// func search(_ text: String) { client.search(text, token: searches.renew()) }
 /// ```
 ///
-/// Of concurrent `renew()`s exactly one gets a token that stays pending. When the object goes, the
+/// Exactly one of concurrent `renew()`s gets a token that stays pending. When the object goes, the
 /// current token is cancelled.
 public final class SerialCancellation: Sendable {
   private enum State: Sendable {

@@ -12,7 +12,7 @@
 /// Everything may be called from any thread, also from the tasks. No lock is held while a task is
 /// created or cancelled, nor while ids are compared, hashed or released.
 public final class TaskStore<ID: Hashable & Sendable>: Sendable {
-  /// What a new task does to the tasks under the same id.
+  /// Decides how a new task treats the tasks under the same id.
   public enum Policy: Sendable {
     /// They go on beside it.
     case concurrent

@@ -14,6 +14,6 @@ public struct TimerClock: Sendable {
   /// The monotonic clock of the machine, with one shared Dispatch timer source for all deadlines.
   public static let continuous = TimerClock(service: DispatchTimers.shared)
 
-  /// What time it is on this clock.
+  /// The time on this clock.
   public var now: ContinuousClock.Instant { service.now }
 }

@@ -19,7 +19,7 @@ public struct CancellationRegistration: Sendable {
   ///
   /// Never waits, so it cannot deadlock, also not from inside a handler. O(1).
   ///
-  /// - Returns: true if the handler has not run and never will; what it captured is released before
+  /// - Returns: true if the handler has not run and never will; its captures are released before
   ///   this returns. False if it ran, is running, or was gone.
   @discardableResult @inlinable
   public func unregister() -> Bool {

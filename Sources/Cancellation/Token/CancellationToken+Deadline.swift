@@ -4,7 +4,7 @@ extension CancellationToken {
   /// A token that is cancelled with `.deadlineExceeded` when `duration` has passed. Needs no source.
   ///
   /// It fires as long as it has a handler or an owner; with neither, its timer and memory go at once.
-  /// Any duration will do: zero and less are past, and what is beyond 146 years never comes.
+  /// Any duration will do: zero and less are past, and a longer one than 146 years never ends.
   public static func timeout(_ duration: Duration) -> Self {
     timeout(duration, clock: .continuous)
   }

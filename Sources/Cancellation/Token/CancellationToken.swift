@@ -22,7 +22,7 @@ internal import ProcedurePrimitives
 /// cancel, register and unregister.
 ///
 /// ## Ordering
-/// What was written before `cancel()` is seen by each thread that reads `isCancelled == true`.
+/// A thread that reads `isCancelled == true` sees everything that was written before `cancel()`.
 /// Handlers of one token run in the order in which they were registered, and the handlers of a
 /// parent before those of its children. A handler that is registered after the cancel is called at
 /// once, also while earlier ones, of this token or of one that leads to it, have not been called

@@ -104,7 +104,7 @@ public final class CancellationTokenSource: Sendable, Cancelable {
   /// Never early. At zero or less it cancels at once, on this thread. A deadline marks the token, and
   /// those that depend on it, on a thread of its own, whatever Dispatch's global queues are busy with;
   /// its handlers run on one of those. No timer is made for each source: all share one. Any duration
-  /// will do, and what is beyond 146 years never comes.
+  /// will do; a longer one than 146 years never ends.
   ///
   /// - Parameters:
   ///   - duration: counted from now.

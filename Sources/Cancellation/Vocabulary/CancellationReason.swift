@@ -1,4 +1,4 @@
-/// Why something was cancelled. The first reason given is the one that stays.
+/// Why something was cancelled. The first reason stays.
 ///
 /// Meant for logs and messages: whether work should stop is `CancellationToken.isCancelled`.
 public enum CancellationReason: Sendable {

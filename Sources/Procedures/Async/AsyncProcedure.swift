@@ -20,7 +20,7 @@ nonisolated open class AsyncProcedure: AsyncResultProcedure<Void>, @unchecked Se
     super.init(name: name, .action(body), isolation: body.isolation)
   }
 
-  /// The same of a function whose isolation is not in its type, such as one that is `nonisolated(nonsending)`.
+  /// The same for a function whose isolation is not in its type, such as a `nonisolated(nonsending)` one.
   @_disfavoredOverload
   public override init<Failure: Error>(
     name: String? = nil, _ body: @escaping @Sendable () async throws(Failure) -> Void

@@ -75,7 +75,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
     if let name { self.name = name }
   }
 
-  /// The same of a function whose isolation is not in its type, such as one that is `nonisolated(nonsending)`.
+  /// The same for a function whose isolation is not in its type, such as a `nonisolated(nonsending)` one.
   @_disfavoredOverload
   public init<Failure: Error>(
     name: String? = nil, _ body: @escaping @Sendable () async throws(Failure) -> Output
@@ -123,7 +123,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
   /// ```
   ///
   /// `start` is called once, on the queue's worker, and calls `finish`, or has it called, when the
-  /// work is done. What it throws ends the procedure. A closure without `.callback` ends the procedure
+  /// work is done. An error that it throws ends the procedure. A closure without `.callback` ends the procedure
   /// when it returns.
   public init(
     name: String? = nil, _ form: FinishHandle<Output>.Form,

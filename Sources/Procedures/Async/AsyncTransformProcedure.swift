@@ -29,7 +29,7 @@ nonisolated open class AsyncTransformProcedure<Input: Sendable, Output: Sendable
       }, isolation: transform.isolation)
   }
 
-  /// The same of a function whose isolation is not in its type, such as one that is `nonisolated(nonsending)`.
+  /// The same for a function whose isolation is not in its type, such as a `nonisolated(nonsending)` one.
   @_disfavoredOverload
   public init<Failure: Error>(
     name: String? = nil,
@@ -79,7 +79,7 @@ nonisolated open class AsyncTransformProcedure<Input: Sendable, Output: Sendable
   /// Makes a procedure that starts something with a completion handler.
   ///
   /// `start` is called once, on the queue's worker, and calls `finish`, or has it called, when the
-  /// work is done. What it throws ends the procedure.
+  /// work is done. An error that it throws ends the procedure.
   public init(
     name: String? = nil, _ form: FinishHandle<Output>.Form,
     _ start: @escaping @Sendable (_ input: Input, _ finish: FinishHandle<Output>) throws -> Void

@@ -31,7 +31,7 @@ public final class FinishHandle<Output: Sendable>: Sendable {
     procedure.finishAbandoned(withError: ProcedureError.finishDropped(procedure.name))
   }
 
-  /// Ends the procedure with what it made, or with an error.
+  /// Ends the procedure with its output, or with an error.
   ///
   /// A `CancellationError` after a cancel is the cancel, not a failure.
   public func callAsFunction(_ result: Result<Output, any Error>) {
@@ -44,7 +44,7 @@ public final class FinishHandle<Output: Sendable>: Sendable {
   /// Whether the procedure was cancelled: then end soon. One atomic load.
   public var isCancelled: Bool { procedure.isCancelled }
 
-  /// Fires when the procedure is cancelled: to stop what was started, which then calls back.
+  /// Fires when the procedure is cancelled. Use it to stop the work that you started, which then calls back.
   public var cancellationToken: CancellationToken { procedure.cancellationToken }
 }
 

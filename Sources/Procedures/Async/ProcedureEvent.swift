@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// What happens to a procedure: an element of `events`.
+/// An event of a procedure: an element of `events`.
 public enum ProcedureEvent: Sendable {
   /// `execute()` is about to be called.
   case willExecute
@@ -19,7 +19,7 @@ public enum ProcedureEvent: Sendable {
 }
 
 extension Procedure {
-  /// What happens to the procedure from here on, ending with its finish.
+  /// The procedure's events from here on, ending with its finish.
   ///
   /// ```swift
   /// for await event in procedure.events {

@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// Runs a closure and finishes when it returns, or fails with what it throws.
+/// Runs a closure and finishes when it returns, or fails with its error.
 ///
 /// ```swift
 /// queue.add(BlockProcedure { try compress(file) })

@@ -27,7 +27,7 @@ nonisolated open class DelayProcedure: Procedure, EndsByItself, @unchecked Senda
   /// queue.add(DelayProcedure(by: 0.5))
   /// ```
   ///
-  /// At zero or less, and at what is not a number, it ends at once; infinity never ends by itself.
+  /// Zero, less, and not a number end at once; infinity never ends by itself.
   @_disfavoredOverload  // .zero is a Duration.
   public init(name: String? = nil, by seconds: Double) {
     timer = DelayTimer(.after(.saturating(seconds: seconds)))

@@ -35,7 +35,7 @@ public struct AnswerCondition: Condition {
   }
 }
 
-/// What a condition answers with. Called like a function, from any thread.
+/// Answers for a condition. You call it like a function, from any thread.
 public final class ConditionAnswer: Sendable {
   private let receiver: AnswerReceiver
   private let condition: String

@@ -43,7 +43,7 @@ public struct AsyncCondition: Condition, MainActorBound {
     self.block = { try await block($0) }
   }
 
-  /// The same of a function whose isolation is not in its type, such as one that is `nonisolated(nonsending)`.
+  /// The same for a function whose isolation is not in its type, such as a `nonisolated(nonsending)` one.
   @_disfavoredOverload
   public init<Failure: Error>(
     _ block: @escaping @Sendable (Procedure) async throws(Failure) -> Bool

@@ -14,7 +14,7 @@ internal import ProcedurePrimitives
 ///
 /// Conditions of a procedure are evaluated in the order in which they were added, one at a time,
 /// until one is not satisfied. One may be added to any number of procedures, and is then evaluated
-/// for several at once. Of a condition that can answer at once, make a `SynchronousCondition`.
+/// for several at once. If a condition can answer at once, make it a `SynchronousCondition`.
 ///
 /// ## Thread
 /// On the workers of the procedure's queue. A suspended queue begins no evaluation, nor does a

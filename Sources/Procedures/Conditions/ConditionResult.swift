@@ -1,4 +1,4 @@
-/// What a condition says about the procedure that it was asked about.
+/// The answer of a condition about a procedure.
 public enum ConditionResult: Sendable {
   /// It may run, as far as this condition is concerned.
   case satisfied

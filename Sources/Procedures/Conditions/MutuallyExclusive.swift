@@ -9,7 +9,7 @@
 /// domain. It holds the category from its start until its DidFinish observers have returned. A
 /// procedure acquires all its categories in one step together with its slot, after dependencies and
 /// other conditions; while it waits it holds neither. Waiters are let in by priority, then in
-/// the order in which they asked, among those that can run; none waits for ever. For more than one at a time there is `AtMost`.
+/// the order in which they asked, among those that can run; none waits forever. For more than one at a time there is `AtMost`.
 ///
 /// A child of a group that holds the category acquires it too; its siblings still exclude each
 /// other. The prerequisites of a condition run before the procedure has acquired anything.

@@ -9,7 +9,7 @@
 /// them. It fails with `ProcedureError.Code.dependencyFailed`, or `.dependencyCancelled` if none
 /// failed; the error names the first of them.
 public struct NoFailedDependencies: SynchronousCondition {
-  /// What to make of a cancelled dependency, whether or not it was cancelled with errors.
+  /// How to treat a cancelled dependency, with errors or without.
   public enum Cancelled: Sendable {
     /// It counts as failed.
     case fail

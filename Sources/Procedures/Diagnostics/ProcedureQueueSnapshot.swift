@@ -1,4 +1,4 @@
-/// What each unfinished procedure of a queue did, or waited for, at one moment.
+/// The unfinished procedures of a queue at one moment, each with its state and its waits.
 ///
 /// ```swift
 /// print(queue.snapshot())
@@ -68,7 +68,7 @@ public struct ProcedureQueueSnapshot: Sendable, CustomStringConvertible {
   /// The procedures on it that have not finished, in the order in which they were added.
   public let entries: [Entry]
 
-  /// What procedures on other queues, or on none, are waited for.
+  /// The procedures on other queues, or on none, that these wait for.
   public let others: [Entry]
 
   /// One line for each procedure, children indented below their group.
@@ -85,7 +85,7 @@ public struct ProcedureQueueSnapshot: Sendable, CustomStringConvertible {
     return lines.joined(separator: "\n")
   }
 
-  /// A Mermaid flowchart: an arrow leads from each procedure to what it waits for.
+  /// A Mermaid flowchart: an arrow leads from each procedure to each of its waits.
   public var mermaid: String {
     var lines = ["flowchart LR"]
     for entry in entries + others {

@@ -2,7 +2,7 @@ internal import ProcedurePrimitives
 
 /// A category, how many places it has, and how many of them a procedure takes.
 ///
-/// What a condition asks for: see `Condition.exclusionLimits`.
+/// A category with a count, which a condition asks for: see `Condition.exclusionLimits`.
 public struct ExclusionLimit: Hashable, Sendable, CustomStringConvertible {
   /// The category.
   public let category: ExclusionCategory

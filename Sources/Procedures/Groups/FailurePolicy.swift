@@ -1,4 +1,4 @@
-/// What happens to the other children of a group when one fails.
+/// Decides about the other children of a group when one fails.
 public enum FailurePolicy: Sendable {
   /// They run as if nothing had happened. The default.
   case keepGoing

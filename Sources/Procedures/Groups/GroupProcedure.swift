@@ -110,7 +110,7 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
   /// They are kept as long as the group is, unless `keepsFinishedChildren` is false.
   public final var children: [Procedure] { list.children }
 
-  /// Whether `children` keeps those that have finished; default true.
+  /// Whether `children` keeps finished children; default true.
   ///
   /// Set it to false on a group that lives long and is given children without end: then each goes when
   /// it has finished. May be set at any time; those that finished before go at once, and do not come
@@ -229,7 +229,7 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
     addTogether(children)
   }
 
-  /// What happens to the other children when one fails; default `.keepGoing`.
+  /// Decides about the other children when one fails; default `.keepGoing`.
   public final var failurePolicy: FailurePolicy {
     get { childResults.withLock { $0.failurePolicy } }
     set { childResults.withLock { $0.failurePolicy = newValue } }

@@ -1,4 +1,4 @@
-/// Builds the children of a group from what is written in a closure, in order.
+/// Builds the children of a group from the procedures that a closure lists, in order.
 ///
 /// ```swift
 /// GroupProcedure {

@@ -118,7 +118,7 @@ extension ProcedureProtocol {
 
   /// Calls `block` after the procedure added another to its queue, or a child.
   ///
-  /// By then `added` may run, or have finished: what it needs before it starts belongs to will-add.
+  /// By then `added` may run, or have finished. Set up in will-add whatever it needs before it starts.
   @inlinable @discardableResult
   public func addDidAddProcedureBlockObserver(
     synchronizedWith queue: DispatchQueue? = nil,

@@ -79,7 +79,7 @@ extension ProcedureProtocol {
   ///
   /// Short for adding a `TimeoutObserver`: the time counts from willExecute, on the queue's clock,
   /// and the cancel has the error `ProcedureError.Code.timedOut`. At zero or less it is cancelled
-  /// at once. Of several the shortest counts.
+  /// at once. The shortest of several has effect.
   ///
   /// - Returns: this procedure.
   @discardableResult

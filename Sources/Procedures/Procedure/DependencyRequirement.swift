@@ -1,4 +1,4 @@
-/// What a procedure asks of a dependency beside that it has finished.
+/// A requirement of a procedure for a dependency, besides its finish.
 public enum DependencyRequirement: Sendable {
   /// Only that it has finished: a dependency says in what order things happen. The default.
   case any

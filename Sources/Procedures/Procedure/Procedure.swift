@@ -34,7 +34,7 @@ public import ProcedurePrimitives
 ///
 /// ## Thread safety
 /// Everything may be called from any thread. `cancel`, `finish` and `add(observer:)` return at
-/// once: what they set off runs in a turn, on the queue's workers.
+/// once: their consequences run in a turn, on the queue's workers.
 ///
 /// ## Ordering
 /// willExecute, `execute()`, didExecute, `procedureWillFinish`, willFinish, [finished],
@@ -157,7 +157,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// Stop the work here and call `finish()`, if `execute()` was called. While a synchronous
   /// `execute()` is on the stack, this waits for it to return.
   ///
-  /// - Parameter errors: those that were given to the cancel.
+  /// - Parameter errors: the errors of the cancel.
   open func procedureDidCancel(withErrors errors: [any Error]) {}
 
   /// Called in a turn when the procedure is about to finish, before its WillFinish observers.
@@ -172,7 +172,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
 
   // MARK: State
 
-  /// Where it is in its life. Does not block; what is read may be history a moment later.
+  /// The procedure's place in its life. Reading does not block; the answer may be history a moment later.
   public final var state: ProcedureState { ProcedureStatus(byte: status.load()).state }
 
   /// Whether it was added to a queue or group, ever.

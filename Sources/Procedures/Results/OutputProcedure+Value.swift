@@ -15,7 +15,7 @@ extension OutputProcedure {
   ///
   /// - Throws: the first error of a procedure that failed or was cancelled; `CancellationError` if
   ///   it was cancelled without one, or the waiting task was. If a dependency kept it from running,
-  ///   what is thrown is the cause, as `value` of that dependency would throw it; `errors` has the
+  ///   it throws the cause, as `value` of that dependency would; `errors` has the
   ///   `ProcedureError` that names the dependency. If it finished without an output, a
   ///   `ProcedureError` with code `.requirementNotSatisfied`.
   public var value: Output {

@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// Runs a closure and finishes with what it returns, or fails with what it throws.
+/// Runs a closure and finishes with its value, or fails with its error.
 ///
 /// ```swift
 /// let count = ResultProcedure { try countWords(in: file) }

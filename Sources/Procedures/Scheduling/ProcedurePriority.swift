@@ -1,6 +1,6 @@
 /// Which of several ready procedures a queue starts first.
 ///
-/// Among equals, the one that became ready first. Priority decides only between procedures that
+/// Among equals, the first to become ready. Priority decides only between procedures that
 /// are ready: it does not interrupt, and does not order dependencies.
 public enum ProcedurePriority: UInt8, Sendable, Comparable, CaseIterable {
   /// After everything else.

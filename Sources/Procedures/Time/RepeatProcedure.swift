@@ -24,7 +24,7 @@ internal import ProcedurePrimitives
 nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedure,
   @unchecked Sendable
 {
-  /// Says what is attempted next.
+  /// Makes the next attempt.
   public typealias Payload = RepeatProcedurePayload<Attempt>
 
   private struct Progress: Sendable {

@@ -1,6 +1,6 @@
-/// What is attempted next, and when.
+/// The next attempt, and the wait before it.
 public struct RepeatProcedurePayload<Attempt: ProcedureProtocol>: Sendable {
-  /// What is attempted.
+  /// The attempt.
   public var procedure: Attempt
 
   /// How long to wait before; nil for what the wait strategy says. Without effect on the first.

@@ -46,7 +46,7 @@
 nonisolated open class RetryProcedure<Attempt: ProcedureProtocol>: RepeatProcedure<Attempt>,
   @unchecked Sendable
 {
-  /// Decides what is attempted after a failure; nil to give up.
+  /// Decides about the next attempt after a failure; nil to give up.
   public typealias Handler =
     @Sendable (_ failure: RetryFailureInfo<Attempt>, _ next: RepeatProcedurePayload<Attempt>) ->
     RepeatProcedurePayload<Attempt>?
@@ -120,7 +120,7 @@ nonisolated open class RetryProcedure<Attempt: ProcedureProtocol>: RepeatProcedu
   }
 }
 
-/// What went wrong with an attempt.
+/// A failed attempt, and its errors.
 public struct RetryFailureInfo<Attempt: ProcedureProtocol>: Sendable {
   /// The attempt, which is about to finish.
   public let procedure: Attempt

@@ -27,7 +27,7 @@ nonisolated open class ComposedProcedure<Wrapped: Procedure>: GroupProcedure, @u
   ///
   /// - Parameters:
   ///   - name: what the group is called.
-  ///   - procedure: what is wrapped.
+  ///   - procedure: the procedure inside.
   public init(name: String? = nil, _ procedure: Wrapped) {
     wrapped = procedure
     super.init(name: name, children: [procedure])

@@ -4,7 +4,7 @@
 /// queue.add(IgnoreErrorsProcedure(DeleteTemporaryFiles()).then(report))
 /// ```
 ///
-/// What it wraps keeps its own errors and outcome: look at `procedure.outcome` for them. Errors that
+/// The procedure inside keeps its own errors and outcome: look at `procedure.outcome` for them. Errors that
 /// this one is itself cancelled with are not ignored.
 nonisolated open class IgnoreErrorsProcedure<Wrapped: Procedure>: ComposedProcedure<Wrapped>,
   @unchecked Sendable

@@ -69,7 +69,7 @@ public final class ProcedureMonitor: Identifiable, Monitoring {
   /// The identity of the procedure.
   public nonisolated var id: ObjectIdentifier { ObjectIdentifier(procedure) }
 
-  /// What the procedure is called.
+  /// The procedure's name.
   public var name: String { procedure.name }
 
   /// How much of the work is done, from 0 to 1.
@@ -81,7 +81,7 @@ public final class ProcedureMonitor: Identifiable, Monitoring {
     return storedFraction
   }
 
-  /// Monitors of a group's children, in the order in which they were added; of what is no group none.
+  /// Monitors of a group's children, in the order in which they were added; empty for other procedures.
   ///
   /// Finished ones too, if the group keeps them. Reading them costs a look at each.
   public var children: [ProcedureMonitor] {

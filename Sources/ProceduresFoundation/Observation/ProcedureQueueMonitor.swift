@@ -1,7 +1,7 @@
 public import Observation
 internal import ProcedurePrimitives
 
-/// What a queue looks like now, for SwiftUI and everything else that tracks observations.
+/// The present state of a queue, for SwiftUI and everything else that tracks observations.
 ///
 /// ```swift
 /// struct QueueView: View {
@@ -34,7 +34,7 @@ public final class ProcedureQueueMonitor: Monitoring {
   /// Makes a monitor of a queue.
   ///
   /// - Parameters:
-  ///   - queue: what to show: what is on it, and what is added.
+  ///   - queue: the queue to show, with everything that is on it and that you add.
   ///   - interval: the least time between two changes that are shown; one frame of a screen by
   ///     default.
   public init(_ queue: ProcedureQueue, interval: Duration = .milliseconds(16)) {
@@ -52,7 +52,7 @@ public final class ProcedureQueueMonitor: Monitoring {
   /// How many procedures have not finished.
   public var count: Int { listed.count }
 
-  /// Monitors of those that have not finished, in the order in which they were added.
+  /// Monitors of the unfinished procedures, in the order in which they were added.
   public var procedures: [ProcedureMonitor] {
     memberMonitors.monitors(of: listed, interval: interval)
   }

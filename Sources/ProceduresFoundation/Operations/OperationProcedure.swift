@@ -13,8 +13,8 @@ internal import ProcedurePrimitives
 /// is waited for, by `procedure.add(dependency: operation)`. One that was started elsewhere, or has
 /// finished, is not started again.
 ///
-/// What the operation depends on when this is made becomes a dependency of the procedure, so that
-/// no slot is taken while it waits. What is added to the operation later is waited for too, but
+/// Present dependencies of the operation become dependencies of the procedure, so that
+/// no slot is taken while it waits. Later dependencies of the operation are waited for too, but
 /// then the procedure holds its slot. `name` and `priority` come from the operation;
 /// `completionBlock` is not touched. An operation has no errors, so the procedure gets none from
 /// it: read them where your operation keeps them, in a DidFinish observer.
@@ -32,7 +32,7 @@ internal import ProcedurePrimitives
 /// where the cancel of an operation cannot be observed, that happens when the operation finishes,
 /// or when it is to be started.
 public final class OperationProcedure: Procedure, EndsByItself, @unchecked Sendable {
-  /// What it runs.
+  /// The operation that it runs.
   public let operation: Operation
 
   // Touched only in turns.

@@ -19,7 +19,7 @@ extension Procedure {
 
   /// Waits for an operation, and asks that it was not cancelled.
   ///
-  /// An operation knows no failure: one that has finished, and was not cancelled, has succeeded. If it
+  /// An operation knows no failure: if it has finished and was not cancelled, it has succeeded. If it
   /// was cancelled where that is not allowed, this procedure is cancelled with
   /// `ProcedureError.Code.dependencyCancelled`.
   ///

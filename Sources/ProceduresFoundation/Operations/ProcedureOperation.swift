@@ -25,7 +25,7 @@ public final class ProcedureOperation: Operation, @unchecked Sendable {
     static let finished: UInt8 = 2
   }
 
-  /// What it runs.
+  /// The procedure that it runs.
   public let procedure: Procedure
 
   private let queue: ProcedureQueue

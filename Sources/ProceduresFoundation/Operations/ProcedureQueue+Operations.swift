@@ -31,7 +31,7 @@ extension ProcedureQueue {
     await run(OperationProcedure(operation))
   }
 
-  /// Adds a procedure for each of `operations`, in order. What they depend on each other stays so.
+  /// Adds a procedure for each of `operations`, in order. Their dependencies on each other stay.
   ///
   /// - Returns: the procedures, in the same order.
   @discardableResult

@@ -46,7 +46,7 @@ extension ProcedureProtocol {
 extension ProcedureQueue {
   /// How many of the procedures on the queue have finished, as a Foundation progress.
   ///
-  /// Counts those that have not finished when it is first asked for, and those that are added while
+  /// Counts the procedures that are unfinished when you first ask for it, and those added while
   /// anything keeps it, one unit each. (For the fractions of procedures put what belongs together in a
   /// group.) `cancel()` cancels all that are there; `pause()` and `resume()` set `isSuspended`.
   /// It keeps the queue. For threads see `progress` of a procedure.

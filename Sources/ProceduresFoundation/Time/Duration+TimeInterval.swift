@@ -2,7 +2,7 @@ public import Foundation
 internal import ProcedurePrimitives
 
 extension Duration {
-  /// The duration of so many seconds; what it cannot hold is its longest, or its most negative.
+  /// The duration of so many seconds; a number out of range is its longest, or its most negative.
   ///
   /// Not a number is zero. (`Duration.seconds` stops the program at all three.)
   ///

@@ -10,7 +10,7 @@ extension ProcedureProtocol {
   /// queue.add(Fetch(url).timeout(after: 2.5))
   /// ```
   ///
-  /// At zero or less, and at what is not a number, it is cancelled at once.
+  /// Zero, less, and not a number cancel at once.
   ///
   /// - Returns: this procedure.
   @_disfavoredOverload @discardableResult

@@ -8,7 +8,7 @@ extension CancellationToken {
   /// queue.add(fetch, cancelledBy: .timeout(2.5))
   /// ```
   ///
-  /// Zero, less, and what is not a number are past; infinity never comes.
+  /// Zero, less, and not a number are past; infinity never comes.
   @_disfavoredOverload  // .zero is a Duration.
   public static func timeout(_ seconds: TimeInterval) -> Self {
     timeout(Duration(saturating: seconds))
@@ -33,7 +33,7 @@ extension CancellationTokenSource {
 
   /// Cancels with `.deadlineExceeded` after so many seconds; a second call replaces the first.
   ///
-  /// At zero or less, and at what is not a number, it cancels at once; infinity never comes.
+  /// Zero, less, and not a number cancel at once; infinity never comes.
   @_disfavoredOverload
   public func cancel(after seconds: TimeInterval) {
     cancel(after: Duration(saturating: seconds))

@@ -1,4 +1,4 @@
-/// What the framework itself reports: a code, the name of a procedure, and the errors behind it.
+/// An error of the framework: a code, the name of a procedure, and the errors behind it.
 ///
 /// ```swift
 /// do {
@@ -49,12 +49,12 @@ public struct ProcedureError: Error {
     case cycle([String])
   }
 
-  /// Makes an error, for what is the framework's to report and you report for it.
+  /// Makes an error, if you report something in the framework's place.
   ///
   /// - Parameters:
   ///   - code: its kind; `Code(rawValue:)` for one of your own.
   ///   - procedure: the name of the procedure that it is about.
-  ///   - underlyingErrors: what is behind it.
+  ///   - underlyingErrors: the errors behind it.
   ///   - message: what `description` says, instead of the sentence for the code.
   public init(
     _ code: Code, procedure: String? = nil, underlyingErrors: [any Error] = [],
@@ -103,7 +103,7 @@ public struct ProcedureError: Error {
     if case .duration(let duration) = details { duration } else { nil }
   }
 
-  /// The names of those that wait for each other, if the code is `.dependencyCycle`.
+  /// The names of the procedures that wait for each other, if the code is `.dependencyCycle`.
   ///
   /// Each waits for the next, and the last for the first.
   public var cycle: [String] {
@@ -112,7 +112,7 @@ public struct ProcedureError: Error {
 }
 
 extension ProcedureError: Equatable {
-  /// Whether the codes are equal, and the names. What is behind them is not compared.
+  /// Whether the codes and the names are equal. The errors behind them are not compared.
   public static func == (left: Self, right: Self) -> Bool {
     left.code == right.code && left.procedure == right.procedure
   }

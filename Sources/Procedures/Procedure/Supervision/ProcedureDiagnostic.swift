@@ -2,7 +2,7 @@
 ///
 /// A struct with a code, so that later versions can report more without breaking a `switch`.
 public struct ProcedureDiagnostic: Sendable, CustomStringConvertible {
-  /// What kind of thing was noticed.
+  /// The kind of the report.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     /// The name of the code.
     public let description: String
@@ -26,7 +26,7 @@ public struct ProcedureDiagnostic: Sendable, CustomStringConvertible {
     /// A procedure has been ready for longer than the queue's `waitReportDelay`, and the `underlyingQueue` has not
     /// begun it: it is suspended, or blocked. Once for each queue.
     public static let threadAwaited = Code(description: "threadAwaited")
-    /// A procedure has waited for one that is on no queue for longer than the queue's `waitReportDelay`.
+    /// A procedure has waited for another one, on no queue, for longer than the queue's `waitReportDelay`.
     public static let dependencyNotAdded = Code(description: "dependencyNotAdded")
     /// `execute()` of a subclass has returned, and `finish()` was not called for longer than the queue's
     /// `waitReportDelay`, or cannot be any more. Once for each class.
@@ -39,7 +39,7 @@ public struct ProcedureDiagnostic: Sendable, CustomStringConvertible {
     public static let waitCycle = Code(description: "waitCycle")
   }
 
-  /// What kind of thing was noticed.
+  /// The kind of the report.
   public let code: Code
 
   /// The name of the procedure that it is about.
@@ -48,7 +48,7 @@ public struct ProcedureDiagnostic: Sendable, CustomStringConvertible {
   /// For how long it has gone on; nil for what happens in a moment.
   public let age: Duration?
 
-  /// What happened, and what to do about it.
+  /// The report as a sentence, with a way out.
   public let description: String
 
   init(_ code: Code, _ name: String, age: Duration? = nil, _ description: String) {
