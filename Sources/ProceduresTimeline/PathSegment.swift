@@ -25,12 +25,10 @@ extension ProcedureTimeline.Snapshot {
     var (from, to) = (entries[place].times.enqueued, Int64.max)
     while true {
       let entry = entries[current]
-      var time = entry.times.enqueued
       var hole: (from: Int64, to: Int64)?
       var covered = from
-      for wait in entry.stretches where wait.cause != .heldEvent {
-        let (begin, end) = (max(time, from), min(time + wait.nanoseconds, to))
-        time += wait.nanoseconds
+      for wait in entry.stretches where !wait.cause.isAfterStart {
+        let (begin, end) = (max(wait.from, from), min(wait.end, to))
         guard begin < end else { continue }
         covered = end
         if wait.cause == .group {
@@ -69,8 +67,10 @@ extension ProcedureTimeline.Snapshot {
     case .exclusion: wait.category
     case .slot: slotSource(of: entry).text(limit: wait.limit)
     case .suspension: slotSource(of: entry).nameText
-    case .dependency, .barrier, .condition, .heldEvent: wait.blocker
-    case .group, .worker: nil
+    case .dependency, .barrier, .condition, .heldEvent, .observer, .mainActor, .attemptDelay,
+      .worker:
+      wait.blocker
+    case .group, .lingering: nil
     }
   }
 
@@ -147,23 +147,22 @@ extension ProcedureTimeline.Snapshot {
     return waitSegments(of: place, step: step).filter { $0.kind == .wait(cause) }
   }
 
-  /// From start to finish, with the events that were held apart.
+  /// From start to finish, with what was not its own work apart: what a wait after the start says.
   private func runSegments(of place: Int, step: Int) -> [PathSegment] {
     let entry = entries[place]
     guard let started = entry.times.started else { return [] }
     let finish = max(entry.times.finished ?? end, started)
-    func part(_ from: Int64, _ to: Int64, _ event: String? = nil) -> PathSegment {
+    func part(_ from: Int64, _ to: Int64, _ wait: ProcedureTimeline.Wait? = nil) -> PathSegment {
       PathSegment(
-        place: place, step: step, from: from, to: to,
-        kind: event == nil ? .work : .wait(.heldEvent), isRunning: true, name: event)
+        place: place, step: step, from: from, to: to, kind: wait.map { .wait($0.cause) } ?? .work,
+        isRunning: true, name: wait.flatMap { segmentName(of: $0, of: entry) })
     }
-    let held = entry.heldTimes(until: end)
     var parts: [PathSegment] = []
     var time = started
-    for hold in held {
-      parts.append(part(time, hold.from))
-      parts.append(part(max(time, hold.from), hold.to, hold.event))
-      time = max(time, hold.to)
+    for wait in entry.stretches.filter(\.cause.isAfterStart).sorted(by: { $0.from < $1.from }) {
+      parts.append(part(time, wait.from))
+      parts.append(part(max(time, wait.from), min(wait.end, finish), wait))
+      time = max(time, wait.end)
     }
     parts.append(part(time, finish))
     return parts.filter { $0.length > 0 }
@@ -187,21 +186,5 @@ extension PathSegment {
       parts += [before, inside]
     }
     return (parts + [rest]).filter { $0.length > 0 }
-  }
-}
-
-extension ProcedureTimeline.Entry {
-  /// When its events were held: before it executed, and before it finished.
-  func heldTimes(until end: Int64) -> [(event: String, from: Int64, to: Int64)] {
-    guard let started = times.started else { return [] }
-    return waits.filter { $0.cause == .heldEvent }.map { wait in
-      if wait.blocker == "willExecute" {
-        // Without an instant of executing it was cancelled meanwhile, or is held still.
-        let to = times.executing ?? min(started + wait.nanoseconds, times.finished ?? end)
-        return ("willExecute", max(started, to - wait.nanoseconds), to)
-      }
-      let to = times.finished ?? end
-      return ("willFinish", max(started, to - wait.nanoseconds), to)
-    }
   }
 }

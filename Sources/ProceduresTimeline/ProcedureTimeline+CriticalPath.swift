@@ -124,16 +124,14 @@ private struct PathIndex {
   private func ownLink(of place: Int) -> (ProcedureTimeline.Step.Link, Int?)? {
     let entry = snapshot.entries[place]
     let begin = entry.times.started ?? entry.times.cancelled ?? entry.times.finished ?? snapshot.end
-    let waits = entry.stretches.filter { $0.cause != .heldEvent }
+    let waits = entry.stretches.filter { !$0.cause.isAfterStart }
     let whole = waits.reduce(0) { $0 + $1.nanoseconds }
     var short: (ProcedureTimeline.Step.Link, Int?)?
-    var time = begin
     for wait in waits.reversed() {
-      if let link = link(of: wait, until: time, of: place) {
+      if let link = link(of: wait, until: wait.end, of: place) {
         if wait.nanoseconds >= whole / 100 { return link }
         short = short ?? link
       }
-      time -= wait.nanoseconds
     }
     if let short { return short }
     let known = entry.dependencies.compactMap { snapshot.places[$0] }
@@ -153,7 +151,9 @@ private struct PathIndex {
     case .exclusion: return blocker.map { (.exclusion, $0) }
     case .barrier: return blocker.map { (.barrier, $0) }
     case .dependency: return blocker.map { (.dependency, $0) }
-    case .condition, .group, .suspension, .worker, .heldEvent: return nil
+    case .condition, .group, .suspension, .worker, .heldEvent, .observer, .mainActor, .attemptDelay,
+      .lingering:
+      return nil
     }
   }
 

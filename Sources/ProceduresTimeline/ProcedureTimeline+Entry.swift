@@ -51,11 +51,11 @@ extension ProcedureTimeline {
     /// The dependencies that ended before it started, in that order: entries of this timeline.
     public let dependencies: [Int]
 
-    /// Where its waiting went: each cause once, but for a condition of each name, and a held event of each kind. In
+    /// Where its waiting went: each cause once, but for a condition of each name, and an event of each kind. In
     /// the order in which it waited for each of them first.
     ///
     /// Those before the start add up to the time from `enqueued` to `started`, or to `cancelled`, to
-    /// the nanosecond. A held event comes after the start, and is not part of that sum.
+    /// the nanosecond. Those with `cause.isAfterStart` are not part of that sum.
     public var waits: [Wait] { stretches.count < 2 ? stretches : stretches.joined }
 
     /// The same, one after another as they happened.
@@ -87,8 +87,8 @@ extension ProcedureTimeline {
     public var duration: Duration { .nanoseconds(nanoseconds) }
 
     /// By name: the last dependency, the procedure that kept the barrier closed, the condition, or the
-    /// procedure that held the exclusion; of a held event `willExecute` or `willFinish`; of a wait for
-    /// the group what the group waited for longest.
+    /// procedure that held the exclusion; of a held event, and of observers, the event, such as `willExecute`; of a
+    /// delay between attempts whose they are; of a wait for the group what the group waited for longest.
     public internal(set) var blocker: String?
 
     /// The entry of the last dependency, of the one that kept the barrier closed, or of the holder of
@@ -105,32 +105,15 @@ extension ProcedureTimeline {
     public internal(set) var groupCause: WaitCause?
 
     var nanoseconds: Int64
+
+    /// When it began.
+    let from: Int64
+
+    var end: Int64 { from + nanoseconds }
   }
 
   /// Why a procedure waited.
-  public enum WaitCause: String, Sendable, Hashable, CaseIterable {
-    /// For its dependencies, until the last had finished.
-    case dependency
-    /// For procedures that were added to the queue before a barrier, or for the barrier.
-    case barrier
-    /// For the answers of its conditions.
-    case condition
-    /// For its group to begin, or to announce it to its observers.
-    case group
-    /// For its queue, or group, to be resumed.
-    case suspension
-    /// In line for what others were excluded from.
-    case exclusion
-    /// For a slot: so many were running as may.
-    case slot
-    /// For a thread of Dispatch, or its own turn: it had all it needed.
-    case worker
-    /// For an observer that held an event back: after the start.
-    case heldEvent
-
-    /// For people: `held event`.
-    public var label: String { self == .heldEvent ? "held event" : rawValue }
-  }
+  public typealias WaitCause = Procedures.WaitCause
 }
 
 extension [ProcedureTimeline.Wait] {
@@ -141,7 +124,7 @@ extension [ProcedureTimeline.Wait] {
       let place = joined.firstIndex {
         guard $0.cause == wait.cause else { return false }
         // Of these the blocker is no procedure, but what is waited for.
-        return wait.cause != .condition && wait.cause != .heldEvent || $0.blocker == wait.blocker
+        return wait.cause != .condition && !wait.cause.isAfterStart || $0.blocker == wait.blocker
       }
       guard let place else {
         joined.append(wait)

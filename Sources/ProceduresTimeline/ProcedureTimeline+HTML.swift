@@ -127,12 +127,18 @@ private struct PageData {
     json.raw("\(entry.isGroup ? 1 : 0),\(entry.root),\(entry.lane ?? -1),")
     json.raw(instants.map(time).joined(separator: ",") + ",\(outcome),[")
     json.raw(entry.dependencies.map(String.init).joined(separator: ",") + "],[")
-    for (index, wait) in entry.waits.enumerated() {
+    // Those after the start are drawn where they were: one by one.
+    let waits =
+      entry.waits.filter { !$0.cause.isAfterStart } + entry.stretches.filter(\.cause.isAfterStart)
+    for (index, wait) in waits.enumerated() {
       let cause = ProcedureTimeline.WaitCause.allCases.firstIndex(of: wait.cause) ?? 0
       let blocker = wait.blocker.map { number($0) } ?? -1
       let category = wait.category.map { number($0) } ?? -1
       json.raw(index == 0 ? "[" : ",[")
-      json.raw("\(cause),\(wait.nanoseconds),\(wait.blockerID ?? wait.limit ?? 0),")
+      let third =
+        wait.cause.isAfterStart
+        ? wait.from - snapshot.start : Int64(wait.blockerID ?? wait.limit ?? 0)
+      json.raw("\(cause),\(wait.nanoseconds),\(third),")
       json.raw("\(blocker),\(category)")
       if let cause = wait.groupCause.flatMap(ProcedureTimeline.WaitCause.allCases.firstIndex(of:)) {
         json.raw(",\(cause)")

@@ -106,6 +106,7 @@ extension ProcedureTimeline.Snapshot {
     guard let name = share.name else { return share.kind.description }
     return switch share.kind {
     case .wait(.slot), .wait(.suspension): "\(share.kind) of \(name)"
+    case .wait(.attemptDelay): "\(share.kind) of '\(name.shown)'"
     default: "\(share.kind) '\(name.shown)'"
     }
   }
@@ -115,8 +116,11 @@ extension ProcedureTimeline.Snapshot {
     return switch share.kind {
     case .work: " (longest: '\(name)', \(NumberText.time(share.longestDuration.nanoseconds)))"
     case .notEnqueued: " ('\(name)')"
-    case .wait(.heldEvent), .wait(.condition), .wait(.worker), .wait(.group): " ('\(name)')"
-    case .wait: ""
+    case .wait(.attemptDelay): ""
+    case .wait(.condition), .wait(.worker), .wait(.group): " ('\(name)')"
+    case .wait(let cause):
+      // Of a dependency that is on no recorded queue who waited for it is all that is known.
+      cause.isAfterStart || cause == .dependency && share.name == nil ? " ('\(name)')" : ""
     }
   }
 }

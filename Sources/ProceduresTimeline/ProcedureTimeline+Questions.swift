@@ -146,6 +146,6 @@ extension ProcedureTimeline.Entry {
 
   /// How long it waited before it started, or was cancelled.
   public var waited: Duration {
-    .nanoseconds(waits.reduce(0) { $0 + ($1.cause == .heldEvent ? 0 : $1.nanoseconds) })
+    .nanoseconds(waits.reduce(0) { $0 + ($1.cause.isAfterStart ? 0 : $1.nanoseconds) })
   }
 }

@@ -50,6 +50,7 @@ extension ProcedureTimeline {
       Lanes.assign(to: &entries, end: end)
       let places = Dictionary(uniqueKeysWithValues: zip(entries.map(\.id), entries.indices))
       WaitNames.complete(&entries, places: places)
+      for place in entries.indices { entries[place].noteRun(until: end) }
       self.entries = entries
       self.places = places
     }
@@ -123,6 +124,12 @@ extension ProcedureTimeline.Entry {
     var seen = Set<UInt64>()
     dependencies = record.dependencies.filter { seen.insert($0).inserted }.map { Int($0) }
     stretches = record.waits.map { ProcedureTimeline.Wait($0, names) }
+    if record.type is AttemptDelay.Type, let started = times.started {
+      let delay = ProcedureTimeline.Wait(
+        .attemptDelay, from: started, to: times.finished ?? started,
+        blocker: names.name(record.parent))
+      stretches.append(delay)
+    }
     if record.end == nil, let last = stretches.indices.last, stretches[last].blocker == nil {
       // It waits for what is on no recorded queue.
       stretches[last].blocker = record.awaited
@@ -130,31 +137,49 @@ extension ProcedureTimeline.Entry {
   }
 }
 
+extension ProcedureTimeline.Entry {
+  /// What it did after the start, as far as the record does not say it: a delay that goes on, and what it did after its
+  /// cancel, but for waits that have a cause of their own. Of a group that is what its children did.
+  fileprivate mutating func noteRun(until end: Int64) {
+    if let last = stretches.indices.last, stretches[last].cause == .attemptDelay {
+      stretches[last].nanoseconds = (times.finished ?? end) - stretches[last].from
+      if stretches[last].nanoseconds <= 0 { stretches.removeLast() }
+    }
+    guard !isGroup, let cancelled = times.cancelled, times.executing ?? .max <= cancelled else {
+      return
+    }
+    var from = cancelled
+    let finished = times.finished ?? end
+    for wait in stretches.filter(\.cause.isAfterStart).sorted(by: { $0.from < $1.from })
+    where wait.end > from {
+      appendLingering(from: from, to: min(wait.from, finished))
+      from = wait.end
+    }
+    appendLingering(from: from, to: finished)
+  }
+
+  private mutating func appendLingering(from: Int64, to end: Int64) {
+    if from < end { stretches.append(ProcedureTimeline.Wait(.lingering, from: from, to: end)) }
+  }
+}
+
 extension ProcedureTimeline.Wait {
+  init(_ cause: WaitCause, from: Int64, to end: Int64, blocker: String? = nil) {
+    self.cause = cause
+    self.blocker = blocker
+    self.from = from
+    nanoseconds = end - from
+  }
+
   init(_ wait: RecordedWait, _ names: ProcedureTimeline.Names) {
-    cause = ProcedureTimeline.WaitCause(wait.cause)
+    cause = wait.cause
     nanoseconds = wait.nanoseconds
+    from = wait.from
     let isOfProcedure = wait.cause != .slot && wait.other != 0
     let other = isOfProcedure ? names.name(wait.other) : nil
     blocker = wait.cause == .exclusion ? other : wait.name ?? other
     blockerID = isOfProcedure ? Int(wait.other) : nil
     limit = wait.cause == .slot && wait.other != 0 ? Int(wait.other) : nil
     category = wait.cause == .exclusion ? wait.name : nil
-  }
-}
-
-extension ProcedureTimeline.WaitCause {
-  fileprivate init(_ cause: RecordedWait.Cause) {
-    switch cause {
-    case .dependency: self = .dependency
-    case .barrier: self = .barrier
-    case .condition: self = .condition
-    case .group: self = .group
-    case .suspension: self = .suspension
-    case .exclusion: self = .exclusion
-    case .slot: self = .slot
-    case .worker: self = .worker
-    case .heldEvent: self = .heldEvent
-    }
   }
 }

@@ -98,7 +98,10 @@ extension ProcedureTimeline.Snapshot {
       lines += own.filter { !$0.isRunning && isWorthShowing($0.length) }.map(line(for:))
       var line = "  \(Self.padded(NumberText.time(entry.run(until: end)))) \(entry.name.shown)"
       var notes: [String] = []
-      let waits = entry.waits.filter { isWorthShowing($0, of: entry, least) }.map {
+      // Of a delay between attempts that is all of it.
+      let waits = entry.waits.filter {
+        $0.cause != .attemptDelay && isWorthShowing($0, of: entry, least)
+      }.map {
         "\($0.cause.label) \(text(of: $0, of: entry).oneLine)"
       }
       if step.link != .beginning { notes.append("after the one before by \(step.link.rawValue)") }
@@ -128,6 +131,7 @@ extension ProcedureTimeline.Snapshot {
         switch (cause, segment.name) {
         case (_, nil): cause.label
         case (.slot, let name?), (.suspension, let name?): "\(cause.label) of \(name)"
+        case (.attemptDelay, let name?): "\(cause.label) of '\(name.shown)'"
         case (_, let name?): "\(cause.label) '\(name.shown)'"
         }
       return "\(what), \(segment.isRunning ? "of" : "before") '\(name)'"
@@ -221,11 +225,13 @@ extension ProcedureTimeline.Snapshot {
       for wait in entries[place].waits {
         let name =
           switch wait.cause {
-          case .condition, .heldEvent: wait.blocker.map { "'\($0.shown)'" } ?? ""
+          case .condition, .heldEvent, .observer, .mainActor:
+            wait.blocker.map { "'\($0.shown)'" } ?? ""
+          case .attemptDelay: wait.blocker.map { "of '\($0.shown)'" } ?? ""
           case .exclusion: wait.category.map { "'\($0.shown)'" } ?? ""
           case .slot: "of \(slotSource(of: entries[place]).text(limit: wait.limit))"
           case .suspension: "of \(slotSource(of: entries[place]).nameText)"
-          case .dependency, .barrier, .group, .worker: ""
+          case .dependency, .barrier, .group, .worker, .lingering: ""
           }
         let key = Key(cause: wait.cause, name: name)
         if totals[key] == nil {

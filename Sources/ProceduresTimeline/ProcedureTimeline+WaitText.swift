@@ -39,8 +39,10 @@ extension ProcedureTimeline.Snapshot {
         .compactMap(\.self).joined(separator: " ")
     case .slot: "of \(slotSource(of: entry).text(limit: wait.limit))"
     case .suspension: "of \(slotSource(of: entry).nameText)"
-    case .heldEvent: wait.blocker.map { "'\($0.shown)'" } ?? ""
-    case .group, .worker: groupReason(of: wait, of: entry)
+    case .heldEvent, .observer, .mainActor, .worker, .lingering:
+      wait.blocker.map { "'\($0.shown)'" } ?? ""
+    case .attemptDelay: wait.blocker.map { "of '\($0.shown)'" } ?? ""
+    case .group: groupReason(of: wait, of: entry)
     }
   }
 

@@ -131,6 +131,8 @@ enum TimelinePage {
     const data = JSON.parse(document.getElementById("data").textContent);
     const $ = id => document.getElementById(id);
     const CAUSES = data.causes, LABELS = data.labels;
+    // Parts of a bar, after the start.
+    const AFTER_START = new Set(["heldEvent", "observer", "mainActor", "attemptDelay", "lingering"]);
     const OUTCOMES = ["succeeded", "failed", "cancelled", "running", "waiting"];
     const END = Math.max(data.end, 1);
     // As text for people: nothing that breaks a line or turns text around, and no longer than some words.
@@ -141,7 +143,7 @@ enum TimelinePage {
     const all = data.entries.map((e, place) => ({
       place, id: e[0], parent: e[1], name: data.names[e[2]], type: data.names[e[3]], group: e[4] === 1, root: e[5], lane: e[6],
       enqueued: e[7], ready: e[8], started: e[9], executing: e[10], finished: e[11], cancelled: e[12], outcome: OUTCOMES[e[13]],
-      dependencies: e[14], waits: e[15].map(w => ({ cause: CAUSES[w[0]], label: LABELS[w[0]], time: w[1], blocker: CAUSES[w[0]] === "slot" ? 0 : w[2], limit: CAUSES[w[0]] === "slot" ? w[2] : 0, text: w[3] < 0 ? "" : data.names[w[3]], category: w[4] < 0 ? "" : data.names[w[4]], through: w.length > 5 ? LABELS[w[5]] : "" })),
+      dependencies: e[14], waits: e[15].map(w => ({ cause: CAUSES[w[0]], label: LABELS[w[0]], time: w[1], blocker: CAUSES[w[0]] === "slot" || AFTER_START.has(CAUSES[w[0]]) ? 0 : w[2], from: w[2], limit: CAUSES[w[0]] === "slot" ? w[2] : 0, text: w[3] < 0 ? "" : data.names[w[3]], category: w[4] < 0 ? "" : data.names[w[4]], through: w.length > 5 ? LABELS[w[5]] : "" })),
       errors: e[16] || [], reason: e[17] || "", depth: 0, dependents: [], children: 0, onPath: false }));
     const byID = new Map(all.map(e => [e.id, e]));
     for (const e of all) {
@@ -199,7 +201,8 @@ enum TimelinePage {
       case "slot": case "suspension": return "of " + source(e, w.limit);
       case "exclusion": return [w.category && "‘" + w.category + "’", w.text && "held by ‘" + w.text + "’"].filter(Boolean).join(" ");
       case "group": { const parent = byID.get(e.parent), name = w.category || w.text; return (parent ? "‘" + parent.name + "’" : "") + (w.through ? " waited for " + w.through + (name ? " ‘" + name + "’" : "") : ""); }
-      case "condition": case "heldEvent": return w.text && "‘" + w.text + "’";
+      case "condition": case "heldEvent": case "observer": case "mainActor": case "worker": return w.text && "‘" + w.text + "’";
+      case "attemptDelay": return w.text && "of ‘" + w.text + "’";
       default: return w.text && "for ‘" + w.text + "’";
       }
     }
@@ -209,13 +212,8 @@ enum TimelinePage {
       return e.waits.filter(w => counts(e, w)).map(w => waitText(e, w)).join("; ");
     }
     const percent = t => { const p = t / END * 100; return (p >= 10 || p === 0 ? p.toFixed(0) : p.toFixed(1)) + " %"; };
-    // When its events were held: as the waits say.
-    function heldTimes(e) {
-      return e.waits.filter(w => w.cause === "heldEvent").map(w => {
-        const to = w.text === "willExecute" ? (e.executing >= 0 ? e.executing : Math.min(e.started + w.time, e.end)) : e.end;
-        return { wait: w, from: Math.max(e.started, to - w.time), to };
-      });
-    }
+    // What was not its own work while it ran.
+    function pauses(e) { return e.waits.filter(w => AFTER_START.has(w.cause)); }
     function link(e) {
       const button = element("button", e.name, "link");
       button.type = "button";
@@ -269,7 +267,8 @@ enum TimelinePage {
       for (const name of ["back", "panel", "line", "faint", "text", "dim", "accent", "path", "succeeded", "failed", "cancelled", "running", "group", "ink", "curve", "ready", "group-wait", ...CAUSES])
         colors[name] = style.getPropertyValue("--" + name).trim();
     }
-    const varOf = cause => cause === "group" ? "group-wait" : cause;
+    // One colour for all that comes after the start: words tell those apart, and more colours could not be.
+    const varOf = cause => cause === "group" ? "group-wait" : AFTER_START.has(cause) ? "heldEvent" : cause;
     const causeColor = cause => colors[varOf(cause)];
 
     function prepare(target) {
@@ -325,7 +324,7 @@ enum TimelinePage {
         context.fillStyle = colors.ink; context.textAlign = "left"; context.fillText(mark + e.name, Math.max(x0, left()) + 4, y + h / 2 + 0.5); context.restore();
       }
       context.globalAlpha = 1;
-      if (e.waits.length && e.waits[e.waits.length - 1].cause === "heldEvent") holds(context, e, y, h);
+      if (e.waits.length && AFTER_START.has(e.waits[e.waits.length - 1].cause)) holds(context, e, y, h);
       if (e.onPath) { context.globalAlpha = isFaded(e) ? 0.18 : 1; context.fillStyle = colors.path; context.fillRect(x0, y + h - 4, w, 4); context.globalAlpha = 1; }
       if (e === selected || e === hovered) {
         context.strokeStyle = e === selected ? colors.accent : colors.dim; context.lineWidth = e === selected ? 2 : 1;
@@ -352,14 +351,14 @@ enum TimelinePage {
       if (width > 40) label(context, w.label + (reason(e, w) ? " " + reason(e, w) : ""), color, x0, y + 2, width, ROW - 7);
       context.globalAlpha = 1;
     }
-    // A held event: a part of the bar, framed.
+    // A wait after the start: a part of the bar, framed.
     function holds(context, e, y, h) {
-      for (const { wait, from: t0, to: t1 } of heldTimes(e)) {
-        const x0 = x(t0), w = x(t1) - x0, color = causeColor("heldEvent");
+      for (const wait of pauses(e)) {
+        const x0 = x(wait.from), w = x(wait.from + wait.time) - x0, color = causeColor(wait.cause);
         if (w < 2) continue;
         context.globalAlpha = isFaded(e) ? 0.18 : 1; context.fillStyle = color; context.fillRect(x0, y, w, h);
         context.strokeStyle = colors.text; context.lineWidth = 1; context.strokeRect(x0 + 0.5, y + 0.5, Math.max(w - 1, 1), h - 1);
-        if (w > 40) label(context, (isLanes() ? e.name + ": " : "") + "held ‘" + wait.text + "’", color, x0, y, w, h);
+        if (w > 40) label(context, (isLanes() ? e.name + ": " : "") + (wait.cause === "heldEvent" ? "held ‘" + wait.text + "’" : wait.label + (reason(e, wait) ? " " + reason(e, wait) : "")), color, x0, y, w, h);
         context.globalAlpha = 1;
       }
     }
@@ -395,7 +394,7 @@ enum TimelinePage {
         context.fillText(e.name, 8 + Math.min(e.depth, 6) * 10, y + ROW / 2 - 1); context.restore();
         context.save(); context.beginPath(); context.rect(left(), TOP, width(), height); context.clip();
         let t = e.enqueued;
-        for (const w of e.waits) if (w.cause !== "heldEvent") { waiting(context, e, w, y, x(t), x(t + w.time)); t += w.time; }
+        for (const w of e.waits) if (!AFTER_START.has(w.cause)) { waiting(context, e, w, y, x(t), x(t + w.time)); t += w.time; }
         if (e.started >= 0) box(context, e, y, x(e.started), x(e.end));
         else if (e.cancelled >= 0) { context.fillStyle = colors.dim; context.textAlign = "left"; context.fillText("⊘", x(e.cancelled) - 4, y + ROW / 2 - 1); }
         context.restore();
@@ -611,7 +610,7 @@ enum TimelinePage {
         "What determined when the last procedure finished, from the first to the last; in italics, what was no procedure’s running" + (shownPath.length < path.length ? ": the first 100 and the last 100 of " + path.length : ""));
       const totals = new Map(), waits = [];
       for (const e of all) for (const w of e.waits) {
-        const name = w.cause === "slot" || w.cause === "suspension" ? "of " + source(e, w.limit) : w.cause === "exclusion" ? (w.category && "‘" + w.category + "’") : w.cause === "condition" || w.cause === "heldEvent" ? (w.text && "‘" + w.text + "’") : "";
+        const name = w.cause === "slot" || w.cause === "suspension" ? "of " + source(e, w.limit) : w.cause === "exclusion" ? (w.category && "‘" + w.category + "’") : ["condition", "heldEvent", "observer", "mainActor", "attemptDelay"].includes(w.cause) ? reason(e, w) : "";
         const key = w.cause + " " + name;
         if (!totals.has(key)) totals.set(key, { cause: w.cause, label: w.label + (name ? " " + name : ""), sum: 0, count: 0, longest: 0, of: null });
         const total = totals.get(key);
@@ -729,7 +728,7 @@ enum TimelinePage {
     const used = CAUSES.map((cause, i) => ({ cause, label: LABELS[i] })).filter(({ cause }) => all.some(e => e.waits.some(w => w.cause === cause)));
     const marks = { failed: "✕ ", cancelled: "⊘ " };
     for (const [name, text, kind] of [...["succeeded", "failed", "cancelled", "running"].filter(o => all.some(e => e.outcome === o && !e.group && e.started >= 0)).map(o => [o, (marks[o] || "") + o]),
-      ...(groups ? [["group", "group"]] : []), ...(path.length ? [["path", "on the critical path", "line"]] : []), ...used.map(({ cause, label }) => [varOf(cause), cause === "heldEvent" ? label : "wait: " + label])]) {
+      ...(groups ? [["group", "group"]] : []), ...(path.length ? [["path", "on the critical path", "line"]] : []), ...used.map(({ cause, label }) => [varOf(cause), AFTER_START.has(cause) ? label : "wait: " + label])]) {
       const li = element("li"), i = element("i", undefined, kind); i.style.background = "var(--" + name + ")"; i.setAttribute("aria-hidden", "true"); li.append(i, text); $("legend").append(li);
     }
     const TERMS = {
@@ -742,6 +741,10 @@ enum TimelinePage {
       slot: "As many were running as the limit of its queue, or group, allows.",
       worker: "It had all it needed, and no thread had come yet.",
       heldEvent: "An observer held the start (willExecute) or the end (willFinish) back. A part of the bar, after the start.",
+      observer: "Observers of the event that is named were being called. A part of the bar.",
+      mainActor: "It waited for the main actor, to begin its closure or to call an observer. A part of the bar.",
+      attemptDelay: "The interval before the next attempt of a retry or a repeat.",
+      lingering: "It was cancelled, and had not finished yet. A part of the bar.",
     };
     const describe = (term, text) => $("terms").append(element("dt", term), element("dd", text));
     describe("critical path", "The procedures that determined when the last one finished. Only a change to one of these, or to what binds it to the one before, makes the whole faster.");
@@ -749,7 +752,7 @@ enum TimelinePage {
     describe("enqueued, ready, started", "It came onto the queue; its dependencies and conditions were done; a worker picked it up, with a slot.");
     describe("slot", "The right to run: a queue gives as many as its limit.");
     if (groups) describe("group", "A procedure that consists of others. It is drawn behind those.");
-    for (const { cause, label } of used) describe((cause === "heldEvent" ? "" : "wait: ") + label, TERMS[cause]);
+    for (const { cause, label } of used) describe((AFTER_START.has(cause) ? "" : "wait: ") + label, TERMS[cause]);
     readColors(); layout(); fit(); tables(); tableOfAll(); layout();
     // For tests: where a procedure is drawn.
     window.timelinePage = { bounds(id) { const e = byID.get(id), y = e && middle(e); if (!e || y === null) return null; const r = canvas.getBoundingClientRect(); return { x: r.left + (x(e.begin) + x(e.end)) / 2, y: r.top + y }; }, paint, zoom, select: id => select(byID.get(id), true) };

@@ -67,7 +67,7 @@ enum WaitNames {
     // A group is enqueued before its children: what it waited for is known by then.
     for place in entries.indices {
       guard let parent = entries[place].parent.flatMap({ places[$0] }),
-        let longest = entries[parent].waits.filter({ $0.cause != .heldEvent })
+        let longest = entries[parent].waits.filter({ !$0.cause.isAfterStart })
           .max(by: { $0.nanoseconds < $1.nanoseconds })
       else { continue }
       for index in entries[place].stretches.indices
@@ -84,7 +84,6 @@ enum WaitNames {
 extension ProcedureTimeline.Entry {
   /// When it waited for that last; from when it was enqueued.
   fileprivate func end(ofLast cause: ProcedureTimeline.WaitCause) -> Int64 {
-    let last = stretches.lastIndex { $0.cause == cause }
-    return times.enqueued + stretches.prefix((last ?? -1) + 1).reduce(0) { $0 + $1.nanoseconds }
+    stretches.last { $0.cause == cause }?.end ?? times.enqueued
   }
 }

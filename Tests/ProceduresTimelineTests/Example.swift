@@ -67,6 +67,16 @@ struct Example {
       simulation.perform(after: .seconds(2)) { pendingFinish.release() }
     }
     queue.add(letter)
+    let attempts = Counter()
+    let send = RetryProcedure(name: "send", max: 2, wait: .constant(.seconds(2))) {
+      TracedProcedure("attempt", failure: attempts.increment() < 2 ? TestError("busy") : nil)
+    }
+    send.add(dependency: letter)
+    let stubborn = TracedProcedure("stubborn", end: .whenTold)
+    stubborn.add(dependency: send)
+    queue.add(send, stubborn)
+    scenario.at(40) { stubborn.cancel() }
+    scenario.at(43) { stubborn.finish() }
     return try scenario.run()
   }
 }

@@ -27,8 +27,8 @@ import Testing
     let snapshot = try Example.ofAllCauses()
     try write(snapshot.html(title: "Each cause"), "causes.html")
     let seen = Set(snapshot.waits.map(\.cause))
-    // In virtual time a worker comes at once.
-    #expect(seen == Set(ProcedureTimeline.WaitCause.allCases).subtracting([.worker]))
+    // In virtual time a worker comes at once, observers take none, and a simulation has no main actor.
+    #expect(seen == Set(WaitCause.allCases).subtracting([.worker, .observer, .mainActor]))
   }
 
   @Test("V3: many procedures are written in a size that grows with them")

@@ -127,14 +127,3 @@ import Testing
     }
   }
 }
-
-private struct Answer: Condition {
-  let clock: any Clock<Duration>
-  let name: String
-  let seconds: Int
-
-  func evaluate(_ procedure: Procedure) async throws -> ConditionResult {
-    try await clock.sleep(for: .seconds(seconds))
-    return .satisfied
-  }
-}

@@ -45,7 +45,7 @@ extension ProcedureTimeline.Entry {
   /// What is to be true of each, whatever happened.
   var faults: [String] {
     var faults: [String] = []
-    let before = waits.filter { $0.cause != .heldEvent }.reduce(Duration.zero) { $0 + $1.duration }
+    let before = waits.filter { !$0.cause.isAfterStart }.reduce(Duration.zero) { $0 + $1.duration }
     let cancelledBefore = cancelled.flatMap { $0 <= started ?? $0 ? $0 : nil }
     let end = started ?? cancelledBefore ?? finished
     if let end, before != enqueued.duration(to: end) {
@@ -63,5 +63,17 @@ extension ProcedureTimeline.Entry {
       faults.append("\(name): cancelled, no reason")
     }
     return faults
+  }
+}
+
+/// A condition that answers after some virtual time.
+struct Answer: Condition {
+  let clock: any Clock<Duration>
+  let name: String
+  let seconds: Int
+
+  func evaluate(_ procedure: Procedure) async throws -> ConditionResult {
+    try await clock.sleep(for: .seconds(seconds))
+    return .satisfied
   }
 }

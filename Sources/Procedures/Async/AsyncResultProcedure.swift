@@ -140,10 +140,10 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
     switch work {
     case .task(let body):
       work = nil
-      run(body)
+      run(isRecordedOnMainActor ? recorded(body) : body)
     case .action(let action):
       work = nil
-      run(action)
+      if isRecordedOnMainActor { run(recorded(action)) } else { run(action) }
     case .handle(let start):
       work = nil
       call(start)
@@ -194,6 +194,30 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
   final override var keepsOutput: Bool { true }
 
   final override var begun: Begun? { task.map(Begun.task) }
+
+  // MARK: A closure on the main actor, of a recorded procedure
+
+  /// Whether its wait for the main actor is recorded, which begins now.
+  private var isRecordedOnMainActor: Bool { isIsolatedToMainActor && noteBodyAwaited() }
+
+  /// The closure, which notes that it begins. It is called on the main actor, so that it begins there at once.
+  private func recorded(_ body: @escaping Body) -> Body {
+    { @MainActor procedure in
+      procedure.noteBodyBegun()
+      return try await body(procedure)
+    }
+  }
+
+  private func recorded(
+    _ action: @escaping @isolated(any) @Sendable () async throws -> Void
+  ) -> @isolated(any) @Sendable () async throws -> Void {
+    { @MainActor [self] in
+      noteBodyBegun()
+      try await action()
+    }
+  }
+
+  // MARK: The task
 
   private func run(_ body: @escaping Body) {
     if let task {

@@ -62,10 +62,14 @@ nonisolated open class DelayProcedure: Procedure, EndsByItself, @unchecked Senda
 
   /// For example `Delay of 2 s`. Made when it is asked for; a subclass is called by its type.
   final override var derivedName: String? {
-    guard type(of: self) == DelayProcedure.self, let length = timer.length else { return nil }
+    guard type(of: self) == DelayProcedure.self || self is AttemptDelay, let length = timer.length
+    else { return nil }
     return "Delay of \(length.short)"
   }
 }
+
+/// The interval between two attempts of a `RepeatProcedure`. A type of its own: a timeline tells it from work by that.
+nonisolated package final class AttemptDelay: DelayProcedure, @unchecked Sendable {}
 
 /// The end of a delay that is no instant of the queue's clock: with `ProceduresFoundation`, a `Date`.
 public protocol DelayEnd: Sendable {

@@ -30,6 +30,20 @@ public struct ProcedureEvents: OptionSet, Sendable {
   /// Every event.
   public static let all = ProcedureEvents(rawValue: .max)
 
+  /// Of one event, its name in a timeline.
+  var recordedName: String {
+    switch self {
+    case .didAttach: "didAttach"
+    case .willExecute: "willExecute"
+    case .didExecute: "didExecute"
+    case .didCancel: "didCancel"
+    case .willAdd: "willAdd"
+    case .didAdd: "didAdd"
+    case .willFinish: "willFinish"
+    default: "didFinish"
+    }
+  }
+
   /// The event that comes first in a procedure's life.
   var first: ProcedureEvents? {
     isEmpty ? nil : ProcedureEvents(rawValue: rawValue & (~rawValue &+ 1))

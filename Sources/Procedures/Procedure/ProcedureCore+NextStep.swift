@@ -45,6 +45,7 @@ extension ProcedureCore {
       detail = .movesTo(home)
       return NextStep(.idle)
     }
+    if isWatched { noteObserversReturned() }
     let step = machine.next(wants: observers.wants)
     var next = NextStep(step)
     switch step {
@@ -54,6 +55,7 @@ extension ProcedureCore {
         next.asksGroup = machine.mustAskGroup
       } else if !observers.isEmpty {
         prepareDelivery(of: event, &detail)
+        if isWatched, detail.isObserved { noteObservers(of: event) }
       }
     case .retire:
       leave(&detail)

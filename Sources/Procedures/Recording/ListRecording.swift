@@ -25,18 +25,18 @@ final class HindranceHistory: @unchecked Sendable {
   @safe @exclusivity(unchecked) private var sums = RecordSample()
   @safe @exclusivity(unchecked) private var current: Hindrance
 
-  init(_ current: Hindrance, limit: Int, by clock: RecordClock) {
+  init(_ current: Hindrance, limit: Int, isOnMainThread: Bool = false, by clock: RecordClock) {
     self.clock = clock
     self.current = current
     sums.now = clock.now
-    sums.limit = limit
+    (sums.limit, sums.isOnMainThread) = (Int32(clamping: limit), isOnMainThread)
   }
 
   /// The list's state may have changed.
   @inline(__always)
   func note(_ hindrance: Hindrance, limit: Int) {
     // What is waited for from here on, or has been until now.
-    if hindrance == .slot { sums.limit = limit }
+    if hindrance == .slot { sums.limit = Int32(clamping: limit) }
     guard hindrance != current else { return }
     sums = sample()
     current = hindrance
@@ -64,5 +64,7 @@ struct RecordSample: Sendable {
   /// came before what: the last instant would not, since a procedure that takes the last slot itself fills its list.
   var moments = ForEachHindrance<Double>()
   /// How many slots there were when the last one had been taken.
-  var limit = 0
+  var limit: Int32 = 0
+  /// Whether its only worker is the main thread.
+  var isOnMainThread = false
 }

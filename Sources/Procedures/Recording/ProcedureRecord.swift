@@ -68,6 +68,32 @@ final class ProcedureRecord: Attachment, @unchecked Sendable {
   /// A barrier of the queue holds it back.
   func noteBarrier() { open.isHeld = true }
 
+  /// The observers of an event are about to be called.
+  func noteObservers(of event: ProcedureEvents) {
+    open.beginObserving(event, .observer, at: history.clock.now)
+  }
+
+  /// One of them is to be called on the main actor.
+  func noteObserverAwaited() {
+    open.observe(.mainActor, at: history.clock.now)
+  }
+
+  /// The main actor calls it.
+  func noteObserverCalled() {
+    open.observe(.observer, at: history.clock.now)
+  }
+
+  /// All of them have returned, if any was called.
+  func noteObserversReturned() {
+    if open.isObserved { open.endObserving(at: history.clock.now) }
+  }
+
+  /// Its closure is to begin on the main actor.
+  func noteBodyAwaited() { open.bodyAwaitedSince = history.clock.now }
+
+  /// The main actor has begun it.
+  func noteBodyBegun() { open.endWaitForBody(at: history.clock.now) }
+
   /// It has finished.
   func noteEnd(
     _ end: RecordedProcedure.End, name: String? = nil, errors: [any Error] = [],
@@ -81,7 +107,10 @@ final class ProcedureRecord: Attachment, @unchecked Sendable {
   /// What is known so far, as if it waited for nothing from now on. Called under the lock of the list as well.
   func soFar(missesDependency: Bool) -> RecordedProcedure {
     var ended = open
-    ended.endStretch(missesDependency: missesDependency, at: history.sample())
+    let sample = history.sample()
+    ended.endStretch(missesDependency: missesDependency, at: sample)
+    ended.endObserving(at: sample.now)
+    ended.endWaitForBody(at: sample.now)
     return ended.content
   }
 
@@ -129,9 +158,25 @@ struct OpenRecord: Sendable {
   /// When the stretch began, and what the list was until then.
   private var begin: RecordSample
 
+  /// The observers that are being called, if any.
+  private var observing: Observing?
+  /// Since when its closure waits for the main actor; `never` if it does not.
+  var bodyAwaitedSince = RecordedProcedure.never
+
   struct Line: Sendable {
     let category: String?
   }
+
+  /// What keeps the turn while observers are called.
+  private struct Observing: Sendable {
+    let event: ProcedureEvents
+    let cause: WaitCause
+    let from: Int64
+  }
+
+  /// Observers that take less than this, together, count as work: five notes for each procedure would be a record
+  /// of noise. Of a virtual clock each is longer, or takes no time.
+  private static let leastObserving: Int64 = 20_000
 
   /// Whether what keeps it is up to its list.
   var isInList: Bool { life?.stage.isInList ?? false }
@@ -158,17 +203,18 @@ struct OpenRecord: Sendable {
 
   /// Notes what it waited for since the last note.
   mutating func endStretch(missesDependency: Bool, at sample: RecordSample) {
-    let passed = sample.now - begin.now
+    let (from, to) = (begin.now, sample.now)
     if let held = life?.held {
-      content.append(
-        RecordedWait(.heldEvent, passed, name: held == .execute ? "willExecute" : "willFinish"))
+      let event: ProcedureEvents = held == .execute ? .willExecute : .willFinish
+      content.append(RecordedWait(.heldEvent, from: from, to: to, name: event.recordedName))
     }
     switch life?.stage {
     case .dependencies:
-      content.append(RecordedWait(missesDependency ? .dependency : causeOfOrder, passed))
+      let cause = missesDependency ? .dependency : causeOfOrder
+      content.append(RecordedWait(cause, from: from, to: to))
       isHeld = false
     case .conditions:
-      content.append(RecordedWait(.condition, passed, name: condition))
+      content.append(RecordedWait(.condition, from: from, to: to, name: condition))
       condition = nil
     case .evaluation, .ready: endReadyStretch(at: sample)
     case .ending, .started, .executing, .finishing, .finished, nil: break
@@ -177,14 +223,15 @@ struct OpenRecord: Sendable {
   }
 
   /// What it waits for if no dependency is missing: a barrier; its group, that has not announced it; or the scheduler.
-  private var causeOfOrder: RecordedWait.Cause {
+  private var causeOfOrder: WaitCause {
     if isHeld { return .barrier }
     return content.parent == 0 ? .worker : .group
   }
 
   private mutating func endReadyStretch(at sample: RecordSample) {
     if let line = line.take() {
-      content.append(RecordedWait(.exclusion, sample.now - begin.now, name: line.category))
+      content.append(
+        RecordedWait(.exclusion, from: begin.now, to: sample.now, name: line.category))
       return
     }
     // 1. How long each was there meanwhile. To evaluate conditions it needs no slot.
@@ -197,6 +244,7 @@ struct OpenRecord: Sendable {
       passed[slot] = 0
     }
     // 2. In the order of when that was, on average.
+    var from = begin.now
     while true {
       var first: (number: Int, mean: Double)?
       for number in 0..<4 where passed[number] > 0 {
@@ -205,24 +253,62 @@ struct OpenRecord: Sendable {
       }
       guard let first, let hindrance = Hindrance(rawValue: first.number) else { return }
       let other = hindrance == .slot ? UInt64(sample.limit) : 0
+      let to = from + passed[first.number]
       content.append(
-        RecordedWait(hindrance.recordedCause, passed[first.number], other: other))
+        RecordedWait(
+          hindrance.recordedCause, from: from, to: to,
+          name: hindrance == .worker && sample.isOnMainThread ? "main thread" : nil, other: other))
       passed[first.number] = 0
+      from = to
     }
   }
 
   mutating func endDependency(_ number: UInt64?, at now: Int64) {
     if let number { content.dependencies.append(number) }
     guard life?.stage == .dependencies else { return }
-    content.append(RecordedWait(.dependency, now - begin.now, other: number ?? 0))
+    content.append(RecordedWait(.dependency, from: begin.now, to: now, other: number ?? 0))
     begin.now = now
   }
 
   mutating func ask(_ name: String, at now: Int64) {
     guard life?.stage == .conditions else { return }
-    content.append(RecordedWait(.condition, now - begin.now, name: condition))
+    content.append(RecordedWait(.condition, from: begin.now, to: now, name: condition))
     (condition, begin.now) = (name, now)
   }
+
+  // MARK: After the start
+
+  var isObserved: Bool { observing != nil }
+
+  /// The time of one that never started is no part of what the critical path ran.
+  mutating func beginObserving(_ event: ProcedureEvents, _ cause: WaitCause, at now: Int64) {
+    guard content.started != RecordedProcedure.never else { return }
+    observing = Observing(event: event, cause: cause, from: now)
+  }
+
+  /// The same event goes on, for another reason.
+  mutating func observe(_ cause: WaitCause, at now: Int64) {
+    guard let event = observing?.event else { return }
+    endObserving(at: now)
+    beginObserving(event, cause, at: now)
+  }
+
+  mutating func endObserving(at now: Int64) {
+    guard let observing = observing.take(), now - observing.from >= Self.leastObserving else {
+      return
+    }
+    content.append(
+      RecordedWait(
+        observing.cause, from: observing.from, to: now, name: observing.event.recordedName))
+  }
+
+  mutating func endWaitForBody(at now: Int64) {
+    guard bodyAwaitedSince != RecordedProcedure.never else { return }
+    content.append(RecordedWait(.mainActor, from: bodyAwaitedSince, to: now))
+    bodyAwaitedSince = RecordedProcedure.never
+  }
+
+  // MARK: In line
 
   mutating func enterLine(for category: String?, at sample: RecordSample) {
     endReadyStretch(at: sample)
@@ -233,7 +319,8 @@ struct OpenRecord: Sendable {
   mutating func leaveLine(after holder: UInt64, at sample: RecordSample) {
     let category = line.take()?.category
     content.append(
-      RecordedWait(.exclusion, sample.now - begin.now, name: category, other: holder))
+      RecordedWait(
+        .exclusion, from: begin.now, to: sample.now, name: category, other: holder))
     begin = sample
   }
 }

@@ -61,7 +61,8 @@ package struct RecordedProcedure: Sendable {
 
   /// It has waited so long for that; further on for what it waited for before, if that is the same.
   mutating func append(_ wait: RecordedWait) {
-    if lastWait?.cause == wait.cause, lastWait?.name == wait.name {
+    if let last = lastWait, last.cause == wait.cause, last.name == wait.name, last.end == wait.from
+    {
       lastWait?.nanoseconds += wait.nanoseconds
       lastWait?.other = wait.other
     } else if wait.nanoseconds > 0 {
@@ -74,37 +75,32 @@ package struct RecordedProcedure: Sendable {
 
 /// A stretch of waiting.
 package struct RecordedWait: Sendable {
-  package enum Cause: UInt8, Sendable {
-    case dependency
-    case barrier
-    case condition
-    case group
-    case suspension
-    case exclusion
-    case slot
-    case worker
-    case heldEvent
-  }
-
-  package let cause: Cause
+  package let cause: WaitCause
   /// The condition, the category, or the event; nil for other causes, and before the first condition that did not
   /// answer at once.
   package let name: String?
+  /// When it began.
+  package let from: Int64
   package internal(set) var nanoseconds: Int64
   /// The record of the dependency, or of the holder, whose end ended it, or is to end it; 0 if that is not known. Of a
   /// slot how many there were.
   package internal(set) var other: UInt64
 
-  init(_ cause: Cause, _ nanoseconds: Int64, name: String? = nil, other: UInt64 = 0) {
+  package var end: Int64 { from + nanoseconds }
+
+  init(
+    _ cause: WaitCause, from: Int64, to end: Int64, name: String? = nil, other: UInt64 = 0
+  ) {
     self.cause = cause
     self.name = name
-    self.nanoseconds = nanoseconds
+    self.from = from
+    self.nanoseconds = end - from
     self.other = other
   }
 }
 
 extension Hindrance {
-  var recordedCause: RecordedWait.Cause {
+  var recordedCause: WaitCause {
     switch self {
     case .group: .group
     case .suspension: .suspension

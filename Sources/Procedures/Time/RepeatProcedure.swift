@@ -177,7 +177,7 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
     if let target = next as? any InputProcedure { give(storedInput, to: target) }
     // It starts when the one before has finished, with its observers, and the wait is over.
     if let last, interval > .zero {
-      let delay = DelayProcedure(by: interval)
+      let delay = AttemptDelay(by: interval)
       delay.add(dependency: last)
       next.add(dependency: delay)
       add(child: delay)

@@ -94,8 +94,10 @@ struct ObserverDelivery: Sendable {
     // Before the call: another thread may continue the turn as soon as that has returned.
     procedure.read { core in
       core.attachments.with(PendingWork.self) { $0.suspendedDelivery = self }
+      core.noteObserverAwaited(at: call.entry.place)
     }
     call.entry.place.perform {
+      procedure.noteObserverCalled(at: call.entry.place)
       call.entry.deliver(call.event, of: procedure, adding: call.added)
       procedure.listForTurns.requestTurn(of: procedure)
     }

@@ -83,6 +83,18 @@ extension ProcedureCore {
     record?.note(dependency)
   }
 
+  /// The observers of an event are about to be called.
+  func noteObservers(of event: ProcedureEvents) { record?.noteObservers(of: event) }
+
+  /// They have returned, if any were called.
+  @inline(never)
+  func noteObserversReturned() { record?.noteObserversReturned() }
+
+  /// One of them is to be called there.
+  func noteObserverAwaited(at place: ObserverPlace) {
+    if case .mainActor = place { record?.noteObserverAwaited() }
+  }
+
   /// A condition is asked that does not answer at once.
   func noteCondition(_ name: String) {
     record?.noteCondition(name)
@@ -94,6 +106,25 @@ extension Procedure {
   final var recordID: RecordID? {
     ProcedureRecord.isUsed.load() == 0 ? nil : read { $0.recordID }
   }
+
+  /// Its observer is called now, which was awaited there.
+  final func noteObserverCalled(at place: ObserverPlace) {
+    guard case .mainActor = place else { return }
+    read { $0.record?.noteObserverCalled() }
+  }
+
+  /// Its closure is to begin on the main actor.
+  ///
+  /// - Returns: whether it is recorded, so that the beginning is to be noted, too.
+  final func noteBodyAwaited() -> Bool {
+    read { core in
+      core.record?.noteBodyAwaited()
+      return core.record != nil
+    }
+  }
+
+  /// The main actor has begun it.
+  final func noteBodyBegun() { read { $0.record?.noteBodyBegun() } }
 
   /// The number of its record, if that is in that store and has not ended.
   final func record(in store: RecordStore) -> UInt64? {
@@ -117,6 +148,7 @@ extension Procedure {
       return (current, awaited)
     }
     guard var record = current?.record else { return nil }
+    if record.name == nil { record.name = derivedName }
     // 2. Without them: that one's name is the user's, and its record is behind its own lock.
     if let awaited = current?.awaited {
       record.wait(for: awaited.name, awaited.record(in: store) ?? 0)

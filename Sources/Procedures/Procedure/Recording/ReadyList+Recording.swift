@@ -28,14 +28,18 @@ extension ReadyList {
   ///
   /// - Returns: the recording; nil if the store has been stopped meanwhile.
   private func record(in store: RecordStore, parent: UInt64, root: Int) -> ListRecording? {
+    let context = context
     let clock = RecordClock(context.clock.service)
+    let isOnMainThread = context.scheduler.isOnMainThread
     // What it replaces is released after the lock: users' errors may go with it.
     let (recording, _): (ListRecording?, ListRecording?) = locked { storage in
       guard store.isRecording else { return (nil, nil) }
       // Those that an earlier timeline records go on with the same times.
       let history =
         storage.recording?.history
-        ?? HindranceHistory(storage.machine.hindrance, limit: storage.machine.limit, by: clock)
+        ?? HindranceHistory(
+          storage.machine.hindrance, limit: storage.machine.limit,
+          isOnMainThread: isOnMainThread, by: clock)
       let new = ListRecording(in: store, history, parent: parent, root: root)
       recordingStatus.store(recordingStatus.load() | Self.recorded)
       return (new, exchange(&storage.recording, with: new))
