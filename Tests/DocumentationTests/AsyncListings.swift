@@ -1,9 +1,12 @@
+// listing: async-procedure
 import Procedures
+// end
 import ProcedureTestSupport
 import Testing
 
+// listing: async-procedure
 /// Stands for a client that is called with `async`, and with a completion handler.
-private struct Client: Sendable {
+nonisolated struct Client: Sendable {
   func load(_ path: String) async throws -> String { path }
 
   func load(_ path: String, completion: @escaping @Sendable (Result<String, any Error>) -> Void) {
@@ -11,11 +14,14 @@ private struct Client: Sendable {
   }
 }
 
-@MainActor private final class Label {
+let client = Client()
+// end
+
+// listing: async-main-actor
+@MainActor final class Label {
   var text = ""
 }
-
-private let client = Client()
+// end
 
 // listing: async-isolated
 @MainActor final class Jukebox {
@@ -35,12 +41,11 @@ private let client = Client()
 @Suite("Listings of the guide Asynchronous closures")
 struct AsyncListings {
   private let queue = ProcedureQueue()
-  private let client = Client()
 
   @Test("an async closure as a procedure")
   func tasks() async throws {
-    let client = client
     // listing: async-procedure
+    let queue = ProcedureQueue()
     let page = AsyncResultProcedure { try await client.load("/index.html") }
     let length = AsyncTransformProcedure<String, Int> { text in
       await Task.yield()
@@ -64,34 +69,33 @@ struct AsyncListings {
 
   @Test("a completion handler")
   func handles() async throws {
-    let client = client
     // listing: async-handle
-    let page = AsyncResultProcedure<String>(.callback) { finish in
+    let home = AsyncResultProcedure<String>(.callback) { finish in
       client.load("/index.html") { result in finish(result) }
     }
     // end
-    #expect(try await queue.value(of: page) == "/index.html")
+    #expect(try await queue.value(of: home) == "/index.html")
   }
 
   @Test("the main actor")
-  func mainActor() async {
-    let label = Label()
+  @MainActor func mainActor() async throws {
     let page = AsyncResultProcedure { "text" }
     // listing: async-main-actor
+    let label = Label()
     let show = MainActorProcedure { label.text = "loaded" }
     show.add(dependency: page)
     let title = AsyncResultProcedure { @MainActor in label.text }
     title.add(dependency: show)
+    queue.add(show, title)
     // end
-    queue.add(page, show, title)
-    #expect(try! await title.value == "loaded")
+    queue.add(page)
+    #expect(try await title.value == "loaded")
   }
 
   @Test("a structured queue")
   func structured() async throws {
     let output = Recorder<String>()
     func print(_ item: Any) { output.note("\(item)") }
-    let client = client
     // listing: async-structured
     let total = try await withProcedureQueue(maxConcurrentProcedureCount: 4) { queue in
       let pages = ["/a", "/b"].map { path in
@@ -110,10 +114,10 @@ struct AsyncListings {
   func events() async {
     let output = Recorder<String>()
     func print(_ item: Any) { output.note("\(item)") }
-    let procedure = BlockProcedure {}
     // listing: async-events
-    let events = procedure.events
-    queue.add(procedure)
+    let save = BlockProcedure(name: "save") {}
+    let events = save.events
+    queue.add(save)
     for await event in events {
       if case .didFinish(let errors) = event { print("\(errors.count) errors") }
     }

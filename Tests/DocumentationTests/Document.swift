@@ -37,10 +37,10 @@ struct Document: CustomTestStringConvertible {
     path.wholeMatch(of: #/Sources/(\w+)/\w+\.docc/.*/#).map { String($0.1) }
   }
 
-  /// Whether it is an article of a catalog, and not the page of the module.
+  /// Whether it is an article of a catalog, and not the page of the module, or the topics of a type.
   var isArticle: Bool {
     guard let module else { return false }
-    return !path.hasSuffix("/\(module).md")
+    return !path.hasSuffix("/\(module).md") && !path.contains("/Extensions/")
   }
 
   /// The fenced blocks of a language, without indentation.

@@ -1,9 +1,13 @@
+// listing: groups-subclass
 import Procedures
+// end
 import ProcedureTestSupport
 import Testing
 
 // listing: groups-subclass
 final class CountAll: GroupProcedure, @unchecked Sendable {
+  struct NoText: Error {}
+
   private let texts: [String]
 
   init(_ texts: [String]) {
@@ -13,14 +17,25 @@ final class CountAll: GroupProcedure, @unchecked Sendable {
   }
 
   override func execute() {
-    for text in texts { add(child: CountWords(text)) }
+    for text in texts {
+      let count = ResultProcedure(name: "count '\(text)'") {
+        if text.isEmpty { throw NoText() }
+        return text.split(separator: " ").count
+      }
+      add(child: count)
+    }
     super.execute()
   }
 
   var total: Int {
-    children.reduce(0) { sum, child in sum + ((child as? CountWords)?.count ?? 0) }
+    let counts = children.compactMap { try? ($0 as? ResultProcedure<Int>)?.output?.get() }
+    return counts.reduce(0, +)
   }
 }
+// end
+
+// listing: groups-recover
+struct NoNetwork: Error {}
 // end
 
 // listing: groups-spare
@@ -48,9 +63,15 @@ struct GroupListings {
 
   @Test("a subclass adds children")
   func subclass() async {
+    let output = Recorder<Int>()
+    func print(_ number: Int) { output.note(number) }
+    // listing: groups-run
+    let queue = ProcedureQueue()
     let count = CountAll(["to be", "or not to be"])
-    #expect(await queue.run(count) == .succeeded)
-    #expect(count.total == 6)
+    _ = await queue.run(count)
+    print(count.total)  // 6
+    // end
+    #expect(output.events == [6])
   }
 
   @Test("a group's errors name the child")
@@ -58,23 +79,24 @@ struct GroupListings {
     let output = Recorder<String>()
     func print(_ line: String) { output.note(line) }
     // listing: groups-errors
-    let group = CountAll(["to be", ""])
-    _ = await queue.run(group)
-    for case let error as ProcedureError in group.errors where error.code == .child {
-      print("\(error.procedure!): \(error.underlyingErrors[0])")
+    let empty = CountAll(["to be", ""])
+    _ = await queue.run(empty)
+    for case let error as ProcedureError in empty.errors where error.code == .child {
+      print("\(error.procedure!): \(error.underlyingErrors[0])")  // count '': NoText()
     }
     // end
-    #expect(output.events == ["count the words: NoText()"])
+    #expect(output.events == ["count '': NoText()"])
   }
 
   @Test("adding to a group that has finished")
   func late() async {
-    let (group, late) = (GroupProcedure(), CountWords("late"))
     let output = Recorder<String>()
-    func print(_ line: String) { output.note(line) }
-    _ = await queue.run(group)
+    @Sendable func print(_ line: String) { output.note(line) }
+    let count = GroupProcedure()
+    _ = await queue.run(count)
     // listing: groups-late
-    if !group.add(child: late) {
+    let late = BlockProcedure(name: "late") { print("never") }
+    if !count.add(child: late) {  // it has finished
       let outcome = await late.waitUntilFinished()
       print("\(outcome)")
     }
@@ -88,15 +110,13 @@ struct GroupListings {
 
   @Test("stop the rest at the first failure")
   func failFast() async {
-    let steps = [Endless(), BlockProcedure { throw TestError("no space left") }]
     // listing: groups-fail-fast
-    let group = GroupProcedure(children: steps)
-    group.failurePolicy = .cancelRemaining
+    let strict = CountAll(["to be", "", "or not to be"])
+    strict.failurePolicy = .cancelRemaining
+    queue.add(strict)
     // end
     #expect(
-      await queue.run(group).deep == .failed([.child("BlockProcedure", TestError("no space left"))])
-    )
-    #expect(steps[0].isCancelled)
+      await strict.waitUntilFinished().deep == .failed([.child("count ''", CountAll.NoText())]))
   }
 
   @Test("a spare for what failed")
@@ -110,18 +130,17 @@ struct GroupListings {
   func recover() async {
     let output = Recorder<String>()
     @Sendable func print(_ line: String) { output.note(line) }
-    let fetch = BlockProcedure { throw TestError("offline") }
-    let report = BlockProcedure {}
     // listing: groups-recover
-    let group = GroupProcedure(fetch, report)
-    group.recover { group, child, errors in
-      guard child === fetch, !errors.isEmpty else { return errors }
-      group.add(child: BlockProcedure { print("from the cache") })
+    let request = BlockProcedure(name: "request") { throw NoNetwork() }
+    let news = GroupProcedure(name: "news", request)
+    news.recover { news, child, errors in
+      guard child === request, !errors.isEmpty else { return errors }
+      news.add(child: BlockProcedure { print("from the cache") })
       return []
     }
-    queue.add(group)
+    queue.add(news)
     // end
-    #expect(await group.waitUntilFinished() == .succeeded)
+    #expect(await news.waitUntilFinished() == .succeeded)
     #expect(output.events == ["from the cache"])
   }
 
@@ -129,23 +148,23 @@ struct GroupListings {
   func substitute() async throws {
     let output = Recorder<Int>()
     func print(_ number: Int) { output.note(number) }
-    let load = ResultProcedure<String> { throw TestError("offline") }
-    let words = TransformProcedure<String, Int> { $0.split(separator: " ").count }
-    words.injectResult(from: load)
     // listing: groups-substitute
-    let group = GroupProcedure(load, words)
-    group.recover { group, child, errors in
+    let load = ResultProcedure<String>(name: "load") { throw NoNetwork() }
+    let words = TransformProcedure<String, Int> { text in text.split(separator: " ").count }
+    words.injectResult(from: load)
+    let page = GroupProcedure(load, words)
+    page.recover { page, child, errors in
       guard child === load, !errors.isEmpty else { return errors }
       let cached = ResultProcedure { "to be or not to be" }
       words.injectResult(from: cached)  // first: without a dependency it would start
       words.remove(dependency: load)  // else the failure of `load` would cancel it
-      group.add(child: cached)
+      page.add(child: cached)
       return []
     }
-    queue.add(group)
-    print(try await words.value)
+    queue.add(page)
+    print(try await words.value)  // 6
     // end
-    #expect(await group.waitUntilFinished() == .succeeded)
+    #expect(await page.waitUntilFinished() == .succeeded)
     #expect(output.events == [6])
   }
 }

@@ -1,11 +1,32 @@
+// listing: repeat-retry
 import Procedures
+// end
 import ProcedureTestSupport
 import Testing
 
-/// Stands for a server that is busy at first.
-private struct Busy: Error {
+// listing: repeat-retry
+struct Busy: Error {
   let retryAfter: Duration
 }
+
+/// Stands for a request to a server that is often busy.
+nonisolated func request() -> ResultProcedure<String> {
+  ResultProcedure {
+    if Bool.random() { throw Busy(retryAfter: .seconds(1)) }
+    return "answer"
+  }
+}
+// end
+
+// listing: repeat-repeat
+/// Stands for a look at something that changes.
+nonisolated func poll() -> Procedure { BlockProcedure { print("nothing new") } }
+// end
+
+// listing: repeat-statements
+/// Stands for a queue of texts that is empty at some time.
+nonisolated func nextText() -> String? { Bool.random() ? "to be" : nil }
+// end
 
 @Suite("Listings of the guide Repeat and retry")
 struct RepeatListings {
@@ -16,6 +37,7 @@ struct RepeatListings {
     ProcedureQueue(scheduler: scheduler, clock: clock.clock)
   }
 
+  /// In the place of the function at the head: busy twice.
   private func request() -> ResultProcedure<String> {
     ResultProcedure { [requests] in
       if requests.increment() < 3 { throw Busy(retryAfter: .seconds(1)) }
@@ -33,8 +55,9 @@ struct RepeatListings {
 
   @Test("retry")
   func retry() throws {
-    let queue = makeQueue()
+    func ProcedureQueue() -> Procedures.ProcedureQueue { makeQueue() }
     // listing: repeat-retry
+    let queue = ProcedureQueue()
     let answer = RetryProcedure(
       max: 5, wait: .exponential(period: .seconds(1), maximum: .seconds(30)).jittered(by: 0.5)
     ) {
@@ -50,7 +73,7 @@ struct RepeatListings {
   func handler() throws {
     let queue = makeQueue()
     // listing: repeat-handler
-    let answer = RetryProcedure(max: 5, wait: .constant(.seconds(60))) {
+    let polite = RetryProcedure(max: 5, wait: .constant(.seconds(60))) {
       request()
     } retry: { failure, next in
       guard let busy = failure.errors.first as? Busy else { return nil }  // gives up
@@ -58,10 +81,10 @@ struct RepeatListings {
       next.delay = busy.retryAfter
       return next
     }
-    queue.add(answer)
+    queue.add(polite)
     // end
     advance(2)
-    #expect(try answer.output?.get() == "answer")
+    #expect(try polite.output?.get() == "answer")
   }
 
   @Test("repeat")
@@ -84,14 +107,14 @@ struct RepeatListings {
   func limit() {
     let queue = makeQueue()
     // listing: repeat-timeout
-    let answer = RetryProcedure(wait: .fibonacci(period: .seconds(1))) {
+    let limited = RetryProcedure(wait: .fibonacci(period: .seconds(1))) {
       request().timeout(after: .seconds(5))
     }
-    answer.timeout(after: .seconds(20))
-    queue.add(answer)
+    limited.timeout(after: .seconds(20))
+    queue.add(limited)
     // end
     advance(1)
-    #expect(answer.outcome == .succeeded)
+    #expect(limited.outcome == .succeeded)
     #expect(clock.pendingCount == 0)
   }
 
@@ -101,9 +124,9 @@ struct RepeatListings {
     let output = Recorder<String>()
     func print(_ line: String) { output.note(line) }
     // listing: repeat-errors
-    let answer = RetryProcedure(max: 2) { request() }
+    let twice = RetryProcedure(max: 2) { request() }
     do {
-      print(try await queue.value(of: answer))
+      print(try await queue.value(of: twice))
     } catch let error as Busy {
       print("try again in \(error.retryAfter)")
     }
@@ -114,18 +137,16 @@ struct RepeatListings {
   @Test("several statements")
   func statements() {
     let queue = makeQueue()
-    let texts = Counter()
-    @Sendable func next() -> String? { texts.increment() > 2 ? nil : "to be" }
+    let taken = Counter()
+    @Sendable func nextText() -> String? { taken.increment() > 2 ? nil : "to be" }
     // listing: repeat-statements
-    let polling = RepeatProcedure(name: "polls", max: 3) { () -> CountWords? in
-      guard let text = next() else { return nil }
-      let count = CountWords(text)
-      count.name = "count \(text)"
-      return count
+    let texts = RepeatProcedure(max: 3) { () -> BlockProcedure? in
+      guard let text = nextText() else { return nil }
+      return BlockProcedure(name: "count \(text)") { print(text.split(separator: " ").count) }
     }
-    queue.add(polling)
+    queue.add(texts)
     // end
     scheduler.run()
-    #expect(polling.count == 2 && polling.current?.name == "count to be")
+    #expect(texts.count == 2 && texts.current?.name == "count to be")
   }
 }

@@ -1,15 +1,22 @@
+// listing: results-inject
 import Procedures
+// end
 import ProcedureTestSupport
 import Testing
 
-/// Stands for what is wrong with the network.
-private struct Offline: Error {}
+// listing: results-cause
+struct Offline: Error {}
 
-/// Stands for what is downloaded.
-private struct Page: Sendable {
+/// Stands for a request while there is no network.
+nonisolated func load() throws -> String { throw Offline() }
+// end
+
+// listing: results-via
+struct Page: Sendable {
   let text: String
   let language: String?
 }
+// end
 
 // listing: results-subclass
 final class LongestWord: Procedure, InputProcedure, OutputProcedure, @unchecked Sendable {
@@ -57,6 +64,7 @@ struct ResultListings {
     let output = output
     func print(_ item: Any) { output.note("\(item)") }
     // listing: results-inject
+    let queue = ProcedureQueue()
     let text = ResultProcedure { "to be or not to be" }
     let count = TransformProcedure<String, Int> { text in text.split(separator: " ").count }
     count.injectResult(from: text)
@@ -68,22 +76,27 @@ struct ResultListings {
 
   @Test("closures between the two")
   func via() async throws {
-    let page = ResultProcedure { Page(text: "to be", language: "en") }
-    let (longest, names) = (LongestWord(), LongestWord())
-    let upload = CountWords("to be")
+    let output = output
+    @Sendable func print(_ line: String) { output.note(line) }
     // listing: results-via
-    longest.injectResult(from: page) { page in page.text }
+    let article = ResultProcedure { Page(text: "to be", language: "en") }
+    let word = LongestWord()
+    word.injectResult(from: article) { page in page.text }
+
     let language = TransformProcedure<Page, String?> { page in page.language }
-    language.injectResult(from: page)
-    names.injectResult(from: language)  // nil cancels `names`
-    upload.inject(dependency: page) { upload, page, errors in
+    language.injectResult(from: article)
+    let name = LongestWord()
+    name.injectResult(from: language)  // nil cancels `name`
+
+    let upload = BlockProcedure(name: "nothing yet") { upload in print(upload.name) }
+    upload.inject(dependency: article) { upload, article, errors in
       upload.name = errors.isEmpty ? "upload" : "upload what there is"
     }
+    queue.add(article, word, language, name, upload)
     // end
-    queue.add(page, longest, language, names, upload)
-    #expect(try await longest.value == "to")
+    #expect(try await word.value == "to")
     #expect(await upload.waitUntilFinished() == .succeeded)
-    #expect(upload.name == "upload")
+    #expect(output.events == ["upload"])
     await queue.waitUntilAllFinished()
   }
 
@@ -99,11 +112,11 @@ struct ResultListings {
     let output = output
     func print(_ item: Any) { output.note("\(item)") }
     // listing: results-sequences
-    let words = ResultProcedure { ["to", "be", "or", "not"] }
-    let lengths = words.map { word in word.count }
-    let long = words.filter { word in word.count > 2 }
+    let list = ResultProcedure { ["to", "be", "or", "not"] }
+    let lengths = list.map { word in word.count }
+    let long = list.filter { word in word.count > 2 }
     let total = lengths.reduce(0) { sum, length in sum + length }
-    queue.add(words, lengths, long, total)
+    queue.add(list, lengths, long, total)
     print(try await long.value)
     print(try await total.value)
     // end
@@ -121,10 +134,10 @@ struct ResultListings {
     queue.add(book)
     print(try await book.value)
 
-    let longest = BatchProcedure { LongestWord() }
-    longest.maxConcurrentChildCount = 2
-    longest.input = ["to be", "or not"]
-    print(try await queue.value(of: longest))
+    let longestWords = BatchProcedure { LongestWord() }
+    longestWords.maxConcurrentChildCount = 2
+    longestWords.input = ["to be", "or not"]
+    print(try await queue.value(of: longestWords))
     // end
     #expect(output.events == ["[\"page 1\", \"page 2\", \"page 3\"]", "[\"to\", \"not\"]"])
   }
@@ -133,7 +146,6 @@ struct ResultListings {
   func cause() async throws {
     let output = output
     func print(_ item: Any) { output.note("\(item)") }
-    @Sendable func load() throws -> String { throw Offline() }
     // listing: results-cause
     let page = ResultProcedure { try load() }
     let words = TransformProcedure<String, Int> { text in text.split(separator: " ").count }
@@ -153,14 +165,14 @@ struct ResultListings {
     let output = output
     func print(_ item: Any) { output.note("\(item)") }
     // listing: results-several
-    let text = ResultProcedure { "ab" }
-    let count = ResultProcedure { 3 }
+    let syllable = ResultProcedure { "ab" }
+    let times = ResultProcedure { 3 }
     let repeated = TransformProcedure<(String, Int), String> { input in
-      let (text, count) = input
-      return String(repeating: text, count: count)
+      let (syllable, times) = input
+      return String(repeating: syllable, count: times)
     }
-    repeated.injectResult(from: text, count)
-    queue.add(text, count, repeated)
+    repeated.injectResult(from: syllable, times)
+    queue.add(syllable, times, repeated)
     print(try await repeated.value)
     // end
     #expect(output.events == ["ababab"])
