@@ -139,6 +139,11 @@ import Testing
     }
     #expect(message(of: group).contains("of group 'narrow' must be at least 1, not -1"))
     #expect(message(of: group).contains("leave it out, or .max, for no limit"))
+    let feed = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = ProcedureFeed(into: ProcedureQueue(name: "narrow"), atMost: 0)
+    }
+    #expect(
+      message(of: feed).contains("of queue 'narrow' with room for 0 procedures would add nothing"))
   }
 
   private func message(of result: ExitTest.Result?) -> String {

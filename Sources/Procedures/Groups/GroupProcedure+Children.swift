@@ -54,11 +54,13 @@ extension GroupProcedure {
     switch relation {
     case .part:
       let named = beginning.named(after: child.name).filter { !isOwnCycle($0) }
-      let new: [any Error] = childResults.withLock { results in
+      let keepsAll = named.isEmpty || keepsFinishedChildren
+      let (new, released): ([any Error], ChildResults?) = childResults.withLock { results in
         let new = named.filter { results.isNew($0) }
         results.errors += new
-        return new
+        return (new, keepsAll ? nil : results.forgetEarlier())
       }
+      _ = released
       cancelRemaining(after: child, new.first)
     case .whole, .wholeSoFar:
       // An attempt that ended only because of the group leaves the errors of the one before.
@@ -105,6 +107,22 @@ extension GroupProcedure {
 }
 
 extension ChildResults {
+  /// How many errors a group keeps that does not keep its finished children.
+  private static let mostKept = 100
+
+  /// Forgets the errors of children that failed long ago.
+  ///
+  /// - Returns: what is to be released without the lock.
+  fileprivate mutating func forgetEarlier() -> ChildResults? {
+    let (surplus, oldCycles) = (errors.count - Self.mostKept, cycles.count - Self.mostKept)
+    guard surplus > 0 || oldCycles > 0 else { return nil }
+    var forgotten = ChildResults()
+    forgotten.errors = Array(errors.prefix(max(surplus, 0)))
+    errors.removeFirst(max(surplus, 0))
+    cycles.removeFirst(max(oldCycles, 0))
+    return forgotten
+  }
+
   /// Whether it is no wait that was reported before.
   fileprivate mutating func isNew(_ error: any Error) -> Bool {
     guard let cycle = (error.fromChild as? ProcedureError)?.cycle, !cycle.isEmpty else {

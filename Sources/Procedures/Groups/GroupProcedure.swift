@@ -113,8 +113,8 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
   /// Whether `children` keeps finished children; default true.
   ///
   /// Set it to false on a group that lives long and is given children without end: then each goes when
-  /// it has finished. May be set at any time; those that finished before go at once, and do not come
-  /// back.
+  /// it has finished, and of the errors of children only the newest hundred are kept. May be set at any time; those
+  /// that finished before go at once, and do not come back.
   public final var keepsFinishedChildren: Bool {
     get { list.keepsFinishedChildren }
     set { list.keepsFinishedChildren = newValue }

@@ -69,11 +69,14 @@ final class FinishWaiters: Attachment, @unchecked Sendable {
   var count: Int { waiters.count }
   var all: [FinishWaiter] { waiters.elements(of: order) }
 
+  /// Takes the first out, to be resumed without the lock.
+  func takeFirst() -> FinishWaiter? { waiters.popFirst(from: &order) }
+
   /// Takes all out, to be resumed without the lock. A place that one of them had is never another's.
   func takeAll() -> [FinishWaiter] {
     var all: [FinishWaiter] = []
     all.reserveCapacity(count)
-    while let waiter = waiters.popFirst(from: &order) { all.append(waiter) }
+    while let waiter = takeFirst() { all.append(waiter) }
     return all
   }
 }

@@ -196,6 +196,42 @@ public final class ProcedureQueue: Sendable {
     return await list.waitUntilEmpty()
   }
 
+  /// Closes the queue, gives the procedures on it some time to finish, cancels what is left, and waits until that has
+  /// finished too.
+  ///
+  /// ```swift
+  /// await queue.drain(grace: .seconds(20))   // as when the system asks the program to end
+  /// ```
+  ///
+  /// The time is the queue's clock's; at zero or less they are cancelled at once. All that is left reads cancelled
+  /// before the cancel of any is delivered, with the reason `.deadlineExceeded` and no errors; what running groups are
+  /// given after that is cancelled as well. A suspended queue is not resumed, so that what it holds back is cancelled in
+  /// the end.
+  ///
+  /// Cancelling the waiting task ends the grace and the wait: what is left is cancelled before this returns. So a
+  /// procedure that does not react to its cancel keeps the program no longer than that allows:
+  ///
+  /// ```swift
+  /// try await withTask(cancelledBy: .timeout(.seconds(25))) { await queue.drain(grace: .seconds(20)) }
+  /// ```
+  ///
+  /// - Returns: false if the waiting task was cancelled before all had finished.
+  @discardableResult
+  public func drain(grace: Duration) async -> Bool {
+    close()
+    let end = CancellationTokenSource()
+    let registration = end.token.onCancel { [list, token = end.token] in
+      Procedure.cancel(list, errors: [], reason: token.reason ?? .requested)
+    }
+    defer { registration.unregister() }
+    end.cancel(after: grace, clock: list.context.clock)
+    return await withTaskCancellationHandler {
+      await list.waitUntilEmpty()
+    } onCancel: {
+      end.cancel(.taskCancelled)
+    }
+  }
+
   /// Cancels every procedure that has not finished. Those added later are not affected.
   ///
   /// All of them read cancelled before the cancel of any is delivered: none starts because another

@@ -1,5 +1,6 @@
 import Procedures
 import ProcedureTestSupport
+import ProceduresTesting
 import Testing
 
 @Suite struct ClosingTests {
@@ -189,5 +190,66 @@ import Testing
     queue.add(TracedProcedure())
     scheduler.run()
     #expect(delegate.events.events == ["will add", "did add", "did finish", "will add"])
+  }
+
+  @Test(
+    "Q8: drain(grace:) gives what is there so much time, then cancels the rest and waits for it")
+  func grace() throws {
+    try ProcedureSimulation.explore(seeds: 0..<50) { simulation in
+      let queue = simulation.makeQueue(name: "jobs", maxConcurrentProcedureCount: 2)
+      let (short, long) = (DelayProcedure(by: .seconds(1)), DelayProcedure(by: .seconds(100)))
+      let (waiting, child) = (DelayProcedure(by: .seconds(100)), DelayProcedure(by: .seconds(100)))
+      waiting.add(dependency: long)
+      queue.add(short, long, waiting, GroupProcedure(child))
+      let drain = AsyncResultProcedure { await queue.drain(grace: .seconds(5)) }
+      simulation.makeQueue(name: "main").add(drain)
+      try simulation.run()
+      try simulation.expect(simulation.elapsed == .seconds(5), "took \(simulation.elapsed)")
+      try simulation.expect(short.outcome == .succeeded, "it had the time")
+      for rest in [long, waiting, child] {
+        try simulation.expect(rest.outcome == .cancelled([]), "\(rest)")
+      }
+      try simulation.expect(try drain.output?.get() == true && queue.count == 0, "not drained")
+      try simulation.expect(!queue.add(BlockProcedure {}), "is closed")
+    }
+  }
+
+  @Test("Q8: a drain with grace that is not used cancels nothing, and leaves nothing behind")
+  func unusedGrace() async {
+    let queue = ProcedureQueue()
+    let quick = BlockProcedure {}
+    queue.add(quick)
+    #expect(await queue.drain(grace: .seconds(Int64.max)))
+    #expect(quick.outcome == .succeeded)
+    #expect(await queue.drain(grace: .zero))
+  }
+
+  @Test("Q8: without any grace all is cancelled at once, also what a suspended queue holds back")
+  func noGrace() async {
+    for grace in [Duration.zero, .seconds(-1), .seconds(Int64.min)] {
+      let queue = ProcedureQueue()
+      queue.isSuspended = true
+      let (held, late) = (TracedProcedure("held"), TracedProcedure("late"))
+      queue.add(held)
+      #expect(await queue.drain(grace: grace))
+      #expect(held.outcome == .cancelled([]) && !held.trace.events.contains("held execute"))
+      queue.diagnosticsHandler = { _ in }
+      #expect(!queue.add(late))
+    }
+  }
+
+  @Test(
+    "Q8: the cancel of the task that drains ends the grace and the wait: what is left is cancelled")
+  func cancelledGrace() async {
+    let queue = ProcedureQueue()
+    let stubborn = TracedProcedure("stubborn", end: .whenTold)
+    queue.add(stubborn)
+    while !stubborn.isExecuting { await Task.yield() }
+    let drain = Task { await queue.drain(grace: .seconds(3_600)) }
+    drain.cancel()
+    #expect(await drain.value == false)
+    #expect(stubborn.isCancelled && !stubborn.isFinished)
+    stubborn.finish()
+    #expect(await queue.drain())
   }
 }

@@ -28,6 +28,8 @@ extension ProcedureError {
     public static let groupFinished = Code(rawValue: "groupFinished")
     /// It was added to a queue that had been closed, and so never ran.
     public static let queueClosed = Code(rawValue: "queueClosed")
+    /// There was no room for it in the feed that it was offered to, and so it never ran. See `ProcedureFeed`.
+    public static let queueFull = Code(rawValue: "queueFull")
     /// A child of a group ended with the underlying error. Never nested, however deep the child. See `path`.
     public static let child = Code(rawValue: "child")
     /// A dependency failed, with the underlying errors, and had to succeed.

@@ -20,6 +20,9 @@ extension ProcedureError: CustomStringConvertible {
     case .queueClosed:
       "It was added to \(procedure.map { "queue '\($0)'" } ?? "a queue"), which had been closed; add it "
         + "before close()."
+    case .queueFull:
+      "There was no room for it in a feed of \(procedure.map { "queue '\($0)'" } ?? "a queue"); await add(_:) to "
+        + "wait for room, or offer it again later."
     case .child:
       (path.isEmpty ? "A child" : "Child '\(path.joined(separator: " › "))'") + because
     case .dependencyFailed:

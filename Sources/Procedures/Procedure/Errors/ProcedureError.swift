@@ -148,6 +148,8 @@ extension ProcedureError {
 
   static func queueClosed(_ name: String) -> Self { Self(.queueClosed, of: name) }
 
+  static func queueFull(_ name: String) -> Self { Self(.queueFull, of: name) }
+
   static func child(_ name: String, _ error: any Error) -> Self {
     Self(.child, of: name, because: [error])
   }

@@ -1,0 +1,162 @@
+internal import ProcedurePrimitives
+
+/// Adds procedures to a queue while there is room: at most so many of them are pending or running at a time.
+///
+/// ```swift
+/// let jobs = ProcedureFeed(into: queue, atMost: 100)
+/// for await request in requests {
+///   if !jobs.addIfRoom(Job(request)) { request.answer(.busy) }
+/// }
+/// ```
+///
+/// A queue takes whatever it is given. What makes procedures faster than they run therefore fills the memory; a feed
+/// has it wait, or refuses. To feed one sequence, `queue.add(_:atMost:)` is enough.
+///
+/// A procedure takes its place when it is added, and gives it back when it has finished, after its DidFinish
+/// observers, however it ends. Only what is added through the feed counts: not what other callers add to the
+/// queue, nor what a procedure produces, nor the children of a group. Several feeds of one queue each have their own
+/// room.
+///
+/// Whatever is not added, because the task that waits was cancelled, there was no room, or the queue is closed, is
+/// cancelled and finishes without executing: whoever waits for it or depends on it goes on.
+///
+/// ## Ordering
+/// Those that wait for room get it in the order in which they came. Offer a procedure after those that it depends
+/// on: with all places taken by procedures that wait for it, it would never be added.
+///
+/// ## Cancellation
+/// Cancelling the task that waits ends its wait. What was added before goes on.
+///
+/// ## Thread safety
+/// Everything may be called from any thread and task, any number of them at once. A procedure of the queue should not
+/// wait for room there: it keeps its own slot meanwhile.
+///
+/// ## Cost
+/// About a microsecond for a procedure beside that of adding it.
+public final class ProcedureFeed: Sendable {
+  /// Where it adds procedures. The feed keeps it.
+  public let queue: ProcedureQueue
+
+  /// How many unfinished procedures it lets in.
+  public let limit: Int
+
+  private let room: Room
+
+  /// Makes a feed without procedures.
+  ///
+  /// - Parameters:
+  ///   - queue: where it adds them.
+  ///   - limit: how many of them may be unfinished at a time: at least 1.
+  public init(into queue: ProcedureQueue, atMost limit: Int) {
+    guard limit > 0 else {
+      stopBecauseOfMisuse(
+        "A feed of queue '\(queue.name)' with room for \(limit) procedures would add nothing. "
+          + "Give it room for one at least.")
+    }
+    self.queue = queue
+    self.limit = limit
+    room = Room(for: limit)
+  }
+
+  /// How many procedures have a place: those that were added and have not finished.
+  public var count: Int { room.taken }
+
+  /// Waits until there is room, and adds a procedure.
+  ///
+  /// - Returns: false if the waiting task is cancelled, or the queue closed: then the procedure is cancelled, and
+  ///   finishes without executing.
+  @discardableResult
+  public func add(_ procedure: Procedure) async -> Bool {
+    guard await room.take() else {
+      procedure.cancel(because: .taskCancelled)
+      queue.add(procedure)
+      return false
+    }
+    return addInPlace(procedure)
+  }
+
+  /// Adds a procedure if there is room now.
+  ///
+  /// - Returns: false if there is none: then the procedure is cancelled with `ProcedureError.Code.queueFull`, and
+  ///   finishes without executing. False also if the queue is closed.
+  @discardableResult
+  public func addIfRoom(_ procedure: Procedure) -> Bool {
+    guard room.takeIfFree() else {
+      procedure.cancel(withError: ProcedureError.queueFull(queue.name))
+      queue.add(procedure)
+      return false
+    }
+    return addInPlace(procedure)
+  }
+
+  /// Blocks the calling thread until there is room, and adds a procedure: for what is not `async`.
+  ///
+  /// ```swift
+  /// while let line = readLine() { jobs.blockUntilAdded(Job(line)) }
+  /// ```
+  ///
+  /// Must not be called from what keeps a place, nor on the main thread if something of that needs the main actor.
+  ///
+  /// - Returns: false if the queue is closed; see `add(_:)`.
+  @available(*, noasync, message: "await add(_:) instead")
+  @discardableResult
+  public func blockUntilAdded(_ procedure: Procedure) -> Bool {
+    room.take { semaphore in
+      semaphore.wait(
+        in: "blockUntilAdded(_:)", instead: "await add(_:)", for: queue.procedures)
+    }
+    return addInPlace(procedure)
+  }
+
+  /// Adds the procedures of a sequence, one after another, each when there is room.
+  ///
+  /// ```swift
+  /// await feed.add(files.lazy.map { Compress($0) })
+  /// ```
+  ///
+  /// The sequence is asked for the next one only when there is room for it; so with `lazy.map` none is made before.
+  /// It returns when the sequence has ended, for which it needs room once more; not when the procedures have finished.
+  /// When the task is cancelled, or the queue closed, it returns as well.
+  public func add<Procedures: Sequence>(_ procedures: Procedures) async
+  where Procedures.Element: Procedure {
+    var iterator = procedures.makeIterator()
+    while await waitForRoom() {
+      guard let next = iterator.next(), await add(next) else { return }
+    }
+  }
+
+  /// Adds the procedures of an asynchronous sequence, one after another, each when there is room.
+  ///
+  /// ```swift
+  /// try await feed.add(socket.requests.map { Answer($0) })
+  /// ```
+  ///
+  /// The sequence is asked for the next one only when there is room for it, and keeps no place while it has none. An
+  /// element that comes when the task has been cancelled is cancelled, and finishes.
+  ///
+  /// - Throws: the error of the sequence. What was added before goes on.
+  public func add<Procedures: AsyncSequence>(
+    _ procedures: Procedures
+  ) async throws(Procedures.Failure) where Procedures.Element: Procedure {
+    var iterator = procedures.makeAsyncIterator()
+    while await waitForRoom() {
+      guard let next = try await iterator.next(isolation: #isolation), await add(next) else {
+        return
+      }
+    }
+  }
+
+  /// - Returns: false if the task is cancelled.
+  private func waitForRoom() async -> Bool {
+    guard await room.take() else { return false }
+    // Not kept while the sequence is asked: that may take long, and others use the feed.
+    room.giveBack()
+    return true
+  }
+
+  /// Adds one that has a place.
+  private func addInPlace(_ procedure: Procedure) -> Bool {
+    procedure.read { core in core.attachments.with(RoomPlace.self) { $0.room = room } }
+    return queue.add(procedure)
+  }
+}

@@ -1,0 +1,86 @@
+internal import Dispatch
+internal import ProcedurePrimitives
+
+/// Places for so many unfinished procedures, and what waits for one, in order.
+///
+/// A procedure that has a place gives it back when it has finished, however it ends: see `RoomPlace`.
+///
+/// | event     | places are free                       | all are taken                            |
+/// |-----------|---------------------------------------|------------------------------------------|
+/// | take      | takes one                             | waits, or is refused                     |
+/// | give back | one more is free                      | goes to the first that waits, if any     |
+///
+/// Invariant: while one waits, all places are taken.
+final class Room: Sendable {
+  private struct State: Sendable {
+    let limit: Int
+    var taken = 0
+    let waiting = FinishWaiters()
+
+    mutating func take() -> Bool {
+      guard taken < limit else { return false }
+      taken += 1
+      return true
+    }
+  }
+
+  private let state: Locked<State>
+
+  init(for limit: Int) {
+    state = Locked(State(limit: limit))
+  }
+
+  /// How many places are taken.
+  var taken: Int { state.withLock { $0.taken } }
+
+  /// Takes a place, if one is free.
+  func takeIfFree() -> Bool { state.withLock { $0.take() } }
+
+  /// Takes a place, and waits for it if none is free.
+  ///
+  /// - Returns: false if the task that calls is cancelled: then it has none.
+  func take() async -> Bool {
+    await FinishWaiter.wait { task in
+      state.withLock { state in
+        // Under the lock: a cancel that comes later finds the task among those that wait.
+        if Task.isCancelled { return false }
+        if state.take() { return true }
+        state.waiting.append(task)
+        return nil
+      }
+    } leaving: { place in
+      state.withLock { $0.waiting.remove(at: place) }
+    }
+  }
+
+  /// Takes a place, and blocks the thread until it has one.
+  ///
+  /// - Parameter block: does the blocking.
+  func take(blockingWith block: (DispatchSemaphore) -> Void) {
+    let semaphore = DispatchSemaphore(value: 0)
+    let isTaken = state.withLock { state in
+      if state.take() { return true }
+      state.waiting.append(.thread(semaphore))
+      return false
+    }
+    if !isTaken { block(semaphore) }
+  }
+
+  /// Frees a place, or hands it to the first that waits.
+  func giveBack() {
+    let next = state.withLock { state in
+      let next = state.waiting.takeFirst()
+      if next == nil { state.taken -= 1 }
+      return next
+    }
+    next?.resume()
+  }
+}
+
+/// The place that a procedure has in a room.
+final class RoomPlace: Attachment, @unchecked Sendable {
+  @safe @exclusivity(unchecked) var room: Room?
+
+  /// Before it leaves its list: who waits until the queue is empty finds the place free.
+  override func procedureDidLeave() { room?.giveBack() }
+}

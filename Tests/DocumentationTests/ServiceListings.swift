@@ -1,0 +1,123 @@
+#if os(macOS) || os(Linux)
+  import ProceduresProcess
+  import ProcedureTestSupport
+  import Testing
+
+  private final class Thumbnail: Procedure, @unchecked Sendable {
+    static let count = Counter()
+
+    init(_ picture: Int) { super.init() }
+
+    override func execute() {
+      Self.count.increment()
+      finish()
+    }
+  }
+
+  private final class Store: Procedure, @unchecked Sendable {
+    let upload: Message
+
+    init(_ upload: Message) {
+      self.upload = upload
+      super.init()
+    }
+
+    override func execute() {
+      upload.answers.increment()
+      finish()
+    }
+  }
+
+  private final class Answer: Procedure, @unchecked Sendable {
+    let request: Message
+
+    init(_ request: Message) {
+      self.request = request
+      super.init()
+    }
+
+    override func execute() {
+      request.answers.increment()
+      finish()
+    }
+  }
+
+  private struct Message: Sendable {
+    let answers: Counter
+    let refusals: Counter
+
+    func refuse() { refusals.increment() }
+  }
+
+  @Suite("Listings of the guide Services and pipelines", .timeLimit(.minutes(1)))
+  struct ServiceListings {
+    private let message = Message(answers: Counter(), refusals: Counter())
+
+    private func messages(_ count: Int) -> AsyncStream<Message> {
+      let (messages, input) = AsyncStream.makeStream(of: Message.self)
+      for _ in 0..<count { input.yield(message) }
+      input.finish()
+      return messages
+    }
+
+    @Test("Q2: a sequence is fed to a queue")
+    func feeding() async {
+      let (pictures, queue) = (0..<100, ProcedureQueue())
+      // listing: service-feed
+      await queue.add(pictures.lazy.map { Thumbnail($0) }, atMost: 16)
+      // end
+      // listing: service-feed-all
+      let thumbnails = AsyncProcedure {
+        await withProcedureQueue(maxConcurrentProcedureCount: 4) { queue in
+          await queue.add(pictures.lazy.map { Thumbnail($0) }, atMost: 16)
+        }
+      }
+      // end
+      await queue.waitUntilAllFinished()
+      #expect(await queue.run(thumbnails) == .succeeded)
+      #expect(Thumbnail.count.value == 200)
+    }
+
+    @Test("Q2: an asynchronous sequence is fed to a queue")
+    func feedingAsynchronously() async throws {
+      let (uploads, input) = AsyncThrowingStream.makeStream(of: Message.self)
+      for _ in 0..<100 { input.yield(message) }
+      input.finish()
+      let queue = ProcedureQueue()
+      // listing: service-feed-async
+      try await queue.add(uploads.map { Store($0) }, atMost: 8)
+      // end
+      await queue.waitUntilAllFinished()
+      #expect(message.answers.value == 100)
+    }
+
+    @Test("Q2: what finds no room is refused")
+    func refusing() async {
+      let (requests, queue) = (messages(1_500), ProcedureQueue())
+      queue.isSuspended = true
+      // listing: service-refuse
+      let jobs = ProcedureFeed(into: queue, atMost: 1_000)
+      for await request in requests {
+        if !jobs.addIfRoom(Answer(request)) { request.refuse() }
+      }
+      // end
+      queue.isSuspended = false
+      await queue.waitUntilAllFinished()
+      #expect(message.answers.value == 1_000 && message.refusals.value == 500)
+    }
+
+    @Test("Q8: a service ends in order")
+    func ending() async {
+      let requests = messages(100)
+      // listing: service-end
+      let queue = ProcedureQueue(name: "service")
+      let stop = CancellationToken.signals(.interrupt, .terminate)
+      try? await withTask(cancelledBy: stop) {
+        await queue.add(requests.map { Answer($0) }, atMost: 100)
+      }
+      await queue.drain(grace: .seconds(20))
+      // end
+      #expect(message.answers.value == 100)
+    }
+  }
+#endif
