@@ -45,9 +45,9 @@ class Dependency: @unchecked Sendable {
   /// How many may still be entered after this before the row is searched for revoked ones.
   @safe @exclusivity(unchecked) fileprivate final var patience: UInt32 = 0
   @safe @exclusivity(unchecked) private final var dependent: Procedure?
-  /// The one that was added to the dependent before this.
+  /// The dependency that was added to the dependent before this one.
   @safe @exclusivity(unchecked) fileprivate final var nextOfDependent: Dependency?
-  /// The one that was entered at the dependency before this.
+  /// The dependency that was entered at the other end before this one.
   @safe @exclusivity(unchecked) fileprivate final var nextOfDependency: Dependency?
 
   init(on dependency: Procedure, requiring requirement: DependencyRequirement = .any) {
@@ -200,7 +200,7 @@ struct Dependencies: Sendable {
   /// One has handed over what it had to, and is not needed any more. Of many, so as not to search a long row for each,
   /// some leave with the last.
   ///
-  /// - Returns: what is to be released without the lock: a closure may keep the user's values.
+  /// - Returns: the caller releases it without the lock: a closure may keep the user's values.
   mutating func forget(_ done: Dependency, isLast: Bool) -> Dependencies {
     isLast ? take { $0.isDone } : take(amongLatest: Self.fewest) { $0 === done }
   }
@@ -263,7 +263,7 @@ struct Dependencies: Sendable {
   }
 }
 
-/// What depends on one procedure: a row that is linked through them, the latest first. It owns them.
+/// The dependencies on one procedure: a row that is linked through them, the latest first. It owns them.
 ///
 /// Guarded by that procedure's lock. The same links hold those together that an enqueued procedure is about to enter.
 struct Dependents: Sendable {
@@ -300,7 +300,7 @@ struct Dependents: Sendable {
 
   /// Adds one, unless it has been revoked.
   ///
-  /// - Returns: what is to be released without the lock.
+  /// - Returns: the caller releases it without the lock.
   @inline(__always)
   fileprivate mutating func enter(_ new: consuming Dependency) -> Dependents {
     var patience = latest?.patience ?? Self.patience

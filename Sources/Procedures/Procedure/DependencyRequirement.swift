@@ -31,7 +31,7 @@ extension DependencyRequirement {
 }
 
 extension Procedure {
-  /// Why one that needs this to have succeeded cannot run; nil if it did, or has not finished.
+  /// Why a dependent that requires success cannot run; nil after a success, or before the end.
   @usableFromInline final var shortfall: ProcedureError? {
     switch outcome {
     case .succeeded, nil: nil

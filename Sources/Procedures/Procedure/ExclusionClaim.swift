@@ -1,4 +1,4 @@
-/// What one procedure excludes others from, and what it has asked for. Guarded by its lock.
+/// The categories of one procedure, and its request for them. Guarded by its lock.
 final class ExclusionClaim: @unchecked Sendable {
   @safe @exclusivity(unchecked) private var limits: [ExclusionLimit] = []
   /// Where each category is in `limits`, if there are many.
@@ -14,7 +14,7 @@ final class ExclusionClaim: @unchecked Sendable {
     }
     for limit in new {
       if let known = index(of: limit.category) {
-        // Of two counts that one procedure names, the lower is kept.
+        // If one procedure names two counts, the lower one is kept.
         limits[known] = limits[known].merged(with: limit)
       } else {
         indices?[limit.category] = limits.count
@@ -31,7 +31,7 @@ final class ExclusionClaim: @unchecked Sendable {
     return indices?[category]
   }
 
-  /// What the procedure asks for, now that nothing else is missing.
+  /// The procedure's request, now that nothing else is missing.
   func makeRequest(
     for procedure: Procedure, in list: ReadyList, priority: ProcedurePriority
   ) -> ExclusionRequest {
@@ -53,7 +53,7 @@ final class ExclusionClaim: @unchecked Sendable {
 }
 
 extension ExclusionRequest {
-  /// The one that asks.
+  /// The procedure that asks.
   var procedure: Procedure {
     guard let procedure = owner as? Procedure else { stopAsForeign() }
     return procedure

@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import ProcedurePrimitives
 
-/// What waits for a procedure to finish, or for a list to have no members.
+/// Waits for a procedure to finish, or for a list to have no members.
 enum FinishWaiter: Sendable {
   case task(CheckedContinuation<Bool, Never>)
   case thread(DispatchSemaphore)
@@ -19,8 +19,8 @@ enum FinishWaiter: Sendable {
   /// Returns when the task that calls is resumed, or cancelled.
   ///
   /// - Parameters:
-  ///   - enter: adds the task to those that wait, unless it returns the answer.
-  ///   - leave: takes it out of those that wait; nil if it is not among them.
+  ///   - enter: adds the task to the waiters, unless it returns the answer.
+  ///   - leave: takes it out of the waiters; nil if it is not among them.
   /// - Returns: false if the task was cancelled before.
   static func wait(
     entering enter: (WaitingTask) -> Bool?,
@@ -40,7 +40,7 @@ enum FinishWaiter: Sendable {
 
 /// A task that is to wait.
 struct WaitingTask {
-  /// Where it is among those that wait. Guarded by their lock.
+  /// Its place among the waiters. Guarded by their lock.
   final class Place: @unchecked Sendable {
     @safe @exclusivity(unchecked) fileprivate var key: SlabKey?
   }

@@ -3,7 +3,7 @@ protocol PendingConditions: AnyObject, Sendable {
   /// The condition that is evaluated, or is to be next; nil if none is left.
   var currentName: String? { get }
 
-  /// Whether one that is left to be evaluated is so on the main actor.
+  /// Whether one of the conditions left to evaluate is on the main actor.
   var needsMainActor: Bool { get }
 
   /// Which evaluation is waited for; nil if none is.

@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// What a procedure has begun when it executed, and the worker goes on with when the turn is over.
+/// Work that a procedure has begun in `execute()`, with which the worker goes on after the turn.
 enum Begun: Sendable {
   /// A task, whose first step it is.
   case task(ProcedureTask)
@@ -12,7 +12,7 @@ extension Procedure {
   /// A group has executed, and this worker can go on with its children, unless more of the turn runs user code, which
   /// may block: then they get another one.
   ///
-  /// - Returns: what is left of the turn; nil if it is over.
+  /// - Returns: the rest of the turn; nil if it is over.
   @inline(never)
   final func stepAfterBeginning(
     _ children: ReadyList, on worker: Worker, _ detail: inout NextStep.Detail

@@ -177,7 +177,7 @@ extension Procedure {
     return (mark.isFirst, mark.isCancelled)
   }
 
-  /// What the children of groups are cancelled with.
+  /// The errors with which the children of groups are cancelled.
   private static func errorsOfChildren(
     of marked: [Procedure], cancelledWith errors: [any Error]
   ) -> [any Error] {
@@ -185,7 +185,7 @@ extension Procedure {
     return [ProcedureError.parentCancelled(marked.count == 1 ? marked[0].name : nil, errors)]
   }
 
-  /// Cancels what is in `list`, however deep, and what is added to it later.
+  /// Cancels the present and later members of `list`, however deep.
   static func cancel(
     _ list: ReadyList, errors: [any Error], reason: CancellationReason
   ) {
@@ -271,14 +271,14 @@ extension Procedure: CancellationFollower {
         rest: mark.isFirst ? .delivery : .nothing))
   }
 
-  /// Second part of a cancel, of one that was marked as one of many.
+  /// Second part of a cancel, for a procedure that was marked as one of many.
   package final func deliverCancel(_ reason: CancellationReason) {
     carryOut(update { $0.tell() }, reason)
   }
 }
 
 extension CancellationReason {
-  /// What a procedure is cancelled with that a token cancels.
+  /// The errors with which a token cancels a procedure.
   fileprivate func errors(of name: @autoclosure () -> String) -> [any Error] {
     switch self {
     case .requested, .taskCancelled: []
@@ -288,7 +288,7 @@ extension CancellationReason {
   }
 }
 
-/// What is left to be done of a cancel that has been marked.
+/// The rest of a cancel that has been marked.
 private enum Telling: Sendable {
   case fire(CancellationTokenSource)
   case requestTurn(ReadyList)
@@ -323,7 +323,7 @@ extension ProcedureCore {
     return machine.post(.deliver) == .turn ? .requestTurn(home ?? .detached) : .done
   }
 
-  /// First part of a cancel. True if this is the one that counts.
+  /// First part of a cancel. True if this one has effect.
   mutating func mark(
     _ procedure: Procedure, errors: [any Error], reason: CancellationReason
   ) -> Bool {

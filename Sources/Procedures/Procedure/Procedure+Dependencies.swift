@@ -50,7 +50,7 @@ extension Procedure {
     return addLate(new)
   }
 
-  /// Adds a dependency to one that is on a queue already, or was cancelled.
+  /// Adds a dependency to a procedure that is on a queue already, or was cancelled.
   @inline(never)
   private func addLate(_ new: consuming Dependency) -> Bool {
     enum Next: Sendable {
@@ -105,8 +105,8 @@ extension Procedure {
 
   /// Takes a dependency back. Without effect once it finished, or this procedure started.
   ///
-  /// If it was the last one that is missing, this procedure may start before the call returns. So to replace a
-  /// dependency of one that is on a queue, add the new one first:
+  /// If no other one is missing, this procedure may start before the call returns. So to replace a
+  /// dependency of a procedure on a queue, add the new one first:
   ///
   /// ```swift
   /// report.add(dependency: cached)

@@ -10,7 +10,7 @@ extension Procedure {
   ///
   /// - Parameter isHeldBack: whether `dependencyFinished()` must be called once more before it may
   ///   start.
-  /// - Parameter role: as what it is added to a queue.
+  /// - Parameter role: its role on the queue.
   /// - Parameter isInBatch: whether `list.complete(_:)` must be called before it may start.
   /// - Returns: whether the list took it. If not, `end(refusedBy:)` is to be called.
   @discardableResult

@@ -131,7 +131,7 @@ extension Procedure {
     return next
   }
 
-  /// The last step: leaves what it is tied to, and notifies dependents.
+  /// The last step: leaves its ties, and notifies dependents.
   ///
   /// - Returns: what waits for the procedure, to be notified when that has left its list.
   @inline(never)

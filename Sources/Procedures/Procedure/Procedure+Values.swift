@@ -5,7 +5,7 @@ extension Procedure {
   @usableFromInline final var storedInput: StoredValue {
     get { read { $0.input } }
     set {
-      // What is replaced is released after the lock.
+      // The old value is released after the lock.
       var value = consume newValue
       read { core in core.attachments.with(Values.self) { swap(&$0.input, &value) } }
     }
@@ -71,7 +71,7 @@ extension Procedure {
     errors: [any Error], output: consuming StoredValue, isByItself: Bool
   ) -> ProcedureStateMachine.Effect {
     let (hasOutput, isVoid) = (!output.isEmpty, output.isVoid)
-    // What is replaced is released after the lock.
+    // The old value is released after the lock.
     var value = output
     return update { core in
       let effect = core.noteFinish(withErrors: errors, isByItself: isByItself)
@@ -90,7 +90,7 @@ extension Procedure {
   }
 }
 
-/// What goes from one procedure to the next.
+/// Values on their way from one procedure to the next.
 final class Values: Attachment, @unchecked Sendable {
   @safe @exclusivity(unchecked) var input = StoredValue()
   /// A value of the procedure's `Output`, or an error.

@@ -46,7 +46,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// Guarded by the lock of the list that it is in, not by its own.
   @safe @exclusivity(unchecked) final var membership = Membership()
 
-  /// What can be read without the lock, and the lock.
+  /// The part that is read without the lock, and the lock.
   @usableFromInline final let status: LockByte
 
   /// Guarded as `membership` is.
@@ -77,7 +77,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// The children, if this is a group.
   var childList: ReadyList? { nil }
 
-  // What ready-made procedures do beside the overrides, so that no override has to call super.
+  // Hooks of ready-made procedures besides the overrides, so that no override has to call super.
 
   /// A group is about to execute: what is added to it from here on is announced when it is added.
   func announceChildren() {}
@@ -259,7 +259,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
 
   // MARK: The lock
 
-  /// Reads, or changes what is not published. No user code runs in `body`.
+  /// Reads, or changes the unpublished part. No user code runs in `body`.
   @inline(__always)
   final func read<Result>(_ body: (inout ProcedureCore) -> Result) -> Result {
     let published = status.acquire()
@@ -268,7 +268,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
     return result
   }
 
-  /// Changes what is published. No user code runs in `body`.
+  /// Changes the published part. No user code runs in `body`.
   @inline(__always)
   final func update<Result>(_ body: (inout ProcedureCore) -> Result) -> Result {
     _ = status.acquire()

@@ -14,7 +14,7 @@ struct Leaving: Sendable {
 }
 
 extension ProcedureCore {
-  /// The last step: takes out what is to be released.
+  /// The last step: takes out the references to release.
   @inline(__always)
   mutating func leave(_ detail: inout NextStep.Detail) {
     if !attachments.isEmpty || !dependencies.isEmpty || !dependents.isEmpty || machine.isFailed

@@ -2,7 +2,7 @@ internal import ProcedurePrimitives
 
 /// The next step of a turn. Small, since several are made in each life.
 struct NextStep: Sendable {
-  /// What is needed to do it, of a step that needs anything.
+  /// The details of a step that needs any.
   enum Detail: Sendable {
     case none
     /// Where the turn goes on: it is still held.
@@ -17,7 +17,7 @@ struct NextStep: Sendable {
       @inline(__always) get { if case .delivery = self { true } else { false } }
     }
 
-    /// Whether the event is one that was put aside, after its override had been called.
+    /// Whether the event was put aside, after its override had been called.
     var wasPutAside: Bool {
       @inline(__always) get {
         if case .delivery(let delivery) = self { delivery.wasPutAside } else { false }

@@ -26,9 +26,9 @@ internal import ProcedurePrimitives
   var homeOwner: GroupReference? { unsafe storedHome?._withUnsafeGuaranteedRef { $0.owner } }
   private var storedHome: Unmanaged<ReadyList>?
   var attachments = Attachments()
-  /// What it depends on.
+  /// Its dependencies.
   var dependencies = Dependencies()
-  /// What depends on it, and has been enqueued.
+  /// Its enqueued dependents.
   var dependents = Dependents()
   var observers = ObserverList()
   var urgency = Urgency()
@@ -106,7 +106,7 @@ internal import ProcedurePrimitives
   // `mutating`, or always inlined, where nothing changes: otherwise the whole core is copied for the
   // call, and each reference in it counted.
 
-  /// Whether it asked, or asks, for what it excludes others from.
+  /// Whether it asked, or asks, for its categories.
   var isExclusive: Bool {
     @inline(__always) get { requirements?.exclusion?.request != nil }
   }
@@ -147,7 +147,7 @@ internal import ProcedurePrimitives
     return home === worker.list || home.context === worker.context
   }
 
-  /// What it asks for with its slot, once nothing else is missing; nil for most.
+  /// The request that it makes with its slot, once nothing else is missing; nil for most.
   @inline(__always)
   mutating func exclusionRequest(for procedure: Procedure, in list: ReadyList) -> ExclusionRequest?
   {

@@ -9,7 +9,7 @@ struct Production: Sendable {
     case announced
   }
 
-  /// What becomes of a call of `produce`.
+  /// The outcome of a call of `produce`.
   enum Way: Sendable {
     case refused
     case add(ReadyList)

@@ -33,7 +33,7 @@ struct StoredValue: Sendable {
   /// Whether it is the one value of `Void`.
   var isVoid: Bool { isValue && isExactly(kept, Void.self) }
 
-  /// What was kept of a result of that type.
+  /// The stored result, of that type.
   @inlinable
   func result<Value: Sendable>(as type: Value.Type) -> Result<Value, any Error>? {
     if let failure { return .failure(failure) }

@@ -16,7 +16,7 @@ final class TreeCancel: Sendable {
     /// Cancels are delivered from here on.
     var isMarked = false
     var untold: [Procedure] = []
-    /// How many groups are being added below, what is in them not yet marked.
+    /// How many groups are being added below, their members not yet marked.
     var followers = 0
   }
 
@@ -54,7 +54,7 @@ final class TreeCancel: Sendable {
   /// other walk passes by.
   func expectFollower() { countFollower(1) }
 
-  /// What is in the group that was added has been marked.
+  /// The members of the added group have been marked.
   func followerIsMarked() { countFollower(-1) }
 
   private func countFollower(_ difference: Int) {

@@ -7,10 +7,10 @@ final class GivenName: Attachment, @unchecked Sendable {
   override var remainder: Attachment? { self }
 }
 
-/// What a procedure needs before it starts, beside plain dependencies.
+/// Requirements before the start, besides plain dependencies.
 final class StartRequirements: Attachment, @unchecked Sendable {
   @safe @exclusivity(unchecked) var conditions: (any PendingConditions)?
-  /// What conditions brought. No dependencies in the eyes of the user, and waited for like them.
+  /// Procedures that conditions brought. Waited for like dependencies; to the user they are none.
   @safe @exclusivity(unchecked) var prerequisites: [Prerequisite] = []
   @safe @exclusivity(unchecked) var exclusion: ExclusionClaim?
   /// Dependencies that are settled, and have something to hand over in the next turn.
@@ -23,7 +23,7 @@ final class StartRequirements: Attachment, @unchecked Sendable {
   }
 }
 
-/// What the turn of a procedure has to do besides.
+/// Further work of the procedure's turn.
 final class PendingWork: Attachment, @unchecked Sendable {
   /// An event whose delivery waits for another Dispatch queue.
   @safe @exclusivity(unchecked) var suspendedDelivery: ObserverDelivery?
@@ -32,7 +32,7 @@ final class PendingWork: Attachment, @unchecked Sendable {
   @safe @exclusivity(unchecked) var unheard = Fifo<Procedure>()
 }
 
-/// What ties a procedure to tokens and clocks.
+/// The procedure's ties to tokens and clocks.
 final class OuterLinks: Attachment, @unchecked Sendable {
   @safe @exclusivity(unchecked) var source: CancellationTokenSource?
   @safe @exclusivity(unchecked) var token: CancellationToken?
@@ -40,7 +40,7 @@ final class OuterLinks: Attachment, @unchecked Sendable {
   /// Whether a worker has marked the procedure, which one of those tokens is about to cancel.
   @safe @exclusivity(unchecked) var isMarkedAhead = false
   @safe @exclusivity(unchecked) var timers: [(clock: TimerClock, key: SlabKey)] = []
-  /// What the last look found it waiting for.
+  /// The wait that the last look found.
   @safe @exclusivity(unchecked) var seenWaits: [SeenWait] = []
   /// Whether one of the timers is to report that it is waited for and on no queue, or has.
   @safe @exclusivity(unchecked) var isAwaitedOutside = false
@@ -78,7 +78,7 @@ final class Refusal: Attachment, @unchecked Sendable {
   @safe @exclusivity(unchecked) var procedure: Procedure?
 }
 
-/// What is asked for after the end.
+/// Answers for questions after the end.
 final class Ending: Attachment, @unchecked Sendable {
   /// The group that the procedure was a child of, once it has ended without success.
   @safe @exclusivity(unchecked) var origin: GroupReference?

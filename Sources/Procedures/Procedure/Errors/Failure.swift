@@ -1,4 +1,4 @@
-/// The errors of a procedure: those that came with its cancel, and then those that it finished with.
+/// The errors of a procedure: first those of its cancel, then those of its finish.
 final class Failure: Attachment, @unchecked Sendable {
   @safe @exclusivity(unchecked) fileprivate(set) var errors: [any Error] = []
   @safe @exclusivity(unchecked) fileprivate var cancelErrorCount = 0
@@ -33,7 +33,7 @@ extension ProcedureCore {
     return effect
   }
 
-  /// The finish, whose errors are kept if it is the one that counts.
+  /// The finish, whose errors are kept if it has effect.
   @inline(__always)
   mutating func noteFinish(
     withErrors errors: [any Error], isByItself: Bool = false

@@ -40,7 +40,7 @@ public struct ProcedureError: Error {
   /// The way down to the child, if groups are on it.
   private var childPath: ChildPath?
 
-  /// What is known beside the name.
+  /// Details besides the name.
   enum Details: Sendable {
     case none
     case message(String)

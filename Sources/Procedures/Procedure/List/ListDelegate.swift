@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// What is told of the members of a queue's list.
+/// Receives the events of the members of a queue's list.
 class ListDelegate: @unchecked Sendable {
   private let status = AtomicByte(0)
 

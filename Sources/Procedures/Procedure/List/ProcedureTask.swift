@@ -2,7 +2,7 @@ internal import ProcedurePrimitives
 
 /// The task of one procedure, and the executor that it prefers: it runs where the procedure's queue does.
 ///
-/// What a task does between two suspensions is a step. The worker that executes the procedure runs the
+/// A step is the work of a task between two suspensions. The worker that executes the procedure runs the
 /// first one itself, when the turn is over: the body is no part of a turn. Each later step is one
 /// submission to the queue's scheduler. A thread in whose step the body ends goes on as a worker, with
 /// the turn in which the procedure finishes.
@@ -23,7 +23,7 @@ final class ProcedureTask: TaskExecutor, @unchecked Sendable {
   /// Nil while it is being made. Guarded by the procedure's lock.
   var task: Running?
 
-  // What is below is guarded by this lock.
+  // This lock guards everything below.
   private let lock = OwnedLock()
   /// What a task does that was made before that was known.
   private var work = Work.none

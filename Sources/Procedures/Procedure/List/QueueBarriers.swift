@@ -2,7 +2,7 @@ internal import ProcedurePrimitives
 
 /// The barriers of one queue, and what waits for them.
 ///
-/// A barrier begins a *stretch*: itself, and what is added until the next one. Stretches open in order.
+/// A barrier begins a *stretch*: itself, and the procedures that are added until the next one. Stretches open in order.
 /// What is in an open one runs; what is in another is held back, by one wait more than it has
 /// dependencies.
 ///
@@ -29,7 +29,7 @@ final class QueueBarriers: Sendable {
     fileprivate var isBarrierDone = false
     fileprivate var isBarrierReleased = false
     fileprivate var isOpen = false
-    /// Those that are held back, in the order of adding. Nil for one that has finished.
+    /// The procedures that are held back, in the order of adding. Nil for a finished one.
     fileprivate var held: [Procedure?] = []
     fileprivate var unfinished = 0
 
@@ -52,11 +52,11 @@ final class QueueBarriers: Sendable {
     }
   }
 
-  /// What is left to be done when nothing is locked.
+  /// The rest of the work, for when nothing is locked.
   fileprivate struct Opening: Sendable {
     /// Those that are not held back any more.
     var released: [Procedure] = []
-    /// What may hold the last reference to a barrier.
+    /// References that may be the last ones to a barrier.
     var opened: [Stretch] = []
 
     func carryOut() {
@@ -140,14 +140,14 @@ final class QueueBarriers: Sendable {
     opening.carryOut()
   }
 
-  /// What has to finish before the procedure with that ticket goes on; empty if it is not held back.
+  /// The procedures that must finish before the one with that ticket goes on; empty if it is not held back.
   ///
   /// O(1) for what waits for a barrier. O(count) for a barrier, and for what is behind one that was
   /// cancelled.
   ///
   /// - Parameters:
   ///   - list: that of the queue.
-  ///   - seen: takes what is to be released after the locks.
+  ///   - seen: takes the references to release after the locks.
   func awaited(
     with ticket: Ticket, in list: ReadyList, seeing seen: inout [Procedure]
   ) -> [Procedure] {

@@ -3,7 +3,7 @@ internal import ProcedurePrimitives
 extension ReadyList {
   /// Adds a procedure the way its queue or group would.
   ///
-  /// - Parameter role: as what it is added to a queue.
+  /// - Parameter role: its role on the queue.
   func add(_ procedure: Procedure, as role: MemberRole = .member) {
     if let group {
       group.takeIn(procedure)
@@ -14,7 +14,7 @@ extension ReadyList {
 
   /// Adds a procedure to the list of a queue, with word to the delegate.
   ///
-  /// - Parameter role: as what it is added.
+  /// - Parameter role: its role.
   /// - Returns: whether it was accepted.
   @discardableResult
   func admit(

@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// What members that have not finished ask of their list.
+/// The requests of unfinished members to their list.
 extension ReadyList {
   /// Called under the procedure's lock, when it has nothing left to wait for but a slot, or a worker
   /// that evaluates its conditions.

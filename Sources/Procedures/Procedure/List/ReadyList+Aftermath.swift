@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// What follows from a critical section, when all locks have been released: a worker to be asked for, mostly.
+/// The consequences of a critical section, when all locks have been released: usually a worker to ask for.
 extension ReadyList {
   /// Restores the machine's invariant 1 at the end of a critical section.
   @inline(__always)
@@ -32,7 +32,7 @@ extension ReadyList {
         offers: foreign))
   }
 
-  /// What a critical section leaves to be done when all locks have been released. Mostly nothing.
+  /// The work that a critical section leaves for the time after all locks. Usually none.
   enum Aftermath: Sendable {
     case none
     /// That list, whose context never changes, needs a worker.
@@ -45,9 +45,9 @@ extension ReadyList {
       let list: ReadyList
       /// The context on which the list needs a worker.
       let workerContext: SchedulingContext?
-      /// What is notified that members wait that no worker can help.
+      /// Receives the note that members wait that no worker can help.
       let supervisor: QueueSupervisor?
-      /// What was freed, for procedures of other lists.
+      /// Freed categories, for procedures of other lists.
       let offers: [ExclusionRequest]
 
       init(

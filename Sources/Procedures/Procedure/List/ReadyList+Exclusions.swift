@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// What members exclude others from.
+/// The exclusions of members.
 extension ReadyList {
   /// Grants the first of the ready ones what it asks for beside its slot, or it steps aside.
   @inline(never)

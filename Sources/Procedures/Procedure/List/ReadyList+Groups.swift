@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// What a group, or a queue as a whole, asks of the list of its members.
+/// The requests of a group, or of a queue as a whole, to the list of its members.
 extension ReadyList {
   /// The group is made of these children, which can arrive as in the list of a queue: it refuses none of them.
   ///
@@ -32,7 +32,7 @@ extension ReadyList {
       ? .queueClosed(context.supervisor.queueName) : .groupFinished(group?.name ?? "")
   }
 
-  /// What is added from here on waits for the barriers of the queue.
+  /// From here on, added procedures wait for the barriers of the queue.
   ///
   /// - Returns: all procedures that were added before.
   func holdAdditions() -> [Procedure] {

@@ -11,7 +11,7 @@ extension ReadyList {
     /// The list, which owned itself until now.
     let itself: ReadyList?
 
-    /// Of a group, as mostly.
+    /// Of a group, the usual case.
     static let closed = RareEnd([], hasClosed: true, request: nil, itself: nil)
 
     init(

@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// What is set for a list as a whole.
+/// Settings of a list as a whole.
 extension ReadyList {
   var limit: Int {
     get { locked { $0.machine.limit } }

@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// What a worker takes from a list, and brings back to it.
+/// How a worker takes members from a list, and brings them back.
 extension ReadyList {
   /// A worker has arrived on a thread.
   ///
@@ -19,7 +19,7 @@ extension ReadyList {
     }
   }
 
-  /// What a worker of that context is to run next; nil if there is nothing, or it runs elsewhere now.
+  /// The next job for a worker of that context; nil if there is none, or it runs elsewhere now.
   func take(
     on context: SchedulingContext, after event: (inout Storage) -> Void = { _ in }
   ) -> Job<Procedure>? {
@@ -54,7 +54,7 @@ extension ReadyList {
     return job
   }
 
-  /// What a ready member excludes others from is granted in the same step as its slot. One that is
+  /// The categories of a ready member are granted in the same step as its slot. One that is
   /// not granted it steps aside.
   @inline(__always)
   private func takeJob(_ storage: inout Storage) -> Job<Procedure>? {

@@ -2,8 +2,8 @@ internal import ProcedurePrimitives
 
 /// The procedures of one queue, or the children of one group, behind one lock.
 ///
-/// Each critical section says, as its *aftermath*, what is to be done when all locks have been released: a
-/// worker to be asked for, mostly. A worker (`Worker`) takes what is to run next.
+/// Each critical section returns its *aftermath*, the work for the time after all locks: usually a
+/// worker to ask for. A worker (`Worker`) takes the next job.
 ///
 /// A member does not own its list. The list of a queue is owned by the queue; released by that with members
 /// left, it owns itself until the last one has left. The list of a group lives as long as the group, which its
@@ -24,7 +24,7 @@ final class ReadyList: Sendable {
     /// The cancel of the group, or of the queue as a whole: each member that is added from here on is cancelled.
     var treeCancel: TreeCancel?
     var context: SchedulingContext
-    /// What waits until it has no members. Made when the first comes.
+    /// The waiters for an empty list. Made for the first of them.
     var emptyWaiters: FinishWaiters?
     /// Whether the queue has been released, which owned the list.
     var isOrphaned = false
@@ -34,7 +34,7 @@ final class ReadyList: Sendable {
     var isPlainWhenEmpty: Bool { (emptyWaiters?.isEmpty ?? true) && itself == nil }
     /// Of the innermost group around the members that excludes others, while the members run.
     var exclusionAround: ExclusionRequest?
-    /// What members are recorded with, if they are.
+    /// The recording of its members, if there is one.
     var recording: ListRecording?
     /// Where they are to be recorded once the group is on a queue.
     var awaitedStore: RecordStore?
@@ -203,7 +203,7 @@ final class ReadyList: Sendable {
 
   /// A critical section after which a worker is asked for if there is work.
   ///
-  /// - Parameter body: returns what it has freed.
+  /// - Parameter body: returns the categories that it has freed.
   func update(_ body: (inout Storage) -> [ExclusionRequest]?) {
     let aftermath = locked { storage in
       let offers = body(&storage)

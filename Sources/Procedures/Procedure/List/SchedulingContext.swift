@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// What a queue shares with the groups on it, however deep.
+/// The context that a queue shares with the groups on it, however deep.
 package final class SchedulingContext: Sendable {
   let scheduler: any Scheduler
   let clock: TimerClock

@@ -9,7 +9,7 @@ extension Worker {
     run(.turn(of: procedure), for: stretch)
   }
 
-  /// What a worker goes on with in another list.
+  /// A worker's continuation in another list.
   enum Continuation {
     /// The turn of a group whose last child this was: it is held for the worker.
     case turn(of: Procedure)

@@ -16,7 +16,7 @@ struct Worker {
   /// Asks for a worker that looks for something to do.
   static func submit(for list: ReadyList, on context: SchedulingContext) {
     if list.fixedContext === context {
-      // What the closure captures is the list alone: so it needs no memory of its own.
+      // The closure captures the list alone, so it needs no memory of its own.
       context.scheduler.submit(quality: nil) { begin(for: list) }
     } else {
       context.scheduler.submit(quality: nil) { Worker(list: list, context: context).begin() }
@@ -69,7 +69,7 @@ struct Worker {
       switch consume end {
       case .idle(begins: .children(let children)?):
         stretch.advance()
-        // This worker goes: what is left here gets another.
+        // This worker goes: the rest of this list gets another one.
         _ = list.take(on: context, after: job, isLast: true)
         return .children(children)
       case .idle:

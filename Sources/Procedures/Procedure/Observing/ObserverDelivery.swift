@@ -8,7 +8,7 @@ struct ObserverDelivery: Sendable {
   /// The event of the turn. It brings others to observers that missed them, and a did-add follows a will-add.
   let event: ProcedureEvents
   private let entries: SmallList<ObserverEntry>
-  /// What a will-add event is about.
+  /// The procedure of a will-add event.
   private let production: Production?
   /// The events that each entry receives, and those of them that the entry at `index` has not received.
   private var events: ProcedureEvents
@@ -82,7 +82,7 @@ struct ObserverDelivery: Sendable {
       entry.isAttached = true
     }
     if entry.events.contains(event) { return true }
-    // The finish releases also those that do not want it.
+    // The finish also releases observers that do not want it.
     if event == .didFinish { entry.remove() }
     return false
   }

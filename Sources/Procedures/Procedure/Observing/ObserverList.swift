@@ -5,7 +5,7 @@ struct ObserverList: Sendable {
   private(set) var entries = SmallList<ObserverEntry>()
   /// The events that one of them at least wants to receive.
   private(set) var wants: ProcedureEvents = []
-  /// When to look for those that were taken off: at two to the power of this many.
+  /// When to look for removed entries: at two to the power of this many.
   private var pruneExponent: UInt8 = 4
 
   /// Adds an observer. Those that were taken off leave here, amortised O(1).

@@ -13,7 +13,7 @@ enum LastingWait: Equatable, Sendable {
   case finish
 }
 
-/// What a look has seen a procedure wait for, and since when.
+/// A wait that a look has seen, and its beginning.
 struct SeenWait: Sendable {
   let wait: LastingWait
   let since: ContinuousClock.Instant

@@ -5,7 +5,7 @@ internal import ProcedurePrimitives
 ///
 /// Called with no lock held, except for `queueName`, which acquires none of a procedure or of a list.
 class QueueSupervisor: @unchecked Sendable {
-  /// What refers to it without owning it.
+  /// The reference to it that does not own it.
   final let reference = SupervisorReference()
   /// Whether it is to be told of lists in which members wait that no worker can help.
   final let stuckNote: StuckNote
@@ -29,24 +29,24 @@ class QueueSupervisor: @unchecked Sendable {
   /// Reports that a queue or group has refused a procedure.
   func reportRefusal(_ diagnostic: @autoclosure () -> ProcedureDiagnostic) {}
 
-  // What is reported if it goes on for too long.
+  // Waits that are reported if they last.
 
   /// A member of that list may have begun to wait.
   func noteWait(in list: ReadyList) {}
 
-  // What is ended if it would go on for ever.
+  // Waits that are ended if they would last forever.
 
   /// Members of that list wait, and no worker can help them.
   func noteStuck(_ list: ReadyList) {}
 }
 
-/// What a procedure that has finished keeps of its queue.
+/// The part of the queue that a finished procedure keeps.
 final class SupervisorReference: @unchecked Sendable {
   /// Set once, before anything else sees it.
   fileprivate(set) weak var supervisor: QueueSupervisor?
 }
 
-/// What any queue of the process has ever wanted to hear of: where none did, nothing is looked up.
+/// The kinds of reports that any queue of the process ever wanted: without any, nothing is looked up.
 enum Supervision {
   /// Of cancelled procedures that have not finished.
   static let wantsCancels = AtomicByte(0)
