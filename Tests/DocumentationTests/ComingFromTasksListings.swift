@@ -47,16 +47,6 @@ func countWithProcedures(_ pages: Range<Int>, on server: Server) async throws ->
 }
 // end
 
-// listing: tasks-shutdown
-/// Refuses new work, lets the rest go on within `grace`, and then cancels it.
-func shutDown(_ queue: ProcedureQueue, within grace: Duration) async {
-  let patience = CancellationToken.timeout(grace)
-  let registration = patience.onCancel { queue.cancelAll() }
-  await queue.drain()  // closes the queue, and waits until it is empty
-  registration.unregister()
-}
-// end
-
 @Suite("Listings of the guide ComingFromTasks")
 struct ComingFromTasksListings {
   private let output = Recorder<String>()
@@ -102,20 +92,9 @@ struct ComingFromTasksListings {
     await withCancellationToken(signals: .terminate, .interrupt) { stop in
       _ = try? await withTask(cancelledBy: stop) { await jobs.waitUntilAllFinished() }
     }
-    await shutDown(jobs, within: .seconds(2))
+    await jobs.drain(grace: .seconds(2))
     print("\(jobs.count) jobs left")  // 0
     // end
     #expect(output.events == ["0 jobs left"])
-  }
-
-  @Test("a shutdown cancels what does not end in time, and refuses what comes later")
-  func cancels() async {
-    let queue = Procedures.ProcedureQueue()
-    let endless = Endless()
-    queue.add(endless)
-    await shutDown(queue, within: .zero)
-    #expect(endless.isCancelled && endless.isFinished)
-    let isAccepted = queue.add(Endless())
-    #expect(!isAccepted)
   }
 }

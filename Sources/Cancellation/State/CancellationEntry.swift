@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import ProcedurePrimitives
 
-/// What a token keeps until it is settled: a handler to call, or a dependent to settle with it.
+/// An entry of a token until it is settled: a handler to call, or a dependent to settle with it.
 enum CancellationEntry: Sendable {
   /// Handlers: called one after another, in the order of registration.
   case cancel(@Sendable () -> Void)

@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// What few tokens need: a deadline, no source, weak targets. Allocated with the first of them.
+/// Parts that few tokens need: a deadline, no source, weak targets. Allocated with the first of them.
 ///
 /// Unchecked because the lock of the state that it belongs to guards it; once taken from there it
 /// has one owner.

@@ -24,7 +24,7 @@ package struct FollowerWalk: Sendable {
 
 /// One that reads cancelled.
 package struct MarkedFollower: Sendable {
-  /// What is left of its cancel.
+  /// The rest of its cancel.
   package enum Rest: Sendable {
     /// Another cancel came first, or it is in the rest of a tree.
     case nothing

@@ -50,7 +50,7 @@ extension CancellationState {
     }
   }
 
-  /// What a token without a source waits for, if that is one other token.
+  /// The one other token that a token without a source waits for, if there is one.
   private var awaited: CancellationState? {
     withMachine { machine in
       guard machine.isPending, machine.links.ownsItselfWhileObserved,

@@ -111,7 +111,7 @@ extension FollowerWalk {
 /// the handlers decides is another tree, put behind the first instead of recursed into: only the
 /// token that an end begins with may take the short way.
 private struct SettlingWalk: Sendable {
-  /// What is left to be done, and may run user code.
+  /// The rest of the work, which may run user code.
   private var remaining = Fifo<MarkedForest.Remaining>()
 
   /// Those looked at that were not marked: these may be the last references to them.

@@ -124,7 +124,7 @@ final class CancellationState: @unchecked Sendable {
     }
   }
 
-  /// What a sweep leaves to be released after the lock.
+  /// References that a sweep leaves for release after the lock.
   private struct SweptTargets: Sendable {
     var dead: [CancellationEntry] = []
     var live: [any Cancelable] = []

@@ -1,9 +1,9 @@
 internal import ProcedurePrimitives
 
-/// What one end has marked: the tree of tokens that depend on the first one, the followers of these, the trees of
+/// The marks of one end: the tree of tokens that depend on the first one, the followers of these, the trees of
 /// their own tokens, and so on. Nothing is released, and no user code runs, while it is made.
 struct MarkedForest: Sendable {
-  /// What is left to be done of that end, and may run user code.
+  /// The rest of that end, which may run user code.
   enum Remaining: Sendable {
     /// To call the handlers of a token.
     case handlers(CancellationState)

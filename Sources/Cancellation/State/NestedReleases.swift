@@ -20,7 +20,7 @@ final class NestedReleases: Sendable {
     var isOver = false
   }
 
-  /// Of this task, or of this thread where there is no task.
+  /// The releases of this task, or of this thread where there is no task.
   @TaskLocal private static var current: NestedReleases?
 
   private static let deepest = 32

@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// What a store and its tasks share: which tasks are there, under which id.
+/// The table that a store and its tasks share: which tasks are there, under which id.
 ///
 /// Ids are the user's: their `==`, `hash(into:)` and `deinit` are user code. So the table is one of
 /// hash values, and an id is compared with those of its hash, of which there is mostly one, between

@@ -164,7 +164,7 @@ extension CancellationToken: CustomStringConvertible {
 }
 
 extension CancellationToken {
-  /// What one look at a token shows.
+  /// The answer of one look at a token.
   ///
   /// Two looks may show a pending token first and a cancelled one then: what follows from both
   /// together is decided by one (K9).

@@ -33,10 +33,10 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
   /// The closure, which returns the output as it is stored.
   typealias Body = @Sendable (AsyncResultProcedure<Output>) async throws -> StoredValue
 
-  /// What is started when it executes.
+  /// The work that it starts when it executes.
   enum AsyncWork: Sendable {
     case task(Body)
-    /// Of one whose output is `Void`: with nothing between the task and the user's closure.
+    /// For the output `Void`: with nothing between the task and the user's closure.
     case action(@isolated(any) @Sendable () async throws -> Void)
     case handle(@Sendable (AsyncResultProcedure<Output>, FinishHandle<Output>) throws -> Void)
   }

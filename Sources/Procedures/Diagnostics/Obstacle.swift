@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// What one unfinished procedure waits for, at one moment.
+/// The wait of one unfinished procedure, at one moment.
 enum Obstacle: Sendable {
   /// It executes, is about to do something, or is on its way to the end.
   case nothing
@@ -16,7 +16,7 @@ enum Obstacle: Sendable {
   case prerequisites(of: String, [Procedure])
   /// The condition named has not answered that question.
   case condition(String, serial: UInt64)
-  /// Of each category some of its holders have to finish.
+  /// Some of the holders of each category have to finish.
   case exclusion([ExclusionObstacle])
   /// One of these has to finish, since there are no more slots.
   case slot(limit: Int, [Procedure])
@@ -38,7 +38,7 @@ extension Procedure {
   /// Whether a thread has its turn, or is about to. For a simulation, which has no other threads.
   package final var isInTurn: Bool { read { $0.machine.isInTurn } }
 
-  /// What it waits for now. O(dependencies), or O(children); of a barrier O(count).
+  /// Its present wait. O(dependencies), or O(children); for a barrier O(count).
   final var obstacle: Obstacle { obstacle(inList: true) }
 
   /// The same, but for what its list or its children keep it from. O(dependencies).
@@ -112,7 +112,7 @@ extension ProcedureCore {
     return asksList ? home?.obstacle(of: procedure) ?? .nothing : .nothing
   }
 
-  /// What it waits for if it is held back because of a barrier.
+  /// Its wait if it is held back because of a barrier.
   private func obstacleOfBarriers(seeing seen: inout [Procedure]) -> Obstacle {
     guard let home, let barriers = home.barriers, let waiters else { return .nothing }
     for case .barrier(let ticket) in waiters.all {
@@ -124,7 +124,7 @@ extension ProcedureCore {
 }
 
 extension ReadyList {
-  /// What a member that could go on waits for here. Called under its lock.
+  /// The wait in this list of a member that could go on. Called under its lock.
   fileprivate func obstacle(of procedure: Procedure) -> Obstacle {
     switch position(of: procedure) {
     case .free:
@@ -145,7 +145,7 @@ extension ReadyList {
 }
 
 extension Obstacle {
-  /// What it waits for, for people; nil if it waits for nothing.
+  /// Its wait in words; nil if it waits for nothing.
   var summary: String? {
     switch self {
     case .nothing: nil

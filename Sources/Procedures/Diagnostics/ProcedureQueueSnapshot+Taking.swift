@@ -1,5 +1,5 @@
 extension Procedure {
-  /// What everything around it waits for: the procedures of its queue, or it alone if it is on none.
+  /// The waits of everything around it: the procedures of its queue, or it alone if it is on none.
   package final func snapshotOfSurroundings() -> ProcedureQueueSnapshot {
     let neighbours = read { $0.home }?.outermost.procedures ?? []
     return ProcedureQueueSnapshot(

@@ -40,7 +40,7 @@ public struct ProcedureQueueSnapshot: Sendable, CustomStringConvertible {
     public var children: [Entry] { record.children.map { Entry(table, $0) } }
   }
 
-  /// What is known of one procedure.
+  /// One procedure of a snapshot.
   struct Record: Sendable {
     let id: Int
     let name: String

@@ -41,7 +41,7 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
     get { settings.withLock { $0.handler } }
     set {
       if newValue != nil { Supervision.wantsReports.store(1) }
-      // What is replaced is released after the lock.
+      // The old value is released after the lock.
       let replaced = settings.withLock { settings in
         defer { settings.handler = newValue }
         return settings.handler
@@ -106,7 +106,7 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
 
   override func noteWait(in list: ReadyList) { looks.arm(list, for: self) }
 
-  /// What was told, or is not to be told again, by any queue of the process.
+  /// The reports that no queue of the process makes again.
   private static let toldCauses = Locked(Set<String>())
   /// More causes than anybody reads.
   private static let mostCauses = 1_000

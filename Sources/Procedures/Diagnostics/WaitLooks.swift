@@ -15,11 +15,11 @@ internal import ProcedurePrimitives
 /// So a report comes after the delay, and at most half of it later. A look is bounded: it goes through the oldest
 /// members of each line of a list, in which those that have waited longest stand.
 final class WaitLooks: Sendable {
-  /// What is reported, and after how long.
+  /// The kinds of reports, and their delays.
   struct Rules: Sendable {
-    /// Of a wait; nil if waits are not reported.
+    /// The delay of a wait; nil if waits are not reported.
     var waitDelay: Duration?
-    /// Of a cancelled procedure; nil if those are not reported.
+    /// The delay of a cancelled procedure; nil if those are not reported.
     var gracePeriod: Duration?
     /// Whether there is a handler, which receives all. Without one the two most frequent mistakes are reported.
     var hasHandler: Bool
@@ -60,7 +60,7 @@ final class WaitLooks: Sendable {
     self.clock = clock
   }
 
-  /// What is reported has changed.
+  /// The kinds of reports have changed.
   func rulesChanged(_ rules: Rules) {
     armed.withLock { armed in
       if case .no = armed { note.isWanted = rules.period != nil }
@@ -199,7 +199,7 @@ extension ReadyList {
 }
 
 extension Procedure {
-  /// What it waits for that is reported if it lasts, and as a snapshot says it.
+  /// The wait that is reported if it lasts, and its text in a snapshot.
   ///
   /// - Parameter asksList: whether its list is asked, too, which only says more where workers may not come.
   fileprivate final func lastingWaits(inList asksList: Bool) -> (waits: [LastingWait], Obstacle) {

@@ -12,7 +12,7 @@ final class WaitWatch: Sendable {
     /// How many procedures the last look went through.
     var size = 0
     var timesPutOff = 0
-    /// What was found while something else executed, and is looked at again later.
+    /// Cycles that were found while something else executed. They are looked at again later.
     var suspects: [WaitCycle] = []
   }
 

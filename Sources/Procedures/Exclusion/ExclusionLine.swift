@@ -3,7 +3,7 @@
 ///
 /// It stands at one level, of a category that keeps its first out. Guarded by the lock of the table.
 final class ExclusionLine: ExclusionWaiter, @unchecked Sendable {
-  /// What is the same for all requests in it.
+  /// The part that all requests in it share.
   struct Key: Hashable, Sendable {
     let limits: [ExclusionLimit]
     let outer: ObjectIdentifier?

@@ -1,4 +1,4 @@
-/// What waits for a category: a request, or a line of them.
+/// A waiter for a category: a request, or a line of them.
 protocol ExclusionWaiter: AnyObject, Sendable {
   /// When it is its turn: smaller ones come first.
   var ticket: UInt64 { get }

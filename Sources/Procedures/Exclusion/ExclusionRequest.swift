@@ -89,7 +89,7 @@ final class ExclusionRequest: SchedulingRequest, ExclusionWaiter, @unchecked Sen
   }
 }
 
-/// What keeps a procedure out of one category.
+/// Why a procedure is kept out of one category.
 struct ExclusionObstacle: Sendable {
   let category: ExclusionCategory
   /// In the order in which they first asked.

@@ -106,7 +106,7 @@ struct ExclusionTable: Sendable {
     return offered
   }
 
-  /// What stands in the way of a request, category by category.
+  /// The obstacles of a request, category by category.
   func obstacles(to request: ExclusionRequest) -> [ExclusionObstacle] {
     guard case .waiting = request.status else { return [] }
     return request.limits.indices.compactMap { index in

@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// What a group knows of the end of its children.
+/// A group's knowledge of the end of its children.
 struct ChildResults: Sendable {
   var errors: [any Error] = []
   /// Those that are its own: of what it wraps, or of the attempt that counts.
@@ -11,7 +11,7 @@ struct ChildResults: Sendable {
   var recoveries: [Recovery] = []
 }
 
-/// What the errors of a child are to its group.
+/// The meaning of a child's errors for its group.
 enum ChildRelation: Sendable {
   /// Errors of a part, and named after it.
   case part

@@ -57,7 +57,7 @@ extension GroupProcedure {
     }
   }
 
-  /// What the closures make of what the override returned.
+  /// The closures' answer, after that of the override.
   final func recover(_ child: Procedure, _ errors: [any Error]) -> [any Error] {
     guard hasRecoveries.load() != 0 else { return errors }
     return childResults.withLock { $0.recoveries }.reduce(errors) { errors, recovery in

@@ -328,10 +328,10 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
     list.requestTurns(of: heard)
   }
 
-  /// What a ready-made group makes of what the override returned: no override has to call super.
+  /// A ready-made group's answer, after that of the override: no override has to call super.
   func errorsToTakeOver(_ errors: [any Error], of child: Procedure) -> [any Error] { errors }
 
-  /// What the errors of a child are to the group. Asked after `errorsToTakeOver`.
+  /// The meaning of a child's errors for the group. Asked after `errorsToTakeOver`.
   func relation(to child: Procedure) -> ChildRelation { .part }
 
   override func releaseWork() { releaseRecoveries() }

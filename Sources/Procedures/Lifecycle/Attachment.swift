@@ -9,7 +9,7 @@ class Attachment: @unchecked Sendable {
 
   required init() {}
 
-  /// What the procedure keeps in its place once it has finished: itself, less, or nothing. Called under the lock.
+  /// Its replacement once the procedure has finished: itself, less, or nothing. Called under the lock.
   var remainder: Attachment? { nil }
 
   /// Whether it shows that the work of the procedure goes on, although `execute()` has returned. Called under the lock.

@@ -21,7 +21,7 @@ enum GroupHearing: UInt8, Sendable, CaseIterable {
   case awaited
   case heard
 
-  /// What the turn of a child that has delivered willFinish does.
+  /// The next step of a child that has delivered willFinish.
   enum Step: Sendable {
     case ask
     case wait

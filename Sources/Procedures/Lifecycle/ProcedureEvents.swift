@@ -30,7 +30,7 @@ public struct ProcedureEvents: OptionSet, Sendable {
   /// Every event.
   public static let all = ProcedureEvents(rawValue: .max)
 
-  /// Of one event, its name in a timeline.
+  /// The name of one event in a timeline.
   var recordedName: String {
     switch self {
     case .didAttach: "didAttach"

@@ -1,4 +1,4 @@
-/// What one procedure waits for before it starts. Pure, like the life that it belongs to.
+/// The waits of one procedure before it starts. Pure, like the life that it belongs to.
 ///
 /// It waits, in this order, for its dependencies, then for its conditions, then for a slot; what is added
 /// meanwhile begins that anew:
@@ -115,7 +115,7 @@ struct ProcedureGate: Sendable {
   }
 
   private mutating func goBack(to stage: Stage) {
-    // What was noted is not any more.
+    // The note is gone.
     attemptAndNote = (attemptAndNote | 1) &+ 1
     self.stage = stage
   }
@@ -187,7 +187,7 @@ struct ProcedureGate: Sendable {
     return true
   }
 
-  /// What the turn does about a procedure that waits.
+  /// How the turn treats a procedure that waits.
   enum Step: Sendable {
     case evaluate
     case start

@@ -1,4 +1,4 @@
-/// What happens to a procedure, what the caller has to do about it, and what the turn does next.
+/// Events of a procedure, the caller's duty after each, and the next step of the turn.
 extension ProcedureStateMachine {
   enum Step: Sendable, Equatable {
     /// Nothing to do now. The turn was given up.
@@ -26,7 +26,7 @@ extension ProcedureStateMachine {
     case retire
   }
 
-  /// What happens to a procedure, on whatever thread.
+  /// An event of a procedure, on whatever thread.
   enum Event: Sendable {
     case enqueue(waits: Int)
     case dependencyAdded
@@ -79,7 +79,7 @@ extension ProcedureStateMachine {
     case giveBackTurn
   }
 
-  /// What the caller that posted an event has to do about it.
+  /// The duty of the caller that posted an event.
   enum Effect: Sendable, Equatable {
     /// Nothing: it is noted, or it changes nothing.
     case none
@@ -94,7 +94,7 @@ extension ProcedureStateMachine {
     /// The wrong moment for that.
     case refused
 
-    /// Of a mark, or a finish: whether it counts.
+    /// Whether a mark, or a finish, has effect.
     var isAccepted: Bool { self != .late && self != .refused }
 
     /// How far it has come.

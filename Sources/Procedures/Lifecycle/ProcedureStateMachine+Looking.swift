@@ -1,4 +1,4 @@
-/// What can be seen of a procedure's life, under its lock.
+/// Questions about a procedure's life, under its lock.
 extension ProcedureStateMachine {
   var isCancelled: Bool { status.isCancelled }
   var isFailed: Bool { status.isFailed }
@@ -6,7 +6,7 @@ extension ProcedureStateMachine {
 
   // MARK: Before the start
 
-  /// What becomes of a dependency or condition that is added now.
+  /// The fate of a dependency or condition that is added now.
   enum PrerequisiteAnswer: Sendable {
     case accepted
     /// It was cancelled, and waits for nothing any more.

@@ -1,6 +1,6 @@
 /// The life of one procedure. Pure: no lock, no user code called, nothing allocated on the way.
 ///
-/// A procedure is a small actor. Any thread posts an event, `post(_:)`, and is told what it has to do about it; a
+/// A procedure is a small actor. Any thread posts an event, `post(_:)`, and learns its duty; a
 /// *turn* carries events out, one step at a time, on the thread that holds it. `next(wants:)` says what the
 /// holder does next.
 ///
@@ -54,7 +54,7 @@
 /// 2. `didCancel` is delivered at most once, and never after `willFinish`.
 /// 3. `retire` is the last step of the last turn that the framework itself asks for.
 struct ProcedureStateMachine: Sendable {
-  /// What the turn finds that it has to do.
+  /// The next duty of the turn.
   private struct Inbox: OptionSet, Sendable {
     let rawValue: UInt8
     static let observers = Inbox(rawValue: 1)
@@ -67,7 +67,7 @@ struct ProcedureStateMachine: Sendable {
     /// Not taken out: the finish that counted was its own.
     static let finishedByItself = Inbox(rawValue: 64)
 
-    /// What is done in any state.
+    /// Steps in any state.
     static let comesFirst: Inbox = [.observers, .didExecute, .children]
   }
 
@@ -80,7 +80,7 @@ struct ProcedureStateMachine: Sendable {
   // In this order they leave no gap: there is one of it in each procedure.
 
   private var waiting = Waiting.toStart(ProcedureGate())
-  /// What is published of it after each event: state, cancelled flag and failed flag.
+  /// Its published part after each event: state, cancelled flag and failed flag.
   private(set) var status = ProcedureStatus()
   private(set) var cancel = CancelDelivery.none
   private(set) var turn = Turn.free
@@ -92,7 +92,7 @@ struct ProcedureStateMachine: Sendable {
     progress = isGroup ? .unannounced : .notAGroup
   }
 
-  /// What it waits for as long as it is pending.
+  /// Its waits as long as it is pending.
   private(set) var gate: ProcedureGate {
     @inline(__always) get {
       guard case .toStart(let gate) = waiting else {
@@ -118,7 +118,7 @@ struct ProcedureStateMachine: Sendable {
   /// Whether the last step was taken.
   var isRetired: Bool { @inline(__always) get { state == .finished && !inbox.contains(.finish) } }
 
-  /// Whether it was told to finish, or ends because of a cancel, so that a further finish would be late.
+  /// Whether a finish was called, or it ends because of a cancel, so that a further finish would be late.
   var isToldToFinish: Bool {
     @inline(__always) get { inbox.contains(.finish) || state >= .finishing }
   }
@@ -293,7 +293,7 @@ struct ProcedureStateMachine: Sendable {
   @inline(__always)
   private mutating func requestTurn() -> Effect { turn.request() ? .turn : .none }
 
-  /// What the holder of the turn does next, now that the step before is done.
+  /// The next step of the turn's holder, now that the step before is done.
   ///
   /// - Parameter wants: the events that have an observer; others are skipped.
   @inline(__always)

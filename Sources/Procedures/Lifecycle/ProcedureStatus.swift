@@ -1,4 +1,4 @@
-/// What is read of a procedure without its lock: one byte, published at each change.
+/// The part of a procedure that is read without its lock: one byte, published at each change.
 @usableFromInline
 struct ProcedureStatus: Sendable {
   private(set) var byte: UInt8
@@ -7,7 +7,7 @@ struct ProcedureStatus: Sendable {
   private static let failed: UInt8 = 1 << 4
   private static let states: UInt8 = 7
 
-  /// Of a procedure that was just made.
+  /// The status of a new procedure.
   init() { byte = ProcedureState.initialized.rawValue }
 
   init(byte: UInt8) {

@@ -84,7 +84,7 @@ private final class OutputHandOver: HandOver, @unchecked Sendable {
   /// - Returns: false if something is in its way, or there is no value.
   private func handOverAtOnce(to dependent: Procedure, on worker: Worker?) -> Bool {
     guard dependency.isDoneOnceHandedOver else { return false }
-    // What is replaced, and the dependency, are released after the lock.
+    // The old value and the dependency are released after the lock.
     var input = dependency.storedOutput
     guard input.isValue else { return false }
     let record = dependency.recordID
@@ -131,12 +131,12 @@ extension Procedure {
     add(ClosureHandOver(from: source, transfer))
   }
 
-  /// What a target is cancelled with if this made no output.
+  /// The error that cancels a target if this made no output.
   @usableFromInline final var lacksOutput: any Error {
     ProcedureError.requirementNotSatisfied(name)
   }
 
-  /// What a target is cancelled with if this made an error in place of an output.
+  /// The error that cancels a target if this made an error in place of an output.
   @usableFromInline
   final func hasFailed(with error: any Error) -> any Error {
     ProcedureError.dependencyFailed(name, [error])

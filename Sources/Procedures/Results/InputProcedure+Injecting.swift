@@ -97,7 +97,7 @@ extension InputProcedure {
 }
 
 extension OutputProcedure {
-  /// What it made, or why there is nothing to hand over; when it has finished.
+  /// Its output, or why there is nothing to hand over; when it has finished.
   @inlinable var resultToHandOver: Result<Output, any Error> {
     if let shortfall { return .failure(shortfall) }
     switch result {

@@ -56,7 +56,7 @@ extension OutputProcedure {
     return finish(errors: errors, output: .keeping(result), isByItself: false) { output = result }
   }
 
-  /// What is handed over when it has finished.
+  /// The value to hand over when it has finished.
   @inlinable var result: Result<Output, any Error>? {
     // A property of the conformer's own is set a moment later than the finish.
     finalOutput.result(as: Output.self) ?? output

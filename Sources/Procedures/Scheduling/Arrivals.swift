@@ -79,7 +79,7 @@ struct Arrivals<Item: Schedulable>: ~Copyable, Sendable {
   }
 }
 
-/// What becomes of an item that was added.
+/// The fate of an added item.
 enum ArrivalAnswer: Sendable {
   case accepted
   /// It is the first that needs a worker, and none is expected: the caller must look.

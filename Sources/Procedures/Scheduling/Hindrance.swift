@@ -24,7 +24,7 @@ where Value: ExpressibleByIntegerLiteral {
 }
 
 extension ReadyListStateMachine {
-  /// What keeps members that are ready from being started, now.
+  /// Why ready members are not started, now.
   var hindrance: Hindrance {
     @inline(__always) get {
       if phase == .held { return .group }

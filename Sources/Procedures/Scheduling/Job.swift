@@ -1,6 +1,6 @@
 internal import Dispatch
 
-/// What a worker is to run.
+/// A job for a worker.
 struct Job<Item: Schedulable>: Sendable {
   /// The reference is the worker's, until it gives it back, or releases it.
   let member: Member<Item>

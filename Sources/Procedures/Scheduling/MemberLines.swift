@@ -33,7 +33,7 @@ struct MemberLines<Item: Schedulable, Request: SchedulingRequest>: Sendable {
   /// Those that have returned, by priority, in the order in which they were first taken. That is before
   /// all that are ready for the first time: the others were behind them.
   private var returned: ContiguousArray<TicketHeap<Returned>> = []
-  /// What those that are `isExclusive` ask for.
+  /// The requests of the members that are `isExclusive`.
   private var requests: [ObjectIdentifier: Request] = [:]
   private(set) var slotsInUse = 0
 
@@ -212,7 +212,7 @@ struct MemberLines<Item: Schedulable, Request: SchedulingRequest>: Sendable {
   }
 }
 
-/// What a member stands in.
+/// The line in which a member stands.
 struct StandingLine: Equatable, Sendable {
   let index: UInt8
 
@@ -227,7 +227,7 @@ struct StandingLine: Equatable, Sendable {
     StandingLine(index: 5 + 2 * priority.rawValue)
   }
 
-  /// Of those that are ready for the second time. They are taken in the order of `returned`.
+  /// Members that are ready for the second time, taken in the order of `returned`.
   static func returned(_ priority: ProcedurePriority) -> StandingLine {
     StandingLine(index: 6 + 2 * priority.rawValue)
   }

@@ -17,7 +17,7 @@ enum MemberRole: Sendable {
   }
 }
 
-/// What an item brings along: fixed when it is added.
+/// Properties of an item, fixed when it is added.
 struct MemberStanding: Sendable {
   let urgency: Urgency
   let readiness: Readiness
@@ -48,7 +48,7 @@ struct MemberStanding: Sendable {
   }
 }
 
-/// What becomes of an item that is added.
+/// The fate of an added item.
 enum Insertion: Sendable, Equatable {
   /// By itself, or later together with all others there are: when the list begins.
   case accepted(isAnnounced: Bool)
@@ -58,7 +58,7 @@ enum Insertion: Sendable, Equatable {
   case refused
 }
 
-/// What a member of a list that has not started has come to.
+/// How far a member has come that has not started.
 enum Readiness: Sendable, Equatable {
   /// It still waits, or nothing has changed.
   case waiting

@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// What a group does with the list of its children.
+/// How a group uses the list of its children.
 extension ReadyListStateMachine {
   /// The children that there were, as long as those are kept that have finished.
   struct KeptChildren: Sendable {
@@ -51,7 +51,7 @@ extension ReadyListStateMachine {
     return count == 0 && phase.becameEmpty()
   }
 
-  /// What is left in the list of a group that goes away: members, and those whose turns are due.
+  /// The rest in the list of a group that goes away: members, and procedures whose turns are due.
   typealias Remains = (unfinished: [Item], finished: [Item], awaitingTurn: [Item])
 
   /// The group goes away: its members, if it never ran, belong to no list now, and turns that have

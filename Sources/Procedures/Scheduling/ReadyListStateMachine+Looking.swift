@@ -1,4 +1,4 @@
-/// What can be seen of a list.
+/// Questions about a list.
 extension ReadyListStateMachine {
   var slotsInUse: Int { lines.slotsInUse }
 

@@ -1,6 +1,6 @@
-/// What a list schedules. It keeps how it stands in its list, so that a member needs no memory of its own.
+/// An item that a list schedules. It keeps how it stands in its list, so that a member needs no memory of its own.
 ///
-/// What is kept is guarded by the lock of the list; before the item is added, by the thread that adds it.
+/// The lock of the list guards it; before the item is added, it belongs to the thread that adds it.
 protocol Schedulable: AnyObject, Sendable {
   var membership: Membership { get set }
   var links: MemberLinks { get set }

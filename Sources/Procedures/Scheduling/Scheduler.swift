@@ -1,6 +1,6 @@
 package import Dispatch
 
-/// What runs workers. `DispatchScheduler` is the real one; a simulation puts its own in its place.
+/// Runs workers. `DispatchScheduler` is the real one; a simulation puts its own in its place.
 ///
 /// Everything asynchronous in the core goes through this and the clock beside it.
 package protocol Scheduler: AnyObject, Sendable {

@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// What a feed has look again.
+/// A receiver that a feed has look again.
 @MainActor protocol Monitoring: AnyObject, Sendable {
   func refresh()
 }

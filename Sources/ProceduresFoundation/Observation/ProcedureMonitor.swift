@@ -21,7 +21,7 @@ internal import ProcedurePrimitives
 /// not the other way round; it may be made at any time, also after the finish.
 @Observable @MainActor
 public final class ProcedureMonitor: Identifiable, Monitoring {
-  /// What it shows.
+  /// The procedure that it shows.
   @ObservationIgnored public nonisolated let procedure: Procedure
 
   /// Where the procedure is in its life.

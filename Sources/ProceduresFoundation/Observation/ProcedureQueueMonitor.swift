@@ -17,7 +17,7 @@ internal import ProcedurePrimitives
 /// queue waits for the main actor. A monitor keeps its queue, not the other way round.
 @Observable @MainActor
 public final class ProcedureQueueMonitor: Monitoring {
-  /// What it shows.
+  /// The queue that it shows.
   @ObservationIgnored public nonisolated let queue: ProcedureQueue
 
   /// How many procedures have finished since the monitor was made.

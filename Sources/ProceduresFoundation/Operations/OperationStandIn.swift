@@ -18,7 +18,7 @@ final class OperationStandIn: Procedure, EndsByItself, @unchecked Sendable {
     watch = OperationWatch(operation) { self.end() }
   }
 
-  /// What waited for the operation does not wait any more.
+  /// The procedure that waited for the operation does not wait any more.
   override func procedureDidCancel(withErrors errors: [any Error]) {
     if isExecuting { finish() }
   }
