@@ -148,6 +148,14 @@ public struct Slab<Element> {
   @inlinable
   public func place(after place: UInt32) -> UInt32 { entries[Int(place)].next }
 
+  /// The place before `place` in its list, or `nowhere`.
+  @inlinable
+  public func place(before place: UInt32) -> UInt32 { entries[Int(place)].previous }
+
+  /// The last element of `list`; nil if there is none.
+  @inlinable
+  public func last(of list: SlabList) -> Element? { list.isEmpty ? nil : self[list.last] }
+
   /// The key of the element at `place`.
   @inlinable
   public func key(at place: UInt32) -> SlabKey {

@@ -74,7 +74,9 @@ import Testing
     let client = try String(
       contentsOf: .packageRoot.appending(path: ".ci/clients/Sources/Subclasses/main.swift"),
       encoding: .utf8)
-    let classes = try Self.sources().flatMap(\.openClasses)
+    // No product has the primitives.
+    let classes = try Self.sources().filter { !$0.path.hasPrefix("ProcedurePrimitives/") }
+      .flatMap(\.openClasses)
     #expect(classes.count > 30)
     // What the network procedures have in common has no initialiser of its own for others.
     for name in classes where name != "NetworkTaskProcedure" {

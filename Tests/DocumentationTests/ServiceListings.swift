@@ -49,6 +49,32 @@
     func refuse() { refusals.increment() }
   }
 
+  private final class Preview: Procedure, @unchecked Sendable {
+    init(_ path: String) { super.init() }
+    override func execute() { finish() }
+  }
+
+  private typealias Save = Preview
+
+  private typealias Cell = Int
+
+  /// Each cell is one more than the one before it.
+  private final class Sheet: Sendable {
+    private let numbers = Recorder<[Cell: Int]>()
+    private let count: Int
+
+    init(_ count: Int) { self.count = count }
+
+    func number(in cell: Cell) -> Int {
+      numbers.events.last { $0[cell] != nil }?[cell] ?? 0
+    }
+
+    func set(_ cell: Cell, to number: Int) { numbers.note([cell: number]) }
+    func cells(affectedBy cell: Cell) -> Range<Cell> { (cell + 1)..<count }
+    func sources(of cell: Cell) -> [Cell] { [cell - 1] }
+    func recalculate(_ cell: Cell) { set(cell, to: number(in: cell - 1) + 1) }
+  }
+
   @Suite("Listings of the guide Services and pipelines", .timeLimit(.minutes(1)))
   struct ServiceListings {
     private let message = Message(answers: Counter(), refusals: Counter())
@@ -104,6 +130,44 @@
       queue.isSuspended = false
       await queue.waitUntilAllFinished()
       #expect(message.answers.value == 1_000 && message.refusals.value == 500)
+    }
+
+    @Test("K13: the latest of a key wins, or they run one after another")
+    func keys() async {
+      let (queue, path) = (ProcedureQueue(), "a.txt")
+      // listing: service-keys
+      let previews = ProcedureStore<String>(on: queue)
+      previews.add(Preview(path), for: path, policy: .cancelPrevious)
+
+      let saves = ProcedureStore<String>(on: queue)
+      saves.add(Save(path), for: path, policy: .inOrder)
+      // end
+      await queue.waitUntilAllFinished()
+      #expect(previews.count + saves.count == 0)
+    }
+
+    @Test("K13: an edit cancels what became stale, and adds what is affected")
+    func spreadsheet() async {
+      let (queue, sheet) = (ProcedureQueue(), Sheet(20))
+      // listing: service-spreadsheet
+      let recalculations = ProcedureStore<Cell>(on: queue)
+      func edit(_ edited: Cell, to number: Int) {
+        sheet.set(edited, to: number)
+        for cell in sheet.cells(affectedBy: edited) {  // each after those that it reads
+          let recalculation = BlockProcedure { sheet.recalculate(cell) }
+          for source in sheet.sources(of: cell) {
+            if let pending = recalculations.latest(source) {
+              recalculation.add(dependency: pending)
+            }
+          }
+          recalculations.add(recalculation, for: cell, policy: .cancelPrevious)
+        }
+      }
+      // end
+      for number in 1...50 { edit(0, to: number) }
+      await queue.waitUntilAllFinished()
+      #expect((0..<20).map { sheet.number(in: $0) } == Array(50..<70))
+      #expect(recalculations.count == 0)
     }
 
     @Test("Q8: a service ends in order")

@@ -1,3 +1,5 @@
+internal import ProcedurePrimitives
+
 /// Running tasks by id, all cancelled when the store goes.
 ///
 /// ```swift
@@ -31,7 +33,7 @@ public final class TaskStore<ID: Hashable & Sendable>: Sendable {
     }
 
     // All groups of a table are of one store.
-    override func hasID(of other: TaskTable.Group) -> Bool {
+    override func hasKey(of other: KeyTable.Entry) -> Bool {
       unsafe unsafeDowncast(other, to: Group.self).id == id
     }
   }

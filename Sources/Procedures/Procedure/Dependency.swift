@@ -59,6 +59,9 @@ class Dependency: @unchecked Sendable {
 
   fileprivate final var isRevoked: Bool { status.load() == Self.revoked }
 
+  /// Whether it is one of the `dependencies` that the user sees.
+  var isDeclared: Bool { true }
+
   /// Whether the dependent needs to know nothing more of the dependency.
   var isDone: Bool { false }
 
@@ -131,12 +134,17 @@ struct Dependencies: Sendable {
 
   var isEmpty: Bool { @inline(__always) get { latest == nil } }
 
-  /// In the order in which they were added.
-  var procedures: [Procedure] {
+  /// Those that it waits for, or waited for, in the order in which they were added.
+  var procedures: [Procedure] { procedures { _ in true } }
+
+  /// Those that the user has added.
+  var declaredProcedures: [Procedure] { procedures(where: \.isDeclared) }
+
+  private func procedures(where isWanted: (Dependency) -> Bool) -> [Procedure] {
     var procedures: [Procedure] = []
     var next = latest
     while let dependency = next {
-      procedures.append(dependency.dependency)
+      if isWanted(dependency) { procedures.append(dependency.dependency) }
       next = dependency.nextOfDependent
     }
     procedures.reverse()
@@ -187,11 +195,11 @@ struct Dependencies: Sendable {
     return (armed, count)
   }
 
-  /// Takes out all on one procedure. O(count).
+  /// Takes out all on one procedure that the user has added. O(count).
   ///
   /// - Returns: those, in the order in which they were added.
   mutating func remove(on procedure: Procedure) -> Dependencies {
-    take { $0.dependency === procedure }
+    take { $0.dependency === procedure && $0.isDeclared }
   }
 
   /// Among how many one that is done is looked for.

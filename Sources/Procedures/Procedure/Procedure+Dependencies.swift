@@ -126,10 +126,26 @@ extension Procedure {
 
   /// The procedures that this one waits for, or waited for until it finished.
   public final var dependencies: [Procedure] {
-    read { $0.dependencies.procedures }
+    read { $0.dependencies.declaredProcedures }
   }
 
   // MARK: Waiting
+
+  /// Waits for another one in the place of a dependency that was settled, and not counted off.
+  ///
+  /// - Returns: false if it was cancelled, and waits for nothing.
+  final func wait(for new: consuming Dependency, insteadOf settled: Dependency) -> Bool {
+    let new = consume new
+    var (waits, released) = read { core in
+      guard core.machine.prerequisiteAnswer == .accepted else { return (false, Dependencies()) }
+      new.arm(for: self)
+      core.dependencies.add(new)
+      return (true, core.dependencies.forget(settled, isLast: false))
+    }
+    released.release()
+    if waits { new.enter() }
+    return waits
+  }
 
   /// A dependency is done, or was removed, and makes this procedure ready if it was the last.
   ///
