@@ -104,7 +104,7 @@ struct Command {
     }
     if let note = limit.note { StandardStreams.complain(note) }
     var journal: RunJournal?
-    if plan.hasOutputs {
+    if plan.hasOutputs || plan.steps.contains(where: { $0.executor(options) != nil }) {
       do throws(RunJournal.Taken) {
         journal = try Self.journal(in: directory ?? ".", waits: options.waits)
       } catch {
@@ -115,7 +115,8 @@ struct Command {
       }
     }
     let run = PlanRun(
-      plan, journal: journal, secrets: secrets, options: options, limit: limit,
+      plan, journal: journal, directory: directory ?? Directory.current, secrets: secrets,
+      options: options, limit: limit,
       memory: options.memory ?? Self.memory, interrupts: interrupts)
     return await run.run()
   }

@@ -74,6 +74,15 @@ struct CommandLineReader {
     return number
   }
 
+  mutating func choice(of names: [String]) throws(UsageError) -> String {
+    let expected = "one of \(names.joined(separator: ", "))"
+    let text = try value(expected)
+    guard names.contains(text) else {
+      throw UsageError("'\(current)' needs \(expected), not '\(text)'")
+    }
+    return text
+  }
+
   /// A number of bytes.
   mutating func size() throws(UsageError) -> Int {
     let expected = "a size such as '512M' or '8G'"

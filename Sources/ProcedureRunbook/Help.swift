@@ -34,6 +34,9 @@ enum Help {
           --content         compare contents, not times, to see whether a step is up to date
           --force           run steps that are up to date as well
           --wait            wait for the end of another run in the same directory
+          --executor NAME   hand the commands in as jobs of a cluster: slurm
+          --queued N        have at most N jobs there at once, waiting or running (default: 100)
+          --poll S          ask every S seconds what has become of them (default: 10)
           --launcher CMD    run each command by CMD, for example 'srun -n1 -c1 -J {name}'
           --launcher-cancel CMD
                             end what the launcher runs by CMD, not by a signal to the launcher; for
@@ -61,8 +64,8 @@ enum Help {
 
     Of the plan:
       steps        a list of objects, one for each step; needed
-      defaults     directory, environment, dotenv, timeout, retries, retryDelay, cpu, memory, launcher,
-                   launcherCancel of steps that do not say otherwise
+      defaults     directory, environment, dotenv, timeout, retries, retryDelay, cpu, memory, executor,
+                   executorOptions, launcher, launcherCancel of steps that do not say otherwise
       pools        an object: how many steps of each pool may run at the same time
       parameters   an object: variables of all steps, which a word like target=release sets
       include      other plans, whose steps, pools, parameters and secrets are there as well
@@ -94,6 +97,8 @@ enum Help {
       retries      how often it is tried again after a failure
       retryDelay   seconds before it is
       terminal     true: it has the terminal, while no other such step runs
+      executor     slurm: its command is a job there, with its cpu and memory; local: it is not
+      executorOptions  words for sbatch, such as "--partition=long"
       launcher     a command to run its command by
       launcherCancel  a command that ends what the launcher runs
       directory    where it runs, seen from the directory of the plan (default: there)

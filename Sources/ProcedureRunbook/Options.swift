@@ -39,6 +39,12 @@ struct Options: Equatable {
   var launcher: String?
   /// A command that ends what `launcher` runs.
   var launcherCancel: String?
+  /// What the commands of steps are jobs of.
+  var executor: String?
+  /// How many jobs may be with it at once.
+  var queued = 100
+  /// How often it is asked what has become of them.
+  var pollInterval = Duration.seconds(10)
   var logDirectory: String?
   var reportPath: String?
   var junitPath: String?
@@ -65,6 +71,9 @@ struct Options: Equatable {
     }
     if launcherCancel != nil, launcher == nil {
       throw UsageError("'--launcher-cancel' ends what '--launcher' runs; give that as well")
+    }
+    if executor != nil, launcher != nil {
+      throw UsageError("'--executor' and '--launcher' both say where steps run; give one of them")
     }
     if isDemo, planPath != nil || !words.isEmpty {
       throw UsageError("'--demo' is a plan of its own; give no other, and no steps")
@@ -103,6 +112,9 @@ struct Options: Equatable {
     case "--summary": showsSummary = try line.flag()
     case "--launcher": launcher = try line.value("a command")
     case "--launcher-cancel": launcherCancel = try line.value("a command")
+    case "--executor": executor = try line.choice(of: Executors.names)
+    case "--queued": queued = try line.number("a whole number above 0")
+    case "--poll": pollInterval = try line.seconds()
     case "--group-output", "-g": groupsOutput = try line.flag()
     case "--content": comparesContent = try line.flag()
     case "--force": isForced = try line.flag()

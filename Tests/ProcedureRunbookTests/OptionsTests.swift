@@ -41,6 +41,9 @@ struct OptionsTests {
     let fresh = try Options(["--force", "--explain", "--wait"])
     #expect(fresh.isForced && fresh.explains && fresh.waits)
     #expect(try Options(["--memory", "2G"]).memory == 2 << 30)
+    let cluster = try Options(["--executor=slurm", "--queued", "7", "--poll", "2"])
+    #expect(cluster.executor == "slurm" && cluster.queued == 7)
+    #expect(cluster.pollInterval == .seconds(2))
     #expect(try Options(["--check"]).task == .check)
     #expect(try !Options([]).wantsTimeline)
     #expect(try Options(["--list"]).task == .list && Options(["-l"]).task == .list)
@@ -70,7 +73,9 @@ struct OptionsTests {
       ["--jobs", "0"], ["--jobs", "x"], ["--jobs"], ["--jobs="], ["--timeout", "-1"],
       ["--grace", "0"],
       ["--timeout", "nan"], ["--timeout", "inf"], ["--what"], ["-x"], ["--quiet=1"], ["-qx"],
-      ["--keep-going=0"], ["-j2x"], ["--memory", "2"], ["--memory=all"], ["--logs"],
+      ["--keep-going=0"], ["-j2x"], ["--memory", "2"], ["--memory=all"], ["--executor", "pbs"],
+      ["--queued", "0"], ["--poll", "0"],
+      ["--executor", "slurm", "--launcher", "nice"], ["--logs"],
       ["--demo", "a"], ["--demo", "-f", "a"],
     ])
   func nonsense(arguments: [String]) {

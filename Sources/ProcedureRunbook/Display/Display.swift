@@ -60,6 +60,9 @@ final class Display: Sendable {
     update { $0.again(name, because: reason) }
   }
 
+  /// Shows a line about the run.
+  func say(_ line: String) { update { $0.say(line) } }
+
   /// Shows lines of a step's output; `completion` is called when there is room for more.
   func print(
     _ lines: [OutputLines.Line], of name: String, _ completion: @escaping @Sendable () -> Void

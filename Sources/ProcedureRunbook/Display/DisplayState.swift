@@ -63,6 +63,10 @@ struct DisplayState: Sendable {
     note("\(style.yellow("again".rightPadded(to: 10))) \(name.visible): \(reason)")
   }
 
+  mutating func say(_ line: String) {
+    if !isQuiet { note(style.yellow(line.visible)) }
+  }
+
   /// Takes lines of a step's output; false if `completion` is kept until there is room for more.
   mutating func print(
     _ lines: [OutputLines.Line], of name: String, _ completion: @escaping @Sendable () -> Void

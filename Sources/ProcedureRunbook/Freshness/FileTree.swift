@@ -32,7 +32,8 @@ struct FileTree: Sendable {
       for entry in names {
         let name = folder.isEmpty ? entry : "\(folder)/\(entry)"
         let file = Self.normal("\(path)/\(name)")
-        guard entry != RunJournal.fileName, !excluded.contains(file) else { continue }
+        guard entry != RunJournal.fileName, entry != JobFiles.folderName, !excluded.contains(file)
+        else { continue }
         // A link to a folder counts as a link, so that none leads in a circle.
         let status = try FileStatus(file, followsLinks: false)
         if status.kind == .folder {

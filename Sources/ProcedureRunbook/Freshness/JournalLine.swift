@@ -13,6 +13,7 @@
 /// started    -        -                sort       the step began
 /// succeeded  COMMAND  INPUTS CONTENT   sort       and succeeded, with these
 /// file       STATUS   DIGEST           /in/data   what is in a file that looks so
+/// job        KEY ID   MARKS            sort       the step is a job of a cluster; without a key: it was
 /// ```
 enum JournalLine: Equatable {
   struct Digest: Equatable, Sendable {
@@ -23,6 +24,7 @@ enum JournalLine: Equatable {
   case run(process: String, machine: String)
   case step(String, RunJournal.Record)
   case file(String, Digest)
+  case job(String, RunJournal.Job?)
 
   static let end = UInt8(ascii: "\n")
   /// Behind what was not written to its end: no name has a tab, so the line counts for no step.
@@ -46,6 +48,12 @@ enum JournalLine: Equatable {
       let entry = RunJournal.Entry(
         command: parts[1], inputs: marks[0], content: marks.count > 1 ? marks[1] : "")
       self = .step(name, .succeeded(entry))
+    case "job":
+      let words = parts[1].split(separator: " ").map(String.init)
+      let reference = words.first.map {
+        JobReference(key: $0, identifier: words.count > 1 ? words[1] : nil)
+      }
+      self = .job(name, reference.map { RunJournal.Job(reference: $0, marks: parts[2]) })
     case "file":
       self = .file(name, Digest(status: parts[1], digest: parts[2]))
     default:
@@ -62,6 +70,8 @@ enum JournalLine: Equatable {
       "started\t\t\t\(Self.encoded(name))\n"
     case .step(let name, .succeeded(let entry)):
       "succeeded\t\(entry.command)\t\(entry.inputs) \(entry.content)\t\(Self.encoded(name))\n"
+    case .job(let name, let job):
+      "job\t\(Self.words(of: job?.reference))\t\(job?.marks ?? "")\t\(Self.encoded(name))\n"
     case .file(let name, let digest):
       "file\t\(digest.status)\t\(digest.digest)\t\(Self.encoded(name))\n"
     }
@@ -76,6 +86,10 @@ enum JournalLine: Equatable {
     _ = unsafe gethostname(&name, name.count - 1)
     let bytes = name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
     return encoded(String(decoding: bytes, as: UTF8.self))
+  }
+
+  private static func words(of job: JobReference?) -> String {
+    [job?.key, job?.identifier].compactMap { $0 }.joined(separator: " ")
   }
 
   private static func encoded(_ name: String) -> String {
@@ -113,6 +127,8 @@ enum JournalLine: Equatable {
 struct JournalLines {
   private(set) var records: [String: RunJournal.Record] = [:]
   private(set) var digests: [String: JournalLine.Digest] = [:]
+  /// Of steps whose job was not seen to end.
+  private(set) var jobs: [String: RunJournal.Job] = [:]
   private var lastRun: (process: String, machine: String)?
   /// How many lines there are.
   private(set) var count = 0
@@ -126,6 +142,7 @@ struct JournalLines {
       case .run(let process, let machine): lastRun = (process, machine)
       case .step(let name, let record): records[name] = record
       case .file(let name, let digest): digests[name] = digest
+      case .job(let name, let job): jobs[name] = job
       case nil: break
       }
     }
@@ -143,5 +160,6 @@ struct JournalLines {
   var text: String {
     records.map { JournalLine.step($0.key, $0.value).text }.joined()
       + digests.map { JournalLine.file($0.key, $0.value).text }.joined()
+      + jobs.map { JournalLine.job($0.key, $0.value).text }.joined()
   }
 }

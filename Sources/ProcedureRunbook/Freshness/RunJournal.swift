@@ -33,6 +33,12 @@ final class RunJournal: Sendable {
     case succeeded(Entry)
   }
 
+  /// A job of a cluster that a step was handed in as, and what stands for what it runs.
+  struct Job: Equatable, Sendable {
+    let reference: JobReference
+    let marks: String
+  }
+
   /// Another process has the lock, and which, if that is known: `process 4711 on node-3`.
   struct Taken: Error {
     let owner: String?
@@ -49,6 +55,7 @@ final class RunJournal: Sendable {
   private struct State {
     var records: [String: Record]
     var digests: [String: JournalLine.Digest]
+    var jobs: [String: Job]
     var descriptor: Int32?
     /// The last line has no end.
     var isTorn = false
@@ -65,7 +72,8 @@ final class RunJournal: Sendable {
     let lines = JournalLines(contents ?? [])
     state = Locked(
       State(
-        records: lines.records, digests: lines.digests, obstacle: "it is only read",
+        records: lines.records, digests: lines.digests, jobs: lines.jobs,
+        obstacle: "it is only read",
         isUnreadable: contents == nil))
   }
 
@@ -92,7 +100,8 @@ final class RunJournal: Sendable {
     }
     state = Locked(
       State(
-        records: lines.records, digests: lines.digests, descriptor: descriptor, isTorn: isTorn,
+        records: lines.records, digests: lines.digests, jobs: lines.jobs, descriptor: descriptor,
+        isTorn: isTorn,
         obstacle: obstacle, isUnreadable: contents == nil))
     _ = state.withLock { Self.write(JournalLine.run.text, &$0) }
   }
@@ -109,6 +118,20 @@ final class RunJournal: Sendable {
     let line = JournalLine.step(step, record).text
     return state.withLock { state in
       state.records[step] = record
+      return Self.write(line, &state)
+    }
+    .map { "'\(path)' cannot be written: \($0)" }
+  }
+
+  /// Its job that was not seen to end: this run's, or one that a killed run has left.
+  func job(of step: String) -> Job? { state.withLock { $0.jobs[step] } }
+
+  /// - Parameter job: nil when it has ended.
+  /// - Returns: why it could not be noted.
+  func note(_ job: Job?, of step: String) -> String? {
+    let line = JournalLine.job(step, job).text
+    return state.withLock { state in
+      state.jobs[step] = job
       return Self.write(line, &state)
     }
     .map { "'\(path)' cannot be written: \($0)" }

@@ -215,7 +215,8 @@ struct StepFiles: Sendable {
 
   private func path(_ file: String) -> String { step.path(of: file) }
 
-  private static func command(of step: Step) -> String {
+  /// Stands for what it runs, and with what.
+  static func command(of step: Step) -> String {
     var fingerprint = Fingerprint()
     fingerprint.add(step.run)
     fingerprint.add(step.stopsAtFailingLine ? 1 : 0)

@@ -36,6 +36,9 @@ final class StepFreshness: Sendable {
   /// What is known without a look.
   var verdict: StepFiles.Verdict? { lastLook.withLock { $0?.verdict } }
 
+  /// Stands for names, sizes and times of its inputs, as they were found last.
+  var inputMarks: String { lastLook.withLock { $0?.inputs ?? "" } }
+
   /// Looks at the files; calls back on another thread.
   func look(_ completion: @escaping @Sendable (StepFiles.Verdict) -> Void) {
     run { [self] in completion(look()) }

@@ -34,7 +34,10 @@ extension Step {
       case .always: "always"
       case .failure: "on failure"
       }
-    return [when, processors.map { "cpu \($0)" }, memory.map { "memory \(MemorySize(bytes: $0))" }]
-      .compactMap { $0 }
+    return [
+      when, executor, processors.map { "cpu \($0)" },
+      memory.map { "memory \(MemorySize(bytes: $0))" },
+    ]
+    .compactMap { $0 }
   }
 }

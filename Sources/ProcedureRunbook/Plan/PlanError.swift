@@ -22,6 +22,8 @@ struct PlanError: Error, Equatable, CustomStringConvertible {
     case includedTooDeep
     case shortSecret(String)
     case alwaysAndOnFailure(owner: String)
+    case unknownExecutor(String, known: [String])
+    case twoPlaces(owner: String)
     case unknownParameter(String, known: [String])
     case depfileWithoutOutputs(step: String)
     case sameOutput(String, String, String)
@@ -102,6 +104,10 @@ struct PlanError: Error, Equatable, CustomStringConvertible {
       "the plan has no parameter '\(name.shortened)'; "
         + (known.isEmpty
           ? "it has none" : "it has \(known.map { "'\($0.shortened)'" }.joined(separator: ", "))")
+    case .unknownExecutor(let name, let known):
+      "there is no executor '\(name.shortened)'; there are \(known.joined(separator: ", "))"
+    case .twoPlaces(let owner):
+      "\(owner.shortened) has 'executor' and 'launcher': one or the other"
     case .depfileWithoutOutputs(let step):
       "step '\(step.shortened)' has a 'depfile' and no 'outputs': what would be made from it?"
     case .sameOutput(let file, let first, let second):

@@ -38,6 +38,10 @@ struct Step: Sendable, Equatable {
   var launcher: String?
   /// A command that ends what `launcher` runs.
   var launcherCancel: String?
+  /// What its command is a job of; nil for what the command line says.
+  var executor: String?
+  /// Words for that one's command.
+  var executorOptions: String?
   /// An absolute path, unless it is that of this process.
   var directory: String?
   /// Added to the environment of this process.

@@ -108,6 +108,7 @@ extension Step {
     (step.processors, step.memory, step.occasion) = (processors, memory, occasion)
     (step.timeout, step.retries, step.retryDelay) = (timeout, retries, retryDelay)
     (step.launcher, step.launcherCancel) = (launcher, launcherCancel)
+    (step.executor, step.executorOptions) = (executor, executorOptions)
     (step.line, step.file) = (line, file)
     step.environment = environment
     for (name, value) in values { step.environment[name] = value }

@@ -1,8 +1,8 @@
 /// What a step and the defaults of a plan can both say.
 struct StepTemplate {
   static let keys = [
-    "timeout", "retries", "retryDelay", "cpu", "memory", "launcher", "launcherCancel", "directory",
-    "dotenv", "environment",
+    "timeout", "retries", "retryDelay", "cpu", "memory", "executor", "executorOptions", "launcher",
+    "launcherCancel", "directory", "dotenv", "environment",
   ]
 
   /// That of the file that it stands in.
@@ -14,6 +14,8 @@ struct StepTemplate {
   private var retryDelay = Duration.zero
   private var processors: Int?
   private var memory: Int?
+  private var executor: String?
+  private var executorOptions: String?
   private var launcher: String?
   private var launcherCancel: String?
 
@@ -40,10 +42,24 @@ struct StepTemplate {
     retryDelay = try object.seconds("retryDelay") ?? retryDelay
     processors = try object.wholeNumber("cpu", least: 1) ?? processors
     memory = try object.size("memory") ?? memory
+    executorOptions = try object.argument("executorOptions") ?? executorOptions
+    try readPlace(object)
+  }
+
+  /// Where its command runs: what is said last counts.
+  private mutating func readPlace(_ object: PlanObject) throws(PlanError) {
+    if let name = try object.argument("executor") {
+      guard Executors.names.contains(name) else {
+        throw PlanError(
+          .unknownExecutor(name, known: Executors.names), line: object.line(of: "executor"))
+      }
+      guard !object.has("launcher") else { throw object.error(PlanError.Problem.twoPlaces) }
+      (executor, launcher, launcherCancel) = (name, nil, nil)
+    }
     let cancel = try object.argument("launcherCancel")
     if let command = try object.argument("launcher") {
       // One belongs to the other.
-      (launcher, launcherCancel) = (command, cancel)
+      (launcher, launcherCancel, executor) = (command, cancel, nil)
     } else if let cancel {
       guard launcher != nil else { throw object.error(PlanError.Problem.cancelWithoutLauncher) }
       launcherCancel = cancel
@@ -58,6 +74,8 @@ struct StepTemplate {
     step.retryDelay = retryDelay
     step.processors = processors
     step.memory = memory
+    step.executor = executor
+    step.executorOptions = executorOptions
     step.launcher = launcher
     step.launcherCancel = launcherCancel
   }

@@ -26,8 +26,13 @@ struct PlanRun {
   private let afterwards = CancellationTokenSource()
   private let programs = RunningPrograms()
   private let launches = Launches()
+  /// Where steps are handed in as jobs of clusters, by the names of these.
+  private let desks: [String: JobDesk]
   private let record = RunRecord()
-  /// nil for a plan without outputs.
+  /// nil for a plan without outputs and jobs.
+  private let journal: RunJournal?
+  /// That of the plan.
+  private let directory: String
   private let freshness: StepFreshness.Shared?
   private let sweep: FreshnessSweep
   /// The reports that were asked for are written when all steps have ended.
@@ -35,29 +40,37 @@ struct PlanRun {
   /// On the main thread, which is there in any case: under a limit on threads, a run must neither wait
   /// for one nor be deaf until there is one. Nothing here blocks it.
   private let jobs: ProcedureQueue
+  /// What is with a cluster, waiting or running.
+  private let handedIn: ProcedureQueue
   /// Ends of groups take no place from what works.
   private let groupEnds = ProcedureQueue(name: "groups", underlyingQueue: .main)
   private var steps: [StepProcedure] = []
   private var groups: [GroupEnd] = []
 
   /// - Parameters:
-  ///   - journal: where what succeeded is remembered; nil for a plan without outputs.
+  ///   - journal: where what succeeded is remembered; nil for a plan without outputs and jobs.
+  ///   - directory: that of the plan.
   ///   - secrets: what no output shows.
   ///   - limit: how many steps may run at once.
   ///   - memory: how many bytes of it they may say they use together.
   init(
-    _ plan: Plan, journal: RunJournal?, secrets: Secrets, options: Options, limit: JobLimit,
-    memory: Int, interrupts: Interrupts
+    _ plan: Plan, journal: RunJournal?, directory: String, secrets: Secrets, options: Options,
+    limit: JobLimit, memory: Int, interrupts: Interrupts
   ) {
     self.plan = plan
+    self.journal = journal
+    self.directory = directory
     self.memory = memory
     self.secrets = secrets
     self.options = options
     self.interrupts = interrupts
     self.jobs = ProcedureQueue(
       name: "jobs", maxConcurrentProcedureCount: limit.jobs, underlyingQueue: .main)
+    handedIn = ProcedureQueue(
+      name: "handed in", maxConcurrentProcedureCount: options.queued, underlyingQueue: .main)
     timeline = options.wantsTimeline ? ProcedureTimeline() : nil
     timeline?.record(self.jobs)
+    timeline?.record(handedIn)
     timeline?.record(groupEnds)
     // Where the system is far away, many looks at once take as long as one. Where room for threads is
     // short, it is for programs.
@@ -73,6 +86,8 @@ struct PlanRun {
     display = Display(
       names, upToDateCount: plan.steps.count - names.count, terminal: Terminal(),
       isQuiet: options.isQuiet)
+    let clusters = Set(plan.steps.compactMap { $0.executor(options) })
+    desks = Self.desks(clusters, directory: directory, options, display)
     makeSteps()
     connect()
   }
@@ -88,9 +103,10 @@ struct PlanRun {
     for group in groups { groupEnds.add(group, cancelledBy: cancellation.token) }
     for step in steps {
       let token = step.step.isFollowUp ? afterwards.token : cancellation.token
-      jobs.add(step.procedure, cancelledBy: token)
+      (step.isHandedIn ? handedIn : jobs).add(step.procedure, cancelledBy: token)
     }
     await jobs.waitUntilAllFinished()
+    await handedIn.waitUntilAllFinished()
     await groupEnds.waitUntilAllFinished()
     await launches.cancels.waitUntilAllFinished()
     return conclude()
@@ -98,34 +114,39 @@ struct PlanRun {
 
   private var interruptHandler: Interrupts.Handler {
     Interrupts.Handler(
-      interrupted: { [cancellation, afterwards, programs, display, options, interrupts] count in
+      interrupted: {
+        [cancellation, afterwards, programs, desks, display, options, interrupts] count in
         // The programs were killed; the run waits for nothing else.
         if count > 2, let signal = interrupts.firstSignal { _exit(128 + signal) }
         if count == 1 {
           display.lose(patience: options.gracePeriod)
         } else {
           programs.kill()
+          for desk in desks.values { desk.kill() }
           display.lose(patience: .seconds(1))
           afterwards.cancel(.requested)
         }
         cancellation.cancel(.requested)
       },
-      willStop: { [jobs, programs, display] in
+      willStop: { [jobs, handedIn, programs, display] in
         // No step begins any more, and one that is just beginning has its program.
         jobs.isSuspended = true
+        handedIn.isSuspended = true
         let isQuiet = DispatchSemaphore(value: 0)
         DispatchQueue.main.async { isQuiet.signal() }
         display.pause { isQuiet.signal() }
         for _ in 0..<2 { _ = isQuiet.wait(timeout: .now() + 1) }
         programs.send(signal: SIGSTOP)
       },
-      didContinue: { [jobs, programs, display] in
+      didContinue: { [jobs, handedIn, programs, display] in
         programs.send(signal: SIGCONT)
         jobs.isSuspended = false
+        handedIn.isSuspended = false
         display.resume()
       },
-      // Beside the grace time a launcher's cancel command may take its own.
-      patience: options.gracePeriod + LaunchedProgram.longestCancel + .seconds(5),
+      // Beside the grace time a launcher's cancel command may take its own, and a cluster's commands.
+      patience: options.gracePeriod + LaunchedProgram.longestCancel + .seconds(5)
+        + (desks.isEmpty ? .zero : ExecutorCommand.patience),
       // What runs always may take its time.
       lastSignal: plan.steps.contains(where: \.isFollowUp) ? 2 : 1,
       isStuck: { [programs] in
@@ -137,12 +158,13 @@ struct PlanRun {
   }
 
   private func conclude() -> Int32 {
+    if !desks.isEmpty { JobFiles.removeFolder(in: directory) }
     let entries = plan.steps.indices.map { index in
       sweep.isDone[index]
         ? RunRecord.Entry(plan.steps[index], .upToDate) : record.entry(of: plan.steps[index])
     }
     let analysis = RunAnalysis(
-      plan, entries, slots: jobs.maxConcurrentProcedureCount, duration: .now - record.start)
+      plan, entries, slots: slots, duration: .now - record.start)
     let timeline = timeline?.snapshot()
     let summary =
       options.showsSummary ? timeline?.summary.split(separator: "\n").map(String.init) : nil
@@ -157,6 +179,28 @@ struct PlanRun {
     let isComplete = failure.map { !StandardStreams.complain(about: $0) } ?? true
     if !problems.isEmpty || !isComplete, status == 0 { status = 1 }
     return status
+  }
+
+  /// How many steps may run at once, here and with clusters.
+  private var slots: Int {
+    let here = steps.isEmpty || steps.contains { !$0.isHandedIn }
+    return (here ? jobs.maxConcurrentProcedureCount : 0) + (desks.isEmpty ? 0 : options.queued)
+  }
+
+  private static func desks(
+    _ names: Set<String>, directory: String, _ options: Options, _ display: Display
+  ) -> [String: JobDesk] {
+    var desks: [String: JobDesk] = [:]
+    for name in names {
+      guard let executor = Executors.named(name) else { continue }
+      desks[name] = JobDesk {
+        JobRounds(
+          executor, directory: directory, pollInterval: options.pollInterval,
+          gracePeriod: options.gracePeriod
+        ) { display.say("\(name): \($0)") }
+      }
+    }
+    return desks
   }
 
   // MARK: The graph
@@ -174,19 +218,29 @@ struct PlanRun {
         log: log(of: step, number: index + 1))
       let command = StepCommand(
         step: step, output: output, programs: programs, gracePeriod: options.gracePeriod,
-        launcher: Launcher(of: step, options), launches: launches,
+        launcher: Launcher(of: step, options), launches: launches, cluster: cluster(for: step),
         freshness: step.outputs.isEmpty
           ? nil : freshness.map { StepFreshness(of: step, $0, found: sweep.looks[index]) },
         complain: { [record] in record.note(problem: "step '\(step.name.visible)': \($0)") })
+      let isHandedIn = command.cluster != nil
       let procedure = StepProcedure(
         command, pools: plan.pools, machine: machine, domain: domain,
         hasFailed: { [plan, record] in
           record.hasFailure(in: plan.graph.stepsBefore(index).map { plan.steps[$0].name })
         },
+        began: { [display] in
+          // What is a program began with its procedure.
+          if isHandedIn { display.started(step.name, at: .now) }
+        },
         again: { [display] in display.again(step.name, because: $0) })
       observe(procedure, groups: groups)
       steps.append(procedure)
     }
+  }
+
+  private func cluster(for step: Step) -> (desk: JobDesk, journal: RunJournal)? {
+    guard let journal, let name = step.executor(options), let desk = desks[name] else { return nil }
+    return (desk, journal)
   }
 
   private func log(of step: Step, number: Int) -> StepLog? {
@@ -203,7 +257,7 @@ struct PlanRun {
   private func observe(_ step: StepProcedure, groups: Set<String>) {
     let name = step.step.name
     step.procedure.addWillExecuteBlockObserver { [display, options] procedure, pendingExecute in
-      display.started(name, at: .now)
+      if !step.isHandedIn { display.started(name, at: .now) }
       if options.explains {
         step.output.append(line: "runs: \(step.freshness?.reason ?? "it has no outputs")")
       }
@@ -268,7 +322,10 @@ struct PlanRun {
       }
     }
     connectFollowUps(proceduresByName)
-    if jobs.maxConcurrentProcedureCount == 1 { keepOrder(proceduresByName) }
+    if jobs.maxConcurrentProcedureCount == 1 {
+      let handedIn = Set(steps.filter(\.isHandedIn).map(\.step.name))
+      keepOrder(proceduresByName.filter { !handedIn.contains($0.key) })
+    }
   }
 
   /// Each comes after steps, however these end. Not after the end of a group, which is cancelled as soon as one of its

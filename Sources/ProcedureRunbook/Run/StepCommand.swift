@@ -10,13 +10,29 @@ struct StepCommand: Sendable {
   /// What runs the step's command; nil for none.
   let launcher: Launcher?
   let launches: Launches
+  /// Where its command is handed in as a job, with the journal that remembers it; nil for a program of this machine.
+  let cluster: (desk: JobDesk, journal: RunJournal)?
   /// nil for a step without outputs.
   let freshness: StepFreshness?
   /// Called with a sentence about the step that is to be read at the end of the run.
   let complain: @Sendable (String) -> Void
 
   /// One attempt at the step.
-  func attempt() -> ProcessProcedure {
+  ///
+  /// - Parameter began: called when its command begins.
+  func attempt(began: @escaping @Sendable () -> Void) -> Procedure {
+    if let cluster {
+      let job = JobProcedure(
+        step, at: cluster.desk, cluster.journal, makes: freshness, output: output, began: began)
+      job.name = step.name
+      return job
+    }
+    let program = program()
+    program.addWillExecuteBlockObserver { _, _ in began() }
+    return program
+  }
+
+  private func program() -> ProcessProcedure {
     let jobName = launcher == nil ? "" : launches.makeName()
     let script = step.shell
     let arguments =

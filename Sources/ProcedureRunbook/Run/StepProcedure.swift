@@ -23,6 +23,8 @@ struct StepProcedure {
   let step: Step
   let procedure: Procedure
   let output: StepOutput
+  /// Whether its command is a job of a cluster.
+  let isHandedIn: Bool
   /// nil for a step without outputs.
   let freshness: StepFreshness?
   private let attempts: AttemptCount
@@ -32,24 +34,31 @@ struct StepProcedure {
   ///   - machine: what it uses of that.
   ///   - domain: what steps exclude each other over is theirs alone.
   ///   - hasFailed: whether something that it comes after has failed.
+  ///   - began: called when its first attempt begins.
   ///   - again: called when an attempt has failed and there will be another one, with why.
   init(
     _ command: StepCommand, pools: [String: Int], machine: Machine, domain: ExclusionDomain,
-    hasFailed: @escaping @Sendable () -> Bool,
+    hasFailed: @escaping @Sendable () -> Bool, began: @escaping @Sendable () -> Void,
     again: @escaping @Sendable (_ reason: String) -> Void
   ) {
     step = command.step
     output = command.output
     freshness = command.freshness
+    isHandedIn = command.cluster != nil
     let attempts = AttemptCount()
     self.attempts = attempts
+    let attempt = { @Sendable in
+      command.attempt {
+        if attempts.add() == 1 { began() }
+      }
+    }
     if command.step.retries == 0 {
-      procedure = Self.counted(command.attempt(), attempts)
+      procedure = attempt()
     } else {
       procedure = RetryProcedure(
         max: command.step.retries + 1, wait: .constant(command.step.retryDelay)
       ) {
-        let attempt = Self.counted(command.attempt(), attempts)
+        let attempt = attempt()
         Self.observe(attempt, of: command.step, attempts, again)
         return attempt
       }
@@ -68,7 +77,8 @@ struct StepProcedure {
       let pool = ExclusionCategory(named: "pool \(name)", in: domain)
       procedure.add(condition: AtMost(pools[name] ?? 1, of: pool))
     }
-    for share in machine.shares(of: step) { procedure.add(condition: share) }
+    // A cluster counts by itself.
+    for share in isHandedIn ? [] : machine.shares(of: step) { procedure.add(condition: share) }
   }
 
   /// How it went; called when it has finished.
@@ -93,7 +103,7 @@ struct StepProcedure {
   var hasRun: Bool { attempts.count > 0 }
 
   private static func observe(
-    _ attempt: ProcessProcedure, of step: Step, _ attempts: AttemptCount,
+    _ attempt: Procedure, of step: Step, _ attempts: AttemptCount,
     _ again: @escaping @Sendable (_ reason: String) -> Void
   ) {
     attempt.addDidFinishBlockObserver { attempt, _ in
@@ -102,13 +112,6 @@ struct StepProcedure {
       let reason = outcome.reason ?? outcome.word
       again("\(reason), in attempt \(attempts.count) of \(step.retries + 1)")
     }
-  }
-
-  private static func counted(
-    _ attempt: ProcessProcedure, _ attempts: AttemptCount
-  ) -> ProcessProcedure {
-    attempt.addWillExecuteBlockObserver { _, _ in attempts.add() }
-    return attempt
   }
 }
 
@@ -124,11 +127,13 @@ final class AttemptCount: Sendable {
   var count: Int { state.withLock { $0.count } }
   var firstStart: ContinuousClock.Instant? { state.withLock { $0.firstStart } }
 
-  func add() {
+  /// Returns how many there are with this one.
+  func add() -> Int {
     let now = ContinuousClock.now
-    state.withLock { state in
+    return state.withLock { state in
       state.count += 1
       state.firstStart = state.firstStart ?? now
+      return state.count
     }
   }
 }

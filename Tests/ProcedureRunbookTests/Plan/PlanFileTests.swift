@@ -60,7 +60,7 @@ struct PlanFileTests {
       ),
       (
         "[\n{\"name\": \"a\", \"run\": \"x\",\n \"afer\": []}]",
-        "line 3: step 'a' has the unknown key 'afer'; allowed are 'name', 'description', 'each', 'run', 'after', 'always', 'onFailure', 'group', 'exclusive', 'pool', 'onlyIf', 'unless', 'inputs', 'outputs', 'depfile', 'terminal', 'timeout', 'retries', 'retryDelay', 'cpu', 'memory', 'launcher', 'launcherCancel', 'directory', 'dotenv', 'environment'"
+        "line 3: step 'a' has the unknown key 'afer'; allowed are 'name', 'description', 'each', 'run', 'after', 'always', 'onFailure', 'group', 'exclusive', 'pool', 'onlyIf', 'unless', 'inputs', 'outputs', 'depfile', 'terminal', 'timeout', 'retries', 'retryDelay', 'cpu', 'memory', 'executor', 'executorOptions', 'launcher', 'launcherCancel', 'directory', 'dotenv', 'environment'"
       ),
       (#"[{"name": "a", "name": "b", "run": "x"}]"#, "line 1: the key 'name' is there twice"),
       (#"[{"run": "x"}]"#, "line 1: step 1 has no 'name'"),
@@ -130,6 +130,14 @@ struct PlanFileTests {
         "line 1: there are two steps named 'a'"
       ),
       (
+        #"[{"name": "a", "run": "x", "executor": "pbs"}]"#,
+        "line 1: there is no executor 'pbs'; there are slurm, local"
+      ),
+      (
+        #"[{"name": "a", "run": "x", "executor": "slurm", "launcher": "nice"}]"#,
+        "line 1: step 'a' has 'executor' and 'launcher': one or the other"
+      ),
+      (
         #"[{"name": "a", "run": "x", "cpu": 0}]"#,
         "line 1: 'cpu' of step 'a' must be a whole number, 1 or more, not 0.0"
       ),
@@ -179,7 +187,7 @@ struct PlanFileTests {
       ),
       (
         #"{"defaults": {"run": "x"}, "steps": []}"#,
-        "line 1: 'defaults' has the unknown key 'run'; allowed are 'timeout', 'retries', 'retryDelay', 'cpu', 'memory', 'launcher', 'launcherCancel', 'directory', 'dotenv', 'environment'"
+        "line 1: 'defaults' has the unknown key 'run'; allowed are 'timeout', 'retries', 'retryDelay', 'cpu', 'memory', 'executor', 'executorOptions', 'launcher', 'launcherCancel', 'directory', 'dotenv', 'environment'"
       ),
       (#"[{"name": 1, "run": "x"}]"#, "line 1: 'name' of step 1 must be a text, not a number"),
       (
@@ -304,6 +312,26 @@ struct PlanFileTests {
     #expect(
       cycle?.description.hasSuffix("→ s7 → s8 → (\(size - 9) more) → s0") == true,
       "\(cycle?.description.prefix(300) ?? "")")
+  }
+
+  @Test("where a step runs: the defaults, the step, and for others the command line")
+  func places() throws {
+    let plan = try read(
+      """
+      {"defaults": {"executor": "slurm", "executorOptions": "-p long"},
+       "steps": [{"name": "a", "run": "x"}, {"name": "b", "run": "x", "executor": "local"},
+                 {"name": "c", "run": "x", "launcher": "nice", "executorOptions": "-p short"}]}
+      """)
+    #expect(plan.steps.map(\.executor) == ["slurm", "local", nil])
+    #expect(plan.steps.map(\.executorOptions) == ["-p long", "-p long", "-p short"])
+    let none = try Options([])
+    let slurm = try Options(["--executor", "slurm"])
+    #expect(plan.steps.map { $0.executor(none) } == ["slurm", nil, nil])
+    #expect(plan.steps.map { $0.executor(slurm) } == ["slurm", nil, nil])
+    var step = Step(name: "a", run: "x")
+    #expect(step.executor(slurm) == "slurm")
+    step.terminal = true
+    #expect(step.executor(slurm) == nil)
   }
 
   @Test("weights are numbers of processors and sizes of memory; defaults have them too")

@@ -1,0 +1,41 @@
+import Dispatch
+internal import ProcedurePrimitives
+import Procedures
+import ProceduresProcess
+
+/// Runs a command of a cluster and waits for it.
+enum ExecutorCommand {
+  /// A command that is not there or hangs must not keep what else there is to do.
+  static let patience = Duration.seconds(60)
+  /// Not a limit of its own: the desk calls one at a time.
+  private static let queue = ProcedureQueue(name: "cluster commands", underlyingQueue: .main)
+
+  /// Returns what it wrote. Called on a thread that may wait, which the main thread is not.
+  static func run(
+    _ program: String, _ arguments: [String], input: String? = nil, directory: String? = nil,
+    environment: [String: String] = [:]
+  ) throws(ExecutorProblem) -> String {
+    let command = ProcessProcedure(program, arguments: arguments) { configuration in
+      configuration.directory = directory
+      configuration.environment.set(environment)
+      if let input { configuration.standardInput = .text(input) }
+      configuration.successStatuses = Set(0...255)
+      configuration.terminationGracePeriod = .seconds(1)
+    }
+    command.add(observer: TimeoutObserver(by: patience))
+    let hasEnded = DispatchSemaphore(value: 0)
+    command.addDidFinishBlockObserver { _, _ in hasEnded.signal() }
+    queue.add(command)
+    hasEnded.wait()
+    guard let result = command.result, !command.isCancelled else {
+      let reason = command.errors.first.map { "\($0)" } ?? "it does not answer"
+      throw ExecutorProblem(sentence: reason, isTransient: command.isCancelled)
+    }
+    guard result.exit == .status(0) else {
+      // The last of its lines says why.
+      let words = result.errorText.split(separator: "\n").last.map { ": \($0)" } ?? ""
+      throw ExecutorProblem(sentence: "\(program) \(result.exit)\(words)")
+    }
+    return result.outputText
+  }
+}

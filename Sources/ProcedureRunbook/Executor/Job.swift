@@ -1,0 +1,100 @@
+internal import ProcedurePrimitives
+import ProceduresProcess
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// One job of a step, as the step and the desk know it.
+final class Job: Sendable {
+  /// What the step hears, on threads of the desk: one at a time, `ended` last.
+  struct Events: Sendable {
+    /// It is about to be handed in, or has been; or, nil, it is over. Returns why that cannot be noted.
+    let note: @Sendable (JobReference?) -> String?
+    let began: @Sendable () -> Void
+    /// Returns when there is room for more.
+    let wrote: @Sendable (Data) -> Void
+    /// A line for the reader of the step's output.
+    let says: @Sendable (String) -> Void
+    /// It has begun so long ago as it may run.
+    let timeIsUp: @Sendable () -> Void
+    let ended: @Sendable (JobEnd) -> Void
+  }
+
+  private let step: Step
+  let events: Events
+
+  init(_ step: Step, _ events: Events) {
+    self.step = step
+    self.events = events
+  }
+
+  var timeout: Duration? { step.timeout }
+
+  func request(_ key: String, _ files: JobFiles) -> JobRequest {
+    JobRequest(
+      key: key, name: step.name.visible, script: files.script(running: step.shell),
+      outputPath: files.output, directory: step.directory ?? Directory.current,
+      environment: step.environment, processors: step.processors, memory: step.memory,
+      timeout: step.timeout, options: step.executorOptions)
+  }
+
+  static func makeKey() -> String { String(UInt64.random(in: .min ... .max), radix: 36) }
+}
+
+/// Hands on what a job has written into its file, on threads for that: who takes it may let them wait.
+final class JobOutput: Sendable {
+  private let job: Job
+  private let files: JobFiles
+  private let threads: HandlerThreads
+  private let state = Locked(State())
+
+  private struct State {
+    var offset = 0
+    var isReading = false
+    var isWanted = false
+    /// Called when all of it is read.
+    var completion: (@Sendable () -> Void)?
+  }
+
+  init(of job: Job, _ files: JobFiles, _ threads: HandlerThreads) {
+    (self.job, self.files, self.threads) = (job, files, threads)
+  }
+
+  /// There may be more.
+  ///
+  /// - Parameter completion: there will be no more; called when all is read.
+  func read(_ completion: (@Sendable () -> Void)? = nil) {
+    let mustStart = state.withLock { state in
+      state.isWanted = true
+      state.completion = completion ?? state.completion
+      defer { state.isReading = true }
+      return !state.isReading
+    }
+    if mustStart { threads.run { [self] in readAll() } }
+  }
+
+  private func readAll() {
+    while true {
+      let (isWanted, completion) = state.withLock { state in
+        let isWanted = state.isWanted
+        (state.isReading, state.isWanted) = (isWanted, false)
+        return (isWanted, isWanted ? nil : state.completion.take())
+      }
+      guard isWanted else {
+        completion?()
+        return
+      }
+      while let piece = next() { job.events.wrote(piece) }
+    }
+  }
+
+  private func next() -> Data? {
+    let bytes = files.readOutput(from: state.withLock { $0.offset })
+    guard !bytes.isEmpty else { return nil }
+    state.withLock { $0.offset += bytes.count }
+    return Data(bytes)
+  }
+}

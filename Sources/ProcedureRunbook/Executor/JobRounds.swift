@@ -1,0 +1,267 @@
+import ProceduresProcess
+
+/// The rounds of the thread that follows jobs: what is due is done, one thing after another.
+///
+/// What that costs a cluster, and the machine that `runbook` runs on, does not depend on how many jobs wait:
+///
+/// | what | how often |
+/// |---|---|
+/// | handing a job in | at most ten times a second |
+/// | a look at the folder in which jobs note their status | every second |
+/// | the question what has become of all jobs | every ten seconds (`--poll`); every second while the answer decides what is done |
+///
+/// The events of a job come one at a time. The last one is that it has ended, when all that it wrote was taken.
+struct JobRounds {
+  private static let submissionInterval = Duration.milliseconds(100)
+  private static let shortInterval = Duration.seconds(1)
+  /// What a job that was killed may take to be gone.
+  private static let lastPatience = Duration.seconds(10)
+
+  private let executor: any Executor
+  private let directory: String
+  private let pollInterval: Duration
+  private let gracePeriod: Duration
+  private let complain: @Sendable (String) -> Void
+  private let readers = HandlerThreads(limit: 4)
+  /// In the order in which they came.
+  private var jobs: [Followed] = []
+  private var isKilling = false
+  private var lastSubmission = ContinuousClock.now - submissionInterval
+  private var lastLook = ContinuousClock.now
+  private var lastQuestion = ContinuousClock.now
+  private var lastComplaint: String?
+
+  /// How far it is with a cancel.
+  private enum Ending: Equatable {
+    case no
+    case wanted
+    case asked(since: ContinuousClock.Instant)
+    case killed(since: ContinuousClock.Instant)
+  }
+
+  private struct Followed {
+    let job: Job
+    var progress: JobProgress
+    /// The last that the cluster was heard to call it.
+    var reference: JobReference?
+    var output: JobOutput?
+    var isTimeUp = false
+    var ending = Ending.no
+
+    /// Whether the cluster's answer decides what is done.
+    var isUrgent: Bool { progress.isUrgent || ending != .no }
+  }
+
+  /// - Parameters:
+  ///   - directory: that of the plan, from the root.
+  ///   - gracePeriod: between asking a job to end and killing it.
+  ///   - complain: called with a sentence about the cluster.
+  init(
+    _ executor: any Executor, directory: String, pollInterval: Duration, gracePeriod: Duration,
+    complain: @escaping @Sendable (String) -> Void
+  ) {
+    self.executor = executor
+    self.directory = directory
+    self.pollInterval = pollInterval
+    self.gracePeriod = gracePeriod
+    self.complain = complain
+  }
+
+  // MARK: When
+
+  private var shortInterval: Duration { min(Self.shortInterval, pollInterval) }
+
+  private var interval: Duration {
+    jobs.contains(where: \.isUrgent) ? shortInterval : pollInterval
+  }
+
+  /// When there is something to do; nil if there is no job.
+  var due: ContinuousClock.Instant? {
+    guard !jobs.isEmpty else { return nil }
+    let next = min(lastLook + shortInterval, lastQuestion + interval)
+    return jobs.contains { $0.progress.phase == .line }
+      ? min(next, lastSubmission + Self.submissionInterval) : next
+  }
+
+  mutating func make(_ box: JobDesk.Box) {
+    // 1. What steps want.
+    jobs += box.arrivals.map { arrival in
+      Followed(
+        job: arrival.job, progress: arrival.progress, reference: arrival.progress.reference)
+    }
+    isKilling = box.isKilling
+    let cancelled = Set(box.cancelled.map(ObjectIdentifier.init))
+    for index in jobs.indices
+    where jobs[index].ending == .no && cancelled.contains(ObjectIdentifier(jobs[index].job)) {
+      jobs[index].ending = .wanted
+    }
+    // 2. Cancels before anything is handed in.
+    endCancelled()
+    if .now >= lastSubmission + Self.submissionInterval { submitNext() }
+    // 3. What jobs have noted, before what the cluster says of them.
+    if .now >= lastLook + shortInterval { look() }
+    if .now >= lastQuestion + interval { ask() }
+    jobs.removeAll { $0.progress.phase == .over }
+  }
+
+  // MARK: Handing in
+
+  private mutating func submitNext() {
+    guard let index = jobs.firstIndex(where: { $0.progress.phase == .line }) else { return }
+    lastSubmission = .now
+    let job = jobs[index].job
+    let key = Job.makeKey()
+    let files = JobFiles(of: key, in: directory)
+    var reference = JobReference(key: key, identifier: nil)
+    // Before it is done: killed from here on, the next run asks the cluster for the key.
+    if let problem = files.prepare() ?? job.events.note(reference) {
+      return end(index, .lost("it cannot be noted: \(problem)"))
+    }
+    jobs[index].progress.handIn(key)
+    jobs[index].reference = reference
+    do throws(ExecutorProblem) {
+      reference.identifier = try executor.submit(job.request(key, files))
+      jobs[index].progress.wasTaken(as: reference.identifier ?? "")
+      jobs[index].reference = reference
+      _ = job.events.note(reference)
+      job.events.says("\(executor.name): job \(reference.identifier ?? "")")
+    } catch {
+      // It may have been taken all the same: then the cluster will say so.
+      if error.isTransient { say(error.sentence) } else { end(index, .lost(error.sentence)) }
+    }
+  }
+
+  // MARK: Following
+
+  private mutating func look() {
+    lastLook = .now
+    let present = JobFiles.Present(in: directory)
+    for index in jobs.indices {
+      guard let key = jobs[index].progress.reference?.key else { continue }
+      let files = JobFiles(of: key, in: directory)
+      let status = present.hasStatus(key) ? files.readStatus() : nil
+      take(
+        jobs[index].progress.look(
+          status: status, hasOutput: present.hasOutput(key), at: lastLook), index)
+      guard jobs[index].progress.phase != .over else { continue }
+      jobs[index].output?.read()
+      if !jobs[index].isTimeUp, let limit = jobs[index].job.timeout,
+        let start = jobs[index].progress.beganAt, start + limit <= lastLook
+      {
+        jobs[index].isTimeUp = true
+        jobs[index].job.events.timeIsUp()
+      }
+    }
+  }
+
+  private mutating func ask() {
+    lastQuestion = .now
+    let references = jobs.compactMap(\.progress.reference)
+    guard !references.isEmpty else { return }
+    let reports: [String: JobReport]
+    do throws(ExecutorProblem) {
+      reports = try executor.reports(of: references)
+    } catch {
+      // What jobs note is seen all the same.
+      return say(error.sentence)
+    }
+    for index in jobs.indices {
+      guard let reference = jobs[index].progress.reference else { continue }
+      let report = reports[reference.key]
+      if let report { jobs[index].reference?.identifier = report.identifier }
+      take(jobs[index].progress.hear(report, at: lastQuestion), index)
+      // It is to be handed in anew.
+      if jobs[index].progress.phase == .line { JobFiles(of: reference.key, in: directory).remove() }
+    }
+  }
+
+  private mutating func take(_ news: [JobProgress.News], _ index: Int) {
+    let job = jobs[index].job
+    for event in news {
+      switch event {
+      case .found(let reference):
+        jobs[index].reference = reference
+        _ = job.events.note(reference)
+        job.events.says("\(executor.name): job \(reference.identifier ?? ""), found again")
+      case .began:
+        job.events.began()
+        let files = JobFiles(of: jobs[index].reference?.key ?? "", in: directory)
+        jobs[index].output = JobOutput(of: job, files, readers)
+      case .waits(let word):
+        job.events.says("\(executor.name): it waits, because of \(word)")
+      case .ended(let end):
+        self.end(index, end)
+      }
+    }
+  }
+
+  // MARK: Ending
+
+  private mutating func endCancelled() {
+    let now = ContinuousClock.now
+    var (asked, killed): ([String], [String]) = ([], [])
+    for index in jobs.indices where jobs[index].ending != .no {
+      let identifier = jobs[index].reference?.identifier
+      switch (jobs[index].progress.phase, jobs[index].ending) {
+      case (.over, _), (_, .no):
+        break
+      case (.line, _):
+        end(index, .lost("cancelled"))
+      case (_, .wanted):
+        guard let identifier else { continue }
+        asked.append(identifier)
+        jobs[index].ending = .asked(since: now)
+      case (_, .asked(let since)):
+        guard let identifier, isKilling || now - since >= gracePeriod else { continue }
+        killed.append(identifier)
+        jobs[index].ending = .killed(since: now)
+      case (_, .killed(let since)):
+        guard now - since >= Self.lastPatience else { continue }
+        jobs[index].job.events.says("\(executor.name): it was killed and may still run")
+        end(index, .lost("killed"))
+      }
+    }
+    // What a killed run has left of a step that has another command now.
+    for index in jobs.indices where jobs[index].ending == .no {
+      guard case .clearing(let reference) = jobs[index].progress.phase,
+        let identifier = reference.identifier, jobs[index].progress.clear()
+      else { continue }
+      asked.append(identifier)
+    }
+    for (identifiers, kills) in [(asked, false), (killed, true)] where !identifiers.isEmpty {
+      do throws(ExecutorProblem) {
+        try executor.cancel(identifiers, kills: kills)
+      } catch {
+        // Of those that are killed some may have ended meanwhile.
+        if !kills { say(error.sentence) }
+      }
+    }
+  }
+
+  /// It is over when what it still wrote was taken.
+  private mutating func end(_ index: Int, _ end: JobEnd) {
+    jobs[index].progress.giveUp()
+    let (job, reference) = (jobs[index].job, jobs[index].reference)
+    var end = end
+    if case .lost(let word) = end, let identifier = reference?.identifier {
+      end = .lost("\(executor.name) job \(identifier): \(word)")
+    }
+    let finish = { @Sendable [directory, end] in
+      // Over for the journal before its files are gone, so that no other run looks for them.
+      _ = job.events.note(nil)
+      if let reference {
+        let files = JobFiles(of: reference.key, in: directory)
+        files.remove()
+      }
+      job.events.ended(end)
+    }
+    if let output = jobs[index].output { output.read(finish) } else { finish() }
+  }
+
+  /// Once, as long as nothing else is to be said.
+  private mutating func say(_ sentence: String) {
+    guard lastComplaint != sentence else { return }
+    lastComplaint = sentence
+    complain(sentence)
+  }
+}

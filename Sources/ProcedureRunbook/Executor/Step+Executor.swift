@@ -1,0 +1,10 @@
+extension Step {
+  /// The name of what its command is a job of; nil for a program of this machine.
+  ///
+  /// What has the terminal, or a launcher of its own, is none unless it says so.
+  func executor(_ options: Options) -> String? {
+    let usual = terminal || launcher != nil ? nil : options.executor
+    let name = executor ?? usual
+    return name == Executors.local ? nil : name
+  }
+}

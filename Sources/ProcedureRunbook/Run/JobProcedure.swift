@@ -1,0 +1,80 @@
+internal import ProcedurePrimitives
+import Procedures
+import ProceduresProcess
+
+/// One attempt at a step's command as a job of a cluster.
+///
+/// It executes from when the job waits to be handed in until it has ended. Its timeout counts from when the job has
+/// begun. A job that a killed run has left is followed instead of a new one, if what it runs is the same.
+final class JobProcedure: Procedure, EndsByItself, @unchecked Sendable {
+  private let step: Step
+  private let desk: JobDesk
+  private let journal: RunJournal
+  private let freshness: StepFreshness?
+  private let output: StepOutput
+  private let began: @Sendable () -> Void
+  private let job = Locked<Job?>(nil)
+
+  /// - Parameters:
+  ///   - freshness: nil for a step without outputs.
+  ///   - began: called when the cluster has begun it.
+  init(
+    _ step: Step, at desk: JobDesk, _ journal: RunJournal, makes freshness: StepFreshness?,
+    output: StepOutput, began: @escaping @Sendable () -> Void
+  ) {
+    self.step = step
+    self.desk = desk
+    self.journal = journal
+    self.freshness = freshness
+    self.output = output
+    self.began = began
+  }
+
+  override func execute() {
+    // 1. What a killed run has left of this step, and whether that runs the same.
+    let marks = StepFiles.command(of: step) + "-" + (freshness?.inputMarks ?? "")
+    let leftOver = journal.job(of: step.name)
+    let progress = JobProgress(
+      leftOver: leftOver?.reference, isSame: leftOver?.marks == marks)
+    // 2. From here on the desk calls.
+    let job = Job(step, events(marks))
+    self.job.withLock { $0 = job }
+    if !desk.add(job, progress) {
+      finish(withError: StepCheckFailed(description: StandardStreams.noThreads))
+    }
+  }
+
+  override func procedureDidCancel(withErrors errors: [any Error]) {
+    if let job = job.withLock({ $0 }) { desk.cancel(job) }
+  }
+
+  private func events(_ marks: String) -> Job.Events {
+    Job.Events(
+      note: { [journal, step] reference in
+        journal.note(reference.map { RunJournal.Job(reference: $0, marks: marks) }, of: step.name)
+      },
+      began: began, wrote: { [output] in output.append($0) },
+      says: { [output] in output.append(line: $0) },
+      timeIsUp: { [self] in cancel(withError: ProcedureError(.timedOut, procedure: name)) },
+      ended: { [self] in jobDidEnd($0) })
+  }
+
+  private func jobDidEnd(_ end: JobEnd) {
+    switch end {
+    case _ where isCancelled:
+      finish()
+    case .status(0):
+      if let freshness {
+        freshness.lookForOutputs(isElsewhere: true) { missing in
+          self.finish(withError: missing.isEmpty ? nil : StepCheckFailed(missing: missing))
+        }
+      } else {
+        finish()
+      }
+    case .status(let status):
+      finish(withError: StepCheckFailed(description: ProcessExit.status(status).description))
+    case .lost(let sentence):
+      finish(withError: StepCheckFailed(description: sentence))
+    }
+  }
+}

@@ -1,0 +1,127 @@
+import Testing
+
+@testable import ProcedureRunbook
+
+/// The table at the head of `JobProgress`, with what files and the cluster say in any order.
+@Suite("How far a job is")
+struct JobProgressTests {
+  private let start = ContinuousClock.now
+
+  private func report(_ state: JobState) -> JobReport { JobReport(identifier: "7", state: state) }
+
+  private func there() -> JobProgress {
+    var progress = JobProgress()
+    progress.handIn("k")
+    progress.wasTaken(as: "7")
+    return progress
+  }
+
+  private func expect(
+    _ news: [JobProgress.News], _ expected: [JobProgress.News],
+    _ location: SourceLocation = #_sourceLocation
+  ) {
+    #expect(news == expected, sourceLocation: location)
+  }
+
+  @Test("it waits to be handed in, is there, begins with its output and ends with its status")
+  func life() {
+    var progress = JobProgress()
+    #expect(progress.phase == .line && progress.reference == nil)
+    progress.handIn("k")
+    #expect(progress.phase == .unsure(JobReference(key: "k", identifier: nil)) && progress.isUrgent)
+    progress.wasTaken(as: "7")
+    #expect(progress.phase == .there(JobReference(key: "k", identifier: "7")) && !progress.isUrgent)
+    expect(progress.hear(report(.waiting(because: nil)), at: start), [])
+    expect(progress.look(status: nil, hasOutput: true, at: start), [.began])
+    #expect(progress.beganAt == start)
+    expect(progress.hear(report(.running), at: start), [])
+    expect(progress.look(status: 3, hasOutput: true, at: start), [.ended(.status(3))])
+    #expect(progress.phase == .over)
+    expect(progress.look(status: 3, hasOutput: true, at: start), [])
+    expect(progress.hear(nil, at: start), [])
+  }
+
+  @Test("the cluster's word of an end counts only when the status has not come for a while")
+  func wordOfEnd() {
+    var progress = there()
+    expect(progress.hear(report(.ended(.lost("NODE_FAIL"))), at: start), [])
+    expect(progress.look(status: nil, hasOutput: true, at: start + .seconds(4)), [.began])
+    var other = progress
+    expect(
+      progress.look(status: nil, hasOutput: true, at: start + .seconds(5)),
+      [.ended(.lost("NODE_FAIL"))])
+    expect(
+      other.look(status: 0, hasOutput: true, at: start + .seconds(5)), [.ended(.status(0))])
+  }
+
+  @Test("that the cluster does not know it counts when it says so twice, one after another")
+  func unknown() {
+    var progress = there()
+    expect(progress.hear(nil, at: start), [])
+    expect(progress.hear(report(.running), at: start), [.began])
+    expect(progress.hear(nil, at: start), [])
+    expect(progress.look(status: nil, hasOutput: true, at: start + .seconds(60)), [])
+    expect(progress.hear(nil, at: start), [])
+    expect(
+      progress.look(status: nil, hasOutput: true, at: start + .seconds(5)),
+      [.ended(.lost("job 7 is not known any more"))])
+  }
+
+  @Test("a reason other than that others are before it is said once, when it stays")
+  func reasons() {
+    var progress = there()
+    let state = report(.waiting(because: "PartitionConfig"))
+    expect(progress.hear(state, at: start), [])
+    expect(progress.hear(state, at: start), [.waits("PartitionConfig")])
+    expect(progress.hear(state, at: start), [])
+    expect(progress.hear(report(.waiting(because: "JobHeldUser")), at: start), [])
+    expect(
+      progress.hear(report(.waiting(because: "JobHeldUser")), at: start), [.waits("JobHeldUser")])
+  }
+
+  @Test("one that a killed run has left is found by its key, followed, or handed in anew")
+  func leftOver() {
+    let reference = JobReference(key: "k", identifier: nil)
+    var found = JobProgress(leftOver: reference)
+    let full = JobReference(key: "k", identifier: "7")
+    expect(found.hear(report(.running), at: start), [.found(full), .began])
+    #expect(found.phase == .there(full))
+
+    var ended = JobProgress(leftOver: full)
+    expect(ended.look(status: 0, hasOutput: true, at: start), [.began, .ended(.status(0))])
+
+    for state in [report(.ended(.lost("CANCELLED"))), nil] {
+      var gone = JobProgress(leftOver: full)
+      expect(gone.look(status: nil, hasOutput: true, at: start), [])
+      expect(gone.hear(state, at: start), [])
+      if state == nil { expect(gone.hear(nil, at: start), []) }
+      #expect(gone.phase == .line)
+    }
+  }
+
+  @Test("one whose command was another one must end before the new one is handed in")
+  func clearing() {
+    var progress = JobProgress(
+      leftOver: JobReference(key: "k", identifier: nil), isSame: false)
+    expect(progress.hear(report(.running), at: start), [])
+    #expect(progress.reference?.identifier == "7" && progress.isUrgent)
+    let clears = [progress.clear(), progress.clear()]
+    #expect(clears == [true, false])
+    expect(progress.look(status: 0, hasOutput: true, at: start), [])
+    expect(progress.hear(report(.ended(.lost("CANCELLED"))), at: start), [])
+    #expect(progress.phase == .line)
+  }
+
+  @Test("Slurm's words")
+  func words() {
+    #expect(SlurmExecutor.state("PENDING", because: "Priority") == .waiting(because: nil))
+    #expect(
+      SlurmExecutor.state("PENDING", because: "QOSMaxJobsPerUserLimit")
+        == .waiting(because: "QOSMaxJobsPerUserLimit"))
+    for word in ["RUNNING", "COMPLETING", "SUSPENDED", "STAGE_OUT"] {
+      #expect(SlurmExecutor.state(Substring(word), because: "None") == .running)
+    }
+    #expect(SlurmExecutor.state("COMPLETED", because: "None") == .ended(.status(0)))
+    #expect(SlurmExecutor.state("TIMEOUT", because: "None") == .ended(.lost("TIMEOUT")))
+  }
+}

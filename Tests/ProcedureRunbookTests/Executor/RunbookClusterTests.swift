@@ -1,0 +1,230 @@
+import Foundation
+import ProceduresProcess
+import Testing
+
+@testable import ProcedureRunbook
+
+/// The built program with a stand-in for a cluster.
+@Suite(
+  "runbook with a cluster", .timeLimit(.minutes(5)),
+  .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/setsid")))
+struct RunbookClusterTests {
+  private let runbook: RunbookExecutable
+
+  init() throws { runbook = try RunbookExecutable() }
+
+  private func shell(_ plan: String, _ script: String) async throws -> RunbookExecutable.Execution {
+    try await runbook.shell(plan: plan, StandInCluster.script + script)
+  }
+
+  private func calls(_ command: String) -> Int {
+    (runbook.text("cluster/calls") ?? "").split(separator: "\n").count { $0.hasPrefix(command) }
+  }
+
+  @Test(
+    "a step is a job with its name, weights, variables and options; its output and status are the step's"
+  )
+  func jobs() async throws {
+    let execution = try await shell(
+      """
+      {"defaults": {"executor": "slurm", "executorOptions": "--partition=\\"$WHERE\\""},
+       "steps": [{"name": "a b%", "run": "echo \\"$A\\" in $(basename $(pwd)); echo x > made/a", "directory": "sub",
+                  "outputs": "made/a", "cpu": 2, "memory": "1.5G", "timeout": 90,
+                  "environment": {"A": "it's \\"so\\"", "WHERE": "long queue"}},
+                 {"name": "bad", "run": ["false", "echo never"], "after": "a b%"},
+                 {"name": "here", "run": "echo own $PPID", "executor": "local", "group": "g"}]}
+      """, "mkdir sub; exec $RUNBOOK -k --executor slurm --poll 0.2 plan.json")
+    #expect(execution.exit == .status(1))
+    #expect(execution.output.contains("a b% | it's \"so\" in sub\n"), "\(execution.output)")
+    #expect(execution.output.contains("a b% | slurm: job 101\n"))
+    #expect(execution.output.contains("failed     bad: exited with status 1"))
+    #expect(!execution.output.contains("never"))
+    #expect(runbook.text("sub/made/a") == "x\n" && calls("sbatch") == 2)
+    let call = try #require(runbook.text("cluster/calls")?.split(separator: "\n").first)
+    #expect(
+      call.contains("--job-name=a b% ") && call.contains("--cpus-per-task=2 --mem=1536M --time=3 ")
+        && call.contains("--no-requeue") && call.hasSuffix("--partition=long queue"), "\(call)")
+    // Nothing is left behind.
+    #expect(!runbook.hasFile(".runbook.jobs"))
+    // What is done is done: nothing is handed in for it again.
+    _ = try await runbook.shell(
+      plan: runbook.text("plan.json") ?? "",
+      "PATH=$PWD/bin:$PATH CLUSTER=$PWD/cluster $RUNBOOK --poll 0.2 'a b%'")
+    #expect(calls("sbatch") == 2)
+  }
+
+  @Test("a job that ends well without its outputs has failed")
+  func missingOutputs() async throws {
+    let execution = try await shell(
+      #"[{"name": "a", "run": "true", "outputs": "none", "executor": "slurm"}]"#,
+      "exec $RUNBOOK --poll 0.2 plan.json")
+    #expect(execution.output.contains("it ended well and did not make 'none'"))
+  }
+
+  @Test("what sbatch refuses is the step's failure, in its words; retries hand in again")
+  func refused() async throws {
+    let execution = try await shell(
+      #"[{"name": "a", "run": "true", "executor": "slurm", "retries": 1}]"#,
+      "echo 'Batch job submission failed: Invalid account' > cluster/refuse; exec $RUNBOOK --poll 0.2 plan.json"
+    )
+    #expect(execution.exit == .status(1) && calls("sbatch") == 2)
+    #expect(
+      execution.output.contains(
+        "failed     a: sbatch exited with status 1: sbatch: error: Batch job submission failed: Invalid account"
+      ),
+      "\(execution.output)")
+  }
+
+  @Test(
+    "the time in the line does not count; the reason why it never ends is said; at most so many are there"
+  )
+  func line() async throws {
+    let execution = try await shell(
+      """
+      {"defaults": {"executor": "slurm", "timeout": 30},
+       "steps": [{"name": "a {n}", "each": {"n": ["1", "2", "3", "4"]}, "run": "echo $n >> ran"}]}
+      """,
+      """
+      echo PartitionConfig > cluster/full
+      $RUNBOOK --poll 0.2 --queued 2 plan.json > out & p=$!
+      until grep -q 'a 2 | slurm: it waits' out; do sleep 0.05; done
+      ls -d cluster/1* | wc -l; rm cluster/full; wait $p; status=$?; cat out; exit $status
+      """)
+    #expect(execution.exit == .status(0), "\(execution.output)")
+    #expect(execution.output.contains("a 1 | slurm: it waits, because of PartitionConfig\n"))
+    #expect(execution.lines.first?.trimmingCharacters(in: .whitespaces) == "2")
+    #expect(runbook.text("ran")?.count == 8)
+  }
+
+  @Test(
+    "a timeout counts from the start of the job, which can clean up; what does not listen is killed"
+  )
+  func timeouts() async throws {
+    let execution = try await shell(
+      """
+      {"defaults": {"executor": "slurm", "timeout": 0.5},
+       "steps": [{"name": "tidy", "run": "trap 'touch cleaned; exit 4' TERM; while :; do sleep 0.02; done"},
+                 {"name": "deaf", "run": "trap '' TERM; while :; do sleep 0.02; done"}]}
+      """, "exec $RUNBOOK -k --poll 0.2 --grace 0.5 plan.json")
+    #expect(execution.exit == .status(1))
+    #expect(execution.output.contains("timed out  tidy: more than"), "\(execution.output)")
+    #expect(execution.output.contains("timed out  deaf: more than"))
+    #expect(runbook.hasFile("cleaned"))
+    #expect(runbook.text("cluster/calls")?.contains("--signal=KILL --full") == true)
+  }
+
+  @Test("Ctrl-C withdraws what waits and ends what runs, in one call or two")
+  func interrupt() async throws {
+    let execution = try await shell(
+      """
+      {"defaults": {"executor": "slurm"},
+       "steps": [{"name": "runs", "run": "trap 'touch cleaned; exit 4' TERM; touch up; while :; do sleep 0.02; done"},
+                 {"name": "full", "run": "until test -e up; do sleep 0.02; done; touch cluster/full",
+                  "executor": "local"},
+                 {"name": "a {n}", "each": {"n": ["1", "2", "3"]}, "run": "true", "after": "full"}]}
+      """,
+      """
+      $HEARING --poll 0.2 plan.json > out & p=$!
+      until grep -q 'a 3 | slurm: job' out; do sleep 0.05; done
+      kill -INT $p; wait $p; status=$?; cat out; exit $status
+      """)
+    #expect(execution.exit == .status(130), "\(execution.output)")
+    #expect(runbook.hasFile("cleaned") && calls("scancel") <= 2)
+    #expect(execution.lines.last?.contains("1 cancelled, 3 not run") == true, "\(execution.output)")
+    #expect(!runbook.hasFile(".runbook.jobs"))
+  }
+
+  @Test("killed, a run leaves its jobs; the next one follows them and hands in nothing twice")
+  func killed() async throws {
+    let execution = try await shell(
+      """
+      {"defaults": {"executor": "slurm"},
+       "steps": [{"name": "a", "run": "echo begin; read x < go; echo x >> ran", "outputs": "ran"},
+                 {"name": "b", "run": "echo x >> b"},
+                 {"name": "c", "run": "cat ran > c", "inputs": "ran", "outputs": "c"}]}
+      """,
+      """
+      mkfifo go
+      $RUNBOOK --poll 0.2 plan.json > first & p=$!
+      until grep -q 'a | begin' first && test -e b; do sleep 0.02; done
+      kill -KILL $p; wait $p 2> /dev/null
+      $RUNBOOK --poll 0.2 plan.json > out & p=$!
+      until grep -q 'found again' out; do sleep 0.02; done
+      echo go > go; wait $p; status=$?; cat out; exit $status
+      """)
+    #expect(execution.exit == .status(0), "\(execution.output)")
+    #expect(execution.output.contains(/a \| slurm: job \d+, found again\n/))
+    #expect(execution.output.contains("a | begin\n"))
+    #expect(runbook.text("ran") == "x\n" && runbook.text("c") == "x\n")
+  }
+
+  @Test("killed before sbatch has answered, the next run finds the job by its key")
+  func killedWhileHandingIn() async throws {
+    let execution = try await shell(
+      #"[{"name": "a", "run": "read x < go; echo x >> ran", "executor": "slurm"}]"#,
+      """
+      mkfifo go; touch cluster/deaf
+      $RUNBOOK --poll 0.2 plan.json > first & p=$!
+      until test -e cluster/taken; do sleep 0.02; done
+      kill -KILL $p; wait $p 2> /dev/null; rm cluster/deaf
+      $RUNBOOK --poll 0.2 plan.json > out & p=$!
+      until grep -q 'found again' out; do sleep 0.02; done
+      echo go > go; wait $p; status=$?; cat out; exit $status
+      """)
+    #expect(execution.exit == .status(0), "\(execution.output)")
+    #expect(runbook.text("ran") == "x\n" && calls("sbatch") == 1)
+  }
+
+  @Test("what a killed run has left of another command is ended before the new one is handed in")
+  func otherCommand() async throws {
+    let execution = try await shell(
+      #"[{"name": "a", "run": "while :; do sleep 0.02; done; echo OLD", "executor": "slurm"}]"#,
+      """
+      $RUNBOOK --poll 0.2 plan.json > first & p=$!
+      until grep -q 'started' first; do sleep 0.02; done
+      kill -KILL $p; wait $p 2> /dev/null
+      sed -i 's/while :; do sleep 0.02; done; echo OLD/cat cluster\\/101\\/state/' plan.json
+      exec $RUNBOOK --poll 0.2 plan.json
+      """)
+    #expect(execution.exit == .status(0), "\(execution.output)")
+    #expect(execution.output.contains("a | slurm: job 102\n"))
+    #expect(execution.output.contains("a | CANCELLED\n"))
+  }
+
+  @Test(
+    "a job that ends while the cluster cannot be asked ends the step; a job that is lost fails it")
+  func away() async throws {
+    let execution = try await shell(
+      """
+      {"defaults": {"executor": "slurm"},
+       "steps": [{"name": "a", "run": "touch cluster/away; echo x > a"},
+                 {"name": "b", "run": "rm cluster/away; rm -r cluster/102; kill -KILL $PPID $$", "after": "a"}]}
+      """, "exec $RUNBOOK --poll 0.2 plan.json")
+    #expect(execution.exit == .status(1))
+    #expect(execution.output.contains("succeeded  a"), "\(execution.output)")
+    #expect(
+      execution.output.contains("failed     b: slurm job 102: job 102 is not known any more"),
+      "\(execution.output)")
+  }
+
+  @Test("a cluster costs one question for all jobs, and no process waits")
+  func many() async throws {
+    let execution = try await shell(
+      """
+      [{"name": "q {n}", "each": {"n": [\((0..<20).map { "\"\($0)\"" }.joined(separator: ","))]}, "run": "true",
+        "executor": "slurm"}]
+      """,
+      """
+      echo Priority > cluster/full
+      $RUNBOOK -q --poll 5 plan.json & p=$!
+      until test "$(ls -d cluster/1* 2> /dev/null | wc -l)" = 20; do sleep 0.1; done
+      for i in 1 2 3 4 5 6 7 8 9 10; do
+        # A command of the cluster may be at work just now.
+        test "$(ps --ppid $p -o pid= | wc -l)" = 0 && touch none; sleep 0.02
+      done
+      rm cluster/full; wait $p
+      """)
+    #expect(execution.exit == .status(0), "\(execution.output) \(execution.errorOutput)")
+    #expect(runbook.hasFile("none") && calls("sbatch") == 20 && calls("squeue") < 20)
+  }
+}

@@ -1,0 +1,72 @@
+/// A stand-in for Slurm, as shell scripts in the folder `bin`: what `sbatch`, `squeue`, `sacct` and `scancel` say, and
+/// jobs that run on.
+///
+/// A job is a folder in `cluster`, with its state, comment and, while it runs, its process group. As long as there is a
+/// file `cluster/full`, jobs wait in the line, for the reason in it. `calls` has a line for each command.
+enum StandInCluster {
+  static let script = """
+    mkdir -p bin cluster; PATH=$PWD/bin:$PATH; CLUSTER=$PWD/cluster; export PATH CLUSTER
+    cat > bin/sbatch <<'END'
+    #!/bin/sh
+    echo "sbatch $*" >> $CLUSTER/calls
+    test -e $CLUSTER/refuse && { echo "sbatch: error: $(cat $CLUSTER/refuse)" >&2; exit 1; }
+    until mkdir $CLUSTER/lock 2> /dev/null; do sleep 0.01; done
+    id=$(( $(cat $CLUSTER/last 2> /dev/null || echo 100) + 1 )); echo $id > $CLUSTER/last
+    rmdir $CLUSTER/lock
+    job=$CLUSTER/$id; mkdir $job; cat > $job/script
+    for word; do case $word in
+      --comment=*) echo "${word#*=}" > $job/comment;;
+      --output=*) output=${word#*=};;
+      --chdir=*) cd "${word#*=}";;
+    esac; done
+    echo PENDING > $job/state
+    setsid sh -c '
+      job=$1; echo $$ > $job/group
+      while test -e $CLUSTER/full; do sleep 0.02; done
+      test $(cat $job/state) = PENDING || exit 0
+      echo RUNNING > $job/state
+      sh $job/script >> "$2" 2>&1; status=$?
+      test $(cat $job/state) = RUNNING || exit 0
+      if test $status = 0; then echo COMPLETED; else echo FAILED; fi > $job/state.new
+      mv $job/state.new $job/state' sh $job "$output" > /dev/null 2>&1 < /dev/null &
+    test -e $CLUSTER/deaf && { touch $CLUSTER/taken; sleep 600; }
+    echo $id
+    END
+    cat > bin/squeue <<'END'
+    #!/bin/sh
+    echo squeue >> $CLUSTER/calls
+    test -e $CLUSTER/away && { echo "squeue: error: Unable to contact slurm controller" >&2; exit 1; }
+    for job in $CLUSTER/[0-9]*; do
+      test -e $job/state || continue
+      reason=None; test $(cat $job/state) = PENDING && reason=$(cat $CLUSTER/full 2> /dev/null || echo None)
+      echo "${job##*/}|$(cat $job/state)|$reason|$(cat $job/comment)"
+    done
+    END
+    cat > bin/sacct <<'END'
+    #!/bin/sh
+    echo sacct >> $CLUSTER/calls
+    echo "Slurm accounting storage is disabled" >&2; exit 1
+    END
+    cat > bin/scancel <<'END'
+    #!/bin/sh
+    echo "scancel $*" >> $CLUSTER/calls
+    signal=TERM
+    for word; do case $word in
+      --signal=KILL) signal=KILL;;
+      [0-9]*)
+        case $(cat $CLUSTER/$word/state) in
+          PENDING) echo CANCELLED > $CLUSTER/$word/state;;
+          RUNNING)
+            # As Slurm does: all processes of the job at once.
+            kill -s $signal -- -$(cat $CLUSTER/$word/group)
+            ( for i in 1 2 3 4 5 6 7 8 9; do
+                kill -0 -- -$(cat $CLUSTER/$word/group) 2> /dev/null || break; sleep 0.1
+              done; kill -0 -- -$(cat $CLUSTER/$word/group) 2> /dev/null || echo CANCELLED > $CLUSTER/$word/state
+            ) > /dev/null 2>&1 < /dev/null &;;
+        esac;;
+    esac; done
+    END
+    chmod +x bin/*
+
+    """
+}
