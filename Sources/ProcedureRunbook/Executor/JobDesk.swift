@@ -2,6 +2,14 @@ import Dispatch
 internal import ProcedurePrimitives
 import ProceduresProcess
 
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// Where steps hand in their jobs: one thread submits, follows and ends those of a run, with one command at a time.
 ///
 /// Steps leave what they want in a box, and the thread takes it out at the beginning of each round.
@@ -65,6 +73,8 @@ final class JobDesk: Sendable {
       } else {
         news.wait()
       }
+      // What is cancelled at one moment comes one by one, and is ended by one command.
+      if box.withLock({ !$0.cancelled.isEmpty }) { usleep(50_000) }
       let content = box.withLock { box in
         let content = box
         (box.arrivals, box.cancelled) = ([], [])

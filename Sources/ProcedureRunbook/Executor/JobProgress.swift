@@ -31,7 +31,7 @@ struct JobProgress {
   }
 
   /// How long the status may come later than the cluster's word.
-  private static let patience = Duration.seconds(5)
+  private var patience = Duration.seconds(5)
 
   private(set) var phase: Phase
   private(set) var hasBegun = false
@@ -39,7 +39,6 @@ struct JobProgress {
   /// The cluster's word, and when it came first.
   private var wordOfEnd: (end: JobEnd, since: ContinuousClock.Instant)?
   private var absences = 0
-  private var isCleared = false
   /// The reason that came last, and whether it was said.
   private var reason: (word: String, isSaid: Bool)?
 
@@ -80,11 +79,8 @@ struct JobProgress {
 
   mutating func giveUp() { phase = .over }
 
-  /// Whether what a killed run has left is to be ended now: once.
-  mutating func clear() -> Bool {
-    defer { isCleared = true }
-    return !isCleared
-  }
+  /// It is being ended: nobody asks for its status.
+  mutating func cancel() { patience = .zero }
 
   // MARK: What is seen
 
@@ -102,7 +98,7 @@ struct JobProgress {
     if let status {
       phase = .over
       news.append(.ended(.status(status)))
-    } else if let word = wordOfEnd, now - word.since >= Self.patience {
+    } else if let word = wordOfEnd, now - word.since >= patience {
       phase = .over
       news.append(.ended(word.end))
     }

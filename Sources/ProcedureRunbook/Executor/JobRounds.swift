@@ -47,6 +47,8 @@ struct JobRounds {
     var output: JobOutput?
     var isTimeUp = false
     var ending = Ending.no
+    /// The same of what a killed run has left, which must go before this one is handed in.
+    var leftOverEnding = Ending.wanted
 
     /// Whether the cluster's answer decides what is done.
     var isUrgent: Bool { progress.isUrgent || ending != .no }
@@ -94,6 +96,7 @@ struct JobRounds {
     for index in jobs.indices
     where jobs[index].ending == .no && cancelled.contains(ObjectIdentifier(jobs[index].job)) {
       jobs[index].ending = .wanted
+      jobs[index].progress.cancel()
     }
     // 2. Cancels before anything is handed in.
     endCancelled()
@@ -198,35 +201,22 @@ struct JobRounds {
   // MARK: Ending
 
   private mutating func endCancelled() {
-    let now = ContinuousClock.now
     var (asked, killed): ([String], [String]) = ([], [])
-    for index in jobs.indices where jobs[index].ending != .no {
-      let identifier = jobs[index].reference?.identifier
-      switch (jobs[index].progress.phase, jobs[index].ending) {
-      case (.over, _), (_, .no):
-        break
-      case (.line, _):
+    for index in jobs.indices {
+      switch jobs[index].progress.phase {
+      case .line where jobs[index].ending != .no:
         end(index, .lost("cancelled"))
-      case (_, .wanted):
-        guard let identifier else { continue }
-        asked.append(identifier)
-        jobs[index].ending = .asked(since: now)
-      case (_, .asked(let since)):
-        guard let identifier, isKilling || now - since >= gracePeriod else { continue }
-        killed.append(identifier)
-        jobs[index].ending = .killed(since: now)
-      case (_, .killed(let since)):
-        guard now - since >= Self.lastPatience else { continue }
+      case .line, .over:
+        break
+      case .clearing:
+        // What a killed run has left of another command: the new one waits until it is gone, however long.
+        if hurry(\.leftOverEnding, index, &asked, &killed) { jobs[index].leftOverEnding = .wanted }
+        if jobs[index].ending != .no { end(index, .lost("cancelled")) }
+      case .unsure, .there:
+        guard hurry(\.ending, index, &asked, &killed) else { continue }
         jobs[index].job.events.says("\(executor.name): it was killed and may still run")
         end(index, .lost("killed"))
       }
-    }
-    // What a killed run has left of a step that has another command now.
-    for index in jobs.indices where jobs[index].ending == .no {
-      guard case .clearing(let reference) = jobs[index].progress.phase,
-        let identifier = reference.identifier, jobs[index].progress.clear()
-      else { continue }
-      asked.append(identifier)
     }
     for (identifiers, kills) in [(asked, false), (killed, true)] where !identifiers.isEmpty {
       do throws(ExecutorProblem) {
@@ -235,6 +225,30 @@ struct JobRounds {
         // Of those that are killed some may have ended meanwhile.
         if !kills { say(error.sentence) }
       }
+    }
+  }
+
+  /// Asks a job to end, and kills it when it has had its time. True when that has not helped either.
+  private mutating func hurry(
+    _ ending: WritableKeyPath<Followed, Ending>, _ index: Int, _ asked: inout [String],
+    _ killed: inout [String]
+  ) -> Bool {
+    let now = ContinuousClock.now
+    guard let identifier = jobs[index].progress.reference?.identifier else { return false }
+    switch jobs[index][keyPath: ending] {
+    case .no:
+      return false
+    case .wanted:
+      asked.append(identifier)
+      jobs[index][keyPath: ending] = .asked(since: now)
+      return false
+    case .asked(let since):
+      guard isKilling || now - since >= gracePeriod else { return false }
+      killed.append(identifier)
+      jobs[index][keyPath: ending] = .killed(since: now)
+      return false
+    case .killed(let since):
+      return now - since >= Self.lastPatience
     }
   }
 

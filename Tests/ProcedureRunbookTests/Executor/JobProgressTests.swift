@@ -54,6 +54,15 @@ struct JobProgressTests {
       other.look(status: 0, hasOutput: true, at: start + .seconds(5)), [.ended(.status(0))])
   }
 
+  @Test("cancelled, its status is not waited for")
+  func cancelled() {
+    var progress = there()
+    progress.cancel()
+    expect(progress.hear(report(.ended(.lost("CANCELLED"))), at: start), [])
+    expect(
+      progress.look(status: nil, hasOutput: false, at: start), [.ended(.lost("CANCELLED"))])
+  }
+
   @Test("that the cluster does not know it counts when it says so twice, one after another")
   func unknown() {
     var progress = there()
@@ -105,8 +114,6 @@ struct JobProgressTests {
       leftOver: JobReference(key: "k", identifier: nil), isSame: false)
     expect(progress.hear(report(.running), at: start), [])
     #expect(progress.reference?.identifier == "7" && progress.isUrgent)
-    let clears = [progress.clear(), progress.clear()]
-    #expect(clears == [true, false])
     expect(progress.look(status: 0, hasOutput: true, at: start), [])
     expect(progress.hear(report(.ended(.lost("CANCELLED"))), at: start), [])
     #expect(progress.phase == .line)

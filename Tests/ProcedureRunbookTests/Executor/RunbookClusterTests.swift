@@ -103,8 +103,8 @@ struct RunbookClusterTests {
     let execution = try await shell(
       """
       {"defaults": {"executor": "slurm", "timeout": 0.5},
-       "steps": [{"name": "tidy", "run": "trap 'touch cleaned; exit 4' TERM; while :; do sleep 0.02; done"},
-                 {"name": "deaf", "run": "trap '' TERM; while :; do sleep 0.02; done"}]}
+       "steps": [{"name": "tidy", "run": "trap 'touch cleaned; exit 4' TERM; while test -e plan.json; do sleep 0.02; done"},
+                 {"name": "deaf", "run": "trap '' TERM; while test -e plan.json; do sleep 0.02; done"}]}
       """, "exec $RUNBOOK -k --poll 0.2 --grace 0.5 plan.json")
     #expect(execution.exit == .status(1))
     #expect(execution.output.contains("timed out  tidy: more than"), "\(execution.output)")
@@ -118,7 +118,7 @@ struct RunbookClusterTests {
     let execution = try await shell(
       """
       {"defaults": {"executor": "slurm"},
-       "steps": [{"name": "runs", "run": "trap 'touch cleaned; exit 4' TERM; touch up; while :; do sleep 0.02; done"},
+       "steps": [{"name": "runs", "run": "trap 'touch cleaned; exit 4' TERM; touch up; while test -e plan.json; do sleep 0.02; done"},
                  {"name": "full", "run": "until test -e up; do sleep 0.02; done; touch cluster/full",
                   "executor": "local"},
                  {"name": "a {n}", "each": {"n": ["1", "2", "3"]}, "run": "true", "after": "full"}]}
@@ -178,13 +178,13 @@ struct RunbookClusterTests {
   @Test("what a killed run has left of another command is ended before the new one is handed in")
   func otherCommand() async throws {
     let execution = try await shell(
-      #"[{"name": "a", "run": "while :; do sleep 0.02; done; echo OLD", "executor": "slurm"}]"#,
+      #"[{"name": "a", "run": "while test -e plan.json; do sleep 0.02; done; echo OLD", "executor": "slurm"}]"#,
       """
       $RUNBOOK --poll 0.2 plan.json > first & p=$!
       until grep -q 'started' first; do sleep 0.02; done
       kill -KILL $p; wait $p 2> /dev/null
-      sed -i 's/while :; do sleep 0.02; done; echo OLD/cat cluster\\/101\\/state/' plan.json
-      exec $RUNBOOK --poll 0.2 plan.json
+      sed -i 's/while test -e plan.json; do sleep 0.02; done; echo OLD/cat cluster\\/101\\/state/' plan.json
+      exec $RUNBOOK --poll 0.2 --grace 0.5 plan.json
       """)
     #expect(execution.exit == .status(0), "\(execution.output)")
     #expect(execution.output.contains("a | slurm: job 102\n"))

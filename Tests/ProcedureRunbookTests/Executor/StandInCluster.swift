@@ -60,8 +60,8 @@ enum StandInCluster {
             # As Slurm does: all processes of the job at once.
             kill -s $signal -- -$(cat $CLUSTER/$word/group)
             ( for i in 1 2 3 4 5 6 7 8 9; do
-                kill -0 -- -$(cat $CLUSTER/$word/group) 2> /dev/null || break; sleep 0.1
-              done; kill -0 -- -$(cat $CLUSTER/$word/group) 2> /dev/null || echo CANCELLED > $CLUSTER/$word/state
+                kill -s 0 -- -$(cat $CLUSTER/$word/group) 2> /dev/null || break; sleep 0.1
+              done; kill -s 0 -- -$(cat $CLUSTER/$word/group) 2> /dev/null || echo CANCELLED > $CLUSTER/$word/state
             ) > /dev/null 2>&1 < /dev/null &;;
         esac;;
     esac; done
