@@ -13,7 +13,7 @@ nonisolated open class DecodeJSONProcedure<Value: Decodable & Sendable>:
   /// Makes a procedure that decodes its input.
   ///
   /// - Parameters:
-  ///   - type: what it makes; may be left out where the compiler knows it.
+  ///   - type: the type of its output; leave it out where the compiler knows it.
   ///   - name: its name in logs and errors.
   ///   - decoder: set it up before; it is used once, on the queue's worker.
   public init(

@@ -26,13 +26,13 @@ public struct NetworkError: Error, Sendable {
 
   /// The kind of error.
   public let code: Code
-  /// What was asked for; its URL is that after redirects.
+  /// The request; its URL is that after redirects.
   public let request: URLRequest
   /// The response, if one came by HTTP.
   public let response: HTTPURLResponse?
-  /// The beginning of what came with it: often it says what is wrong.
+  /// The beginning of the body: often it says what is wrong.
   public let body: Data
-  /// What was left of the deadline of a `NetworkProcedure`, if that gave up for it: the server asks, in
+  /// The rest of the deadline of a `NetworkProcedure`, if that gave up for it: the server asks, in
   /// `retryAfter`, for a longer wait. nil otherwise.
   public internal(set) var deadlineLeft: Duration?
 
@@ -46,7 +46,7 @@ public struct NetworkError: Error, Sendable {
   ///
   /// - Parameters:
   ///   - code: its kind.
-  ///   - request: what was asked for. Its URL is that of the response.
+  ///   - request: the request. Its URL is that of the response.
   ///   - status: the status of the response.
   ///   - header: the header of the response, by names.
   ///   - body: the beginning of what came with it.

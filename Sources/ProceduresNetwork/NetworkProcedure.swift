@@ -26,10 +26,10 @@ public import Procedures
 nonisolated open class NetworkProcedure<Attempt: ProcedureProtocol>: RetryProcedure<Attempt>,
   @unchecked Sendable
 {
-  /// Makes one that attempts what `body` makes.
+  /// Makes one whose attempts `body` makes.
   ///
   /// - Parameters:
-  ///   - name: what it is called.
+  ///   - name: its name.
   ///   - resilience: when there is another attempt, and when it gives up.
   ///   - body: makes an attempt: a new procedure each time. Called in the turns of this procedure.
   public init(

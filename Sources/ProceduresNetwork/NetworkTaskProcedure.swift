@@ -7,7 +7,7 @@ public import Procedures
   public import Foundation
 #endif
 
-/// What the network procedures have in common: one transfer of a session, whose response is the output.
+/// The common part of the network procedures: one transfer of a session, whose response is the output.
 ///
 /// **Success** is a response with one of `acceptedStatusCodes`. Any other status is a `NetworkError`
 /// with the response and the beginning of its body. What keeps a response from coming, or breaks it

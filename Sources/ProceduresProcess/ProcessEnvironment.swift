@@ -43,14 +43,14 @@ public struct ProcessEnvironment: Sendable, Equatable {
     }
   }
 
-  /// Sets variables beside those that there are; these win.
+  /// Sets variables besides the present ones; these win.
   public mutating func set(_ variables: [String: String]) {
     for (name, value) in variables { changes.updateValue(value, forKey: name) }
   }
 }
 
 extension ProcessEnvironment: ExpressibleByDictionaryLiteral {
-  /// These variables, and no others. Of a name that is there twice, the last value counts.
+  /// These variables, and no others. If a name is there twice, its last value has effect.
   public init(dictionaryLiteral elements: (String, String)...) {
     self.init(Dictionary(elements, uniquingKeysWith: { _, last in last }))
   }

@@ -17,10 +17,10 @@ extension ProcedureTimeline {
       case barrier
     }
 
-    /// The entry, and what it waited for.
+    /// The entry, with its waits.
     public let entry: Entry
 
-    /// What binds it to the step before.
+    /// The link to the step before.
     public let link: Link
 
     /// The number of the entry.

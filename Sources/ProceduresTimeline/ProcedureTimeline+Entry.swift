@@ -98,10 +98,10 @@ extension ProcedureTimeline {
     /// The category that it was excluded from; nil for other causes.
     public internal(set) var category: String?
 
-    /// Of a wait for a slot, how many ran at once meanwhile: the limit then, if that changed the last one.
+    /// For a wait for a slot, how many ran at once meanwhile: the limit then, if that changed the last one.
     public internal(set) var limit: Int?
 
-    /// Of a wait for the group, what the group waited for longest, if it waited.
+    /// For a wait for the group, the longest wait of the group, if it waited.
     public internal(set) var groupCause: WaitCause?
 
     var nanoseconds: Int64

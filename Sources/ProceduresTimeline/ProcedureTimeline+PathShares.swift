@@ -3,7 +3,7 @@ internal import Procedures
 extension ProcedureTimeline {
   /// How much of the critical path's time went to one thing.
   public struct PathShare: Sendable, Hashable {
-    /// What the time went to.
+    /// The cause that took the time.
     public enum Kind: Sendable, Hashable, CustomStringConvertible {
       /// A step ran, and what comes after it could not have run meanwhile.
       case work
@@ -22,10 +22,10 @@ extension ProcedureTimeline {
       }
     }
 
-    /// What the time went to.
+    /// The cause that took the time.
     public let kind: Kind
 
-    /// What it waited for, by name: the condition, the category, the queue with its limit, the event.
+    /// The name in the cause: the condition, the category, the queue with its limit, the event.
     public let name: String?
 
     /// How much of it.
@@ -45,7 +45,7 @@ extension ProcedureTimeline {
 extension ProcedureTimeline.Snapshot {
   /// Where the critical path's time went, the greatest share first.
   ///
-  /// They add up to `duration`. What a step ran counts for a slot, an exclusion or a barrier as long as
+  /// They add up to `duration`. The time in which a step ran counts for a slot, an exclusion or a barrier as long as
   /// the next step was kept back by that, and as work otherwise.
   ///
   /// ```swift
@@ -84,7 +84,7 @@ extension ProcedureTimeline.Snapshot {
     }.map(\.element)
   }
 
-  /// What the critical path's time went to, in one line, the greatest share first: empty without a path.
+  /// The causes of the critical path's time, in one line, the greatest share first: empty without a path.
   ///
   /// For example `Of 11 s on the critical path, 73 % is slot of queue 'build' (limit 2); 27 % work (longest:
   /// 'link', 3 s).`

@@ -1,7 +1,7 @@
 internal import Procedures
 
 extension ProcedureTimeline {
-  /// What a timeline knew at one moment, and what can be asked of it.
+  /// The knowledge of a timeline at one moment, and questions to it.
   public struct Snapshot: Sendable {
     /// The procedures, in the order in which they were enqueued.
     public let entries: [Entry]

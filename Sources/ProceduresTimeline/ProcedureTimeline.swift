@@ -11,7 +11,7 @@ public import Procedures
 /// ```
 ///
 /// Each procedure below is recorded, however deep: children, what is produced, the attempts of a retry,
-/// asynchronous bodies. Of each it is known when it was enqueued, ready, started, executing and finished,
+/// asynchronous bodies. The timeline knows when each was enqueued, ready, started, executing and finished,
 /// how it ended, and where its waiting went. All of that is the scheduler's own knowledge, by the
 /// queue's clock: in a test with virtual time, or a simulation, times are virtual.
 ///
@@ -43,7 +43,7 @@ public final class ProcedureTimeline: Sendable {
   /// How many finished procedures were dropped for newer ones.
   public var droppedCount: Int { store.droppedCount }
 
-  /// Records the procedures that are on the queue, and those that are added to it, from here on.
+  /// Records the procedures on the queue, also later ones, from here on.
   ///
   /// A procedure that is there already is recorded as if it were enqueued now. A queue is in one
   /// timeline at a time: the one that was asked last. Procedures that the earlier one records
@@ -75,7 +75,7 @@ public final class ProcedureTimeline: Sendable {
   /// The present state, as one page: see `Snapshot.html(title:)`.
   public func html(title: String = "Timeline") -> String { snapshot().html(title: title) }
 
-  /// What determined when the last procedure finished: see `Snapshot.criticalPath`.
+  /// The procedures that determined when the last one finished: see `Snapshot.criticalPath`.
   public var criticalPath: [Step] { snapshot().criticalPath }
 
   /// How long procedures waited, by cause: see `Snapshot.waits`.

@@ -43,7 +43,7 @@ extension ProcedureQueue {
   /// queue.add { try compress(file) }
   /// ```
   ///
-  /// - Parameter block: run once, on a worker; the procedure fails with what it throws. If nothing observes it, depends
+  /// - Parameter block: run once, on a worker; an error that it throws is the procedure's. If nothing observes it, depends
   ///   on it or reads its errors, that is reported to `diagnosticsHandler`, or in debug builds to standard error.
   /// - Returns: the procedure: to wait for it, or to cancel it.
   @discardableResult
@@ -63,7 +63,7 @@ extension ProcedureQueue {
   /// For closures that are `@MainActor`: written so, or a method of a type on the main actor. One that
   /// is also `async` is given to a `MainActorProcedure`.
   ///
-  /// - Parameter block: run once; the procedure fails with what it throws.
+  /// - Parameter block: run once; an error that it throws is the procedure's.
   /// - Returns: the procedure: to wait for it, or to cancel it.
   @discardableResult
   public func add(

@@ -5,7 +5,7 @@ extension ProcedureQueue {
   /// ```swift
   /// queue.add(reads)
   /// queue.add(barrier: write)
-  /// queue.add(moreReads)   // these see what was written
+  /// queue.add(moreReads)   // these see all writes
   /// ```
   ///
   /// Children of groups, and prerequisites of conditions, count with their group or procedure. It

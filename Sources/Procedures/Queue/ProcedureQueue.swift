@@ -11,7 +11,7 @@ internal import ProcedurePrimitives
 ///
 /// A procedure that waits for its dependencies takes no slot; one that executes keeps its slot until
 /// it has finished. With `maxConcurrentProcedureCount: 1` a queue is serial in the order above. A
-/// queue that its owner releases still runs what was added to it.
+/// queue that its owner releases still runs the procedures on it.
 ///
 /// ## Cancellation
 /// A cancelled procedure that has not started finishes promptly: it needs no free slot, and the
@@ -257,7 +257,7 @@ public final class ProcedureQueue: Sendable {
 
   /// Blocks until there is a moment without unfinished procedures.
   ///
-  /// Must not be called from a procedure of this queue: it would wait for itself. Nor from the main
+  /// Do not call it from a procedure of this queue, which would wait for itself, or from the main
   /// thread if something on the queue needs the main actor: a `MainActorProcedure`, a closure that is
   /// written there, as at the top level of `main.swift`, an observer that is called there. Neither
   /// would go on, which is reported after a second, to `diagnosticsHandler` or else to standard error.
@@ -285,7 +285,7 @@ public final class ProcedureQueue: Sendable {
     set { delegateReference.set(newValue, of: self) }
   }
 
-  /// Receives what is probably a mistake, such as a `finish()` that was refused.
+  /// Receives probable mistakes, such as a refused `finish()`.
   ///
   /// Called on the thread on which it is noticed, with no lock held. It must not block.
   public var diagnosticsHandler: (@Sendable (ProcedureDiagnostic) -> Void)? {
@@ -311,7 +311,7 @@ public final class ProcedureQueue: Sendable {
   /// to standard error, once for each cause.
   ///
   /// Reported once for each such wait, by the queue's clock, after the delay and at most half of it later. A look
-  /// goes through the first five hundred procedures of each kind, those that run and those that wait.
+  /// goes through the first five hundred procedures of each kind: running ones, waiting ones and so on.
   public var waitReportDelay: Duration? {
     get { diagnostics.waitReportDelay }
     set { diagnostics.waitReportDelay = newValue }

@@ -26,7 +26,7 @@ public final class LiveInstances: Sendable {
   ///
   /// - Parameters:
   ///   - object: kept weakly.
-  ///   - label: what it is called in `labels`; by default as it describes itself.
+  ///   - label: its name in `labels`; by default as it describes itself.
   /// - Returns: `object`.
   @discardableResult
   public func track<Object: AnyObject & Sendable>(
@@ -40,7 +40,7 @@ public final class LiveInstances: Sendable {
   /// How many of them are alive.
   public var count: Int { labels.count }
 
-  /// What those that are alive are called, in the order in which they were tracked.
+  /// The labels of the living instances, in the order in which they were tracked.
   public var labels: [String] {
     // A reference taken under the lock may be the last one, and must not be released there.
     let entries = entries.withLock { $0 }

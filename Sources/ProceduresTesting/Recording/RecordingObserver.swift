@@ -27,7 +27,7 @@ public final class RecordingObserver: ProcedureObserver {
     self.events = events
   }
 
-  /// What has happened so far.
+  /// The events so far.
   public var recorded: [String] { lines.withLock { $0 } }
 
   /// How what has happened differs from `expected`; nil if it does not.

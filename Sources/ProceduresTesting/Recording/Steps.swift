@@ -36,7 +36,7 @@ public final class Steps: Sendable {
     if let report = report(upTo: number) { throw StepsError(description: report) }
   }
 
-  /// What is wrong with the steps so far, line by line; nil if they are in order.
+  /// The faults of the steps so far, line by line; nil if they are in order.
   public var report: String? { report(upTo: steps.withLock { $0.count }) }
 
   private func report(upTo count: Int) -> String? {
@@ -58,6 +58,6 @@ public final class Steps: Sendable {
 
 /// Steps did not come in the order that was expected.
 public struct StepsError: Error, CustomStringConvertible {
-  /// Each step that came, with its place, and those that did not.
+  /// Each step that came, with its place, and the missing ones.
   public let description: String
 }

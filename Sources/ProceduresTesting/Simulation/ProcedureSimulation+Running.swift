@@ -15,7 +15,7 @@ extension ProcedureSimulation {
 
   /// Runs a scenario, and then until nothing is left to be done.
   ///
-  /// What procedures do that are on no queue happens in the simulation if it is asked for in here.
+  /// Procedures on no queue run in the simulation if you call them in here.
   public func run(_ scenario: (ProcedureSimulation) throws -> Void) throws {
     try within { try scenario(self) }
     try run()
@@ -23,14 +23,14 @@ extension ProcedureSimulation {
 
   /// Runs until nothing is left to be done; something may wait for what the test does next.
   ///
-  /// - Throws: as `run()`, except for what is unfinished.
+  /// - Throws: as `run()`, except for unfinished procedures.
   public func runUntilIdle() throws {
     try run(until: .max)
   }
 
-  /// Runs for some time. What comes later remains for the next call.
+  /// Runs for some time. Later events remain for the next call.
   ///
-  /// - Throws: as `run()`, except for what is unfinished.
+  /// - Throws: as `run()`, except for unfinished procedures.
   public func run(for duration: Duration) throws {
     let end = world.elapsed + duration.nanosecondsRoundedUp
     try run(until: end)

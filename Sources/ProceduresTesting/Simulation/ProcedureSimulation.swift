@@ -61,7 +61,7 @@ public final class ProcedureSimulation: Sendable {
     weak var queue: ProcedureQueue?
   }
 
-  /// What decides the order of events.
+  /// The seed, which decides the order of events.
   public let seed: UInt64
 
   let timeline: ProcedureTimeline?
@@ -69,7 +69,7 @@ public final class ProcedureSimulation: Sendable {
   let record: Locked<Record>
   private let surroundings: DetachedSurroundings
 
-  /// After so many steps a run is taken to be one that never ends.
+  /// After so many steps the simulation takes a run to be endless.
   public let mostSteps: Int
 
   /// Makes an empty world.
@@ -78,7 +78,7 @@ public final class ProcedureSimulation: Sendable {
   ///   - seed: decides the order of events.
   ///   - draws: the decisions themselves, from a `SimulationError`; after the last of them it is
   ///     always the first of those that could happen. Nil to draw them from the seed.
-  ///   - mostSteps: after how many steps a run is taken to be one that never ends.
+  ///   - mostSteps: after how many steps the simulation takes a run to be endless.
   public convenience init(seed: UInt64, draws: [Int]? = nil, mostSteps: Int = 100_000) {
     self.init(seed: seed, draws: draws, mostSteps: mostSteps, timeline: nil)
   }
@@ -99,7 +99,7 @@ public final class ProcedureSimulation: Sendable {
   /// How much time has passed in it.
   public var elapsed: Duration { .nanoseconds(Int64(world.elapsed)) }
 
-  /// What has happened so far: a line for each event, with the time in seconds.
+  /// The events so far: a line for each, with the time in seconds.
   ///
   /// Procedures of the same name get numbers, in the order in which they came.
   public var log: String { record.withLock { $0.log }.text }
@@ -123,7 +123,7 @@ public final class ProcedureSimulation: Sendable {
 
   /// Plans something that a user, or another part of the program, does after a while.
   ///
-  /// Of several that come at the same time the order is drawn. It may happen while a procedure is
+  /// The order of several that come at the same time is drawn. It may happen while a procedure is
   /// between two events, as if on another thread. If it throws, the run fails with that error.
   ///
   /// - Parameters:

@@ -1,6 +1,6 @@
 public import ProceduresTimeline
 
-/// What went wrong in a simulation, and how to see it again.
+/// The fault in a simulation, and how to see it again.
 public struct SimulationError: Error, CustomStringConvertible {
   /// The seed of the run.
   public let seed: UInt64
@@ -8,10 +8,10 @@ public struct SimulationError: Error, CustomStringConvertible {
   /// The decisions of the run, in order: with these the same happens again.
   public let draws: [Int]
 
-  /// What went wrong.
+  /// The fault.
   public let reason: any Error
 
-  /// What had happened until then, one line for each event.
+  /// The events until then, one line for each.
   public let log: String
 
   /// Where the time of each procedure went, if the run was that of `explore`: to be written as a page.
@@ -23,7 +23,7 @@ public struct SimulationError: Error, CustomStringConvertible {
   /// ```
   public internal(set) var timeline: ProcedureTimeline.Snapshot?
 
-  /// What went wrong, how to see it again, and what had happened until then.
+  /// The fault, how to see it again, and the events until then.
   public var description: String {
     // What follows the last decision that is not the first choice would be decided so anyway.
     let last = draws.lastIndex { $0 != 0 }

@@ -24,13 +24,13 @@ public final class TestClock: Sendable {
   /// Makes a clock that stands still.
   public init() {}
 
-  /// What to hand to a queue or a token.
+  /// The clock for a queue or a token.
   public var clock: TimerClock { TimerClock(service: service) }
 
-  /// What time it is on this clock.
+  /// The time on this clock.
   public var now: ContinuousClock.Instant { service.now }
 
-  /// How many timers are pending: deadlines, delays, timeouts. Looks for what is to be reported do not count.
+  /// How many timers are pending: deadlines, delays, timeouts. Looks for waits to report do not count.
   public var pendingCount: Int { service.pendingCount }
 
   /// Lets time pass. What falls due within it is called in order, each at its own time.

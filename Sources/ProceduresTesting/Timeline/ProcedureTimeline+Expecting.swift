@@ -1,8 +1,8 @@
 public import ProceduresTimeline
 
-/// What a timeline shows is not what was expected.
+/// A timeline does not show what a test expects.
 public struct TimelineError: Error, CustomStringConvertible {
-  /// What was expected, what was seen, and the summary of the timeline.
+  /// The expectation, the observation, and the summary of the timeline.
   public let description: String
 }
 
