@@ -13,7 +13,7 @@ public struct NetworkError: Error, Sendable {
     /// Its name.
     public let description: String
 
-    /// The status is none of those that count as success. See `statusCode` and `body`.
+    /// The status does not count as success. See `statusCode` and `body`.
     public static let unacceptableStatus = Code(description: "unacceptableStatus")
     /// The server did not answer by HTTP.
     public static let notHTTP = Code(description: "notHTTP")
@@ -30,7 +30,7 @@ public struct NetworkError: Error, Sendable {
   public let request: URLRequest
   /// The response, if one came by HTTP.
   public let response: HTTPURLResponse?
-  /// The beginning of the body: often it says what is wrong.
+  /// The beginning of the body, which often names the cause.
   public let body: Data
   /// The rest of the deadline of a `NetworkProcedure`, if that gave up for it: the server asks, in
   /// `retryAfter`, for a longer wait. nil otherwise.

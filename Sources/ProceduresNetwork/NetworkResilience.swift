@@ -32,7 +32,7 @@ public struct NetworkResilience: Sendable {
   /// After which errors of the session there is another attempt.
   ///
   /// `.unknown` is among them: on Linux that is what a connection is called that broke off. So is
-  /// `.badServerResponse`: there that is what it is called when the server ends the connection without an answer,
+  /// `.badServerResponse`: that is its name there when the server ends the connection without an answer,
   /// as one does that is being restarted.
   public var retriedErrorCodes: Set<URLError.Code> = [
     .timedOut, .cannotFindHost, .cannotConnectToHost, .networkConnectionLost,

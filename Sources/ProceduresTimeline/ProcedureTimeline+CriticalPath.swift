@@ -34,7 +34,7 @@ extension ProcedureTimeline.Snapshot {
   /// Walked from the end: for each, that which it waited for last, if that was another procedure:
   /// the dependency that ended last, the holder of the category that it was excluded from, the
   /// procedure that gave back the slot it took, or the one whose end let a barrier go on, or it
-  /// behind one. Of a group its child that finished last is on the path, not the group itself; a
+  /// behind one. The path has no group, but its child that finished last; a
   /// child that waited for none of these is traced through its group. To make the whole faster,
   /// shorten a step, or remove what binds it to the one before.
   public var criticalPath: [ProcedureTimeline.Step] { pathWalk.map(\.step) }

@@ -10,7 +10,7 @@ public import Procedures
 /// print(timeline.summary)
 /// ```
 ///
-/// Each procedure below is recorded, however deep: children, what is produced, the attempts of a retry,
+/// It records each procedure below, however deep: children, produced ones, the attempts of a retry,
 /// asynchronous bodies. The timeline knows when each was enqueued, ready, started, executing and finished,
 /// how it ended, and where its waiting went. All of that is the scheduler's own knowledge, by the
 /// queue's clock: in a test with virtual time, or a simulation, times are virtual.
@@ -46,7 +46,7 @@ public final class ProcedureTimeline: Sendable {
   /// Records the procedures on the queue, also later ones, from here on.
   ///
   /// A procedure that is there already is recorded as if it were enqueued now. A queue is in one
-  /// timeline at a time: the one that was asked last. Procedures that the earlier one records
+  /// timeline at a time: the latest. Procedures that the earlier one records
   /// already stay with that.
   public func record(_ queue: ProcedureQueue) {
     store.record(queue)

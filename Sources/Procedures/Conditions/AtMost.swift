@@ -16,8 +16,8 @@
 /// Each count is kept: a procedure starts only if fewer hold the category than its own count, and
 /// than the count of each holder. So `MutuallyExclusive` and `AtMost` of one category are a lock
 /// for one writer or several readers. A procedure that asks later, and is no more urgent,
-/// does not go before one that waits for room in the same category. So what takes many places is not passed by
-/// small ones forever. Of two conditions of one category on one procedure, the lower count holds and the larger share.
+/// does not go before one that waits for room in the same category. So a large request is not passed by
+/// small ones forever. If a procedure has two conditions of one category, the lower count and the larger share hold.
 ///
 /// ## Groups
 /// A group that holds places lends them to its descendants: one descendant at a time, however many

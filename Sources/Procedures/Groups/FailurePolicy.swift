@@ -2,7 +2,7 @@
 public enum FailurePolicy: Sendable {
   /// They run as if nothing had happened. The default.
   case keepGoing
-  /// They are cancelled with `ProcedureError.Code.siblingFailed`, and so are those that are added
+  /// They are cancelled with `ProcedureError.Code.siblingFailed`, and so are children that are added
   /// later. The group itself is not cancelled: it ends as failed.
   case cancelRemaining
 }

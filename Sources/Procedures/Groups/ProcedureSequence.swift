@@ -59,7 +59,7 @@ extension Procedure {
   /// ```
   ///
   /// Each of `next` depends on this procedure, as by `add(dependency:requiring:)`. Nothing is added
-  /// to a queue or group: what is returned is the sequence of all of them, to be added.
+  /// to a queue or group: the result is the sequence of all of them, to add.
   ///
   /// - Parameters:
   ///   - next: what runs then, side by side.

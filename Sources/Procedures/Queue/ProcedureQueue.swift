@@ -196,7 +196,7 @@ public final class ProcedureQueue: Sendable {
     return await list.waitUntilEmpty()
   }
 
-  /// Closes the queue, gives the procedures on it some time to finish, cancels what is left, and waits until that has
+  /// Closes the queue, gives the procedures on it some time to finish, cancels the rest, and waits until that has
   /// finished too.
   ///
   /// ```swift

@@ -22,13 +22,13 @@ internal import ProcedurePrimitives
 /// cancelled and does not finish keeps the newer ones of its key waiting.
 ///
 /// ## Memory
-/// Of a key whose procedures have finished nothing is kept.
+/// A key whose procedures have finished takes no memory.
 ///
 /// ## Thread safety
 /// Everything may be called from any thread, also from the procedures. No lock is held while keys are compared, hashed
 /// or released.
 public final class ProcedureStore<Key: Hashable & Sendable>: Sendable {
-  /// What a new procedure does to those under the same key.
+  /// How a new procedure treats the others under the same key.
   public enum Policy: Sendable {
     /// They are cancelled; it starts when they have finished.
     case cancelPrevious

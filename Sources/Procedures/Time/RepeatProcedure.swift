@@ -15,7 +15,7 @@ internal import ProcedurePrimitives
 /// It ends with the errors of its last attempt, unwrapped: a waiter can catch them by their own
 /// type. The errors of earlier attempts are dropped, so that an endless repeat needs no more memory
 /// than a short one; look at them in `child(_:willFinishWithErrors:)`, or with an observer of each
-/// attempt. Finished attempts are released: `children` are those that have not finished. If the
+/// attempt. Finished attempts are released: `children` has the unfinished ones. If the
 /// attempts are output procedures, so is this: its output comes from the last attempt that had one.
 /// If they are input procedures, so is this: each attempt gets its input.
 ///

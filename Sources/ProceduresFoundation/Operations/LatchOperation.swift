@@ -8,7 +8,7 @@ class LatchOperation: Operation, @unchecked Sendable {
   override var isAsynchronous: Bool { true }
   override var isFinished: Bool { hasOpened.load() != 0 }
 
-  /// Finishes it, which lets those that depend on it go on. Later calls do nothing.
+  /// Finishes it, so that its dependents go on. Later calls do nothing.
   func open() {
     willChangeValue(forKey: "isFinished")
     hasOpened.store(1)

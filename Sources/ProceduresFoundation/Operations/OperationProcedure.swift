@@ -75,7 +75,7 @@ public final class OperationProcedure: Procedure, EndsByItself, @unchecked Senda
     if !hasBegun { startOperation() }
   }
 
-  /// Releases what is not needed any more.
+  /// Releases references that are not needed any more.
   public override func procedureDidFinish(withErrors errors: [any Error]) {
     watch = nil
   }

@@ -77,7 +77,7 @@ public final class ProcedureSimulation: Sendable {
   /// - Parameters:
   ///   - seed: decides the order of events.
   ///   - draws: the decisions themselves, from a `SimulationError`; after the last of them it is
-  ///     always the first of those that could happen. Nil to draw them from the seed.
+  ///     always the first possible one. Nil to draw them from the seed.
   ///   - mostSteps: after how many steps the simulation takes a run to be endless.
   public convenience init(seed: UInt64, draws: [Int]? = nil, mostSteps: Int = 100_000) {
     self.init(seed: seed, draws: draws, mostSteps: mostSteps, timeline: nil)

@@ -33,7 +33,7 @@ public final class TestClock: Sendable {
   /// How many timers are pending: deadlines, delays, timeouts. Looks for waits to report do not count.
   public var pendingCount: Int { service.pendingCount }
 
-  /// Lets time pass. What falls due within it is called in order, each at its own time.
+  /// Lets time pass. Timers that fall due are called in order, each at its own time.
   public func advance(by duration: Duration) {
     service.advance(to: service.elapsed + duration.nanosecondsRoundedUp)
   }
@@ -43,9 +43,9 @@ public final class TestClock: Sendable {
     service.advance(to: service.nanoseconds(until: instant))
   }
 
-  /// Lets time pass until no timer is pending, including those that are set on the way.
+  /// Lets time pass until no timer is pending, including timers that are set on the way.
   ///
-  /// What procedures do on their queue's workers may set more timers after it has returned. It does
+  /// Procedures on their queue's workers may set more timers after it has returned. It does
   /// not return if a timer is set each time one fires.
   public func runUntilIdle() {
     while service.pendingCount > 0, let next = service.nextWake, next <= VirtualTimers.end {
