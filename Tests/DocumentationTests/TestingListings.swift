@@ -117,6 +117,21 @@ struct TestingListings {
     #expect("\(error!)".contains("left of 120"))
   }
 
+  @Test("exploring all")
+  func exploringAll() throws {
+    // listing: testing-explore-all
+    let coverage = try ProcedureSimulation.exploreAll(mostPreemptions: 2) { simulation in
+      let account = Account()
+      let queue = simulation.makeQueue(maxConcurrentProcedureCount: 1)
+      queue.add(transfer(100, to: account), transfer(20, to: account))
+      try simulation.run()
+      try simulation.expect(account.balance == 120, "\(account.balance) left of 120")
+    }
+    print("\(coverage.orders) orders, and no others: \(coverage.isComplete)")
+    // end
+    #expect(coverage.isComplete)
+  }
+
   @Test("a failing seed")
   func replay() {
     #expect(throws: SimulationError.self) {

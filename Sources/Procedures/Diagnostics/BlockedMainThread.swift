@@ -33,7 +33,7 @@ extension WaitGraph {
 extension ObserverPlace {
   fileprivate var isOnMainThread: Bool {
     switch self {
-    case .worker: false
+    case .worker, .stage: false
     case .queue(let queue): MainThread.runs(queue)
     case .mainActor: true
     }

@@ -53,7 +53,7 @@ extension ProcedureDiagnostic {
       switch place {
       case .mainActor:
         "nothing may block the main thread meanwhile, as blockUntilAllFinished() does."
-      case .queue, .worker: "nothing may block that queue meanwhile."
+      case .queue, .worker, .stage: "nothing may block that queue meanwhile."
       }
     return ProcedureDiagnostic(
       .observerAwaited, name, age: age,

@@ -18,6 +18,7 @@ extension Procedure {
     in list: ReadyList, isHeldBack: Bool = false, as role: MemberRole = .member,
     isInBatch: Bool = false
   ) -> Insertion {
+    if list.meetsNewcomers { list.meet(self) }
     prepareForQueue()
     let childList = childList
     var effect = ProcedureStateMachine.Effect.refused

@@ -119,6 +119,9 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// Whether its work runs on the main actor.
   var runsOnMainActor: Bool { false }
 
+  /// The same, for a simulation, which has no main actor.
+  package final var needsMainActor: Bool { runsOnMainActor }
+
   /// Whether its input is kept by the property that comes with the protocol. Of a class that may have one of
   /// its own in its place it is not known.
   var keepsInput: Bool { false }

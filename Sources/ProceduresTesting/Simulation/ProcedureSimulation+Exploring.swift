@@ -1,3 +1,4 @@
+internal import ProcedurePrimitives
 internal import ProceduresTimeline
 
 extension ProcedureSimulation {
@@ -11,85 +12,187 @@ extension ProcedureSimulation {
   /// ```
   ///
   /// A run fails if the scenario throws, if something never finishes, or for any reason for which
-  /// `run()` throws. It is then repeated with fewer and fewer decisions that are not the obvious one,
-  /// as long as it still fails; the error shows the run that is left: its seed, how to repeat it, and
+  /// `run()` throws. It is run again: one that does not fail in the same way depends on something outside the
+  /// simulation, and the error says so. Otherwise it is repeated with fewer and fewer decisions that are not the
+  /// obvious one, as long as it still fails; the error shows the run that is left: its seed, how to repeat it, and
   /// its log. To look at one seed again, explore `17...17`, or make a simulation of it.
   ///
   /// A scenario must not depend on anything but the simulation: no real time, no state that outlives
   /// it. A category of exclusion should be in a domain of its own.
   ///
+  /// - Parameters:
+  ///   - seeds: one run each.
+  ///   - mostSteps: after how many steps a run is taken to be one that never ends.
+  ///   - scenario: makes what is to run, in a simulation of its own each time.
+  /// - Returns: how many orders of events were seen.
   /// - Throws: a `SimulationError`.
+  @discardableResult
   public static func explore(
-    seeds: some Sequence<UInt64>, _ scenario: (ProcedureSimulation) throws -> Void
-  ) throws {
-    for seed in seeds {
-      guard let failure = attempt(seed: seed, draws: nil, scenario) else { continue }
-      throw shrunk(failure, scenario)
+    seeds: some Sequence<UInt64>, mostSteps: Int = 100_000,
+    _ scenario: (ProcedureSimulation) throws -> Void
+  ) throws -> SimulationCoverage {
+    try withoutActuallyEscaping(scenario) { scenario in
+      let exploration = Exploration(mostSteps: mostSteps, scenario: scenario)
+      var orders = OrderCount()
+      for seed in seeds {
+        let run = exploration.run(seed: seed)
+        if let failure = run.failure { throw exploration.reduced(failure) }
+        orders.note(run.fingerprint)
+      }
+      return orders.coverage
     }
   }
 
   /// As above, for seeds written as a range of literals.
+  @discardableResult
   public static func explore(
-    seeds: Range<UInt64>, _ scenario: (ProcedureSimulation) throws -> Void
-  ) throws {
-    try explore(seeds: AnySequence(seeds), scenario)
-  }
-
-  /// One run; nil if nothing went wrong.
-  private static func attempt(
-    seed: UInt64, draws: [Int]?, timeline: ProcedureTimeline? = nil,
+    seeds: Range<UInt64>, mostSteps: Int = 100_000,
     _ scenario: (ProcedureSimulation) throws -> Void
-  ) -> SimulationError? {
-    let simulation = ProcedureSimulation(seed: seed, draws: draws, timeline: timeline)
-    defer { simulation.world.clear() }
-    do {
-      try simulation.run(scenario)
-      return nil
-    } catch {
-      return simulation.error(error)
+  ) throws -> SimulationCoverage {
+    try explore(seeds: AnySequence(seeds), mostSteps: mostSteps, scenario)
+  }
+
+  /// Runs a small scenario in each order of events that there is, and stops at the first that fails.
+  ///
+  /// ```swift
+  /// let coverage = try ProcedureSimulation.exploreAll { simulation in
+  ///   let queue = simulation.makeQueue()
+  ///   queue.add(first, second)
+  ///   …
+  /// }
+  /// #expect(coverage.isComplete)
+  /// ```
+  ///
+  /// Whatever could happen next is tried, of all that could. At its events a procedure may be preempted for something
+  /// else, so many times in a run: most faults need one or two. The number of runs grows with the power of that, by the
+  /// number of events: it is for scenarios of some procedures.
+  ///
+  /// - Parameters:
+  ///   - mostPreemptions: how many times in a run something else goes on although a procedure could.
+  ///   - mostRuns: after so many it ends; `isComplete` of what it returns is false then.
+  ///   - mostSteps: after how many steps a run is taken to be one that never ends.
+  ///   - scenario: makes what is to run, in a simulation of its own each time.
+  /// - Returns: how many orders of events there are.
+  /// - Throws: a `SimulationError`, as `explore` does.
+  @discardableResult
+  public static func exploreAll(
+    mostPreemptions: Int = 2, mostRuns: Int = 100_000, mostSteps: Int = 100_000,
+    _ scenario: (ProcedureSimulation) throws -> Void
+  ) throws -> SimulationCoverage {
+    try withoutActuallyEscaping(scenario) { scenario in
+      let exploration = Exploration(mostSteps: mostSteps, scenario: scenario)
+      var orders = OrderCount()
+      var draws: [Int]? = []
+      while let next = draws, orders.coverage.runs < mostRuns {
+        let run = exploration.run(seed: 0, draws: next, notesChoices: true)
+        if let failure = run.failure { throw exploration.reduced(failure) }
+        orders.note(run.fingerprint)
+        draws = following(run, mostPreemptions: mostPreemptions)
+      }
+      if draws == nil { orders.complete() }
+      return orders.coverage
     }
   }
 
-  /// How often a failing scenario is run again in search of a simpler run.
-  private static var mostReplays: Int { 2_000 }
-
-  /// The simplest failing run that is found: first the shortest beginning of the decisions that still
-  /// fails, then without those in it that are not needed.
-  private static func shrunk(
-    _ failure: SimulationError, _ scenario: (ProcedureSimulation) throws -> Void
-  ) -> SimulationError {
-    var best = failure
-    var replays = 0
-    func fails(_ draws: [Int]) -> Bool {
-      guard replays < mostReplays else { return false }
-      replays += 1
-      guard let simpler = attempt(seed: failure.seed, draws: draws, scenario) else { return false }
-      best = simpler
-      return true
-    }
-    var decisions = failure.draws
-    for count in 0..<decisions.count where decisions.isOther(at: count) || count == 0 {
-      if fails(Array(decisions.prefix(count))) {
-        decisions = Array(decisions.prefix(count))
-        break
+  /// The decisions of the next run, in the order of the tree that they are; nil after the last.
+  private static func following(_ run: Exploration.Run, mostPreemptions: Int) -> [Int]? {
+    var preemptions = zip(run.draws, run.choices).count { $0 > 0 && $1.isPause }
+    for place in run.draws.indices.reversed() {
+      let (decision, choice) = (run.draws[place], run.choices[place])
+      if choice.isPause, decision > 0 { preemptions -= 1 }
+      let mayBeAnother = !choice.isPause || preemptions < mostPreemptions
+      if mayBeAnother, decision + 1 < choice.count {
+        return run.draws[..<place] + [decision + 1]
       }
     }
-    for index in decisions.indices.reversed() where decisions[index] != 0 {
-      var fewer = decisions
-      fewer[index] = 0
-      if fails(fewer) { decisions = fewer }
+    return nil
+  }
+}
+
+/// The runs of one scenario.
+struct Exploration {
+  /// One of them, and what went wrong with it.
+  struct Run {
+    let failure: SimulationError?
+    let draws: [Int]
+    let choices: [SimulationDraws.Choice]
+    let fingerprint: Int
+  }
+
+  let mostSteps: Int
+  let scenario: (ProcedureSimulation) throws -> Void
+
+  func run(
+    seed: UInt64, draws: [Int]? = nil, notesChoices: Bool = false,
+    timeline: ProcedureTimeline? = nil, isTrial: Bool = false
+  ) -> Run {
+    let simulation = ProcedureSimulation(
+      seed: seed, draws: draws, mostSteps: mostSteps, timeline: timeline,
+      notesChoices: notesChoices, waitsForForeignThreads: !isTrial)
+    defer { simulation.world.clear() }
+    var failure: SimulationError?
+    do { try simulation.run(scenario) } catch { failure = simulation.error(error) }
+    return Run(
+      failure: failure, draws: simulation.draws, choices: simulation.world.choices,
+      fingerprint: simulation.record.withLock { $0.log.fingerprint })
+  }
+
+  /// The same run once more.
+  private func repeated(
+    _ failure: SimulationError, draws: [Int], isTrial: Bool = false
+  ) -> SimulationError? {
+    run(seed: failure.seed, draws: draws, isTrial: isTrial).failure
+  }
+
+  // MARK: When a run has failed
+
+  /// How often a failing scenario is run again in search of a simpler run, and for how long.
+  private static let mostReplays = 2_000
+  private static let longestSearch = Duration.seconds(20)
+
+  /// The simplest failing run that is found. One that does not repeat is handed on as it is, and says so.
+  func reduced(_ failure: SimulationError) -> SimulationError {
+    // 1. With its decisions the same must happen, event for event.
+    guard let again = repeated(failure, draws: failure.draws), again.log == failure.log else {
+      var failure = failure
+      failure.repeats = false
+      return failure
     }
-    return recorded(best, scenario)
+    // 2. Without decisions that are not needed: first many at once, and then fewer and fewer.
+    var best = again
+    var decisions = again.draws
+    var replays = 0
+    let start = ContinuousClock.now
+    var size = max(decisions.count { $0 != 0 }, 1)
+    while size > 0 {
+      let others = decisions.indices.filter { decisions[$0] != 0 }
+      var isShorter = false
+      for begin in stride(from: 0, to: others.count, by: size) {
+        guard replays < Self.mostReplays, start.duration(to: .now) < Self.longestSearch else {
+          return recorded(best)
+        }
+        replays += 1
+        var fewer = decisions
+        for place in others[begin..<min(begin + size, others.count)] { fewer[place] = 0 }
+        guard fewer != decisions,
+          let simpler = repeated(failure, draws: fewer.untilLastOther, isTrial: true)
+        else { continue }
+        (best, decisions, isShorter) = (simpler, simpler.draws, true)
+        break
+      }
+      // Other decisions may mean something else without those: from the beginning, with as many as are left.
+      let left = decisions.count { $0 != 0 }
+      size = isShorter ? min(size, max(left, 1)) : size / 2
+      if left == 0 { break }
+    }
+    return recorded(best)
   }
 
   /// The same run once more, with a timeline.
-  private static func recorded(
-    _ failure: SimulationError, _ scenario: (ProcedureSimulation) throws -> Void
-  ) -> SimulationError {
+  private func recorded(_ failure: SimulationError) -> SimulationError {
     let timeline = ProcedureTimeline()
     guard
-      var again = attempt(
-        seed: failure.seed, draws: failure.draws, timeline: timeline, scenario),
+      var again = run(seed: failure.seed, draws: failure.draws, timeline: timeline).failure,
       again.log == failure.log
     else { return failure }
     again.timeline = timeline.snapshot()
@@ -98,6 +201,8 @@ extension ProcedureSimulation {
 }
 
 extension [Int] {
-  /// Whether a beginning of that length differs from the one before by more than an obvious decision.
-  fileprivate func isOther(at count: Int) -> Bool { count > 0 && self[count - 1] != 0 }
+  /// What follows would be decided so anyway.
+  fileprivate var untilLastOther: [Int] {
+    lastIndex { $0 != 0 }.map { Array(self[...$0]) } ?? []
+  }
 }

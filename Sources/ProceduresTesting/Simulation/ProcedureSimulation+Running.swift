@@ -10,7 +10,17 @@ extension ProcedureSimulation {
   ///   something that `perform` had planned throws.
   public func run() throws {
     try runUntilIdle()
-    if let reason = unfinishedReason { throw error(reason) }
+    guard var reason = unfinishedReason else { return }
+    // What comes now comes from elsewhere: it is run, to learn what it does, and fails all the same.
+    var bringsLeft = 10
+    while bringsLeft > 0, waitForForeignThreads() {
+      bringsLeft -= 1
+      try runUntilIdle()
+    }
+    if bringsLeft < 10 {
+      reason.description += "\nLater a thread outside the simulation went on with it."
+    }
+    throw error(reason)
   }
 
   /// Runs a scenario, and then until nothing is left to be done.
@@ -54,14 +64,26 @@ extension ProcedureSimulation {
 
   private func run(until end: UInt64) throws {
     try within {
-      try throwFailure()
-      repeat {
-        while let event = world.next(until: end, isOver: { !self.hasUnfinished }) {
-          event.run()
-          try stepEnded()
+      try world.owned {
+        try SimulationWatch.shared.watching(self) {
+          try throwFailure()
+          repeat {
+            while let event = world.next(until: end, isOver: { !self.hasUnfinished }) {
+              stepBegins(with: event)
+              event.run()
+              try stepEnded()
+            }
+          } while waitForOtherThreads()
+          try throwFailure()
         }
-      } while waitForOtherThreads()
-      try throwFailure()
+      }
+    }
+  }
+
+  private func stepBegins(with event: SimulatedWorld.Event) {
+    record.withLock { record in
+      record.isStepForeign = event.isForeign
+      if !event.isObvious { record.log.noteDecision(insteadOf: nil) }
     }
   }
 
@@ -86,8 +108,18 @@ extension ProcedureSimulation {
     return false
   }
 
+  /// Waits a moment for threads that are no part of the simulation.
+  ///
+  /// - Returns: whether one of them has brought something.
+  private func waitForForeignThreads() -> Bool {
+    let start = ContinuousClock.now
+    while waitsForForeignThreads, !world.hasEvents, ContinuousClock.now - start < .seconds(1) {
+      _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(2))
+    }
+    return world.hasEvents
+  }
+
   private func stepEnded() throws {
-    meetChildren()
     let (steps, invariants) = record.withLock { record in
       record.steps += 1
       return (record.steps, record.invariants)
@@ -113,8 +145,11 @@ extension ProcedureSimulation {
   }
 
   func error(_ reason: any Error) -> SimulationError {
-    reason as? SimulationError
-      ?? SimulationError(seed: seed, draws: draws, reason: reason, log: log)
+    if let error = reason as? SimulationError { return error }
+    let (log, foreign) = record.withLock { ($0.log, $0.foreignNames.sorted()) }
+    return SimulationError(
+      seed: seed, draws: draws, reason: reason, log: log.text,
+      shortLog: log.shortText(because: "\(reason)"), foreignNames: foreign)
   }
 
   // MARK: What is unfinished
@@ -135,8 +170,13 @@ extension ProcedureSimulation {
     let count = unfinished.count
     guard count > 0 else { return nil }
     let noun = count == 1 ? "procedure has" : "procedures have"
-    return SimulationFailure(
-      description: "Nothing is left to be done, and \(count) \(noun) not finished:\n\(snapshots)")
+    var text = "Nothing is left to be done, and \(count) \(noun) not finished:\n\(snapshots)"
+    for procedure in unfinished where procedure.needsMainActor && procedure.isExecuting {
+      text +=
+        "\n'\(procedure.name)' needs the main actor, which is no part of a simulation: its closure was "
+        + "written there. Write { @concurrent in … }, or make it where nothing is on the main actor."
+    }
+    return SimulationFailure(description: text)
   }
 
   /// Of all queues, also of those that their owners have released.
@@ -157,62 +197,23 @@ extension ProcedureSimulation {
 
   func happened(_ event: SimulationLog.Event, to name: String) {
     let nanoseconds = world.elapsed
-    record.withLock { $0.log.note(event, of: name, at: nanoseconds) }
-    interrupt()
+    record.withLock { record in
+      record.log.note(event, of: name, at: nanoseconds)
+      if record.isStepForeign { record.foreignNames.insert(name) }
+    }
+    // Something else happens here, as if on another thread.
+    world.interrupt { record.withLock { $0.log.noteDecision(insteadOf: name) } }
+  }
+
+  /// Whether the turn of that one is put aside, at one of its events, for something else.
+  func putsAside(_ name: String) -> Bool {
+    guard world.putsAside() else { return false }
+    record.withLock { $0.log.noteDecision(insteadOf: name) }
+    return true
   }
 
   func finished(_ procedure: Procedure, _ name: String) {
-    record.withLock { record in
-      record.unfinished[ObjectIdentifier(procedure)] = nil
-      if procedure is GroupProcedure {
-        record.groups.removeAll { $0.procedure == nil || $0.procedure === procedure }
-      }
-    }
+    record.withLock { $0.unfinished[ObjectIdentifier(procedure)] = nil }
     if let outcome = procedure.outcome { happened(.didFinish(outcome), to: name) }
-  }
-
-  /// Lets something else happen here, as if on another thread.
-  private func interrupt() {
-    meetChildren()
-    let mayInterrupt = record.withLock { record in
-      guard record.depth < 2 else { return false }
-      record.depth += 1
-      return true
-    }
-    guard mayInterrupt else { return }
-    world.interruption()?.run()
-    record.withLock { $0.depth -= 1 }
-  }
-
-  /// Observes children that were added since the last step.
-  func meetChildren() {
-    var index = 0
-    while let met = record.withLock({ $0.groups.indices.contains(index) ? $0.groups[index] : nil })
-    {
-      index += 1
-      guard let group = met.procedure as? GroupProcedure else { continue }
-      let children = group.children
-      guard let last = children.last, last !== met.lastChild else { continue }
-      record.withLock { record in
-        guard let place = record.groups.firstIndex(where: { $0.procedure === group }) else {
-          return
-        }
-        record.groups[place].lastChild = last
-        record.groups[place].hasMetChildren = true
-      }
-      for child in met.newChildren(among: children) { observe(child) }
-    }
-  }
-}
-
-extension ProcedureSimulation.Met {
-  /// Those that were added after the last one that is observed.
-  fileprivate func newChildren(among children: [Procedure]) -> ArraySlice<Procedure> {
-    guard hasMetChildren else { return children[...] }
-    if let place = children.lastIndex(where: { $0 === lastChild }) {
-      return children[(place + 1)...]
-    }
-    // That one has left its group, which so keeps none that has finished.
-    return children.filter { !$0.isFinished }[...]
   }
 }

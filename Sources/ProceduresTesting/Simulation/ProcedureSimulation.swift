@@ -17,8 +17,9 @@ internal import ProceduresTimeline
 /// ```
 ///
 /// Whenever several things could happen next (turns of several procedures, timers that are due, what
-/// `perform` has planned) one is drawn. Something else may also come between two events of a
-/// procedure, as it would from another thread. The same seed gives the same run, to the byte of `log`.
+/// `perform` has planned) one is drawn. At each event of a procedure its turn may be put aside, as if its thread
+/// were preempted there, so that each order of events is one that a seed may draw. The same seed gives the same run,
+/// to the byte of `log`.
 ///
 /// ## Time
 /// It starts at zero and passes only when nothing is left to be done: an hour of delays takes no time
@@ -37,13 +38,15 @@ public final class ProcedureSimulation: Sendable {
     /// Procedures that have been met and have not finished.
     var unfinished: [ObjectIdentifier: Met] = [:]
     var metCount = 0
-    var groups: [Met] = []
     var queues: [QueueReference] = []
     var invariants: [(name: String, holds: @Sendable () -> Bool)] = []
     var failure: (any Error)?
     var generator: SimulationGenerator
-    var depth = 0
     var steps = 0
+    /// What threads outside have brought, by the procedures that they did it to.
+    var foreignNames: Set<String> = []
+    /// Whether the step that runs came from such a thread.
+    var isStepForeign = false
   }
 
   /// A procedure that is observed.
@@ -52,9 +55,6 @@ public final class ProcedureSimulation: Sendable {
     let name: String
     /// Its number, in the order in which they were met.
     let place: Int
-    /// The last of its children that are observed. Earlier ones may have left the group.
-    weak var lastChild: Procedure?
-    var hasMetChildren = false
   }
 
   struct QueueReference: Sendable {
@@ -72,6 +72,9 @@ public final class ProcedureSimulation: Sendable {
   /// After so many steps the simulation takes a run to be endless.
   public let mostSteps: Int
 
+  /// Whether a run that has come to a stand waits a moment for threads outside, to name what they do.
+  let waitsForForeignThreads: Bool
+
   /// Makes an empty world.
   ///
   /// - Parameters:
@@ -83,12 +86,20 @@ public final class ProcedureSimulation: Sendable {
     self.init(seed: seed, draws: draws, mostSteps: mostSteps, timeline: nil)
   }
 
-  /// - Parameter timeline: records each queue that is made.
-  init(seed: UInt64, draws: [Int]?, mostSteps: Int = 100_000, timeline: ProcedureTimeline?) {
+  /// - Parameters:
+  ///   - timeline: records each queue that is made.
+  ///   - notesChoices: whether it is noted among how many each decision was.
+  ///   - waitsForForeignThreads: not of one of many that are tried.
+  init(
+    seed: UInt64, draws: [Int]?, mostSteps: Int, timeline: ProcedureTimeline?,
+    notesChoices: Bool = false, waitsForForeignThreads: Bool = true
+  ) {
     self.timeline = timeline
     self.seed = seed
     self.mostSteps = mostSteps
-    world = SimulatedWorld(draws: SimulationDraws(seed: seed, script: draws))
+    self.waitsForForeignThreads = waitsForForeignThreads
+    world = SimulatedWorld(
+      draws: SimulationDraws(seed: seed, script: draws, notesChoices: notesChoices))
     record = Locked(Record(generator: SimulationGenerator(seed: ~seed)))
     surroundings = DetachedSurroundings(scheduler: world, clock: TimerClock(service: world))
   }
@@ -154,18 +165,28 @@ public final class ProcedureSimulation: Sendable {
 
   /// Notes what happens to a procedure that is on no queue. Those on queues are met by themselves.
   public func observe(_ procedure: Procedure) {
-    let name = record.withLock { record -> String? in
+    // Not by recursion: groups may be nested thousands deep.
+    var unmet = [procedure]
+    while let next = unmet.popLast() {
+      guard let name = meet(next) else { continue }
+      next.addStaged(SimulationObserver(of: name, in: self))
+      guard let group = next as? GroupProcedure else { continue }
+      group.recordChildren { [self] child in observe(child) }
+      unmet += group.children.reversed()
+    }
+  }
+
+  /// - Returns: its name in the log; nil if it has been met before.
+  private func meet(_ procedure: Procedure) -> String? {
+    let name = procedure.name
+    return record.withLock { record in
       if record.unfinished[ObjectIdentifier(procedure)]?.procedure === procedure { return nil }
-      let name = record.log.uniqueName(for: procedure.name)
+      let name = record.log.uniqueName(for: name)
       record.metCount += 1
-      let met = Met(procedure: procedure, name: name, place: record.metCount)
-      record.unfinished[ObjectIdentifier(procedure)] = met
-      if procedure is GroupProcedure { record.groups.append(met) }
+      record.unfinished[ObjectIdentifier(procedure)] = Met(
+        procedure: procedure, name: name, place: record.metCount)
       return name
     }
-    guard let name else { return }
-    procedure.add(observer: SimulationObserver(of: name, in: self))
-    if procedure is GroupProcedure { meetChildren() }
   }
 
   /// Has `body` run with procedures on no queue in the simulation.

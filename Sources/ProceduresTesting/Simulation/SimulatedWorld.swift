@@ -7,14 +7,29 @@ internal import Procedures
 /// Time passes only when nothing is left to be done at the present instant. What is to be done when
 /// it is quiet comes last of each instant, and does not keep a simulation going in which everything
 /// has finished.
+///
+/// At each event of a procedure its turn may be put aside, as if its thread were preempted there: what is left of
+/// it is one more thing that could happen.
 final class SimulatedWorld: Scheduler, TimerService {
   /// Something that could happen next.
   struct Event: Sendable {
     let isQuiet: Bool
+    /// Whether it goes on with what was put aside.
+    let goesOn: Bool
+    /// Whether a thread outside the simulation brought it.
+    let isForeign: Bool
+    var priority: UInt64 = 0
+    /// Whether it is the first of what could happen, and nothing was put aside for it.
+    var isObvious = true
     let run: @Sendable () -> Void
 
-    init(isQuiet: Bool = false, _ run: @escaping @Sendable () -> Void) {
+    init(
+      isQuiet: Bool = false, goesOn: Bool = false, isForeign: Bool = false,
+      _ run: @escaping @Sendable () -> Void
+    ) {
       self.isQuiet = isQuiet
+      self.goesOn = goesOn
+      self.isForeign = isForeign
       self.run = run
     }
   }
@@ -29,6 +44,21 @@ final class SimulatedWorld: Scheduler, TimerService {
     /// How many events of the future are not quiet ones.
     var plans = 0
     var elapsed: UInt64 = 0
+    /// What was decided to be next, when something was put aside.
+    var chosen: Event?
+    /// What is to happen on the stack of the event that is being noted.
+    var interruption: Event?
+    /// How many events are on the stack, one within the other.
+    var depth = 0
+    /// The priority of what is under way.
+    var current: UInt64 = 0
+    /// Whether what comes up next is the rest of what is under way.
+    var isGoingOn = false
+    /// The thread that runs it, while one does.
+    var owner: ThreadMark?
+    /// The last one that did: what any other brings is foreign.
+    var home: ThreadMark?
+    var foreignCount = 0
   }
 
   private let state: Locked<State>
@@ -45,11 +75,21 @@ final class SimulatedWorld: Scheduler, TimerService {
   var elapsed: UInt64 { state.withLock { $0.elapsed } }
   var now: ContinuousClock.Instant { epoch.advanced(by: .nanoseconds(Int64(clamping: elapsed))) }
   var draws: [Int] { state.withLock { $0.draws.made } }
+  var choices: [SimulationDraws.Choice] { state.withLock { $0.draws.choices } }
+  /// How often a thread outside the simulation has brought something into it.
+  var foreignCount: Int { state.withLock { $0.foreignCount } }
 
   // MARK: What could happen
 
   func submit(quality: DispatchQoS.QoSClass?, _ worker: @escaping @Sendable () -> Void) {
-    state.withLock { $0.possible.append(Event(worker)) }
+    state.withLock { state in
+      let event = Event(isForeign: state.noteForeign(), worker)
+      if !event.isForeign, exchange(&state.isGoingOn, with: false) {
+        state.comeUp(event, priority: state.current, isFirst: true)
+      } else {
+        state.comeUp(event, priority: state.draws.priority(begins: true))
+      }
+    }
   }
 
   func submitWhenQuiet(after delay: Duration, _ work: @escaping @Sendable () -> Void) {
@@ -61,7 +101,7 @@ final class SimulatedWorld: Scheduler, TimerService {
     state.withLock { state in
       let nanoseconds = delay.nanosecondsRoundedUp
       if nanoseconds == 0, !event.isQuiet {
-        state.possible.append(event)
+        state.comeUp(event, priority: state.draws.priority(begins: false))
       } else {
         _ = state.plan(event, at: min(state.elapsed + nanoseconds, VirtualTimers.end + 1))
       }
@@ -89,9 +129,19 @@ final class SimulatedWorld: Scheduler, TimerService {
   }
 
   /// Whether something could happen now.
-  var hasEvents: Bool { state.withLock { !$0.possible.isEmpty } }
+  var hasEvents: Bool { state.withLock { !$0.possible.isEmpty || $0.chosen != nil } }
 
   // MARK: What happens
+
+  /// Has the calling thread run it for as long as `body` runs.
+  func owned<Result>(_ body: () throws -> Result) rethrows -> Result {
+    let before = state.withLock { state in
+      state.home = ThreadMark.current
+      return exchange(&state.owner, with: ThreadMark.current)
+    }
+    defer { state.withLock { $0.owner = before } }
+    return try body()
+  }
 
   /// Draws what happens next. Lets time pass if nothing is left to be done now.
   ///
@@ -101,22 +151,40 @@ final class SimulatedWorld: Scheduler, TimerService {
   func next(until end: UInt64, isOver: () -> Bool) -> Event? {
     let isOver = isOver()
     return state.withLock { state -> Event? in
+      if let event = state.interruption.take() ?? state.chosen.take() { return state.begin(event) }
       while true {
         if !state.possible.isEmpty {
-          return state.possible.remove(at: state.draws.next(below: state.possible.count))
+          let place = state.draws.next(among: &state.possible)
+          var event = state.possible.remove(at: place)
+          event.isObvious = place == 0
+          return state.begin(event)
         }
         if isOver, state.plans == 0 { return nil }
-        if !state.quiet.isEmpty { return state.quiet.removeFirst() }
+        if !state.quiet.isEmpty { return state.begin(state.quiet.removeFirst()) }
         guard state.moveOn(until: end) else { return nil }
       }
     }
   }
 
-  /// Draws whether something happens in the middle of something else, and what.
-  func interruption() -> Event? {
-    state.withLock { state -> Event? in
-      guard !state.possible.isEmpty, state.draws.happens(onceIn: 4) else { return nil }
-      return state.possible.remove(at: state.draws.next(below: state.possible.count))
+  /// What happens in the middle of something else was drawn before: now it does.
+  func interrupt(_ willRun: () -> Void) {
+    guard let event = state.withLock({ $0.beginInterruption() }) else { return }
+    willRun()
+    event.run()
+    state.withLock { $0.depth -= 1 }
+  }
+
+  // MARK: At an event of a procedure
+
+  /// Draws whether the turn is put aside there, and what happens instead, or in the middle of it.
+  func putsAside() -> Bool {
+    state.withLock { $0.pause() }
+  }
+
+  /// What is left of the turn that was put aside is what could happen next.
+  func perform(_ work: @escaping @Sendable () -> Void) {
+    state.withLock { state in
+      state.comeUp(Event(goesOn: true, work), priority: state.current, isFirst: true)
     }
   }
 
@@ -129,14 +197,56 @@ final class SimulatedWorld: Scheduler, TimerService {
   func clear() {
     // What is released may call back.
     let forgotten = state.withLock { state in
-      defer { (state.possible, state.quiet, state.future, state.plans) = ([], [], nil, 0) }
-      return (state.possible, state.quiet, state.future)
+      defer {
+        (state.possible, state.quiet, state.future, state.plans) = ([], [], nil, 0)
+        (state.chosen, state.interruption) = (nil, nil)
+      }
+      return (state.possible, state.quiet, state.future, state.chosen, state.interruption)
     }
     _ = forgotten
   }
 }
 
 extension SimulatedWorld.State {
+  /// Whether the caller is a thread outside the simulation, which is counted then.
+  fileprivate mutating func noteForeign() -> Bool {
+    guard let home, home != ThreadMark.current else { return false }
+    foreignCount += 1
+    return true
+  }
+
+  fileprivate mutating func comeUp(
+    _ event: SimulatedWorld.Event, priority: UInt64, isFirst: Bool = false
+  ) {
+    var event = event
+    event.priority = priority
+    if isFirst { possible.insert(event, at: 0) } else { possible.append(event) }
+  }
+
+  fileprivate mutating func begin(_ event: SimulatedWorld.Event) -> SimulatedWorld.Event {
+    (current, isGoingOn) = (event.priority, event.goesOn)
+    return event
+  }
+
+  fileprivate mutating func beginInterruption() -> SimulatedWorld.Event? {
+    guard let event = interruption.take() else { return nil }
+    depth += 1
+    return event
+  }
+
+  fileprivate mutating func pause() -> Bool {
+    // A thread that is not the simulation's goes on: nothing of it is repeated anyway.
+    guard owner == ThreadMark.current, chosen == nil, interruption == nil else { return false }
+    let decision = draws.pause(
+      &current, among: &possible, mayPutAside: depth == 0, mayInterrupt: depth < 2)
+    guard decision > 0 else { return false }
+    let isPutAside = decision <= possible.count
+    var event = possible.remove(at: (decision - 1) % possible.count)
+    event.isObvious = false
+    if isPutAside { chosen = event } else { interruption = event }
+    return isPutAside
+  }
+
   fileprivate mutating func plan(_ event: SimulatedWorld.Event, at nanoseconds: UInt64) -> SlabKey {
     var wheel = future.take() ?? TimerWheel(nanosecondsPerTick: 1)
     defer { future = wheel }
@@ -153,7 +263,7 @@ extension SimulatedWorld.State {
           quiet.append(event)
         } else {
           plans -= 1
-          possible.append(event)
+          comeUp(event, priority: draws.priority(begins: false))
         }
       }
       if !possible.isEmpty || !quiet.isEmpty { return true }

@@ -23,22 +23,77 @@ public struct SimulationError: Error, CustomStringConvertible {
   /// ```
   public internal(set) var timeline: ProcedureTimeline.Snapshot?
 
+  /// Whether the same decisions gave the same run again. If not, something outside the simulation decides: real time, a
+  /// thread, a task of its own, or state that outlives the run. Only `explore` and `exploreAll` try that.
+  public internal(set) var repeats = true
+
+  /// The lines of a long log that count.
+  let shortLog: String
+
+  /// The procedures in which threads outside the simulation had a hand: those of real time, of tasks and queues of
+  /// the code under test, of the main actor.
+  public let foreignNames: [String]
+
   /// The fault, how to see it again, and the events until then.
   public var description: String {
-    // What follows the last decision that is not the first choice would be decided so anyway.
-    let last = draws.lastIndex { $0 != 0 }
-    let given = last.map { draws[...$0] } ?? []
-    let numbers = given.map(String.init).joined(separator: ", ")
+    let run = Self.instruction(seed: seed, draws: draws)
+    let happens =
+      repeats
+      ? "It happens with \(run):"
+      : """
+      It happened with \(run), and does not repeat: something outside the simulation decides, such as real time, a \
+      thread, a task of its own, or state that outlives the run.
+      """
+    var foreign = ""
+    if !foreignNames.isEmpty {
+      let names = foreignNames.prefix(5).map { "'\($0)'" }.joined(separator: ", ")
+      foreign = "\nThreads outside the simulation had a hand in \(names).\n"
+    }
     return """
       \(reason)
-
-      It happens with ProcedureSimulation(seed: \(seed), draws: [\(numbers)]):
-      \(log)\(timeline == nil ? "" : "error.timeline has it as a page, by html().\n")
+      \(foreign)
+      \(happens)
+      \(shortLog)\(timeline == nil ? "" : "error.timeline has it as a page, by html().\n")
       """
+  }
+}
+
+extension SimulationError {
+  /// How to make the simulation of that run.
+  static func instruction(seed: UInt64, draws: [Int]) -> String {
+    "ProcedureSimulation(seed: \(seed), draws: \(text(of: draws)))"
+  }
+
+  /// For example `[1] + Array(repeating: 0, count: 812) + [2]`. What follows the last decision that is not the first
+  /// choice would be decided so anyway.
+  private static func text(of draws: [Int]) -> String {
+    var parts: [String] = []
+    var shown: [Int] = []
+    var zeros = 0
+    func list(_ numbers: [Int]) -> String {
+      "[\(numbers.map(String.init).joined(separator: ", "))]"
+    }
+    for decision in draws {
+      if decision == 0 {
+        zeros += 1
+        continue
+      }
+      if zeros >= 20 {
+        if !shown.isEmpty { parts.append(list(shown)) }
+        parts.append("Array(repeating: 0, count: \(zeros))")
+        shown = []
+      } else {
+        shown += [Int](repeating: 0, count: zeros)
+      }
+      shown.append(decision)
+      zeros = 0
+    }
+    if !shown.isEmpty || parts.isEmpty { parts.append(list(shown)) }
+    return parts.joined(separator: " + ")
   }
 }
 
 /// Why a simulation failed, if not by an error of the test's own.
 struct SimulationFailure: Error, CustomStringConvertible {
-  let description: String
+  var description: String
 }

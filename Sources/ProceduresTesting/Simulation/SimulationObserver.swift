@@ -1,7 +1,9 @@
 internal import Procedures
 
 /// Notes what happens to one procedure of a simulation, and lets other things happen in between.
-final class SimulationObserver: ProcedureObserver {
+///
+/// Where it is called the simulation decides: at once, or when the turn that was put aside goes on.
+final class SimulationObserver: ProcedureObserver, ObserverStage {
   private let simulation: ProcedureSimulation
   private let name: String
 
@@ -14,6 +16,10 @@ final class SimulationObserver: ProcedureObserver {
   var events: ProcedureEvents {
     [.willExecute, .didExecute, .didCancel, .willFinish, .didFinish]
   }
+
+  func putsAside() -> Bool { simulation.putsAside(name) }
+
+  func perform(_ work: @escaping @Sendable () -> Void) { simulation.world.perform(work) }
 
   func will(execute procedure: Procedure, pendingExecute: PendingEvent) {
     simulation.happened(.willExecute, to: name)

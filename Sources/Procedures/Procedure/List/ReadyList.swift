@@ -38,6 +38,8 @@ final class ReadyList: Sendable {
     var recording: ListRecording?
     /// Where they are to be recorded once the group is on a queue.
     var awaitedStore: RecordStore?
+    /// Called with each procedure that is about to become a member, if anything wants to be.
+    var newcomerRecorder: NewcomerRecorder?
 
     /// The last member has left, with its own request: what is to be released without the lock.
     mutating func takeExclusionAround(with request: ExclusionRequest?) -> ExclusionRequest? {

@@ -39,6 +39,16 @@ class ObserverEntry: @unchecked Sendable {
     self.place = place
   }
 
+  /// Whether the call that is due is made elsewhere, with the turn put aside until then.
+  @inline(__always)
+  final var isCalledElsewhere: Bool {
+    switch place {
+    case .worker: false
+    case .queue, .mainActor: true
+    case .stage(let stage): stage.putsAside()
+    }
+  }
+
   /// Calls the observer. To override.
   func call(for event: ProcedureEvents, of procedure: Procedure, adding added: Procedure?) {}
 
@@ -188,6 +198,8 @@ enum ObserverPlace: Sendable {
   case worker
   case queue(DispatchQueue)
   case mainActor
+  /// Where a simulation decides, for each call.
+  case stage(any ObserverStage)
 
   @usableFromInline
   init(_ queue: DispatchQueue?) {
@@ -200,6 +212,7 @@ enum ObserverPlace: Sendable {
     case .worker: "on a worker"
     case .queue(let queue): "on queue '\(queue.label)'"
     case .mainActor: "on the main actor"
+    case .stage: "in a simulation"
     }
   }
 
@@ -209,6 +222,17 @@ enum ObserverPlace: Sendable {
     case .worker: work()
     case .queue(let queue): queue.async(execute: work)
     case .mainActor: Task { @MainActor in work() }
+    case .stage(let stage): stage.perform(work)
     }
   }
+}
+
+/// Decides where an observer is called: at once, or later, with the turn put aside until then.
+@usableFromInline
+package protocol ObserverStage: AnyObject, Sendable {
+  /// Whether the call that is due is put aside. Called in the turn of the procedure.
+  func putsAside() -> Bool
+
+  /// Runs `work` later: the call, after which the turn goes on.
+  func perform(_ work: @escaping @Sendable () -> Void)
 }

@@ -12,6 +12,11 @@ extension Procedure {
     add(ProcedureObserverEntry(observer, at: ObserverPlace(observer.eventQueue)))
   }
 
+  /// Adds an observer that decides itself where it is called.
+  package final func addStaged(_ observer: some ProcedureObserver & ObserverStage) {
+    _ = add(ProcedureObserverEntry(observer, at: .stage(observer)))
+  }
+
   /// Adds an entry. A closure's entry has the type of this procedure as its parameter.
   @usableFromInline
   final func add(_ entry: consuming ObserverEntry) -> ObserverRegistration {

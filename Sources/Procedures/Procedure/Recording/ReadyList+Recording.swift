@@ -5,8 +5,27 @@ internal import ProcedurePrimitives
 extension ReadyList {
   private static var recorded: UInt8 { 1 }
   private static var awaited: UInt8 { 2 }
+  private static var met: UInt8 { 4 }
 
   var isRecorded: Bool { @inline(__always) get { recordingStatus.load() & Self.recorded != 0 } }
+
+  /// Whether something is called with each procedure that is about to become a member.
+  var meetsNewcomers: Bool { @inline(__always) get { recordingStatus.load() & Self.met != 0 } }
+
+  /// A procedure is about to become a member. Called with no lock held, on the thread that adds it.
+  @inline(never)
+  func meet(_ newcomer: Procedure) {
+    let recorder = storage.withLock { $0.newcomerRecorder }
+    recorder?.meet(newcomer)
+  }
+
+  fileprivate func setNewcomerRecorder(_ recorder: NewcomerRecorder) {
+    let replaced = storage.withLock { storage in
+      recordingStatus.store(recordingStatus.load() | Self.met)
+      return exchange(&storage.newcomerRecorder, with: recorder)
+    }
+    _ = replaced
+  }
 
   /// Runs `body` under the lock, and nothing else: what has arrived stays there.
   @inline(__always)
@@ -138,6 +157,22 @@ extension ReadyList {
       }
     }
     return records
+  }
+}
+
+/// Called with each procedure that is about to become a member of a list.
+final class NewcomerRecorder: Sendable {
+  let meet: @Sendable (Procedure) -> Void
+
+  init(_ meet: @escaping @Sendable (Procedure) -> Void) {
+    self.meet = meet
+  }
+}
+
+extension Procedure {
+  /// Of a group, passes on each child that is about to be added from here on, on the thread that adds it. One recorder at a time.
+  package final func recordChildren(_ recorder: @escaping @Sendable (Procedure) -> Void) {
+    childList?.setNewcomerRecorder(NewcomerRecorder(recorder))
   }
 }
 

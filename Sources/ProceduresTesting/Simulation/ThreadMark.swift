@@ -1,0 +1,20 @@
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#endif
+
+/// Which thread it is, as long as that lives.
+struct ThreadMark: Sendable, Equatable {
+  private let bits: UInt
+
+  static var current: ThreadMark {
+    #if canImport(Darwin)
+      unsafe ThreadMark(bits: UInt(bitPattern: pthread_self()))
+    #else
+      ThreadMark(bits: UInt(pthread_self()))
+    #endif
+  }
+}

@@ -1,0 +1,174 @@
+import Cancellation
+import Foundation
+import Procedures
+import ProceduresTesting
+import ProcedureTestSupport
+import Testing
+
+/// What a run that fails, hangs or traps says.
+@Suite struct SimulationReportTests {
+  @Test("what does not repeat is not claimed of its seed")
+  func doesNotRepeat() throws {
+    let runs = Counter()
+    let error = #expect(throws: SimulationError.self) {
+      try ProcedureSimulation.explore(seeds: 0..<10) { simulation in
+        simulation.makeQueue().add(TracedProcedure("p"))
+        try simulation.run()
+        try simulation.expect(runs.increment() != 3, "the third run of the process")
+      }
+    }
+    let failure = try #require(error)
+    #expect(!failure.repeats && runs.value == 4)
+    #expect("\(failure)".contains("does not repeat: something outside the simulation decides"))
+    #expect(!"\(failure)".contains("It happens with"))
+  }
+
+  @Test(
+    "a thread that is no part of it is detected, and named by what it had a hand in",
+    arguments: ["finish", "cancel by a token"])
+  func foreignThread(_ hand: String) throws {
+    let error = #expect(throws: SimulationError.self) {
+      try ProcedureSimulation(seed: 1).run { simulation in
+        let procedure = ManualProcedure(name: "called")
+        let source = CancellationTokenSource()
+        procedure.cancel(when: source.token)
+        simulation.makeQueue().add(
+          procedure, ManualProcedure(name: "stuck"), TracedProcedure("other"))
+        Thread.detachNewThread {
+          while !procedure.isExecuting { Thread.sleep(forTimeInterval: 0) }
+          if hand == "finish" { procedure.finish() } else { source.cancel() }
+        }
+      }
+    }
+    let text = "\(error!)"
+    #expect(error?.foreignNames == ["called"], "\(text)")
+    #expect(text.contains("Threads outside the simulation had a hand in 'called'"))
+    #expect(text.contains("'stuck' executing"))
+  }
+
+  @Test("a closure on the main actor is named, and what to write instead")
+  @MainActor func mainActor() {
+    let error = #expect(throws: SimulationError.self) {
+      try ProcedureSimulation(seed: 1).run { simulation in
+        simulation.makeQueue().add(MainActorProcedure(name: "show") {})
+      }
+    }
+    #expect("\(error!)".contains("'show' needs the main actor, which is no part of a simulation"))
+  }
+
+  @Test("exploring ends a run that does not come to an end after the steps that it is given")
+  func endless() {
+    let error = #expect(throws: SimulationError.self) {
+      try ProcedureSimulation.explore(seeds: 0..<1, mostSteps: 1_000) { simulation in
+        simulation.makeQueue().add(
+          RetryProcedure(name: "endless", wait: .immediate) {
+            BlockProcedure { throw TestError("again") }
+          })
+      }
+    }
+    let text = "\(error!)"
+    #expect(text.contains("does not come to an end within 1000 steps"))
+    #expect(text.count < 40_000)
+  }
+
+  @Test("of one race among hundreds of others the report shows that race, with a decision or two")
+  func reduced() throws {
+    let error = #expect(throws: SimulationError.self) {
+      try ProcedureSimulation.explore(seeds: 0..<200) { simulation in
+        let queue = simulation.makeQueue()
+        let value = Slot<Int>()
+        value.value = 0
+        for number in 0..<150 { queue.add(BlockProcedure {}.named("other \(number)")) }
+        for name in ["left", "right"] {
+          let read = Slot<Int>()
+          let first = BlockProcedure { read.value = value.value }.named("\(name) reads")
+          let second = BlockProcedure { value.value = (read.value ?? 0) + 1 }.named(
+            "\(name) writes")
+          second.add(dependency: first)
+          queue.add(GroupProcedure(first, second).named(name))
+        }
+        try simulation.run()
+        try simulation.expect(value.value == 2, "lost")
+      }
+    }
+    let failure = try #require(error)
+    let text = "\(failure)"
+    #expect(
+      failure.repeats && failure.draws.count { $0 != 0 } <= 3, "\(failure.draws.filter { $0 != 0 })"
+    )
+    #expect(text.count < 6_000 && failure.log.count > 20_000, "\(text.count)")
+    #expect(text.contains("left writes") || text.contains("right writes"), "\(text)")
+    #expect(text.contains("other lines are in the error's log"))
+  }
+
+  @Test("a step that lasts is reported, once, with the seed, the decisions and the log")
+  func hang() throws {
+    let reports = Recorder<String>()
+    let simulation = ProcedureSimulation(seed: 42)
+    try simulation.run { simulation in
+      let queue = simulation.makeQueue()
+      queue.add(
+        TracedProcedure("before"),
+        BlockProcedure {
+          // As the watch's own timer would, while this blocks.
+          let watch = SimulationWatch.shared
+          watch.look(at: .now + .seconds(5)) { reports.note($0) }
+          watch.look(at: .now + .seconds(60)) { reports.note($0) }
+          watch.look(at: .now + .seconds(61)) { reports.note($0) }
+        }.named("blocks"))
+    }
+    let own = reports.events.filter { $0.contains("seed: 42") }
+    #expect(own.count == 1)
+    #expect(own.first?.contains("has not come further for 10 seconds") == true)
+    #expect(own.first?.contains("blocks will execute") == true)
+  }
+
+  #if os(macOS) || os(Linux)
+    @Test("before a trap the seed, the decisions and the log are printed")
+    func trap() async throws {
+      let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        try ProcedureSimulation.explore(seeds: 7..<8) { simulation in
+          let queue = simulation.makeQueue()
+          let last = BlockProcedure { preconditionFailure("as in the code under test") }
+          let first = TracedProcedure("first")
+          last.add(dependency: first)
+          queue.add(first, last)
+        }
+      }
+      let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+      #expect(text.contains("The program stops in the simulation of seed 7."), "\(text)")
+      #expect(text.contains("ProcedureSimulation(seed: 7, draws: ["), "\(text)")
+      #expect(text.contains("first did finish: succeeded"), "\(text)")
+    }
+  #endif
+}
+
+/// Shapes with many procedures. What looks through all of them at each step does not end within the time limit.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct SimulationGrowthTests {
+  private func run(_ make: (_ queue: ProcedureQueue) -> Void) throws {
+    for seed in 1..<3 as Range<UInt64> {
+      try ProcedureSimulation(seed: seed, mostSteps: .max).run { make($0.makeQueue()) }
+    }
+  }
+
+  @Test("many of one name")
+  func names() throws {
+    try run { $0.add((0..<Rounds.size(100_000, otherwise: 8_000)).map { _ in BlockProcedure {} }) }
+  }
+
+  @Test("many groups")
+  func groups() throws {
+    let count = Rounds.size(50_000, otherwise: 4_000)
+    try run { $0.add((0..<count).map { _ in GroupProcedure(BlockProcedure {}) }) }
+  }
+
+  @Test("many children of one group, which are added one by one")
+  func children() throws {
+    let count = Rounds.size(50_000, otherwise: 4_000)
+    try run { queue in
+      queue.add(
+        RepeatProcedure(max: count) { BlockProcedure {} },
+        GroupProcedure(children: (0..<count).map { _ in BlockProcedure {} }))
+    }
+  }
+}
