@@ -43,7 +43,7 @@ extension ProcedureTimeline.Snapshot {
   /// outermost group whose last child it is.
   var pathWalk: [(step: ProcedureTimeline.Step, place: Int, outermost: Int)] {
     let index = PathIndex(of: self)
-    guard let last = index.last else { return [] }
+    guard let last = last.flatMap({ places[$0] }) ?? index.last else { return [] }
     var steps: [(step: ProcedureTimeline.Step, place: Int, outermost: Int)] = []
     var outermost = last
     var place = index.lowest(last)

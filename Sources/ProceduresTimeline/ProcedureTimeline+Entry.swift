@@ -22,28 +22,28 @@ extension ProcedureTimeline {
     public let isGroup: Bool
 
     /// When it came onto the queue; of a child, also that of a group that was enqueued then.
-    public let enqueued: ContinuousClock.Instant
+    public var enqueued: ContinuousClock.Instant { Times.instant(times.enqueued) }
 
     /// When dependencies and conditions were done, the last time; nil if they never were.
-    public let ready: ContinuousClock.Instant?
+    public var ready: ContinuousClock.Instant? { times.ready.map(Times.instant) }
 
     /// When a worker picked it up, with a slot; nil if it was cancelled before, or is waiting.
-    public let started: ContinuousClock.Instant?
+    public var started: ContinuousClock.Instant? { times.started.map(Times.instant) }
 
     /// When `execute()` was called; nil if it was not.
-    public let executing: ContinuousClock.Instant?
+    public var executing: ContinuousClock.Instant? { times.executing.map(Times.instant) }
 
     /// When it had finished, its observers included, and gave back its slot; nil if it has not.
-    public let finished: ContinuousClock.Instant?
+    public var finished: ContinuousClock.Instant? { times.finished.map(Times.instant) }
 
     /// When it was cancelled; nil if it was not. When it was enqueued, if it had been before.
-    public let cancelled: ContinuousClock.Instant?
+    public var cancelled: ContinuousClock.Instant? { times.cancelled.map(Times.instant) }
 
     /// Why it was cancelled; nil if it was not.
     public let cancelReason: CancellationReason?
 
     /// How it ended; nil if it has not.
-    public let outcome: ProcedureOutcome?
+    public internal(set) var outcome: ProcedureOutcome?
 
     /// Its errors, of the cancel and of the finish.
     public let errors: [any Error]
@@ -65,7 +65,7 @@ extension ProcedureTimeline {
     /// and those below it. Nil if it has not started.
     public internal(set) var lane: Int?
 
-    let times: Times
+    var times: Times
 
     /// Instants in nanoseconds since the recording began.
     struct Times: Sendable {
@@ -75,6 +75,10 @@ extension ProcedureTimeline {
       let executing: Int64?
       let finished: Int64?
       let cancelled: Int64?
+
+      static func instant(_ nanoseconds: Int64) -> ContinuousClock.Instant {
+        RecordClock.origin.advanced(by: .nanoseconds(nanoseconds))
+      }
     }
   }
 
@@ -107,7 +111,7 @@ extension ProcedureTimeline {
     var nanoseconds: Int64
 
     /// When it began.
-    let from: Int64
+    var from: Int64
 
     var end: Int64 { from + nanoseconds }
   }

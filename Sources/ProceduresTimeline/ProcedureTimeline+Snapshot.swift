@@ -4,10 +4,16 @@ extension ProcedureTimeline {
   /// The knowledge of a timeline at one moment, and questions to it.
   public struct Snapshot: Sendable {
     /// The procedures, in the order in which they were enqueued.
-    public let entries: [Entry]
+    public internal(set) var entries: [Entry]
 
     /// How many finished procedures were dropped for newer ones.
     public let droppedCount: Int
+
+    /// How many procedures were not recorded, since one of `sampleSize` is.
+    public internal(set) var leftOutCount = 0
+
+    /// Of so many procedures one is recorded, with all below it.
+    public internal(set) var sampleSize = 1
 
     /// The names of the queues and groups that are recorded, in the order in which that began.
     public let rootNames: [String]
@@ -17,13 +23,16 @@ extension ProcedureTimeline {
     public let limits: [Int?]
 
     /// The last instant that is known, in nanoseconds: the end of what has not finished.
-    let end: Int64
+    var end: Int64
 
     /// The first one.
-    let start: Int64
+    var start: Int64
 
     /// Where an entry is, by its number.
-    let places: [Int: Int]
+    var places: [Int: Int]
+
+    /// The number of the entry that the critical path ends with; nil for the last that finished.
+    var last: Int?
 
     init(of store: RecordStore) {
       let droppedCount = store.droppedCount
@@ -31,6 +40,7 @@ extension ProcedureTimeline {
       self.init(
         records, droppedCount: droppedCount, rootNames: store.rootNames, limits: store.rootLimits,
         clocks: store.rootClocks)
+      (leftOutCount, sampleSize) = (store.leftOutCount, store.sampleSize)
     }
 
     init(
@@ -94,9 +104,6 @@ extension ProcedureTimeline.Entry {
     func known(_ nanoseconds: Int64) -> Int64? {
       nanoseconds == RecordedProcedure.never ? nil : nanoseconds
     }
-    func instant(_ nanoseconds: Int64?) -> ContinuousClock.Instant? {
-      nanoseconds.map { RecordClock.origin.advanced(by: .nanoseconds($0)) }
-    }
     times = Times(
       enqueued: record.enqueued, ready: known(record.ready), started: known(record.started),
       executing: known(record.executing), finished: known(record.finished),
@@ -107,12 +114,6 @@ extension ProcedureTimeline.Entry {
     type = names.type(record.type)
     name = names.name(record.id) ?? type
     isGroup = record.isGroup
-    enqueued = RecordClock.origin.advanced(by: .nanoseconds(record.enqueued))
-    ready = instant(times.ready)
-    started = instant(times.started)
-    executing = instant(times.executing)
-    finished = instant(times.finished)
-    cancelled = instant(times.cancelled)
     cancelReason = record.reason
     errors = record.errors
     switch record.end {

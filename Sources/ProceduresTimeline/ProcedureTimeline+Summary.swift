@@ -22,6 +22,7 @@ extension ProcedureTimeline.Snapshot {
     let parts = [
       heading + (verdict.isEmpty ? "" : "\n" + verdict), useLines, pathLines(segments, least),
       shareLines(shares), waitLines(least), longestWaitLines(least), slowestLines,
+      nameLines,
     ]
     return parts.filter { !$0.isEmpty }.joined(separator: "\n\n") + "\n"
   }
@@ -40,6 +41,9 @@ extension ProcedureTimeline.Snapshot {
     if failed > 0 { text += "\n\(failed) failed" }
     if cancelled > 0 { text += "\n\(cancelled) cancelled" }
     if unfinished > 0 { text += "\n\(unfinished) not finished" }
+    if leftOutCount > 0 {
+      text += "\n\(leftOutCount) others were not recorded: one of \(sampleSize) is"
+    }
     if droppedCount > 0 { text += "\n\(droppedCount) older ones were dropped" }
     return text
   }
@@ -270,6 +274,20 @@ extension ProcedureTimeline.Snapshot {
       + slowest.map {
         "  \(Self.padded(NumberText.time($0.run(until: end)))) \($0.name.shown)"
           + ($0.outcomeText == "succeeded" ? "" : "  (\($0.outcomeText))")
+      }).joined(separator: "\n")
+  }
+
+  /// Where several have the same name.
+  private var nameLines: String {
+    let names = byName.filter { $0.count > 1 }.prefix(8)
+    guard !names.isEmpty else { return "" }
+    return
+      (["By name"]
+      + names.map { runs in
+        "  \(Self.padded(NumberText.time(runs.sum.nanoseconds))) \(runs.name.shown), \(runs.count) procedures; "
+          + "half within \(NumberText.time(runs.median.nanoseconds)), 99 % within "
+          + NumberText.time(runs.p99.nanoseconds)
+          + (runs.failedCount == 0 ? "" : "; \(runs.failedCount) failed")
       }).joined(separator: "\n")
   }
 

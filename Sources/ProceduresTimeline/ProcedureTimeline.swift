@@ -27,10 +27,14 @@ public final class ProcedureTimeline: Sendable {
 
   /// Makes a timeline that keeps the newest `capacity` procedures that have finished.
   ///
-  /// - Parameter capacity: at least 1. Each place takes 8 bytes once it is used, and each record some 400, and what it
-  ///   keeps of errors and names.
-  public init(capacity: Int = 100_000) {
-    store = RecordStore(capacity: capacity)
+  /// - Parameters:
+  ///   - capacity: at least 1. Each place takes 8 bytes once it is used, and each record some 400, and what it
+  ///     keeps of errors and names.
+  ///   - count: of so many procedures of a queue one is recorded, with all below it: for a service that runs for
+  ///     days, of which the newest `capacity` would be some minutes. Slots in use, and waits for procedures that are
+  ///     not recorded, are then known of the sample only.
+  public init(capacity: Int = 100_000, recordingOneOf count: Int = 1) {
+    store = RecordStore(capacity: capacity, sampleSize: count)
   }
 
   deinit {
@@ -42,6 +46,9 @@ public final class ProcedureTimeline: Sendable {
 
   /// How many finished procedures were dropped for newer ones.
   public var droppedCount: Int { store.droppedCount }
+
+  /// How many procedures were not recorded, since one of so many is.
+  public var leftOutCount: Int { store.leftOutCount }
 
   /// Records the procedures on the queue, also later ones, from here on.
   ///

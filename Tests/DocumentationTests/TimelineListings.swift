@@ -54,6 +54,15 @@ struct TimelineListings {
         "work, all of it: 11.0 seconds",
         "2 procedures waited 10.0 seconds for dependency",
       ])
+    // listing: timeline-narrow
+    for runs in snapshot.byName {
+      print("\(runs.count) × \(runs.name), half of them within \(runs.median)")
+    }
+    if let slow = snapshot.slowest(1).first, let its = snapshot.during(slow.id) {
+      print(its.verdict)
+    }
+    // end
+    #expect(output.events.contains("1 × thumbnails, half of them within 5.0 seconds"))
     // listing: timeline-expect
     try timeline.expect(order: "fetch", "parse")
     try timeline.expect(overlap: "parse", "thumbnails")

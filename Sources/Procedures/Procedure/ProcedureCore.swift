@@ -13,6 +13,7 @@ internal import ProcedurePrimitives
     static let hasMadeVoid = Flags(rawValue: 2)
     static let isFromClosure = Flags(rawValue: 4)
     static let isWatched = Flags(rawValue: 8)
+    static let isLeftOut = Flags(rawValue: 16)
   }
 
   private var life: ProcedureStateMachine
@@ -81,6 +82,14 @@ internal import ProcedurePrimitives
   mutating func watch(_ isWatched: Bool) {
     if isWatched { flags.insert(.isWatched) } else { flags.remove(.isWatched) }
   }
+
+  /// Whether it was offered to a recording, which did not take it.
+  var isLeftOut: Bool { flags.contains(.isLeftOut) }
+
+  mutating func leaveOut() { flags.insert(.isLeftOut) }
+
+  /// Another recording begins.
+  mutating func offerAgain() { flags.remove(.isLeftOut) }
 
   /// Whether it has finished with `()`, which is not worth an attachment.
   var hasMadeVoid: Bool { @inline(__always) get { flags.contains(.hasMadeVoid) } }

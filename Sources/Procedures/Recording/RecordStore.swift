@@ -37,14 +37,18 @@ package final class RecordStore: Sendable {
   /// By which a record's number is told from the same number of another store.
   let mark = storeCount.wrappingAdd(1, ordering: .relaxed).newValue
   package let capacity: Int
+  /// Of so many members of a recorded queue one is recorded.
+  package let sampleSize: Int
+  private let offeredCount = Atomic<Int>(0)
   private let stripes: [Stripe]
   private let lastNumber = Atomic<UInt64>(0)
   private let finishedCount = Atomic<Int>(0)
   private let isActive = Atomic<Bool>(true)
   private let roots = Locked<[Root]>([])
 
-  package init(capacity: Int) {
+  package init(capacity: Int, sampleSize: Int = 1) {
     self.capacity = max(capacity, 1)
+    self.sampleSize = max(sampleSize, 1)
     stripes = (0..<min(self.capacity, 16)).map { _ in Stripe() }
   }
 
@@ -58,6 +62,18 @@ package final class RecordStore: Sendable {
   }
 
   var isRecording: Bool { isActive.load(ordering: .sequentiallyConsistent) }
+
+  /// Whether a member of a queue that is recorded is one of those that are, with all below it.
+  func takesNext() -> Bool {
+    sampleSize == 1
+      || offeredCount.wrappingAdd(1, ordering: .relaxed).oldValue % sampleSize == 0
+  }
+
+  /// How many were not, so far.
+  package var leftOutCount: Int {
+    let count = offeredCount.load(ordering: .relaxed)
+    return count - (count + sampleSize - 1) / sampleSize
+  }
 
   /// That of a new record: from 1.
   func nextNumber() -> UInt64 { lastNumber.wrappingAdd(1, ordering: .relaxed).newValue }

@@ -19,10 +19,15 @@ extension ProcedureCore {
   /// The procedure is about to become a member of a list, or was one before that was recorded.
   @inline(never)
   mutating func beginRecord(of procedure: Procedure, in list: ReadyList) {
-    guard !isWatched,
+    guard !isWatched, !isLeftOut else { return }
+    guard
       let record = list.makeRecord(
         of: procedure, isGroup: machine.isGroup, watchedLife)
-    else { return }
+    else {
+      // Asked again, it would be another one of the sample.
+      leaveOut()
+      return
+    }
     attachments.prepend(record)
     watch(true)
   }
@@ -160,6 +165,7 @@ extension Procedure {
   final func beginRecord(in list: ReadyList) {
     read { core in
       guard core.machine.state < .finishing, core.home === list, core.isMember else { return }
+      core.offerAgain()
       core.beginRecord(of: self, in: list)
       guard let request = core.requirements?.exclusion?.request, let record = core.record
       else { return }

@@ -39,6 +39,7 @@ extension ReadyList {
   ) -> ProcedureRecord? {
     storage.withLock { storage in
       guard let recording = storage.recording else { return nil }
+      if recording.parent == 0, !recording.store.takesNext() { return nil }
       return ProcedureRecord(of: type(of: procedure), isGroup: isGroup, life, in: recording)
     }
   }

@@ -1,0 +1,74 @@
+internal import Procedures
+
+extension ProcedureTimeline.Snapshot {
+  /// The part of it within some time: procedures that had not finished before, and were enqueued by then.
+  ///
+  /// What they did before and after is cut off: waits, runs and shares are those within. What had not finished by its
+  /// end is unfinished, and the critical path ends with that.
+  ///
+  /// ```swift
+  /// print(timeline.snapshot().during(.seconds(60) ..< .seconds(120)).verdict)
+  /// ```
+  ///
+  /// - Parameter time: since the first procedure was enqueued.
+  public func during(_ time: Range<Duration>) -> ProcedureTimeline.Snapshot {
+    let from = start + time.lowerBound.nanoseconds
+    return cut(from: from, to: start + time.upperBound.nanoseconds, endingWith: nil)
+  }
+
+  /// The part of it from when one procedure was enqueued until it finished. The critical path ends with that one: it says
+  /// why this one took so long, though the program went on.
+  ///
+  /// ```swift
+  /// let snapshot = timeline.snapshot()
+  /// if let slowest = snapshot.slowest(1).first, let its = snapshot.during(slowest.id) {
+  ///   print(its.verdict)
+  /// }
+  /// ```
+  ///
+  /// - Parameter id: of the entry.
+  /// - Returns: nil if there is none, or it was dropped.
+  public func during(_ id: Int) -> ProcedureTimeline.Snapshot? {
+    guard let entry = entry(id) else { return nil }
+    return cut(from: entry.times.enqueued, to: entry.times.finished ?? end, endingWith: id)
+  }
+
+  private func cut(from: Int64, to: Int64, endingWith id: Int?) -> ProcedureTimeline.Snapshot {
+    var cut = self
+    let (from, to) = (max(from, start), min(to, end))
+    cut.entries = entries.compactMap { $0.cut(from: from, to: to) }
+    cut.start = from
+    cut.places = Dictionary(
+      uniqueKeysWithValues: zip(cut.entries.map(\.id), cut.entries.indices))
+    // It ends with what is not done by then, if anything is; else with what was done last.
+    let open = cut.entries.first { $0.times.finished == nil && cut.places[$0.parent ?? 0] == nil }
+    cut.end =
+      open == nil ? cut.entries.compactMap(\.times.finished).max() ?? from : max(from, to)
+    cut.last = id ?? open?.id
+    return cut
+  }
+}
+
+extension ProcedureTimeline.Entry {
+  /// Nil if it is outside.
+  fileprivate func cut(from: Int64, to: Int64) -> ProcedureTimeline.Entry? {
+    guard times.enqueued < to || times.enqueued == from, times.finished ?? .max > from || from == to
+    else { return nil }
+    // What came before was so from the beginning on; what comes later has not come.
+    func within(_ time: Int64?) -> Int64? { time.flatMap { $0 <= to ? max($0, from) : nil } }
+    var entry = self
+    entry.times = Times(
+      enqueued: max(times.enqueued, from), ready: within(times.ready),
+      started: within(times.started), executing: within(times.executing),
+      finished: within(times.finished), cancelled: within(times.cancelled))
+    if entry.times.finished == nil { entry.outcome = nil }
+    entry.stretches = stretches.compactMap { wait in
+      let (begin, end) = (max(wait.from, from), min(wait.end, to))
+      guard begin < end else { return nil }
+      var wait = wait
+      (wait.from, wait.nanoseconds) = (begin, end - begin)
+      return wait
+    }
+    return entry
+  }
+}

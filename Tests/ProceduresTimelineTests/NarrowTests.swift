@@ -1,0 +1,142 @@
+import ProcedureTestSupport
+import Procedures
+import ProceduresTesting
+import ProceduresTimeline
+import Testing
+
+/// Questions about one name, one procedure, some time, and two runs.
+@Suite struct NarrowTests {
+  /// A service: a request every ten seconds, one of which waits for a slot, and one for a category.
+  private func service() throws -> ProcedureTimeline.Snapshot {
+    let scenario = Scenario(limit: 2)
+    let disk = ExclusionCategory(named: "disk", in: ExclusionDomain(name: "service"))
+    scenario.queue.add(lasting(1, "request"))
+    scenario.at(10) { [queue = scenario.queue] in
+      queue.add(lasting(8, "backup"), lasting(8, "index"), lasting(1, "slow for a slot"))
+    }
+    scenario.at(30) { [queue = scenario.queue] in
+      let (holder, waiter) = (lasting(5, "holder"), lasting(1, "slow for the disk"))
+      for procedure in [holder, waiter] { procedure.add(condition: AtMost(1, of: disk)) }
+      queue.add(holder, waiter)
+    }
+    scenario.at(50) { [queue = scenario.queue] in queue.add(lasting(3, "request")) }
+    scenario.at(60) { [queue = scenario.queue] in queue.add(lasting(2, "request")) }
+    return try scenario.run()
+  }
+
+  @Test("V4: how often, and how long, procedures of one name ran")
+  func byName() throws {
+    let scenario = Scenario(limit: 1)
+    scenario.queue.add((1...100).map { lasting($0, "step") } + [lasting(7, "other")])
+    let snapshot = try scenario.run()
+    let runs = snapshot.byName
+    #expect(runs.map(\.name) == ["step", "other"])
+    #expect(runs[0].count == 100 && runs[0].sum == .seconds(5_050))
+    #expect(runs[0].median == .seconds(50) && runs[0].p99 == .seconds(99))
+    #expect(snapshot.entry(runs[0].longest)?.duration == .seconds(100))
+    #expect(runs[1].median == .seconds(7) && runs[1].p99 == .seconds(7))
+    #expect(snapshot.summary.contains("step, 100 procedures; half within 50 s, 99 % within 99 s"))
+    #expect(ProcedureTimeline().snapshot().byName.isEmpty)
+  }
+
+  @Test("V4: the critical path of one procedure, among many others")
+  func ofOne() throws {
+    let snapshot = try service()
+    let verdicts = try ["slow for a slot", "slow for the disk"].map { name in
+      let id = try #require(snapshot.entry(named: name)?.id)
+      let its = try #require(snapshot.during(id))
+      let sum = its.criticalPathShares.reduce(Duration.zero) { $0 + $1.total }
+      #expect(sum == its.duration)
+      #expect(its.criticalPath.last?.entry.name == name)
+      for entry in its.entries where entry.finished != nil { #expect(entry.faults == []) }
+      return its.verdict
+    }
+    #expect(
+      verdicts[0]
+        == "Of 9 s on the critical path, 89 % is slot of queue 'queue' (limit 2); 11 % work"
+        + " (longest: 'slow for a slot', 1 s).")
+    #expect(
+      verdicts[1] == "Of 6 s on the critical path, 83 % is exclusion 'disk'; 17 % work"
+        + " (longest: 'slow for the disk', 1 s).")
+    #expect(snapshot.during(1_000) == nil)
+  }
+
+  @Test("V4: some time of a service, with what lies outside cut off")
+  func window() throws {
+    let snapshot = try service()
+    let window = snapshot.during(.seconds(12) ..< .milliseconds(18_500))
+    #expect(window.duration == .milliseconds(6_500))
+    #expect(window.entries.map(\.name) == ["backup", "index", "slow for a slot"])
+    #expect(window.entries.map { $0.outcome == nil } == [false, false, true])
+    #expect(window.waits(of: "slow for a slot") == ["slot 6.0"])
+    #expect(window.mostRunning == 2)
+    #expect(window.summary.contains("1 not finished"))
+    #expect(window.html().contains("slow for a slot") && window.chromeTrace().contains("backup"))
+    let none = snapshot.during(.seconds(40) ..< .seconds(45))
+    #expect(none.entries.isEmpty && none.verdict.isEmpty)
+  }
+
+  @Test("V4: any window of any workload adds up, and can be written")
+  func anyWindow() throws {
+    for seed in 0..<UInt64(Rounds.size(1_000, otherwise: 20)) {
+      let snapshot = try RandomWorkload(seed: seed).run()
+      let whole = snapshot.duration
+      for (from, to) in [(0, 4), (1, 2), (1, 3), (3, 4), (2, 2)] {
+        let window = snapshot.during(whole * from / 4..<whole * to / 4)
+        let sum = window.criticalPathShares.reduce(Duration.zero) { $0 + $1.total }
+        #expect(window.entries.isEmpty || sum == window.duration, "seed \(seed), \(from) to \(to)")
+        #expect(!window.summary.isEmpty && !window.html().isEmpty && !window.chromeTrace().isEmpty)
+      }
+      for entry in snapshot.entries {
+        let its = try #require(snapshot.during(entry.id))
+        let sum = its.criticalPathShares.reduce(Duration.zero) { $0 + $1.total }
+        // One that was cancelled before its start has ended, for a path, with that.
+        #expect(
+          entry.started == nil ? sum <= its.duration : sum == its.duration,
+          "seed \(seed), \(entry.id)")
+      }
+    }
+  }
+
+  @Test("V4: what differs between two runs, the greatest change first")
+  func difference() throws {
+    func build(limit: Int, linking: Int) throws -> ProcedureTimeline.Snapshot {
+      let scenario = Scenario(limit: limit)
+      let files = (1...4).map { lasting(3, "file \($0)") }
+      let link = lasting(linking, "link")
+      link.add(dependencies: files)
+      scenario.queue.add(files + [link])
+      return try scenario.run()
+    }
+    let (before, after) = (try build(limit: 2, linking: 2), try build(limit: 1, linking: 3))
+    let difference = after.difference(from: before)
+    #expect(difference.whole.change == .seconds(7))
+    #expect(difference.names.first?.name == "link" && difference.names.first?.change == .seconds(1))
+    let text = "\(difference)"
+    #expect(
+      text.hasPrefix(
+        "+7 s whole: 8 s, now 15 s\nCritical path, by cause\n  +9 s slot of queue 'queue' (limit 1)"
+      ))
+    #expect(text.contains("+1 s link: 2 s, now 3 s"))
+    #expect("\(after.difference(from: after))" == "+0 s whole: 15 s, now 15 s\n")
+  }
+
+  @Test("V2: one of so many is recorded, with all below it, and the others are counted")
+  func sampled() throws {
+    let simulation = ProcedureSimulation(seed: 1)
+    let queue = simulation.makeQueue(name: "service")
+    let timeline = ProcedureTimeline(recordingOneOf: 10)
+    timeline.record(queue)
+    queue.add(
+      (0..<100).map { number in
+        GroupProcedure(lasting(1, "a \(number)"), lasting(2, "b \(number)")).named("\(number)")
+      })
+    try simulation.run()
+    let snapshot = timeline.snapshot()
+    #expect(snapshot.entries.count { $0.parent == nil } == 10)
+    #expect(snapshot.entries.count == 30 && snapshot.leftOutCount == 90)
+    #expect(snapshot.entries.allSatisfy { $0.faults == [] })
+    #expect(snapshot.summary.contains("90 others were not recorded: one of 10 is"))
+    #expect(timeline.leftOutCount == 90)
+  }
+}
