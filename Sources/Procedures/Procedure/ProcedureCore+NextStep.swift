@@ -45,7 +45,7 @@ extension ProcedureCore {
       detail = .movesTo(home)
       return NextStep(.idle)
     }
-    if isWatched { noteObserversReturned() }
+    if isObserved { noteObserversReturned() }
     let step = machine.next(wants: observers.wants)
     var next = NextStep(step)
     switch step {

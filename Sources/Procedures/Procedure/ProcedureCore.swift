@@ -14,6 +14,7 @@ internal import ProcedurePrimitives
     static let isFromClosure = Flags(rawValue: 4)
     static let isWatched = Flags(rawValue: 8)
     static let isLeftOut = Flags(rawValue: 16)
+    static let isObserved = Flags(rawValue: 32)
   }
 
   private var life: ProcedureStateMachine
@@ -81,6 +82,12 @@ internal import ProcedurePrimitives
   /// An attachment watches from here on, or none does.
   mutating func watch(_ isWatched: Bool) {
     if isWatched { flags.insert(.isWatched) } else { flags.remove(.isWatched) }
+  }
+
+  /// Whether its record waits for observers to return. One load: most steps come without.
+  var isObserved: Bool {
+    @inline(__always) get { flags.contains(.isObserved) }
+    set { if newValue { flags.insert(.isObserved) } else { flags.remove(.isObserved) } }
   }
 
   /// Whether it was offered to a recording, which did not take it.

@@ -55,7 +55,7 @@ struct ObserverDelivery: Sendable {
         remaining.subtract(event)
         let isCalledElsewhere = entries.withElement(at: index) { entry in
           guard Self.isDue(event, to: entry) else { return false }
-          if entry.isCalledElsewhere { return true }
+          if case .worker = entry.place {} else if entry.isCalledElsewhere { return true }
           entry.deliver(event, of: procedure, adding: production?.procedure)
           return false
         }

@@ -89,11 +89,18 @@ extension ProcedureCore {
   }
 
   /// The observers of an event are about to be called.
-  func noteObservers(of event: ProcedureEvents) { record?.noteObservers(of: event) }
+  mutating func noteObservers(of event: ProcedureEvents) {
+    guard let record else { return }
+    record.noteObservers(of: event)
+    isObserved = true
+  }
 
   /// They have returned, if any were called.
   @inline(never)
-  func noteObserversReturned() { record?.noteObserversReturned() }
+  mutating func noteObserversReturned() {
+    isObserved = false
+    record?.noteObserversReturned()
+  }
 
   /// One of them is to be called there.
   func noteObserverAwaited(at place: ObserverPlace) {
