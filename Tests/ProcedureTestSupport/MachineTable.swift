@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The table at the head of a state machine's file: what each event does in each state.
+/// The table above the declaration of a state machine: what each event does in each state.
 ///
 /// Tests ask the machine for each cell, so that the table cannot say what the machine does not do. Marks of
 /// footnotes are left out.
@@ -15,12 +15,20 @@ package struct MachineTable: Sendable {
 
   package let rows: [Row]
 
-  /// - Parameter path: of the file, from the root of the package. Its first table is read.
-  package init(at path: String) throws {
+  /// - Parameters:
+  ///   - type: the type above whose declaration the table stands.
+  ///   - path: of its file, from the root of the package.
+  package init(of type: String, at path: String) throws {
     let text = try String(contentsOf: .packageRoot.appending(path: path), encoding: .utf8)
-    let table = text.split(separator: "\n").drop { !$0.hasPrefix("/// |") }
-      .prefix { $0.hasPrefix("/// |") }.map(Self.cells)
-    guard let states = table.first?.dropFirst() else { throw TestError("no table in \(path)") }
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    let declaration = lines.firstIndex { $0.contains(" \(type):") || $0.contains(" \(type) {") }
+    let comment = lines.prefix(declaration ?? 0).reversed().prefix { $0.hasPrefix("///") }
+      .reversed()
+    let table = comment.drop { !$0.hasPrefix("/// |") }.prefix { $0.hasPrefix("/// |") }
+      .map(Self.cells)
+    guard let states = table.first?.dropFirst() else {
+      throw TestError("no table above \(type) in \(path)")
+    }
     // The second line only draws.
     rows = table.dropFirst(2).map { Row(event: $0[0], cells: Array(zip(states, $0.dropFirst()))) }
   }

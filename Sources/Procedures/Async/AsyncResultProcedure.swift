@@ -254,7 +254,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
     let isCancelled = read { core in
       task.task = running
       self.task = task
-      return core.machine.cancel.isAllowed
+      return core.life.cancel.isAllowed
     }
     if isCancelled { interrupt() }
   }

@@ -89,7 +89,7 @@ final class ConditionProgress: PendingConditions, @unchecked Sendable {
     return AbandonedEvaluation(task: abandon(), answer: answer.take())
   }
 
-  func evaluate(for procedure: Procedure, onWorkerOf list: ReadyList?) {
+  func evaluate(for procedure: Procedure, onWorkerOf list: ProcedureList?) {
     procedure.evaluate(self, onWorkerOf: list)
   }
 }

@@ -19,15 +19,15 @@ extension Procedure {
     // The user's code, which may call back: before the lock is held.
     let entry = ConditionProgress.Entry(condition)
     let addition: ConditionAddition = read { core in
-      switch core.machine.prerequisiteAnswer {
+      switch core.life.prerequisiteAnswer {
       case .accepted: break
       case .pointless: return .pointless
-      case .tooLate: return .tooLate(core.machine.state)
+      case .tooLate: return .tooLate(core.life.state)
       }
       let effect =
         entry.asksForCategoriesOnly
-        ? core.machine.post(.exclusionAdded) : core.machine.post(.conditionAdded)
-      var aftermath = effect == .wait ? core.home?.makeWaiting(self) : nil
+        ? core.life.post(.exclusionAdded) : core.life.post(.conditionAdded)
+      var aftermath = effect == .wait ? core.list?.makeWaiting(self) : nil
       let request = core.attachments.with(StartRequirements.self) { requirements in
         let progress = requirements.progress ?? ConditionProgress()
         requirements.conditions = progress
@@ -39,8 +39,8 @@ extension Procedure {
         claim.add(entry.limits)
         return request
       }
-      guard core.machine.state == .pending else { return .added(nil, released: request) }
-      if let more = core.advance(self, after: core.machine.post(.goOn)) {
+      guard core.life.state == .pending else { return .added(nil, released: request) }
+      if let more = core.advance(self, after: core.life.post(.goOn)) {
         aftermath = more.following(aftermath)
       }
       return .added(aftermath, released: request)
@@ -81,22 +81,22 @@ extension Procedure {
     case pointless
     case tooLate(ProcedureState)
     /// What it had asked for before is released without the lock.
-    case added(ReadyList.Aftermath?, released: ExclusionRequest?)
+    case added(ProcedureList.Aftermath?, released: ExclusionRequest?)
   }
 
   fileprivate enum NextCondition: Sendable {
     case abandoned
     case prepare(any Condition)
     case evaluate(ConditionProgress.Entry)
-    case satisfied(ReadyList.Aftermath?)
+    case satisfied(ProcedureList.Aftermath?)
     /// With the name of the condition.
     case unsatisfied(ConditionResult, of: String)
   }
 
-  final func evaluate(_ progress: ConditionProgress, onWorkerOf list: ReadyList?) {
+  final func evaluate(_ progress: ConditionProgress, onWorkerOf list: ProcedureList?) {
     let attempt = read { core in
-      _ = core.machine.post(.beginEvaluating)
-      return core.machine.attempt
+      _ = core.life.post(.beginEvaluating)
+      return core.life.attempt
     }
     var answer: ConditionResult?
     var isPrepared = false
@@ -128,7 +128,8 @@ extension Procedure {
       case .unsatisfied(_, let condition):
         // In the procedure's turn: what the cancel has called in turns comes after this.
         if cancel(withErrors: []) {
-          read { core in core.attachments.with(Ending.self) { $0.ignoredCondition = condition } }
+          read { core in core.attachments.with(EndDetails.self) { $0.ignoredCondition = condition }
+          }
         }
         return
       }
@@ -140,11 +141,11 @@ extension Procedure {
     in attempt: UInt32
   ) {
     let start: (serial: UInt64, context: SchedulingContext)? = read { core in
-      guard core.machine.isEvaluating(attempt), let home = core.home,
+      guard core.life.isEvaluating(attempt), let list = core.list,
         let serial = core.requirements?.progress?.expectAnswer()
       else { return nil }
       core.noteCondition(condition)
-      return (serial, home.context)
+      return (serial, list.context)
     }
     guard let (serial, context) = start else { return }
     let task = Task(executorPreference: context.executor) {
@@ -155,7 +156,7 @@ extension Procedure {
           return .none
         }
         released = task
-        return core.machine.post(.conditionAnswered)
+        return core.life.post(.conditionAnswered)
       }
       _ = released
     }
@@ -174,22 +175,22 @@ extension Procedure {
         "A condition of procedure '\(name)' brings that procedure itself: it would wait for ever.")
     }
     let links = procedures.map { Dependency(on: $0) }
-    let start: (home: ReadyList, first: Int, ReadyList.Aftermath?)? = read { core in
-      guard core.machine.mayStart, let home = core.home, let requirements = core.requirements
+    let start: (list: ProcedureList, first: Int, ProcedureList.Aftermath?)? = read { core in
+      guard core.life.mayStart, let list = core.list, let requirements = core.requirements
       else { return nil }
       let first = requirements.prerequisites.count
       for link in links { link.arm(for: self) }
       requirements.prerequisites += links.map { Prerequisite(link: $0) }
-      let effect = core.machine.post(.conditionBrings(procedures.count))
-      let aftermath = effect == .wait ? home.makeWaiting(self) : nil
-      return (home, first, aftermath)
+      let effect = core.life.post(.conditionBrings(procedures.count))
+      let aftermath = effect == .wait ? list.makeWaiting(self) : nil
+      return (list, first, aftermath)
     }
-    guard let (home, first, aftermath) = start else { return false }
+    guard let (list, first, aftermath) = start else { return false }
     aftermath?.carryOut()
     for (offset, link) in links.enumerated() {
       // Several conditions may bring the same one: the first procedure to claim it adds it.
       if link.dependency.claimAsPrerequisite() {
-        home.add(link.dependency, as: .need)
+        list.add(link.dependency, as: .need)
         // None are there any more if this one has finished in between.
         read { $0.requirements?.prerequisites[first + offset].isOurs = true }
       }
@@ -201,7 +202,7 @@ extension Procedure {
   /// True for the one condition that is to add it: it is on no queue, and none other will.
   private func claimAsPrerequisite() -> Bool {
     read { core in
-      guard core.machine.state == .initialized else { return false }
+      guard core.life.state == .initialized else { return false }
       return core.attachments.with(StartRequirements.self) { requirements in
         defer { requirements.isClaimed = true }
         return !requirements.isClaimed
@@ -215,9 +216,9 @@ extension ProcedureCore {
   /// One step of the evaluation, after the answer of the step before.
   fileprivate mutating func nextCondition(
     _ progress: ConditionProgress, of procedure: Procedure, in attempt: UInt32,
-    after answer: ConditionResult?, isPrepared: Bool, onWorkerOf list: ReadyList?
+    after answer: ConditionResult?, isPrepared: Bool, onWorkerOf list: ProcedureList?
   ) -> Procedure.NextCondition {
-    guard machine.isEvaluating(attempt) else { return .abandoned }
+    guard life.isEvaluating(attempt) else { return .abandoned }
     switch answer ?? progress.takeAnswer() {
     case .satisfied: progress.advance()
     case .some(let result): return .unsatisfied(result, of: progress.current?.name ?? "")
@@ -226,7 +227,7 @@ extension ProcedureCore {
     if let entry = progress.current {
       return !isPrepared && progress.prepare() ? .prepare(entry.condition) : .evaluate(entry)
     }
-    let effect = machine.post(.conditionsSatisfied)
+    let effect = life.post(.conditionsSatisfied)
     return .satisfied(advance(procedure, after: effect, onWorkerOf: list))
   }
 }

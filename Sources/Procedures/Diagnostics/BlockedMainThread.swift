@@ -43,12 +43,12 @@ extension ObserverPlace {
 extension Procedure {
   fileprivate final var isInNeedOfMainThread: Bool {
     if case .observer(let call) = obstacle, call.entry.place.isOnMainThread { return true }
-    if !isFinished, read({ $0.home })?.context.scheduler.isOnMainThread == true { return true }
+    if !isFinished, read({ $0.list })?.context.scheduler.isOnMainThread == true { return true }
     if isPending, !isCancelled, read({ $0.requirements?.conditions?.needsMainActor }) == true {
       return true
     }
     guard runsOnMainActor, !(isPending && isCancelled) else { return false }
-    return read { !$0.machine.isToldToFinish }
+    return read { !$0.life.isToldToFinish }
   }
 
   fileprivate final func reportBlockedMainThread(by call: String, instead: String) {

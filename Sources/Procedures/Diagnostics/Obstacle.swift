@@ -36,7 +36,7 @@ enum Obstacle: Sendable {
 
 extension Procedure {
   /// Whether a thread has its turn, or is about to. For a simulation, which has no other threads.
-  package final var isInTurn: Bool { read { $0.machine.isInTurn } }
+  package final var isInTurn: Bool { read { $0.life.isInTurn } }
 
   /// Its present wait. O(dependencies), or O(children); for a barrier O(count).
   final var obstacle: Obstacle { obstacle(inList: true) }
@@ -66,15 +66,15 @@ extension Procedure {
     // Those that are looked at in there, to be released after the lock.
     var seen: [Procedure] = []
     return read { core in
-      if let event = core.machine.awaitedHold { return .pendingEvent(event) }
-      switch core.machine.state {
+      if let event = core.life.awaitedHold { return .pendingEvent(event) }
+      switch core.life.state {
       case .initialized: return .notEnqueued
       case .pending: return core.obstacleWhilePending(of: self, inList: asksList, seeing: &seen)
-      case .executing where core.machine.isSettling:
+      case .executing where core.life.isSettling:
         let children = asksList ? childList?.procedures ?? [] : []
         return children.isEmpty ? .nothing : .children(children)
       case .executing
-      where core.machine.isTurnFree && !core.machine.isToldToFinish && isFinishedByAuthor:
+      where core.life.isTurnFree && !core.life.isToldToFinish && isFinishedByAuthor:
         return .finish
       case .started, .executing, .finishing, .finished: return .nothing
       }
@@ -87,13 +87,13 @@ extension ProcedureCore {
     of procedure: Procedure, inList asksList: Bool, seeing seen: inout [Procedure]
   ) -> Obstacle {
     // A group that was cancelled before it started ends after its children, like any other.
-    if asksList, machine.isSettling, let children = procedure.childList?.procedures,
+    if asksList, life.isSettling, let children = procedure.childList?.procedures,
       !children.isEmpty
     {
       return .children(children)
     }
-    guard !machine.isCancelled else { return .nothing }
-    if machine.isWaitingForDependencies {
+    guard !life.isCancelled else { return .nothing }
+    if life.isWaitingForDependencies {
       let dependencies = self.dependencies.procedures.filter { !$0.isFinished }
       if !dependencies.isEmpty { return .dependencies(dependencies) }
       let prerequisites =
@@ -103,27 +103,27 @@ extension ProcedureCore {
       }
       return .prerequisites(of: name, prerequisites)
     }
-    if machine.isEvaluating {
+    if life.isEvaluating {
       guard let conditions = requirements?.conditions, let serial = conditions.awaitedSerial,
         let name = conditions.currentName
       else { return .nothing }
       return .condition(name, serial: serial)
     }
-    return asksList ? home?.obstacle(of: procedure) ?? .nothing : .nothing
+    return asksList ? list?.obstacle(of: procedure) ?? .nothing : .nothing
   }
 
   /// Its wait if it is held back because of a barrier.
   private func obstacleOfBarriers(seeing seen: inout [Procedure]) -> Obstacle {
-    guard let home, let barriers = home.barriers, let waiters else { return .nothing }
+    guard let list, let barriers = list.barriers, let waiters else { return .nothing }
     for case .barrier(let ticket) in waiters.all {
-      let awaited = barriers.awaited(with: ticket, in: home, seeing: &seen)
+      let awaited = barriers.awaited(with: ticket, in: list, seeing: &seen)
       return awaited.isEmpty ? .nothing : .barrier(awaited)
     }
     return .nothing
   }
 }
 
-extension ReadyList {
+extension ProcedureList {
   /// The wait in this list of a member that could go on. Called under its lock.
   fileprivate func obstacle(of procedure: Procedure) -> Obstacle {
     switch position(of: procedure) {

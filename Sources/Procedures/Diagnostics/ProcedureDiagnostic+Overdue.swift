@@ -72,7 +72,7 @@ extension ProcedureDiagnostic {
 
   static func threadAwaited(by procedure: Procedure, age: Duration) -> ProcedureDiagnostic {
     let name = procedure.name
-    let label = procedure.read { $0.home }?.context.scheduler.underlyingQueue?.label ?? ""
+    let label = procedure.read { $0.list }?.context.scheduler.underlyingQueue?.label ?? ""
     return ProcedureDiagnostic(
       .threadAwaited, name, age: age,
       "'\(name)' has been ready for \(age.forPeople), and the underlying queue '\(label)' has not begun it: is that "

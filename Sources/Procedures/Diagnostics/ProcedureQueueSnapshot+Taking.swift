@@ -1,7 +1,7 @@
 extension Procedure {
   /// The waits of everything around it: the procedures of its queue, or it alone if it is on none.
   package final func snapshotOfSurroundings() -> ProcedureQueueSnapshot {
-    let neighbours = read { $0.home }?.outermost.procedures ?? []
+    let neighbours = read { $0.list }?.outermost.procedures ?? []
     return ProcedureQueueSnapshot(
       of: neighbours.isEmpty ? [self] : neighbours, on: "around '\(name)'")
   }

@@ -100,11 +100,11 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
     return true
   }
 
-  override func noteStuck(_ list: ReadyList) { watch.noteStuck(in: list) }
+  override func noteStuck(_ list: ProcedureList) { watch.noteStuck(in: list) }
 
   // MARK: What goes on for too long
 
-  override func noteWait(in list: ReadyList) { looks.arm(list, for: self) }
+  override func noteWait(in list: ProcedureList) { looks.arm(list, for: self) }
 
   /// The reports that no queue of the process makes again.
   private static let toldCauses = Locked(Set<String>())

@@ -80,10 +80,10 @@ struct WaitGraph {
     guard let first = stuck.firstIndex(of: true) else { return nil }
     // A group does not end without them either, whatever it waits for now.
     for index in procedures.indices where stuck[index] {
-      var group = procedures[index].read { $0.home }?.group
+      var group = procedures[index].read { $0.list }?.group
       while let next = group, let index = indices[ObjectIdentifier(next)], !stuck[index] {
         stuck[index] = true
-        group = next.read { $0.home }?.group
+        group = next.read { $0.list }?.group
       }
     }
     let (canEnd, _) = ends(without: stuck)

@@ -68,14 +68,14 @@ final class WaitLooks: Sendable {
   }
 
   /// A member of `list` may have begun to wait. Called with no lock held.
-  func arm(_ list: ReadyList, for diagnostics: QueueDiagnostics) {
+  func arm(_ list: ProcedureList, for diagnostics: QueueDiagnostics) {
     guard note.isWanted, let period = diagnostics.rules.period else { return }
     let instant = clock.now.saturatingAdvanced(by: min(period, Self.firstLook))
     arm(list.outermost, at: instant, for: diagnostics)
   }
 
   private func arm(
-    _ root: ReadyList, at instant: ContinuousClock.Instant, for diagnostics: QueueDiagnostics
+    _ root: ProcedureList, at instant: ContinuousClock.Instant, for diagnostics: QueueDiagnostics
   ) {
     let isFirst = armed.withLock { armed in
       guard case .no = armed else { return false }
@@ -102,7 +102,7 @@ final class WaitLooks: Sendable {
 
   // MARK: Looking
 
-  fileprivate func look(from root: ReadyList, for diagnostics: QueueDiagnostics) {
+  fileprivate func look(from root: ProcedureList, for diagnostics: QueueDiagnostics) {
     // Before the look: what begins to wait behind it sets another timer.
     let rules = diagnostics.rules
     armed.withLock { armed in
@@ -156,11 +156,11 @@ final class WaitLooks: Sendable {
 
 /// Fires once, and looks where it delays no other timer.
 private final class LookTimer: QuietTarget {
-  private let root: ReadyList
+  private let root: ProcedureList
   private let diagnostics: QueueDiagnostics
   private let clock: TimerClock
 
-  init(_ root: ReadyList, _ diagnostics: QueueDiagnostics, on clock: TimerClock) {
+  init(_ root: ProcedureList, _ diagnostics: QueueDiagnostics, on clock: TimerClock) {
     self.root = root
     self.diagnostics = diagnostics
     self.clock = clock
@@ -180,7 +180,7 @@ struct ListSample: Sendable {
   let isReferencedByListOnly: Bool
 }
 
-extension ReadyList {
+extension ProcedureList {
   /// Lets in what has arrived.
   fileprivate func admit() { locked { _ in } }
 
@@ -191,7 +191,7 @@ extension ReadyList {
       storage.machine.lines.forEach(ofFirst: limit) { member in
         let isReferencedByListOnly = member.isReferencedByListOnly
         samples.append(
-          ListSample(procedure: member.item, isReferencedByListOnly: isReferencedByListOnly))
+          ListSample(procedure: member.procedure, isReferencedByListOnly: isReferencedByListOnly))
       }
       return samples
     }
@@ -230,9 +230,9 @@ extension Procedure {
     _ waits: [LastingWait], at now: ContinuousClock.Instant
   ) -> [SeenWait] {
     read { core in
-      guard !core.machine.isRetired else { return [] }
+      guard !core.life.isRetired else { return [] }
       if waits.isEmpty, core.links == nil { return [] }
-      return core.attachments.with(OuterLinks.self) { links in
+      return core.attachments.with(TokensAndTimers.self) { links in
         let before = links.seenWaits
         links.seenWaits = waits.map { wait in
           before.first { $0.wait == wait } ?? SeenWait(wait: wait, since: now)

@@ -32,7 +32,7 @@ final class WaitWatch: Sendable {
   ///
   /// The list of the queue is kept until the look is over. A weak reference to it would make every
   /// count of its references slow.
-  func noteStuck(in list: ReadyList) {
+  func noteStuck(in list: ProcedureList) {
     if note.note() { schedule(from: list.outermost, after: quiet) }
   }
 
@@ -41,11 +41,11 @@ final class WaitWatch: Sendable {
     .milliseconds(10) + .microseconds(10) * state.withLock { $0.size }
   }
 
-  private func schedule(from root: ReadyList, after delay: Duration) {
+  private func schedule(from root: ProcedureList, after delay: Duration) {
     scheduler.submitWhenQuiet(after: delay) { [self] in look(from: root) }
   }
 
-  private func look(from root: ReadyList) {
+  private func look(from root: ProcedureList) {
     let isPutOff = state.withLock { state in
       guard state.timesPutOff < Self.mostTimesPutOff, note.putOff() else {
         state.timesPutOff = 0
@@ -60,7 +60,7 @@ final class WaitWatch: Sendable {
   }
 
   /// Ends cycles: all of them if nothing else executes, otherwise those that were suspects before.
-  private func lookThrough(_ root: ReadyList, after suspects: [WaitCycle] = []) {
+  private func lookThrough(_ root: ProcedureList, after suspects: [WaitCycle] = []) {
     let graph = WaitGraph(from: root.procedures)
     state.withLock { $0.size = graph.count }
     if graph.lacksSome { root.context.supervisor.noteWait(in: root) }
@@ -75,7 +75,7 @@ final class WaitWatch: Sendable {
   }
 
   /// Looks at these again in a while.
-  private func suspect(_ cycles: [WaitCycle], in root: ReadyList) {
+  private func suspect(_ cycles: [WaitCycle], in root: ProcedureList) {
     guard !cycles.isEmpty else { return }
     let isScheduled = state.withLock { state in
       defer { state.suspects += cycles.filter { !state.suspects.contains($0) } }

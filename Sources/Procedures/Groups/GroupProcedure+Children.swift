@@ -33,6 +33,10 @@ extension GroupProcedure {
   /// They do not hear of errors that the group has given it: one that answers each failure with another child
   /// would do so without end once the group is cancelled.
   final func decide(about child: Procedure) {
+    guard mayDecideOtherwise else {
+      if child.failed { takeOver(child.errors, of: child) }
+      return
+    }
     var (ofGroup, own): ([any Error], [any Error]) = ([], [])
     for error in child.errors {
       if (error as? ProcedureError)?.isOfGroup == true {

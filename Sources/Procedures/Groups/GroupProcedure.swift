@@ -28,7 +28,7 @@ internal import ProcedurePrimitives
 /// that `child(_:willFinishWithErrors:)`, or a closure given to `recover`, keeps. A child that
 /// ended only because a sibling or the group did is not reported: one cause is one error.
 nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Sendable {
-  private final let list = ReadyList(childrenOf: GroupReference())
+  private final let list = ProcedureList(childrenOf: GroupReference())
   final let childResults = Locked(ChildResults())
   /// Whether closures are to be asked about children.
   final let hasRecoveries = AtomicByte(0)
@@ -103,7 +103,7 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
   }
 
   final override class var isGroup: Bool { true }
-  final override var childList: ReadyList? { list }
+  final override var childList: ProcedureList? { list }
 
   /// All children so far, finished ones too, in the order in which they were added.
   ///
@@ -206,13 +206,13 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
   ) {
     guard let last = children.last else { return }
     note { core in
-      core.attachments.with(PendingWork.self) { pending in
+      core.attachments.with(TurnWork.self) { pending in
         for child in children.dropLast() {
           pending.produced.append(Production(procedure: child, target: target))
         }
         pending.produced.append(Production(procedure: last, target: target, completes: batch))
       }
-      return core.machine.post(.produced)
+      return core.life.post(.produced)
     }
   }
 
@@ -291,41 +291,26 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
     return update { $0.noteChildrenFinished(withErrors: errors) } == .turn
   }
 
-  /// False if the group's turn is held, or must be taken elsewhere.
+  /// The answer on the child's own worker, in a turn of one step. Without user code to ask it takes no turn, so that no
+  /// child waits for another's.
   final override func hearAtOnce(_ child: Procedure, on context: SchedulingContext) -> Bool {
-    guard mayDecideOtherwise else {
-      // What is decided without user code takes no turn, so that no child waits for another's; but it
-      // waits for the same as one that takes it.
-      guard read({ $0.runsTurns(on: context) && $0.machine.isTurnFree }) else { return false }
-      if child.failed { takeOver(child.errors, of: child) }
-      return true
+    let runsCode = mayDecideOtherwise
+    let canHear = read {
+      guard $0.runsTurns(on: context) else { return false }
+      return runsCode ? $0.life.post(.takeTurn) == .turn : $0.life.isTurnFree
     }
-    guard read({ $0.runsTurns(on: context) && $0.machine.post(.takeTurn) == .turn }) else {
-      return false
-    }
+    guard canHear else { return false }
     decide(about: child)
-    post(.giveBackTurn)
+    if runsCode { post(.giveBackTurn) }
     return true
   }
 
-  /// Children are about to finish, and wait for what the group says to their errors.
+  /// The answers to children that have asked since, in the group's turn.
   final override func hearChildren() {
-    guard mayDecideOtherwise else { return hearTogether() }
     while let child = read({ $0.takeUnheardChild() }) {
       decide(about: child)
-      child.wasHeard()
+      child.post(.heard)
     }
-  }
-
-  /// Where no user code has a say, all are heard before the first of them goes on.
-  private func hearTogether() {
-    var unheard = read { $0.takeUnheardChildren() }
-    var heard = Fifo<Procedure>()
-    while let child = unheard.popFirst() {
-      if child.failed { takeOver(child.errors, of: child) }
-      if child.wasHeardAmongOthers() { heard.append(child) }
-    }
-    list.requestTurns(of: heard)
   }
 
   /// A ready-made group's answer, after that of the override: no override has to call super.
@@ -372,16 +357,16 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
   func forgetChildren() {}
 
   /// Children do not own the list: they leave it before the group goes.
-  private func abandonChildren() -> ReadyList.Machine.Remains {
+  private func abandonChildren() -> ProcedureList.Machine.Remains {
     let remains = list.abandon()
-    for child in remains.unfinished { child.leaveHome() }
+    for child in remains.unfinished { child.leaveList() }
     return remains
   }
 }
 
 extension Procedure {
   /// The group that it was a child of went away.
-  fileprivate final func leaveHome() {
-    read { $0.leaveHome() }
+  fileprivate final func leaveList() {
+    read { $0.leaveList() }
   }
 }

@@ -70,7 +70,7 @@ class Dependency: @unchecked Sendable {
 
   /// Enters it at the dependency, or settles it if that has finished. Called once it is armed; no lock is held.
   final func enter() {
-    let pruned = dependency.read { $0.machine.isRetired ? nil : $0.dependents.enter(self) }
+    let pruned = dependency.read { $0.life.isRetired ? nil : $0.dependents.enter(self) }
     guard var pruned else {
       // The dependency had notified its dependents before.
       return settle(on: nil)

@@ -14,7 +14,7 @@ protocol PendingConditions: AnyObject, Sendable {
   ///
   /// - Parameter list: the list whose worker this is, which will look for more there; nil if it will
   ///   look elsewhere.
-  func evaluate(for procedure: Procedure, onWorkerOf list: ReadyList?)
+  func evaluate(for procedure: Procedure, onWorkerOf list: ProcedureList?)
 
   /// No longer waits for an answer.
   ///
@@ -40,7 +40,7 @@ struct Prerequisite: Sendable {
 }
 
 extension Procedure {
-  final func evaluateConditions(onWorkerOf list: ReadyList?) {
+  final func evaluateConditions(onWorkerOf list: ProcedureList?) {
     read { $0.requirements?.conditions }?.evaluate(for: self, onWorkerOf: list)
   }
 

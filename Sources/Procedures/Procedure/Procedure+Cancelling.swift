@@ -1,3 +1,5 @@
+internal import ProcedurePrimitives
+
 extension Procedure {
   /// Cancels without errors. See `cancel(withErrors:)`.
   public final func cancel() {
@@ -44,10 +46,10 @@ extension Procedure {
   public final var cancellationToken: CancellationToken {
     read { core in
       if let token = core.links?.token { return token }
-      if core.machine.isRetired, !core.machine.isCancelled { return .never }
+      if core.life.isRetired, !core.life.isCancelled { return .never }
       // Between the two parts of a cancel the source is still pending: it is fired with the rest.
-      let reason = core.machine.cancel == .marked ? nil : core.cancelReason
-      return core.attachments.with(OuterLinks.self) { links in
+      let reason = core.life.cancel == .marked ? nil : core.cancelReason
+      return core.attachments.with(TokensAndTimers.self) { links in
         let source = CancellationTokenSource()
         if let reason { source.cancel(reason) }
         links.source = source
@@ -69,8 +71,8 @@ extension Procedure {
   public final func cancel(when token: CancellationToken) {
     guard let place = token.follow(by: self) else { return }
     let isKept = read { core in
-      guard !core.machine.isRetired else { return false }
-      core.attachments.with(OuterLinks.self) { $0.followed.append(place) }
+      guard !core.life.isRetired else { return false }
+      core.attachments.with(TokensAndTimers.self) { $0.followed.append(place) }
       return true
     }
     if !isKept { place.leave() }
@@ -128,7 +130,7 @@ extension Procedure {
     _ procedures: [Procedure], errors: [any Error], reason: CancellationReason, isByToken: Bool,
     by walk: FollowerWalk, into marked: inout [MarkedFollower]
   ) -> Bool {
-    var lists: [ReadyList] = []
+    var lists: [ProcedureList] = []
     let first = procedures.filter { procedure in
       let mark = procedure.mark(errors, reason, isByToken: isByToken, by: walk, into: &marked)
       // Those too that another thread is cancelling: their children may not be marked yet.
@@ -153,8 +155,8 @@ extension Procedure {
   ) -> (isFirst: Bool, isCancelled: Bool, source: CancellationTokenSource?) {
     update { core in
       let isFirst =
-        core.mark(self, errors: errors, reason: reason) || (isByToken && core.takeMarkAhead())
-      guard core.machine.isCancelled else { return (isFirst, false, nil) }
+        core.mark(self, errors: errors, reason: reason) || (isByToken && core.claimEarlyMark())
+      guard core.life.isCancelled else { return (isFirst, false, nil) }
       guard let walk, let source = core.links?.source,
         !isFirst || walk.markOwnToken(of: source, becauseOf: reason)
       else { return (isFirst, true, nil) }
@@ -187,7 +189,7 @@ extension Procedure {
 
   /// Cancels the present and later members of `list`, however deep.
   static func cancel(
-    _ list: ReadyList, errors: [any Error], reason: CancellationReason
+    _ list: ProcedureList, errors: [any Error], reason: CancellationReason
   ) {
     let rest = FollowerWalk.begin { walk, marked in
       mark([list], by: TreeCancel(errors: errors, reason: reason), walk, into: &marked)
@@ -218,7 +220,7 @@ extension Procedure {
   ///   - walk: marks their own tokens as well; nil if these are left to their cancels.
   ///   - marked: what is left to be done: with a walk, in the end, to deliver all that it has marked.
   private static func mark(
-    _ lists: [ReadyList], by cancel: TreeCancel, _ walk: FollowerWalk? = nil,
+    _ lists: [ProcedureList], by cancel: TreeCancel, _ walk: FollowerWalk? = nil,
     into marked: inout [MarkedFollower]
   ) {
     var unvisited = lists
@@ -240,7 +242,7 @@ extension Procedure {
   @inline(never)
   final func surrenderSlot(of kind: JobKind) {
     guard case .start(let attempt) = kind else { return }
-    read { $0.home?.surrender(self, in: attempt) }?.carryOut()
+    read { $0.list?.surrender(self, in: attempt) }?.carryOut()
   }
 
   /// Fires the token, if there is one, and then lets the turn deliver the rest.
@@ -291,7 +293,7 @@ extension CancellationReason {
 /// The rest of a cancel that has been marked.
 private enum Telling: Sendable {
   case fire(CancellationTokenSource)
-  case requestTurn(ReadyList)
+  case requestTurn(ProcedureList)
   case done
 }
 
@@ -299,8 +301,8 @@ extension ProcedureCore {
   /// Marks it if a token that it is on reads cancelled, which may not have come to it: so that no thread that has seen
   /// the token sees it begin. What is left of the cancel is the token's, when it comes.
   @inline(__always)
-  mutating func heedTokens(for procedure: Procedure) {
-    guard !attachments.isEmpty, machine.state <= .started, !machine.isCancelled else { return }
+  mutating func markIfTokenIsCancelled(for procedure: Procedure) {
+    guard !attachments.isEmpty, life.state <= .started, !life.isCancelled else { return }
     markAhead(procedure)
   }
 
@@ -312,7 +314,7 @@ extension ProcedureCore {
   }
 
   /// Whether it was marked ahead of the token that comes now, and so is this one's to cancel.
-  fileprivate mutating func takeMarkAhead() -> Bool {
+  fileprivate mutating func claimEarlyMark() -> Bool {
     guard let links else { return false }
     return exchange(&links.isMarkedAhead, with: false)
   }
@@ -320,7 +322,7 @@ extension ProcedureCore {
   /// The token comes first; then the turn may deliver.
   fileprivate mutating func tell() -> Telling {
     if let source = links?.source, !source.isCancelled { return .fire(source) }
-    return machine.post(.deliver) == .turn ? .requestTurn(home ?? .detached) : .done
+    return life.post(.deliver) == .turn ? .requestTurn(list ?? .detached) : .done
   }
 
   /// First part of a cancel. True if this one has effect.
@@ -328,20 +330,113 @@ extension ProcedureCore {
     _ procedure: Procedure, errors: [any Error], reason: CancellationReason
   ) -> Bool {
     guard noteMark(withErrors: errors) == .none else { return false }
-    if isExclusive { home?.withdraw(procedure) }
+    if isExclusive { list?.withdraw(procedure) }
     switch reason {
     case .requested, .failure: break  // told by the errors
     case .deadlineExceeded, .taskCancelled:
-      attachments.with(Ending.self) { $0.cancelReason = reason }
+      attachments.with(EndDetails.self) { $0.cancelReason = reason }
     }
     return true
   }
 
   /// Why it was cancelled; nil if it was not.
   var cancelReason: CancellationReason? {
-    guard machine.isCancelled else { return nil }
+    guard life.isCancelled else { return nil }
     return ending?.cancelReason ?? cancelErrors.first.map(
       CancellationReason.failure)
       ?? .requested
+  }
+}
+
+/// One cancel of a group on its way through the tree below it: first everything is marked, then
+/// the cancel of each procedure is delivered.
+///
+/// A thread that adds a child to a group that is marked already marks the child itself, and leaves
+/// it here, its cancel to be delivered when the walk has been everywhere. So no cancel is delivered
+/// before all of the tree reads cancelled, and no thread waits.
+final class TreeCancel: Sendable {
+  let errors: [any Error]
+  let reason: CancellationReason
+
+  private struct Progress: Sendable {
+    /// All that there was below has been marked.
+    var isWalked = false
+    /// Cancels are delivered from here on.
+    var isMarked = false
+    var untold: [Procedure] = []
+    /// How many groups are being added below, their members not yet marked.
+    var followers = 0
+  }
+
+  private let progress = Locked(Progress())
+
+  /// The cancel of the group that a subtree was added to, if this is its way through the subtree.
+  private let earlier: TreeCancel?
+
+  init(errors: [any Error], reason: CancellationReason) {
+    self.errors = errors
+    self.reason = reason
+    earlier = nil
+  }
+
+  /// Goes on with a subtree that was added to a group which had been cancelled.
+  init(following cancel: TreeCancel) {
+    errors = cancel.errors
+    reason = cancel.reason
+    // One that is done only passes on: without it, groups that are added one inside the other make no
+    // chain.
+    var earlier = cancel
+    while let next = earlier.earlier, earlier.isMarked { earlier = next }
+    self.earlier = earlier
+  }
+
+  private var isMarked: Bool { progress.withLock { $0.isMarked } }
+
+  /// Whether everything there is below has been marked, though it may not be delivered.
+  var isEverywhere: Bool { progress.withLock { $0.isWalked && $0.followers == 0 } }
+
+  /// The walk is done.
+  func noteWalked() { progress.withLock { $0.isWalked = true } }
+
+  /// A group is being added below. Called under the lock of the list that it is added to, so that no
+  /// other walk passes by.
+  func expectFollower() { countFollower(1) }
+
+  /// The members of the added group have been marked.
+  func followerIsMarked() { countFollower(-1) }
+
+  private func countFollower(_ difference: Int) {
+    var cancel: TreeCancel? = self
+    while let next = cancel {
+      next.progress.withLock { $0.followers += difference }
+      cancel = next.earlier
+    }
+  }
+
+  /// Delivers the cancels of marked procedures: now, or when this walk and those before are done.
+  func tell(_ marked: [Procedure]) {
+    var cancel = self
+    while true {
+      let isMarked = cancel.progress.withLock { progress in
+        if !progress.isMarked {
+          if progress.untold.isEmpty { progress.untold = marked } else { progress.untold += marked }
+        }
+        return progress.isMarked
+      }
+      guard isMarked else { return }
+      guard let earlier = cancel.earlier else { break }
+      cancel = earlier
+    }
+    for procedure in marked { procedure.deliverCancel(reason) }
+  }
+
+  /// The walk is done: delivers the cancels, in the order in which procedures were marked.
+  func finishMarking() {
+    let untold = progress.withLock { progress in
+      progress.isMarked = true
+      defer { progress.untold = [] }
+      return progress.untold
+    }
+    tell(untold)
   }
 }

@@ -42,7 +42,7 @@ extension Procedure {
     // Usually it is on no queue yet: the dependency is counted with all others when it is enqueued.
     var unadded: Dependency? = consume new
     read { core in
-      if core.machine.state == .initialized, !core.machine.isCancelled, let new = unadded.take() {
+      if core.life.state == .initialized, !core.life.isCancelled, let new = unadded.take() {
         core.dependencies.add(new)
       }
     }
@@ -56,23 +56,23 @@ extension Procedure {
     enum Next: Sendable {
       case pointless
       case tooLate(ProcedureState)
-      case enter(ReadyList.Aftermath?, AbandonedEvaluation?, released: ExclusionRequest?)
+      case enter(ProcedureList.Aftermath?, AbandonedEvaluation?, released: ExclusionRequest?)
     }
     let new = consume new
     let next: Next = read { core in
-      switch core.machine.prerequisiteAnswer {
+      switch core.life.prerequisiteAnswer {
       case .accepted: break
       case .pointless: return .pointless
-      case .tooLate: return .tooLate(core.machine.state)
+      case .tooLate: return .tooLate(core.life.state)
       }
       // 1. Counted in the critical section in which it is armed: from here on it may be taken back.
       new.arm(for: self)
       core.dependencies.add(new)
       // 2. Ready or taken, it goes back to waiting, and a slot that it had becomes free.
-      let effect = core.machine.post(.dependencyAdded)
+      let effect = core.life.post(.dependencyAdded)
       let evaluation = core.requirements?.conditions?.restart()
       let request = core.requirements?.exclusion?.takeRequest()
-      let aftermath = effect == .wait ? core.home?.makeWaiting(self) : nil
+      let aftermath = effect == .wait ? core.list?.makeWaiting(self) : nil
       return .enter(aftermath, evaluation, released: request)
     }
     switch next {
@@ -116,8 +116,8 @@ extension Procedure {
   /// O(number of its dependencies).
   public final func remove(dependency: Procedure) {
     var (removed, areCounted) = read { core in
-      guard core.machine.prerequisiteAnswer == .accepted else { return (Dependencies(), false) }
-      return (core.dependencies.remove(on: dependency), core.machine.state == .pending)
+      guard core.life.prerequisiteAnswer == .accepted else { return (Dependencies(), false) }
+      return (core.dependencies.remove(on: dependency), core.life.state == .pending)
     }
     // Between these two steps the dependency may finish: then its thread counts it off, and this comes too late.
     let revokedCount = removed.revokeAll()
@@ -137,7 +137,7 @@ extension Procedure {
   final func wait(for new: consuming Dependency, insteadOf settled: Dependency) -> Bool {
     let new = consume new
     var (waits, released) = read { core in
-      guard core.machine.prerequisiteAnswer == .accepted else { return (false, Dependencies()) }
+      guard core.life.prerequisiteAnswer == .accepted else { return (false, Dependencies()) }
       new.arm(for: self)
       core.dependencies.add(new)
       return (true, core.dependencies.forget(settled, isLast: false))
@@ -153,7 +153,7 @@ extension Procedure {
   ///   - list: the list whose worker this is, which will look for more there.
   ///   - record: that of the dependency, if it is one and has a record.
   final func dependencyFinished(
-    onWorkerOf list: ReadyList? = nil, after record: RecordID? = nil
+    onWorkerOf list: ProcedureList? = nil, after record: RecordID? = nil
   ) {
     let aftermath = read { $0.countDependency(of: self, onWorkerOf: list, after: record) }
     aftermath?.carryOut()
@@ -162,12 +162,60 @@ extension Procedure {
   /// Carries out the hand-overs that have waited for the turn, which the caller holds.
   ///
   /// - Parameter list: the list whose worker this is, which will look for more there.
-  final func carryOutHandOvers(onWorkerOf list: ReadyList?) {
+  final func carryOutHandOvers(onWorkerOf list: ProcedureList?) {
     while let next = read({ core in
-      core.machine.isCancelled ? nil : core.requirements?.handOvers.popFirst()
+      core.life.isCancelled ? nil : core.requirements?.handOvers.popFirst()
     }) {
       next.carryOut(for: self)
       dependencyFinished(onWorkerOf: list, after: next.dependency.recordID)
     }
   }
+}
+
+/// A requirement of a procedure for a dependency, besides its finish.
+public enum DependencyRequirement: Sendable {
+  /// Only that it has finished: a dependency says in what order things happen. The default.
+  case any
+  /// That it was not cancelled. It may have failed.
+  case notCancelled
+  /// That it succeeded: neither failed nor cancelled.
+  case success
+  /// That it succeeded, or did not run because one of its conditions was ignored: it had nothing to do.
+  ///
+  /// See `Procedure.ignoredCondition`.
+  case successOrIgnored
+}
+
+extension DependencyRequirement {
+  /// Why the dependent cannot run after a dependency that ended like this; nil if it can.
+  @inline(__always)
+  func objection(to dependency: Procedure) -> (any Error)? {
+    if case .any = self { return nil }
+    return realObjection(to: dependency)
+  }
+
+  private func realObjection(to dependency: Procedure) -> (any Error)? {
+    let shortfall = dependency.shortfall
+    switch self {
+    case .notCancelled where shortfall?.code == .dependencyFailed: return nil
+    case .successOrIgnored where dependency.ignoredCondition != nil: return nil
+    case .any, .notCancelled, .success, .successOrIgnored: return shortfall
+    }
+  }
+}
+
+extension Procedure {
+  /// Why a dependent that requires success cannot run; nil after a success, or before the end.
+  @usableFromInline final var shortfall: ProcedureError? {
+    switch outcome {
+    case .succeeded, nil: nil
+    case .failed(let errors): .dependencyFailed(name, errors.causes, from: origin)
+    case .cancelled(let errors): .dependencyCancelled(name, errors.causes, from: origin)
+    }
+  }
+}
+
+extension Procedure {
+  /// The group that it was a child of when it ended, if it did not succeed.
+  private var origin: GroupReference? { read { $0.ending?.origin } }
 }

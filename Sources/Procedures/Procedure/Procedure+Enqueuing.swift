@@ -15,13 +15,13 @@ extension Procedure {
   /// - Returns: whether the list took it. If not, `end(refusedBy:)` is to be called.
   @discardableResult
   final func enqueue(
-    in list: ReadyList, isHeldBack: Bool = false, as role: MemberRole = .member,
+    in list: ProcedureList, isHeldBack: Bool = false, as role: MemberRole = .member,
     isInBatch: Bool = false
   ) -> Insertion {
     if list.meetsNewcomers { list.meet(self) }
     prepareForQueue()
     let childList = childList
-    var effect = ProcedureStateMachine.Effect.refused
+    var effect = Life.Effect.refused
     var insertion = Insertion.refused
     var groupCancel: TreeCancel?
     var armed = Dependents()
@@ -30,18 +30,18 @@ extension Procedure {
     let aftermath = update { core in
       // A group must not start before its children know where they run.
       var waits = (isHeldBack ? 1 : 0) + (childList == nil ? 0 : 1)
-      if !core.dependencies.isEmpty, core.machine.state == .initialized {
+      if !core.dependencies.isEmpty, core.life.state == .initialized {
         let count: Int
         (armed, count) = core.dependencies.arm(for: self)
         waits += count
       }
-      effect = core.machine.post(.enqueue(waits: waits))
-      guard effect != .refused else { return ReadyList.Aftermath.none }
-      let standing = MemberStanding(
+      effect = core.life.post(.enqueue(waits: waits))
+      guard effect != .refused else { return ProcedureList.Aftermath.none }
+      let standing = Placement(
         urgency: core.urgency, readiness: effect.readiness,
-        attempt: core.machine.attempt, role: role, isInBatch: isInBatch)
+        attempt: core.life.attempt, role: role, isInBatch: isInBatch)
       if list.isRecorded { core.beginRecord(of: self, in: list) }
-      let aftermath: ReadyList.Aftermath
+      let aftermath: ProcedureList.Aftermath
       let request =
         standing.readiness == .start ? core.exclusionRequest(for: self, in: list) : nil
       publish(&core)
@@ -51,13 +51,13 @@ extension Procedure {
         publish(&core)
       }
       // A refused one is no member, but its turns run where they would have.
-      core.setHome(list, of: self, isMember: insertion != .refused)
-      if core.isMember, list.isGroup { _ = core.machine.post(.joinGroup) }
+      core.setList(list, of: self, isMember: insertion != .refused)
+      if core.isMember, list.isGroup { _ = core.life.post(.joinGroup) }
       // Only what is a member reports its causes to the group: what is refused never was inside. Before it can end.
       if core.isMember, let reference = childList?.owner, let around = list.owner {
         isCircle = !reference.join(around)
       }
-      if insertion == .held { _ = core.machine.post(.dependencyAdded) }
+      if insertion == .held { _ = core.life.post(.dependencyAdded) }
       if core.isWatched || list.isRecorded {
         core.noteInsertion(of: self, in: list, insertion)
       }
@@ -103,7 +103,7 @@ extension Procedure {
 
   /// Its group had closed, or its queue: it is cancelled, and finishes.
   @inline(never)
-  final func end(refusedBy list: ReadyList) {
+  final func end(refusedBy list: ProcedureList) {
     let error = list.refusal
     list.context.supervisor.reportRefusal(.additionRefused(name, error))
     cancel(withErrors: [error])
@@ -111,7 +111,7 @@ extension Procedure {
 
   /// It is a group, and its children's list would be below itself.
   @inline(never)
-  private final func stopBecauseOfCircle(in list: ReadyList) -> Never {
+  private final func stopBecauseOfCircle(in list: ProcedureList) -> Never {
     let group = list.group
     let place =
       group === self ? "itself" : "group '\(group?.name ?? "")', which is inside of it"

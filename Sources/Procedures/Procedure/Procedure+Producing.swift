@@ -12,20 +12,20 @@ extension Procedure {
   @discardableResult
   public final func produce<Produced: Procedure>(_ procedure: Produced) throws -> Produced {
     let next: Production.Way = update { core in
-      guard let home = core.home, core.machine.state < .finished else { return .refused }
-      guard core.observers.wantsAdditions else { return .add(home) }
-      core.attachments.with(PendingWork.self) {
-        $0.produced.append(Production(procedure: procedure, target: .home))
+      guard let list = core.list, core.life.state < .finished else { return .refused }
+      guard core.observers.wantsAdditions else { return .add(list) }
+      core.attachments.with(TurnWork.self) {
+        $0.produced.append(Production(procedure: procedure, target: .list))
       }
-      return .requestTurn(core.machine.post(.produced) == .turn ? home : nil)
+      return .requestTurn(core.life.post(.produced) == .turn ? list : nil)
     }
     switch next {
     case .refused:
       throw ProcedureError.notEnqueued(name)
-    case .add(let home):
-      home.add(procedure)
-    case .requestTurn(let home):
-      home?.requestTurn(of: self)
+    case .add(let list):
+      list.add(procedure)
+    case .requestTurn(let list):
+      list?.requestTurn(of: self)
     }
     return procedure
   }
@@ -33,11 +33,35 @@ extension Procedure {
   /// Adds what the will-add observers were called for.
   final func carryOut(_ production: Production) {
     switch production.target {
-    case .home: read { $0.home }?.add(production.procedure)
+    case .list: read { $0.list }?.add(production.procedure)
     case .ownChild:
       production.procedure.dependencyFinished()
       if !production.completes.isEmpty { childList?.complete(production.completes) }
     case .announced: break
     }
   }
+}
+
+/// A procedure that is to be added once the will-add observers have returned.
+struct Production: Sendable {
+  enum Target: Sendable {
+    /// Onto the queue, or into the group, that the producer is in.
+    case list
+    /// Already a child of the producer; it starts when the observers know.
+    case ownChild
+    /// A child that was there when the producer, a group, executed.
+    case announced
+  }
+
+  /// The outcome of a call of `produce`.
+  enum Way: Sendable {
+    case refused
+    case add(ProcedureList)
+    case requestTurn(ProcedureList?)
+  }
+
+  let procedure: Procedure
+  let target: Target
+  /// The children that were added in one call, of which this is the last to be announced.
+  var completes: [Procedure] = []
 }

@@ -3,7 +3,7 @@ internal import ProcedurePrimitives
 extension Procedure {
   /// The clock of the queue that it is on.
   package final var clock: TimerClock {
-    read { $0.home }?.context.clock ?? SchedulingContext.detached.clock
+    read { $0.list }?.context.clock ?? SchedulingContext.detached.clock
   }
 
   /// Calls `target` at `instant`, unless the procedure finishes before.
@@ -12,8 +12,8 @@ extension Procedure {
   ) {
     let key = clock.service.schedule(target, at: instant)
     let isKept = read { core in
-      guard !core.machine.isRetired else { return false }
-      core.attachments.with(OuterLinks.self) { $0.timers.append((clock, key)) }
+      guard !core.life.isRetired else { return false }
+      core.attachments.with(TokensAndTimers.self) { $0.timers.append((clock, key)) }
       return true
     }
     if !isKept { clock.service.cancel(key) }

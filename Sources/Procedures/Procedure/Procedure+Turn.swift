@@ -19,13 +19,14 @@ extension Procedure {
   ///   - kind: whether the worker just took it from the ready list. Otherwise the turn is held for it.
   ///   - worker: the worker that this is.
   final func runTurn(_ kind: JobKind, on worker: Worker) -> TurnEnd {
-    var detail = NextStep.Detail.none
+    var detail = StepDetail.none
     guard var next = beginTurn(kind, on: worker, &detail) else { return .idle() }
     var begun: Begun?
     while true {
-      switch next.step {
+      var isHeard = false
+      switch next {
       case .idle, .waitForPendingEvents, .waitForGroup:
-        if case .movesTo(let home) = detail { home.requestTurn(of: self) }
+        if case .movesTo(let list) = detail { list.requestTurn(of: self) }
         return .idle(begins: begun)
       case .announceChildren:
         announceChildren()
@@ -55,11 +56,7 @@ extension Procedure {
       case .settleChildren:
         settleChildren()
       case .askGroup:
-        if askGroupAtOnce(on: worker) {
-          wasHeard()
-        } else {
-          askGroupLater(on: worker)
-        }
+        isHeard = askGroup(on: worker)
       case .hearChildren:
         hearChildren()
       case .retire:
@@ -69,10 +66,9 @@ extension Procedure {
         leaving.record?.publish(named: derivedName)
         return .retired(waiters: leave(&leaving, on: worker))
       }
-      let isHeard = next.asksGroup && askGroupAtOnce(on: worker)
       next = update { core in
-        if isHeard { _ = core.machine.post(.heardAtOnce) }
-        core.heedTokens(for: self)
+        if isHeard { _ = core.life.post(.heard) }
+        core.markIfTokenIsCancelled(for: self)
         return core.nextStep(on: worker, &detail)
       }
     }
@@ -105,25 +101,25 @@ extension Procedure {
   /// Nil if another holder has the turn and will see to the start.
   @inline(never)
   private func beginTurn(
-    _ kind: JobKind, on worker: Worker, _ detail: inout NextStep.Detail
-  ) -> NextStep? {
+    _ kind: JobKind, on worker: Worker, _ detail: inout StepDetail
+  ) -> Life.Step? {
     var comesTooLate = false
-    let next: NextStep? = update { core in
-      core.heedTokens(for: self)
+    let next: Life.Step? = update { core in
+      core.markIfTokenIsCancelled(for: self)
       switch kind {
       case .turn: break
       case .evaluate(let attempt):
-        if core.machine.post(.evaluate(attempt: attempt)) == .none { return nil }
+        if core.life.post(.evaluate(attempt: attempt)) == .none { return nil }
       case .start(let attempt):
-        comesTooLate = !core.machine.mayStart
-        if core.machine.post(.start(attempt: attempt)) == .none { return nil }
+        comesTooLate = !core.life.mayStart
+        if core.life.post(.start(attempt: attempt)) == .none { return nil }
       }
       // An event that was put aside goes on, unless the turn moves.
-      if !core.attachments.isEmpty, core.homeElsewhere(than: worker) == nil,
+      if !core.attachments.isEmpty, core.listElsewhere(than: worker) == nil,
         let delivery = core.pending?.suspendedDelivery.take()
       {
         detail = .delivery(delivery)
-        return NextStep(.event(delivery.event))
+        return .event(delivery.event)
       }
       return core.nextStep(on: worker, &detail)
     }
@@ -142,5 +138,169 @@ extension Procedure {
     // leaves, and that may be one of them, in its order (Q1).
     leaving.dependents.settleAll(on: worker)
     return leaving.attachments.existing(FinishWaiters.self)?.takeAll()
+  }
+}
+
+/// Work that a procedure has begun in `execute()`, with which the worker goes on after the turn.
+enum Begun: Sendable {
+  /// A task, whose first step it is.
+  case task(ProcedureTask)
+  /// The children of a group, for whom no other worker was asked.
+  case children(ProcedureList)
+}
+
+extension Procedure {
+  /// A group has executed, and this worker can go on with its children, unless more of the turn runs user code, which
+  /// may block: then they get another one.
+  ///
+  /// - Returns: the rest of the turn; nil if it is over.
+  @inline(never)
+  final func stepAfterBeginning(
+    _ children: ProcedureList, on worker: Worker, _ detail: inout StepDetail
+  ) -> Life.Step? {
+    var next = update { $0.nextStep(on: worker, &detail) }
+    if next == .settleChildren {
+      settleChildren()
+      next = update { $0.nextStep(on: worker, &detail) }
+    }
+    if next == .idle, case .none = detail { return nil }
+    Worker.submit(for: children, on: children.contextNow)
+    return next
+  }
+}
+
+/// What a step needs, beside itself. Small, since several are made in each life.
+enum StepDetail: Sendable {
+  case none
+  /// Where the turn goes on: it is still held.
+  case movesTo(ProcedureList)
+  /// The observers that receive the event.
+  case delivery(ObserverDelivery)
+  /// At the last step.
+  case end(Leaving)
+
+  /// Whether observers receive the event.
+  var isObserved: Bool {
+    @inline(__always) get { if case .delivery = self { true } else { false } }
+  }
+
+  /// Whether the event was put aside, after its override had been called.
+  var wasPutAside: Bool {
+    @inline(__always) get {
+      if case .delivery(let delivery) = self { delivery.wasPutAside } else { false }
+    }
+  }
+}
+
+extension ProcedureCore {
+  /// Advances the machine, and gathers what the step needs, all in one critical section.
+  @inline(__always)
+  mutating func nextStep(
+    on worker: Worker, _ detail: inout StepDetail
+  ) -> Life.Step {
+    if worker.context.isDetached, let list = listElsewhere(than: worker) {
+      detail = .movesTo(list)
+      return .idle
+    }
+    if isObserved { noteObserversReturned() }
+    let step = life.next(wants: observers.wants)
+    switch step {
+    case .event(let event):
+      if !observers.isEmpty {
+        prepareDelivery(of: event, &detail)
+        if isWatched, detail.isObserved { noteObservers(of: event) }
+      }
+    case .retire:
+      leave(&detail)
+    case .idle, .waitForPendingEvents, .waitForGroup, .handOver, .evaluateConditions,
+      .announceChildren, .execute, .settleChildren, .askGroup, .hearChildren:
+      break
+    }
+    return step
+  }
+
+  /// The list that its turn moves to, if this worker serves no queue, and it has become a member
+  /// of a list since, or its list is on a queue now.
+  mutating func listElsewhere(than worker: Worker) -> ProcedureList? {
+    guard worker.context.isDetached, let list, list !== worker.list || list.isOnQueue
+    else { return nil }
+    return list
+  }
+}
+
+/// All that a procedure gives up at its last step.
+struct Leaving: Sendable {
+  let attachments: Attachments
+  var dependencies: Dependencies
+  var dependents: Dependents
+  /// Its record, if it is recorded.
+  let record: ProcedureRecord?
+
+  var isEmpty: Bool {
+    attachments.isEmpty && dependencies.isEmpty && dependents.isEmpty && record == nil
+  }
+}
+
+extension ProcedureCore {
+  /// The last step: takes out the references to release.
+  @inline(__always)
+  mutating func leave(_ detail: inout StepDetail) {
+    if !attachments.isEmpty || !dependencies.isEmpty || !dependents.isEmpty || life.isFailed
+      || life.isCancelled
+    {
+      return leaveMuch(&detail)
+    }
+    leaveList()
+  }
+
+  @inline(never)
+  private mutating func leaveMuch(_ detail: inout StepDetail) {
+    // A procedure that asks why it did not succeed learns its group: that reports the cause.
+    let origin = isMember && (life.isCancelled || life.isFailed) ? groupReference : nil
+    let record = endRecord()
+    leaveList()
+    // Whoever has others wait for it knows of it.
+    if !dependents.isEmpty { noteHearer() }
+    let leaving = Leaving(
+      attachments: attachments.takeLeaving(),
+      dependencies: exchange(&dependencies, with: Dependencies()),
+      dependents: exchange(&dependents, with: Dependents()), record: record)
+    if !leaving.isEmpty { detail = .end(leaving) }
+    if let origin { attachments.with(EndDetails.self) { $0.origin = origin } }
+  }
+}
+
+/// A child asks its group, before it finishes, which of its errors the group takes over.
+extension Procedure {
+  /// - Returns: whether the group has decided. If not, it posts `.heard` when it has.
+  private func askGroup(on worker: Worker) -> Bool {
+    let isHeard = worker.list.withGroup(on: worker.context) { group in
+      // 1. On this worker, usually.
+      if group.hearAtOnce(self, on: worker.context) { return true }
+      // 2. In the group's next turn.
+      group.note { core in
+        core.attachments.with(TurnWork.self) { $0.unheard.append(self) }
+        return core.life.post(.childAsks)
+      }
+      return false
+    }
+    return isHeard ?? true
+  }
+}
+
+extension ProcedureCore {
+  /// Whether the turns of this group run on the context of a child that asks. Children run on that of their group,
+  /// once it is the context of a queue.
+  @inline(__always)
+  func runsTurns(on context: SchedulingContext) -> Bool {
+    !context.isDetached || (list ?? .detached).context === context
+  }
+
+  /// The next child that has asked; nil also if a cancel is to be delivered first: then they are heard after that.
+  mutating func takeUnheardChild() -> Procedure? {
+    guard let pending, !pending.unheard.isEmpty else { return nil }
+    guard life.cancel.isDue else { return pending.unheard.popFirst() }
+    _ = life.post(.childAsks)
+    return nil
   }
 }

@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import ProcedurePrimitives
 
 extension Procedure {
@@ -15,7 +16,7 @@ extension Procedure {
   /// Notifies a waiter when it has finished. False if it has, and the waiter is not notified.
   final func addFinishWaiter(_ waiter: FinishWaiter) -> Bool {
     read { core in
-      guard !core.machine.isRetired else { return false }
+      guard !core.life.isRetired else { return false }
       core.attachments.with(FinishWaiters.self) { $0.append(waiter) }
       return true
     }
@@ -26,7 +27,7 @@ extension Procedure {
     MissingReport.schedule(for: self)
     _ = await FinishWaiter.wait { task in
       read { core in
-        if core.machine.isRetired { return true }
+        if core.life.isRetired { return true }
         if Task.isCancelled { return false }
         core.attachments.with(FinishWaiters.self) { $0.append(task) }
         return nil
@@ -34,5 +35,110 @@ extension Procedure {
     } leaving: { place in
       read { $0.waiters?.remove(at: place) }
     }
+  }
+}
+
+extension Procedure {
+  /// Blocks the calling thread until the procedure has finished and its didFinish observers have
+  /// returned.
+  ///
+  /// Must not be called from what the procedure waits for, nor on the main thread if something of it
+  /// needs the main actor: it would wait for ever, which is reported after a second. In `async` code await `waitUntilFinished()`, which
+  /// blocks nothing.
+  ///
+  /// - Returns: how it ended.
+  @available(*, noasync, message: "await waitUntilFinished() instead")
+  @discardableResult
+  public final func blockUntilFinished() -> ProcedureOutcome {
+    MissingReport.schedule(for: self)
+    let semaphore = DispatchSemaphore(value: 0)
+    if addFinishWaiter(.thread(semaphore)) {
+      semaphore.wait(
+        in: "blockUntilFinished()", instead: "await waitUntilFinished()", for: [self])
+    }
+    guard let outcome else {
+      preconditionFailure("Internal inconsistency: a wait for '\(name)' ended before its finish")
+    }
+    return outcome
+  }
+}
+
+/// Waits for a procedure to finish, or for a list to have no members.
+enum FinishWaiter: Sendable {
+  case task(CheckedContinuation<Bool, Never>)
+  case thread(DispatchSemaphore)
+  case barrier(QueueBarriers.Ticket)
+
+  /// - Parameter isOver: false for a task that was cancelled before.
+  func resume(isOver: Bool = true) {
+    switch self {
+    case .task(let continuation): continuation.resume(returning: isOver)
+    case .thread(let semaphore): semaphore.signal()
+    case .barrier(let ticket): ticket.finished()
+    }
+  }
+
+  /// Returns when the task that calls is resumed, or cancelled.
+  ///
+  /// - Parameters:
+  ///   - enter: adds the task to the waiters, unless it returns the answer.
+  ///   - leave: takes it out of the waiters; nil if it is not among them.
+  /// - Returns: false if the task was cancelled before.
+  static func wait(
+    entering enter: (WaitingTask) -> Bool?,
+    leaving leave: @Sendable (WaitingTask.Place) -> FinishWaiter?
+  ) async -> Bool {
+    let place = WaitingTask.Place()
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let task = WaitingTask(continuation: continuation, place: place)
+        if let answer = enter(task) { continuation.resume(returning: answer) }
+      }
+    } onCancel: {
+      leave(place)?.resume(isOver: false)
+    }
+  }
+}
+
+/// A task that is to wait.
+struct WaitingTask {
+  /// Its place among the waiters. Guarded by their lock.
+  final class Place: @unchecked Sendable {
+    @safe @exclusivity(unchecked) fileprivate var key: SlabKey?
+  }
+
+  fileprivate let continuation: CheckedContinuation<Bool, Never>
+  let place: Place
+}
+
+/// Those that wait for the same, in order: joining and leaving is O(1).
+final class FinishWaiters: Attachment, @unchecked Sendable {
+  @safe @exclusivity(unchecked) private var waiters = Slab<FinishWaiter>()
+  @safe @exclusivity(unchecked) private var order = SlabList()
+
+  func append(_ waiter: FinishWaiter) { _ = waiters.append(waiter, to: &order) }
+
+  func append(_ task: WaitingTask) {
+    task.place.key = waiters.append(.task(task.continuation), to: &order)
+  }
+
+  /// Takes out a task that waits no more; nil if it is not here.
+  func remove(at place: WaitingTask.Place) -> FinishWaiter? {
+    place.key.flatMap { waiters.remove($0, from: &order) }
+  }
+
+  var isEmpty: Bool { order.isEmpty }
+  var count: Int { waiters.count }
+  var all: [FinishWaiter] { waiters.elements(of: order) }
+
+  /// Takes the first out, to be resumed without the lock.
+  func takeFirst() -> FinishWaiter? { waiters.popFirst(from: &order) }
+
+  /// Takes all out, to be resumed without the lock. A place that one of them had is never another's.
+  func takeAll() -> [FinishWaiter] {
+    var all: [FinishWaiter] = []
+    all.reserveCapacity(count)
+    while let waiter = takeFirst() { all.append(waiter) }
+    return all
   }
 }

@@ -75,7 +75,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   class var isGroup: Bool { false }
 
   /// The children, if this is a group.
-  var childList: ReadyList? { nil }
+  var childList: ProcedureList? { nil }
 
   // Hooks of ready-made procedures besides the overrides, so that no override has to call super.
 
@@ -91,10 +91,10 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// A group takes another child.
   func takeIn(_ child: Procedure) { stopAsNoGroup() }
 
-  /// A group hears of children that are about to finish.
+  /// A group decides about the errors of children that have asked.
   func hearChildren() {}
 
-  /// A group hears of one of them on the child's own worker, if it can. False if it cannot now.
+  /// A group decides about those of a child on that one's own worker. False if its turn is held, or runs elsewhere.
   func hearAtOnce(_ child: Procedure, on context: SchedulingContext) -> Bool { stopAsNoGroup() }
 
   /// The last child of a group has finished. True if the group's turn is now held for the caller.
@@ -212,10 +212,10 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// How it ended; nil until it is finished.
   public final var outcome: ProcedureOutcome? {
     read { core in
-      guard core.machine.state == .finished else { return nil }
+      guard core.life.state == .finished else { return nil }
       core.noteHearer()
       let errors = core.errors
-      if core.machine.isCancelled { return .cancelled(errors) }
+      if core.life.isCancelled { return .cancelled(errors) }
       return errors.isEmpty ? .succeeded : .failed(errors)
     }
   }
@@ -276,32 +276,30 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   final func update<Result>(_ body: (inout ProcedureCore) -> Result) -> Result {
     _ = status.acquire()
     let result = body(&core)
-    status.release(publishing: core.machine.status.byte)
+    status.release(publishing: core.life.status.byte)
     return result
   }
 
   /// Makes what may be read without the lock known. Called under it.
   @inline(__always)
   final func publish(_ core: inout ProcedureCore) {
-    status.publish(core.machine.status.byte)
+    status.publish(core.life.status.byte)
   }
 
   /// Has an event happen, and the turn run if that is for the caller to do.
-  final func post(_ event: ProcedureStateMachine.Event) { note { $0.machine.post(event) } }
+  final func post(_ event: Life.Event) { note { $0.life.post(event) } }
 
   /// The same for an event that comes with more than the machine keeps.
-  final func note(_ event: (inout ProcedureCore) -> ProcedureStateMachine.Effect) {
-    let list: ReadyList? = update { core in
-      event(&core) == .turn ? core.home ?? .detached : nil
+  final func note(_ event: (inout ProcedureCore) -> Life.Effect) {
+    let list: ProcedureList? = update { core in
+      event(&core) == .turn ? core.list ?? .detached : nil
     }
     list?.requestTurn(of: self)
   }
 
   /// The list whose workers run its turns.
-  final var listForTurns: ReadyList { read { $0.home } ?? .detached }
+  final var listForTurns: ProcedureList { read { $0.list } ?? .detached }
 }
-
-extension Procedure: Schedulable {}
 
 /// What `Procedure` and every subclass of it is: lets extensions speak of the subclass as `Self`.
 public protocol ProcedureProtocol: Procedure {}

@@ -17,16 +17,16 @@ internal import ProcedurePrimitives
     static let isObserved = Flags(rawValue: 32)
   }
 
-  private var life: ProcedureStateMachine
+  private var storedLife: Life
   private var flags: Flags = []
   /// The list whose workers run its turns, from enqueued until retired.
   ///
   /// A member does not count its reference: many threads would do that at once. The list lives as long
   /// as it has members.
-  var home: ReadyList? { unsafe storedHome?.takeUnretainedValue() }
+  var list: ProcedureList? { unsafe storedList?.takeUnretainedValue() }
   /// The group in whose list it is, if any.
-  var homeOwner: GroupReference? { unsafe storedHome?._withUnsafeGuaranteedRef { $0.owner } }
-  private var storedHome: Unmanaged<ReadyList>?
+  var groupReference: GroupReference? { unsafe storedList?._withUnsafeGuaranteedRef { $0.owner } }
+  private var storedList: Unmanaged<ProcedureList>?
   var attachments = Attachments()
   /// Its dependencies.
   var dependencies = Dependencies()
@@ -36,44 +36,44 @@ internal import ProcedurePrimitives
   var urgency = Urgency()
 
   init(isGroup: Bool) {
-    life = ProcedureStateMachine(isGroup: isGroup)
+    storedLife = Life(isGroup: isGroup)
   }
 
-  /// Whether it is a member of `home`: not if its group refused it.
+  /// Whether it is a member of `list`: not if its group refused it.
   private(set) var isMember: Bool {
     @inline(__always) get { flags.contains(.isMember) }
     set { if newValue { flags.insert(.isMember) } else { flags.remove(.isMember) } }
   }
 
-  /// Whether an attachment is called after each change of the machine. One load.
+  /// Whether an attachment is called after each change of the life. One load.
   var isWatched: Bool {
     @inline(__always) get { flags.contains(.isWatched) }
   }
 
   /// The life of the procedure. Every event and every step goes through here, so a watcher misses none.
-  var machine: ProcedureStateMachine {
-    @inline(__always) _read { yield life }
+  var life: Life {
+    @inline(__always) _read { yield storedLife }
     @inline(__always) _modify {
       let before = isWatched ? watchedLife : RecordedLife()
-      yield &life
+      yield &storedLife
       if isWatched { notifyWatcher(after: before) }
     }
   }
 
   /// As watchers see it.
-  var watchedLife: RecordedLife { @inline(never) get { life.recordedLife } }
+  var watchedLife: RecordedLife { @inline(never) get { storedLife.recordedLife } }
 
   /// Not before it is a member of a list, nor when it has left.
   @inline(never)
   mutating func notifyWatcher(after before: RecordedLife) {
-    let now = life.recordedLife
-    guard now.isNews(after: before), let home = unsafe storedHome else { return }
+    let now = storedLife.recordedLife
+    guard now.isNews(after: before), let list = unsafe storedList else { return }
     let missesDependency = before.stage == .dependencies && self.missesDependency
     func notify() {
       attachments.forEach { $0.lifeDidChange(to: now, missesDependency: missesDependency) }
     }
     if before.stage.isInList || now.stage.isInList {
-      unsafe home._withUnsafeGuaranteedRef { $0.holdingLockOnly { notify() } }
+      unsafe list._withUnsafeGuaranteedRef { $0.holdingLockOnly { notify() } }
     } else {
       notify()
     }
@@ -109,15 +109,15 @@ internal import ProcedurePrimitives
   mutating func noteMadeVoid() { flags.insert(.hasMadeVoid) }
 
   /// - Parameter isMember: false if the list refused it, and does not keep it.
-  mutating func setHome(_ list: ReadyList, of procedure: Procedure, isMember: Bool) {
-    unsafe storedHome = .passUnretained(list)
+  mutating func setList(_ list: ProcedureList, of procedure: Procedure, isMember: Bool) {
+    unsafe storedList = .passUnretained(list)
     self.isMember = isMember
     guard !isMember else { return }
     attachments.with(Refusal.self) { ($0.list, $0.procedure) = (list, procedure) }
   }
 
   @inline(__always)
-  mutating func leaveHome() { unsafe storedHome = nil }
+  mutating func leaveList() { unsafe storedList = nil }
 
   // `mutating`, or always inlined, where nothing changes: otherwise the whole core is copied for the
   // call, and each reference in it counted.
@@ -129,50 +129,51 @@ internal import ProcedurePrimitives
 
   /// The procedure has come further than it was in its list.
   ///
-  /// - Parameter list: the list whose worker this is, which will look for more there.
+  /// - Parameter workerList: the list whose worker this is, which will look for more there.
   @inline(__always)
   mutating func advance(
-    _ procedure: Procedure, after effect: ProcedureStateMachine.Effect,
-    onWorkerOf list: ReadyList? = nil
-  ) -> ReadyList.Aftermath? {
-    guard case .ready(let readiness) = effect, let home = unsafe storedHome else { return nil }
-    return unsafe home._withUnsafeGuaranteedRef { home in
-      home.advance(
-        procedure, to: readiness, in: machine.attempt,
-        asking: readiness == .start ? exclusionRequest(for: procedure, in: home) : nil,
-        asks: home !== list)
+    _ procedure: Procedure, after effect: Life.Effect,
+    onWorkerOf workerList: ProcedureList? = nil
+  ) -> ProcedureList.Aftermath? {
+    guard case .ready(let readiness) = effect, let list = unsafe storedList else { return nil }
+    return unsafe list._withUnsafeGuaranteedRef { list in
+      list.advance(
+        procedure, to: readiness, in: life.attempt,
+        asking: readiness == .start ? exclusionRequest(for: procedure, in: list) : nil,
+        asks: list !== workerList)
     }
   }
 
   /// A dependency is done, or was removed: the procedure goes on if it was the last.
   mutating func countDependency(
-    of procedure: Procedure, onWorkerOf list: ReadyList?, after dependency: RecordID?
-  ) -> ReadyList.Aftermath? {
-    guard !machine.isRetired else { return nil }
+    of procedure: Procedure, onWorkerOf workerList: ProcedureList?, after dependency: RecordID?
+  ) -> ProcedureList.Aftermath? {
+    guard !life.isRetired else { return nil }
     if isWatched, let dependency { noteDependency(dependency) }
-    let effect = machine.post(.dependencyDone)
-    if effect == .none, machine.mayStart, let home = unsafe storedHome {
-      return unsafe home._withUnsafeGuaranteedRef { $0.aftermathOfWaitingOn() }
+    let effect = life.post(.dependencyDone)
+    if effect == .none, life.mayStart, let list = unsafe storedList {
+      return unsafe list._withUnsafeGuaranteedRef { $0.aftermathOfWaitingOn() }
     }
-    return advance(procedure, after: effect, onWorkerOf: list)
+    return advance(procedure, after: effect, onWorkerOf: workerList)
   }
 
   /// Whether its turns run on such a worker.
   mutating func runs(on worker: Worker) -> Bool {
-    guard let home else { return false }
-    return home === worker.list || home.context === worker.context
+    guard let list else { return false }
+    return list === worker.list || list.context === worker.context
   }
 
   /// The request that it makes with its slot, once nothing else is missing; nil for most.
   @inline(__always)
-  mutating func exclusionRequest(for procedure: Procedure, in list: ReadyList) -> ExclusionRequest?
+  mutating func exclusionRequest(for procedure: Procedure, in list: ProcedureList)
+    -> ExclusionRequest?
   {
     attachments.isEmpty ? nil : makeExclusionRequest(for: procedure, in: list)
   }
 
   @inline(never)
   private mutating func makeExclusionRequest(
-    for procedure: Procedure, in list: ReadyList
+    for procedure: Procedure, in list: ProcedureList
   ) -> ExclusionRequest? {
     let request = requirements?.exclusion?.makeRequest(
       for: procedure, in: list, priority: urgency.priority)

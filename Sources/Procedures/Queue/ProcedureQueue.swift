@@ -22,7 +22,7 @@ internal import ProcedurePrimitives
 /// a few Dispatch blocks: a worker takes one after another, and asks for another worker before it
 /// leaves others waiting.
 public final class ProcedureQueue: Sendable {
-  let list: ReadyList
+  let list: ProcedureList
   private let delegateReference: QueueDelegateReference
   private let diagnostics: QueueDiagnostics
 
@@ -99,7 +99,7 @@ public final class ProcedureQueue: Sendable {
     delegateReference = QueueDelegateReference()
     diagnostics = QueueDiagnostics(scheduler: scheduler, clock: clock)
     let context = SchedulingContext(scheduler: scheduler, clock: clock, supervisor: diagnostics)
-    list = ReadyList(context: context, delegate: delegateReference)
+    list = ProcedureList(context: context, delegate: delegateReference)
     if let name { self.name = name }
     self.maxConcurrentProcedureCount = maxConcurrentProcedureCount
   }

@@ -18,27 +18,27 @@ class HandOver: Dependency, @unchecked Sendable {
   override func letGo(_ dependent: Procedure, on worker: Worker?) {
     enum Moment: Sendable {
       case now
-      case later(turnOn: ReadyList?)
+      case later(turnOn: ProcedureList?)
     }
     let moment: Moment = dependent.update { core in
       // 1. A cancelled one waits for nothing, and is handed nothing.
-      guard !core.machine.isCancelled else { return .later(turnOn: nil) }
+      guard !core.life.isCancelled else { return .later(turnOn: nil) }
       // 2. A turn of one step, on this worker.
-      if let worker, core.runs(on: worker), core.machine.post(.takeTurn) == .turn { return .now }
+      if let worker, core.runs(on: worker), core.life.post(.takeTurn) == .turn { return .now }
       // 3. A step of its next turn.
       core.attachments.with(StartRequirements.self) { $0.handOvers.append(self) }
-      let takesTurn = core.machine.post(.handOver) == .turn
-      return .later(turnOn: takesTurn ? core.home ?? .detached : nil)
+      let takesTurn = core.life.post(.handOver) == .turn
+      return .later(turnOn: takesTurn ? core.list ?? .detached : nil)
     }
     switch moment {
     case .now:
       carryOut(for: dependent)
       let record = dependency.recordID
-      let (aftermath, list): (ReadyList.Aftermath?, ReadyList?) = dependent.update { core in
+      let (aftermath, list): (ProcedureList.Aftermath?, ProcedureList?) = dependent.update { core in
         let aftermath = core.countDependency(
           of: dependent, onWorkerOf: worker?.list, after: record)
-        let goesOn = core.machine.post(.giveBackTurn) == .turn
-        return (aftermath, goesOn ? core.home ?? .detached : nil)
+        let goesOn = core.life.post(.giveBackTurn) == .turn
+        return (aftermath, goesOn ? core.list ?? .detached : nil)
       }
       aftermath?.carryOut()
       list?.requestTurn(of: dependent)
@@ -89,7 +89,7 @@ private final class OutputHandOver: HandOver, @unchecked Sendable {
     guard input.isValue else { return false }
     let record = dependency.recordID
     let (taken, aftermath) = dependent.read {
-      core -> (Dependencies?, ReadyList.Aftermath?) in
+      core -> (Dependencies?, ProcedureList.Aftermath?) in
       guard let released = core.takeInput(&input, of: self) else { return (nil, nil) }
       return (
         released, core.countDependency(of: dependent, onWorkerOf: worker?.list, after: record)
@@ -151,7 +151,7 @@ extension ProcedureCore {
   fileprivate mutating func takeInput(
     _ input: inout StoredValue, of handOver: OutputHandOver
   ) -> Dependencies? {
-    guard machine.mayStillTake, requirements?.handOvers.first == nil else { return nil }
+    guard life.mayStillTake, requirements?.handOvers.first == nil else { return nil }
     attachments.with(Values.self) { swap(&$0.input, &input) }
     return forget(handOver)
   }
@@ -159,7 +159,7 @@ extension ProcedureCore {
   /// - Returns: what is to be released without the lock.
   fileprivate mutating func forget(_ handOver: HandOver) -> Dependencies {
     // A procedure that was cancelled may have left others behind.
-    let isLast = machine.state > .pending || machine.isLastDependency
+    let isLast = life.state > .pending || life.isLastDependency
     return dependencies.forget(handOver, isLast: isLast)
   }
 }

@@ -8,7 +8,9 @@ import Testing
 @Suite struct CancellationMachineTableTests {
   @Test("K1, K6: each event does in each phase what the table says")
   func table() throws {
-    let table = try MachineTable(at: "Sources/Cancellation/State/CancellationStateMachine.swift")
+    let table = try MachineTable(
+      of: "CancellationStateMachine",
+      at: "Sources/Cancellation/State/CancellationStateMachine.swift")
     #expect(table.rows.map(\.event) == MachineEvent.allCases.map(\.rawValue))
     for row in table.rows {
       let event = try #require(MachineEvent(rawValue: row.event))

@@ -10,8 +10,8 @@ import Testing
     #expect(value, sourceLocation: location)
   }
 
-  private func pending(withCondition: Bool) -> ProcedureStateMachine {
-    var machine = ProcedureStateMachine()
+  private func pending(withCondition: Bool) -> Life {
+    var machine = Life()
     if withCondition { expect(!machine.adds()) }
     #expect(machine.post(.enqueue(waits: 0)) == .ready(withCondition ? .evaluate : .start))
     return machine
@@ -64,7 +64,7 @@ import Testing
 }
 
 // Mutating calls cannot stand inside the macro.
-extension ProcedureStateMachine {
+extension Life {
   fileprivate mutating func adds() -> Bool { post(.conditionAdded) == .wait }
   fileprivate mutating func dependencyIsAdded() -> Bool { post(.dependencyAdded) == .wait }
   fileprivate mutating func brings(_ count: Int) -> Bool { post(.conditionBrings(count)) == .wait }

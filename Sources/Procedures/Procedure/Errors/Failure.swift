@@ -22,11 +22,11 @@ extension ProcedureCore {
     failure.map { Array($0.errors.prefix($0.cancelErrorCount)) } ?? []
   }
 
-  private var failure: Failure? { machine.isFailed ? attachments.existing() : nil }
+  private var failure: Failure? { life.isFailed ? attachments.existing() : nil }
 
   /// First part of a cancel: has the flag set, and keeps the errors if this is the cancel that counts.
-  mutating func noteMark(withErrors errors: [any Error]) -> ProcedureStateMachine.Effect {
-    let effect = machine.post(.mark(hasErrors: !errors.isEmpty))
+  mutating func noteMark(withErrors errors: [any Error]) -> Life.Effect {
+    let effect = life.post(.mark(hasErrors: !errors.isEmpty))
     if effect == .none, !errors.isEmpty {
       attachments.with(Failure.self) { ($0.errors, $0.cancelErrorCount) = (errors, errors.count) }
     }
@@ -37,9 +37,9 @@ extension ProcedureCore {
   @inline(__always)
   mutating func noteFinish(
     withErrors errors: [any Error], isByItself: Bool = false
-  ) -> ProcedureStateMachine.Effect {
+  ) -> Life.Effect {
     let hasErrors = !errors.isEmpty
-    let effect = machine.post(.finish(hasErrors: hasErrors, isByItself: isByItself))
+    let effect = life.post(.finish(hasErrors: hasErrors, isByItself: isByItself))
     if hasErrors, effect.isAccepted { keep(errors) }
     return effect
   }
@@ -47,9 +47,9 @@ extension ProcedureCore {
   /// The end of a group's children, with the errors that it takes over.
   mutating func noteChildrenFinished(
     withErrors errors: [any Error]
-  ) -> ProcedureStateMachine.Effect {
+  ) -> Life.Effect {
     if !errors.isEmpty { keep(errors) }
-    return machine.post(.childrenFinished(hasErrors: !errors.isEmpty))
+    return life.post(.childrenFinished(hasErrors: !errors.isEmpty))
   }
 
   @inline(never)

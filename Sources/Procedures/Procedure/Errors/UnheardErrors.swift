@@ -28,10 +28,10 @@ extension Procedure {
 
   /// Its closure has thrown. Called before it finishes.
   final func expectHearer() {
-    guard read({ $0.isFromClosure && !$0.machine.isCancelled }) else { return }
+    guard read({ $0.isFromClosure && !$0.life.isCancelled }) else { return }
     let name = name
     read { core in
-      let supervisor = core.home?.context.supervisor.reference
+      let supervisor = core.list?.context.supervisor.reference
       core.attachments.with(Failure.self) {
         $0.unheard = UnheardErrors(name, reportedTo: supervisor)
       }

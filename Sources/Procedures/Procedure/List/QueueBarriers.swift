@@ -77,7 +77,7 @@ final class QueueBarriers: Sendable {
   private let state = Locked(State())
 
   /// There will be a barrier: from here on `list` holds back what is added, until it has a ticket.
-  func begin(in list: ReadyList) {
+  func begin(in list: ProcedureList) {
     let members: [Procedure] = state.withLock { state in
       guard !state.isUsed else { return [] }
       state.isUsed = true
@@ -149,7 +149,7 @@ final class QueueBarriers: Sendable {
   ///   - list: that of the queue.
   ///   - seen: takes the references to release after the locks.
   func awaited(
-    with ticket: Ticket, in list: ReadyList, seeing seen: inout [Procedure]
+    with ticket: Ticket, in list: ProcedureList, seeing seen: inout [Procedure]
   ) -> [Procedure] {
     state.withLock { state in
       guard let stretch = ticket.stretch, !stretch.isOpen else { return [] }

@@ -9,12 +9,12 @@ internal import ProcedurePrimitives
 /// thousands.
 struct Worker {
   /// Whose members it runs.
-  let list: ReadyList
+  let list: ProcedureList
   /// What it was submitted on, and runs nothing of another one.
   let context: SchedulingContext
 
   /// Asks for a worker that looks for something to do.
-  static func submit(for list: ReadyList, on context: SchedulingContext) {
+  static func submit(for list: ProcedureList, on context: SchedulingContext) {
     if list.fixedContext === context {
       // The closure captures the list alone, so it needs no memory of its own.
       context.scheduler.submit(quality: nil) { begin(for: list) }
@@ -24,7 +24,7 @@ struct Worker {
     if context.mayLackWorkers { context.supervisor.noteWait(in: list) }
   }
 
-  private static func begin(for list: ReadyList) {
+  private static func begin(for list: ProcedureList) {
     list.withFixedContext { Worker(list: list, context: $0).begin() }
   }
 
@@ -33,7 +33,7 @@ struct Worker {
   }
 
   /// A procedure with a quality of its own gets a worker of that quality.
-  private func handOver(_ job: Job<Procedure>, to quality: DispatchQoS.QoSClass) {
+  private func handOver(_ job: Job, to quality: DispatchQoS.QoSClass) {
     context.scheduler.submit(quality: quality) {
       run(job, for: WorkerStretch(procedures: 1), isHandedOver: true)
     }
@@ -41,7 +41,7 @@ struct Worker {
 
   /// Runs `first` and then whatever else there is, on this thread.
   func run(
-    _ first: Job<Procedure>, for stretch: WorkerStretch, isHandedOver: Bool = false
+    _ first: Job, for stretch: WorkerStretch, isHandedOver: Bool = false
   ) {
     var stretch = stretch
     var following = drain(from: first, &stretch, isHandedOver: isHandedOver)
@@ -52,10 +52,10 @@ struct Worker {
   ///
   /// - Returns: where the worker goes on.
   func drain(
-    from first: Job<Procedure>, _ stretch: inout WorkerStretch,
+    from first: Job, _ stretch: inout WorkerStretch,
     isHandedOver: Bool = false
   ) -> Continuation? {
-    var next: Job<Procedure>? = first
+    var next: Job? = first
     var isHandedOver = isHandedOver
     while let job = next {
       if let quality = job.quality, !isHandedOver {
@@ -101,7 +101,7 @@ struct Worker {
   /// the procedure finishes, if that step was all of it.
   @inline(never)
   private func begin(
-    _ task: ProcedureTask, of member: Member<Procedure>, _ stretch: inout WorkerStretch
+    _ task: ProcedureTask, of member: Member, _ stretch: inout WorkerStretch
   ) -> TurnEnd {
     stretch.advance()
     if stretch.isOver {
@@ -110,5 +110,43 @@ struct Worker {
       return member.with { $0.runTurn(.turn, on: self) }
     }
     return .idle()
+  }
+}
+
+extension Worker {
+  /// Goes on with a turn that is held for the caller, and then with whatever else there is.
+  func goOn(withTurnOf procedure: Procedure) {
+    var stretch = context.stretch
+    stretch.advance()
+    guard list.context === context, !stretch.isOver else { return list.requestTurn(of: procedure) }
+    run(.turn(of: procedure), for: stretch)
+  }
+
+  /// A worker's continuation in another list.
+  enum Continuation {
+    /// The turn of a group whose last child this was: it is held for the worker.
+    case turn(of: Procedure)
+    /// The children of a group that has begun, who wait for it.
+    case children(ProcedureList)
+  }
+
+  /// Runs that, and then whatever else there is in that list, unless the stretch is over.
+  func goOn(with next: Continuation, _ stretch: inout WorkerStretch) -> Continuation? {
+    switch next {
+    case .turn(let group):
+      let list = group.listForTurns
+      if list.context === context, !stretch.isOver {
+        return Worker(list: list, context: context).drain(from: .turn(of: group), &stretch)
+      }
+      list.requestTurn(of: group)
+    case .children(let list):
+      let listContext = list.contextNow
+      if listContext !== context || stretch.isOver {
+        Self.submit(for: list, on: listContext)
+      } else if let first = list.takeFirst(on: context) {
+        return Worker(list: list, context: context).drain(from: first, &stretch)
+      }
+    }
+    return nil
   }
 }

@@ -93,7 +93,7 @@ struct ObserverDelivery: Sendable {
     let call = awaitedCall
     // Before the call: another thread may continue the turn as soon as that has returned.
     procedure.read { core in
-      core.attachments.with(PendingWork.self) { $0.suspendedDelivery = self }
+      core.attachments.with(TurnWork.self) { $0.suspendedDelivery = self }
       core.noteObserverAwaited(at: call.entry.place)
     }
     call.entry.place.perform {
@@ -120,16 +120,16 @@ extension ProcedureCore {
   ///
   /// Not inlined: most procedures have no observers.
   @inline(never)
-  mutating func prepareDelivery(of event: ProcedureEvents, _ detail: inout NextStep.Detail) {
+  mutating func prepareDelivery(of event: ProcedureEvents, _ detail: inout StepDetail) {
     switch event {
     case .didAttach:
       // 1. Observers that were added: they may have missed a cancel, and the finish.
       var events = ProcedureEvents.didAttach
-      if machine.cancel == .delivered { events.insert(.didCancel) }
-      if machine.state == .finished { events.insert(.didFinish) }
-      let new = machine.state == .finished ? observers.takeAll() : observers.unattached
+      if life.cancel == .delivered { events.insert(.didCancel) }
+      if life.state == .finished { events.insert(.didFinish) }
+      let new = life.state == .finished ? observers.takeAll() : observers.unattached
       detail = .delivery(ObserverDelivery(event, delivering: events, to: new))
-    case .didCancel where machine.takeNewObservers():
+    case .didCancel where life.takeNewObservers():
       // 2. The override goes before everything else, so that new observers are attached here.
       detail = .delivery(
         ObserverDelivery(event, delivering: [.didAttach, .didCancel], to: observers.entries))
@@ -139,7 +139,7 @@ extension ProcedureCore {
     case .willAdd:
       // 4. One of those to add. The rest come in steps of their own.
       guard let pending, let production = pending.produced.popFirst() else { return }
-      if !pending.produced.isEmpty { _ = machine.post(.produced) }
+      if !pending.produced.isEmpty { _ = life.post(.produced) }
       detail = .delivery(
         ObserverDelivery(
           event, delivering: event, to: observers.entries, of: production))
@@ -158,7 +158,7 @@ extension Procedure {
   /// - Returns: false if the turn waits for an observer that is called elsewhere.
   @inline(never)
   final func deliver(
-    _ event: ProcedureEvents, _ detail: inout NextStep.Detail, on list: ReadyList
+    _ event: ProcedureEvents, _ detail: inout StepDetail, on list: ProcedureList
   ) -> Bool {
     // Taken out, not matched in place, which would retain the entries.
     if case .delivery(let delivery) = exchange(&detail, with: .none) {

@@ -21,13 +21,13 @@ extension Procedure {
   @usableFromInline
   final func add(_ entry: consuming ObserverEntry) -> ObserverRegistration {
     note { core in
-      let wasMissed = core.machine.mustReplay
+      let wasMissed = core.life.mustReplay
       core.observers.append(entry)
       if !wasMissed, !entry.events.contains(.didAttach) {
         entry.isAttached = true
         return .none
       }
-      return core.machine.post(.observerAdded)
+      return core.life.post(.observerAdded)
     }
     return ObserverRegistration(entry: entry)
   }

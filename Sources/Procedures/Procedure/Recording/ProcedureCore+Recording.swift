@@ -18,11 +18,11 @@ extension ProcedureCore {
 
   /// The procedure is about to become a member of a list, or was one before that was recorded.
   @inline(never)
-  mutating func beginRecord(of procedure: Procedure, in list: ReadyList) {
+  mutating func beginRecord(of procedure: Procedure, in list: ProcedureList) {
     guard !isWatched, !isLeftOut else { return }
     guard
       let record = list.makeRecord(
-        of: procedure, isGroup: machine.isGroup, watchedLife)
+        of: procedure, isGroup: life.isGroup, watchedLife)
     else {
       // Asked again, it would be another one of the sample.
       leaveOut()
@@ -36,18 +36,18 @@ extension ProcedureCore {
   ///
   /// - Returns: its record, if it has one, which is to be published without the lock.
   mutating func endRecord() -> ProcedureRecord? {
-    guard isWatched, machine.isRetired, let record else { return nil }
+    guard isWatched, life.isRetired, let record else { return nil }
     // Most have no name, no errors, and exclude nobody.
-    guard !attachments.are(only: record) || machine.isCancelled else {
+    guard !attachments.are(only: record) || life.isCancelled else {
       record.noteEnd(.succeeded)
       return record
     }
-    if let home, let request = requirements?.exclusion?.request {
+    if let list, let request = requirements?.exclusion?.request {
       // It may outlive the procedure, and go under a lock, where none of the user's errors may go.
-      home.holdingLockOnly { request.record = nil }
+      list.holdingLockOnly { request.record = nil }
     }
     record.noteEnd(
-      machine.isCancelled ? .cancelled : machine.isFailed ? .failed : .succeeded,
+      life.isCancelled ? .cancelled : life.isFailed ? .failed : .succeeded,
       name: givenName, errors: errors, reason: cancelReason)
     return record
   }
@@ -59,7 +59,7 @@ extension ProcedureCore {
 
   /// The dependency that has not finished, or else the procedure that holds what it stands in line for; one of them.
   fileprivate var awaited: Procedure? {
-    guard machine.state == .pending, !machine.isCancelled else { return nil }
+    guard life.state == .pending, !life.isCancelled else { return nil }
     if let dependency = dependencies.procedures.first(where: { !$0.isFinished }) {
       return dependency
     }
@@ -70,7 +70,7 @@ extension ProcedureCore {
 
   /// The list has taken it, or not.
   mutating func noteInsertion(
-    of procedure: Procedure, in list: ReadyList, _ insertion: Insertion
+    of procedure: Procedure, in list: ProcedureList, _ insertion: Insertion
   ) {
     if insertion == .refused {
       // It ends, and is no entry.
@@ -150,11 +150,11 @@ extension Procedure {
     // 1. Under the locks: what was noted, and the procedure that it waits for.
     typealias Current = (record: RecordedProcedure, awaited: Procedure?)
     let current: Current? = read { core in
-      guard let home = core.home, let record = core.record, record.store === store
+      guard let list = core.list, let record = core.record, record.store === store
       else { return nil }
       let awaited = core.awaited
       let missesDependency = core.missesDependency
-      var current = home.holdingLockOnly { record.soFar(missesDependency: missesDependency) }
+      var current = list.holdingLockOnly { record.soFar(missesDependency: missesDependency) }
       (current.name, current.errors) = (core.givenName, core.errors)
       current.reason = core.cancelReason
       return (current, awaited)
@@ -169,9 +169,9 @@ extension Procedure {
   }
 
   /// Records it from here on, and what is below it.
-  final func beginRecord(in list: ReadyList) {
+  final func beginRecord(in list: ProcedureList) {
     read { core in
-      guard core.machine.state < .finishing, core.home === list, core.isMember else { return }
+      guard core.life.state < .finishing, core.list === list, core.isMember else { return }
       core.offerAgain()
       core.beginRecord(of: self, in: list)
       guard let request = core.requirements?.exclusion?.request, let record = core.record

@@ -30,8 +30,10 @@ final class MissingReport: TimerTarget {
   static func schedule(for procedure: Procedure) {
     guard procedure.state <= .pending, procedure.isOnNoQueue else { return }
     let isFirst = procedure.read { core in
-      !core.machine.isRetired
-        && core.attachments.with(OuterLinks.self) { !exchange(&$0.isAwaitedOutside, with: true) }
+      !core.life.isRetired
+        && core.attachments.with(TokensAndTimers.self) {
+          !exchange(&$0.isAwaitedOutside, with: true)
+        }
     }
     guard isFirst else { return }
     let clock = SchedulingContext.detached.clock
@@ -43,7 +45,7 @@ final class MissingReport: TimerTarget {
 
 extension Procedure {
   /// Whether neither it nor a group around it has been added to a queue.
-  final var isOnNoQueue: Bool { read { !$0.machine.isRetired && $0.home?.isOnQueue != true } }
+  final var isOnNoQueue: Bool { read { !$0.life.isRetired && $0.list?.isOnQueue != true } }
 
   /// Whether a thread or task still waits for it. If all have given up, the next wait is reported like the first.
   fileprivate final var isStillAwaited: Bool {
@@ -58,7 +60,7 @@ extension Procedure {
   ///
   /// - Parameter advice: what to do if it is in no group.
   final func placeInstead(advice: String) -> String {
-    guard let group = read({ $0.home })?.outermost.group else {
+    guard let group = read({ $0.list })?.outermost.group else {
       return "which is on no queue: \(advice)"
     }
     return "which is in group '\(group.name)', and that is on no queue: add the group to one"

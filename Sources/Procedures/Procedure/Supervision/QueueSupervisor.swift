@@ -32,12 +32,12 @@ class QueueSupervisor: @unchecked Sendable {
   // Waits that are reported if they last.
 
   /// A member of that list may have begun to wait.
-  func noteWait(in list: ReadyList) {}
+  func noteWait(in list: ProcedureList) {}
 
   // Waits that are ended if they would last forever.
 
   /// Members of that list wait, and no worker can help them.
-  func noteStuck(_ list: ReadyList) {}
+  func noteStuck(_ list: ProcedureList) {}
 }
 
 /// The part of the queue that a finished procedure keeps.
@@ -56,11 +56,11 @@ enum Supervision {
 
 extension Procedure {
   /// That of its queue.
-  final var supervisor: QueueSupervisor? { read { $0.home }?.context.supervisor }
+  final var supervisor: QueueSupervisor? { read { $0.list }?.context.supervisor }
 
   /// It was cancelled, perhaps while its `execute()` is on the stack and stays there.
   final func noteCancel() {
-    guard Supervision.wantsCancels.load() != 0, let list = read({ $0.home }) else { return }
+    guard Supervision.wantsCancels.load() != 0, let list = read({ $0.list }) else { return }
     list.context.supervisor.noteWait(in: list)
   }
 }

@@ -1,0 +1,549 @@
+internal import Dispatch
+internal import ProcedurePrimitives
+
+/// The members of one queue, or the children of one group, and which may run next.
+///
+/// It acquires no lock and calls no user code. It is not pure: a member's line and neighbours are
+/// written into the member, and the references that the list owns are counted here.
+///
+/// Each member stands in one line (`MemberLines`):
+/// - *waiting*: for dependencies, or for the answer of a condition
+/// - *evaluable*: its conditions are to be evaluated, which takes no slot
+/// - *ready*: for a slot, in the bucket of its priority; those that have stepped aside, and may go on,
+///   come before those that became ready later
+/// - *excluded*: had a slot at hand, and waits in line for what it excludes others from
+/// - *granted*: has a slot, and what it asked for, and is to be taken
+/// - *running*: taken with a slot
+///
+/// Beside them is a line of *turns*: procedures that have something to do that needs no slot, such
+/// as delivering a cancel, or finishing.
+///
+/// | event             | what it does                                                             |
+/// |-------------------|--------------------------------------------------------------------------|
+/// | insert            | joins waiting, evaluable or ready; refused once a group has closed       |
+/// | advance           | waiting → evaluable or ready; in a batch only noted, instead of ready    |
+/// | complete          | all of a batch are members: those that are ready by now → ready          |
+/// | makeWaiting       | anywhere, but not started → waiting                                      |
+/// | take              | first turn; first granted; first evaluable; first ready if a slot is free |
+/// | exclude           | ready → excluded, instead of being taken                                 |
+/// | grant             | excluded → granted if it is next for a free slot, otherwise → ready      |
+/// | retire            | leaves, wherever it is; frees its slot                                   |
+/// | requestTurn       | joins the line of turns                                                  |
+/// | begin / settle    | a group executes: children may start / may be the last                   |
+///
+/// Invariants:
+/// 1. After each event, if something can be taken then a worker is requested and has not arrived.
+///    So a worker that blocks in user code never keeps others waiting, and a worker may look for
+///    more work, or not, as it likes.
+/// 2. A group closes exactly once: settled and without members. Closed, it accepts no child.
+/// 3. In a cancelled group no child starts.
+struct ListMachine: Sendable {
+  enum Taken: Sendable {
+    case job(Job)
+    /// The first of the ready ones must be granted this before it is taken, or step aside.
+    case mustAsk(ExclusionRequest)
+  }
+
+  private(set) var memberCount = 0
+  private var lastAge: UInt32 = 0
+  private(set) var isWorkerRequested = false
+  /// Whether none starts any more.
+  private(set) var isCancelled = false
+  /// Whether the queue refuses procedures that are added.
+  private var isClosed = false
+  /// Whether the queue has barriers, which decide when an added procedure may go on.
+  private var holdsAdditions = false
+  private let isGroup: Bool
+  var limit = Int.max
+  var isSuspended = false
+
+  // Of this machine and its extensions only.
+
+  var lines = MemberLines()
+  /// Those that were added, and are no members yet: as if they stood at the end of the waiting ones
+  /// and of the ready ones of normal priority. Every event but `take` and `retire` needs
+  /// `admitArrivals` before it.
+  var arrivals = ArrivalLine()
+  /// Each is owned.
+  var turns = Fifo<Member>()
+  var phase: ListPhase
+  var kept = KeptChildren()
+  /// Whether the group has told its observers of the children that it began with.
+  var isAnnounced = false
+
+  init(isGroup: Bool = false) {
+    self.isGroup = isGroup
+    phase = isGroup ? .held : .running
+  }
+
+  var count: Int { memberCount + arrivals.count }
+
+  mutating func insert(
+    _ procedure: Procedure, _ standing: Placement, asking request: ExclusionRequest? = nil
+  ) -> Insertion {
+    if phase == .closed || (isClosed && standing.role != .need) { return .refused }
+    let isHeld = holdsAdditions && standing.role != .need && !isCancelled
+    let line: StandingLine =
+      switch standing.readiness {
+      case _ where isHeld: .waiting
+      case .waiting: .waiting
+      case .start where standing.isInBatch: .waiting
+      case .evaluate: .evaluable
+      case .start: .ready(standing.urgency.priority)
+      }
+    standing.note(in: procedure)
+    if isHeld { procedure.membership.isReady = false }
+    let member = Member.retaining(procedure)
+    join(member, line, isKept: true)
+    if !isHeld, let request { lines.note(request, of: member) }
+    // The group brings those that it is made of itself.
+    if isGroup, standing.role != .founding { kept.add(procedure) }
+    return isHeld ? .held : .accepted(isAnnounced: isAnnounced)
+  }
+
+  /// Makes it a member, whose reference is owned by the list, or else by the caller.
+  @inline(__always)
+  private mutating func join(_ member: Member, _ line: StandingLine, isKept: Bool) {
+    lastAge &+= 1
+    member.age = lastAge
+    member.membership.isKept = isKept
+    memberCount += 1
+    lines.put(member, line)
+  }
+
+  /// Takes over the procedures that have arrived, once none is left of those before.
+  mutating func receive(from newArrivals: borrowing Arrivals) {
+    precondition(arrivals.isEmpty, "Internal inconsistency: received before the others had left")
+    arrivals = newArrivals.takeAll()
+  }
+
+  /// Makes each procedure that has arrived a member.
+  mutating func admitArrivals() {
+    while let member = arrivals.popFirst() { admit(member) }
+  }
+
+  private mutating func admit(_ member: Member) {
+    let membership = member.membership
+    join(member, membership.isReady ? .ready(membership.urgency.priority) : .waiting, isKept: true)
+  }
+
+  /// Starts the first that has arrived ready, without a detour over the line of the ready ones.
+  @inline(__always)
+  private mutating func takeReadyArrival() -> Job? {
+    guard lines.slotsInUse < limit, hasReadyArrivals else { return nil }
+    while let member = arrivals.popFirst() {
+      guard member.membership.isReady else {
+        admit(member)
+        continue
+      }
+      join(member, .running, isKept: false)
+      return job(starting: member)
+    }
+    return nil
+  }
+
+  /// A waiting member has come further. One that has left already is ignored.
+  mutating func advance(
+    _ procedure: Procedure, to readiness: Readiness, in attempt: UInt32,
+    asking request: ExclusionRequest?
+  ) {
+    guard procedure.membership.line == .waiting else { return }
+    let member = Member.unowned(procedure)
+    procedure.membership.attempt = attempt
+    switch readiness {
+    case .waiting:
+      break
+    case .evaluate:
+      lines.move(member, from: .waiting, to: .evaluable)
+    case .start:
+      if let request { lines.note(request, of: member) }
+      if procedure.membership.isInBatch {
+        procedure.membership.isReady = true
+      } else {
+        lines.move(member, from: .waiting, to: .ready(procedure.membership.urgency.priority))
+      }
+    }
+  }
+
+  /// All of a batch are members, or have arrived. Those that have been ready meanwhile are so from here on.
+  ///
+  /// - Parameter batch: those that were added in one call, whatever has become of them since.
+  mutating func complete(_ batch: [Procedure]) {
+    // From here on none is in `arrivals`, whose ready ones are counted.
+    admitArrivals()
+    for procedure in batch {
+      procedure.membership.isInBatch = false
+      // One that has not been received will be, as ready as it is.
+      guard procedure.membership.isReady, procedure.membership.line == .waiting else { continue }
+      lines.move(
+        .unowned(procedure), from: .waiting, to: .ready(procedure.membership.urgency.priority))
+    }
+  }
+
+  /// A member that had come further, but has not started, must wait after all.
+  ///
+  /// - Returns: what it asked for, or was granted, and must give up.
+  mutating func makeWaiting(_ procedure: Procedure) -> ExclusionRequest? {
+    let line = procedure.membership.line
+    guard line != .none else { return nil }
+    let member = Member.unowned(procedure)
+    procedure.membership.isReady = false
+    if line != .waiting { lines.move(member, to: .waiting) }
+    return lines.takeRequest(of: member)
+  }
+
+  /// One that has finished leaves. The caller owns a reference to it.
+  ///
+  /// - Returns: whether that closed the group, and what it has to give up.
+  mutating func retire(_ member: Member) -> (closes: Bool, request: ExclusionRequest?) {
+    guard member.membership.line != .none else { return (false, nil) }
+    lines.remove(member)
+    memberCount -= 1
+    let request = lines.takeRequest(of: member)
+    if member.membership.isKept { member.release() }
+    return (count == 0 && phase.becameEmpty(), request)
+  }
+
+  /// The worker that started it has nothing to do for it any more, but it may not have left: then the
+  /// list owns the reference from here on.
+  ///
+  /// - Returns: whether it does. Otherwise the worker releases it.
+  mutating func giveBack(_ member: Member) -> Bool {
+    guard member.membership.line != .none, !member.membership.isKept else { return false }
+    member.membership.isKept = true
+    return true
+  }
+
+  /// The queue refuses from here on. All that were added before are members.
+  mutating func close() { isClosed = true }
+
+  /// The queue has barriers from here on. All that were added before are members.
+  mutating func holdAdditions() { holdsAdditions = true }
+
+  /// The group was cancelled, or the queue as a whole: none starts from here on.
+  mutating func cancel() { isCancelled = true }
+
+  // MARK: Work
+
+  mutating func requestTurn(of procedure: Procedure) {
+    turns.append(.retaining(procedure))
+  }
+
+  /// The next thing to run.
+  mutating func take() -> Taken? {
+    if let member = turns.popFirst() {
+      return .job(Job(member: member, kind: .turn, quality: nil))
+    }
+    guard isOpen else { return nil }
+    if let member = lines.granted.first { return .job(start(member)) }
+    if let member = lines.evaluable.first {
+      lines.move(member, to: .waiting)
+      member.retain()
+      let membership = member.membership
+      return .job(
+        Job(
+          member: member, kind: .evaluate(membership.attempt),
+          quality: membership.urgency.ownQuality))
+    }
+    // Arrivals are no more urgent than normal, and came later than those that are ready.
+    if !lines.hasReady(atLeast: .normal), let job = takeReadyArrival() { return .job(job) }
+    guard lines.slotsInUse < limit, let member = lines.firstReady else { return nil }
+    if let request = lines.request(of: member) { return .mustAsk(request) }
+    return .job(start(member))
+  }
+
+  /// The list's reference goes to the worker; if that has gone to another one already, it gets its own.
+  @inline(__always)
+  mutating func start(_ member: Member) -> Job {
+    lines.start(member)
+    if !member.membership.isKept { member.retain() }
+    member.membership.isKept = false
+    return job(starting: member)
+  }
+
+  @inline(__always)
+  private func job(starting member: Member) -> Job {
+    let membership = member.membership
+    return Job(
+      member: member, kind: .start(membership.attempt), quality: membership.urgency.ownQuality)
+  }
+
+  /// Whether members may start, and be evaluated, at all.
+  @inline(__always)
+  var isOpen: Bool { !isSuspended && !isCancelled && phase.letsStart }
+
+  @inline(__always)
+  private var canTake: Bool {
+    if !turns.isEmpty { return true }
+    guard isOpen else { return false }
+    return ((lines.hasReady || arrivals.readyCount > 0) && lines.slotsInUse < limit)
+      || !lines.evaluable.isEmpty || !lines.granted.isEmpty
+  }
+
+  mutating func workerArrived() {
+    isWorkerRequested = false
+  }
+
+  /// Restores invariant 1 at the end of each event. True if a worker must be submitted.
+  mutating func requestWorker() -> Bool {
+    guard !isWorkerRequested, canTake else { return false }
+    isWorkerRequested = true
+    return true
+  }
+}
+
+/// How a group uses the list of its children.
+extension ListMachine {
+  /// The children that there were, as long as those are kept that have finished.
+  struct KeptChildren: Sendable {
+    fileprivate(set) var all: [Procedure] = []
+    fileprivate(set) var isKept = true
+
+    mutating func add(_ procedure: Procedure) {
+      if isKept { all.append(procedure) }
+    }
+  }
+
+  /// Those that there were, and are kept.
+  var children: [Procedure] {
+    mutating get {
+      if keepsFinishedChildren { return kept.all }
+      admitArrivals()
+      return procedures
+    }
+  }
+
+  /// Whether `children` has those that have finished.
+  var keepsFinishedChildren: Bool { kept.isKept }
+
+  /// The group is made of these, which were inserted. User code of one of them, in a turn that it had before the
+  /// others were, may have added more.
+  mutating func consist(of children: [Procedure]) {
+    guard keepsFinishedChildren else { return }
+    kept.all = kept.all.isEmpty ? children : children + kept.all
+  }
+
+  /// - Returns: what is forgotten, to be released when nothing is locked.
+  mutating func keepFinishedChildren(_ keeps: Bool) -> [Procedure] {
+    guard keeps != keepsFinishedChildren else { return [] }
+    let forgotten = kept.all
+    kept = KeptChildren(all: keeps ? procedures : [], isKept: keeps)
+    return forgotten
+  }
+
+  /// The group announces the children that there are; a caller that adds one later announces it.
+  mutating func announce() { isAnnounced = true }
+
+  /// The group executes: children may start.
+  mutating func begin() { phase.begin() }
+
+  /// The group has executed, or never will. True if it had no children left, and is closed.
+  mutating func settle() -> Bool {
+    phase.settle()
+    return count == 0 && phase.becameEmpty()
+  }
+
+  /// The rest in the list of a group that goes away: members, and procedures whose turns are due.
+  typealias Remains = (unfinished: [Procedure], finished: [Procedure], awaitingTurn: [Procedure])
+
+  /// The group goes away: its members, if it never ran, belong to no list now, and turns that have
+  /// not run must run elsewhere.
+  mutating func abandon() -> Remains {
+    // As mostly: the group has ended, and this goes with it.
+    if phase == .closed, turns.isEmpty {
+      let finished = kept.all
+      kept = KeptChildren()
+      return ([], finished, [])
+    }
+    let unfinished = procedures
+    let finished =
+      unfinished.isEmpty ? kept.all : kept.all.filter { $0.membership.line == .none }
+    for procedure in unfinished {
+      if procedure.membership.isKept { Member.unowned(procedure).release() }
+      procedure.membership = Membership()
+    }
+    var awaitingTurn: [Procedure] = []
+    while let member = turns.popFirst() {
+      awaitingTurn.append(member.procedure)
+      member.release()
+    }
+    self = ListMachine(isGroup: true)
+    phase = .closed
+    return (unfinished, finished, awaitingTurn)
+  }
+}
+
+/// Questions about a list.
+extension ListMachine {
+  var slotsInUse: Int { lines.slotsInUse }
+
+  /// Whether one that is ready could be taken.
+  var hasRoom: Bool { isOpen && slotsInUse < limit }
+
+  /// Whether an procedure has arrived that is no member yet.
+  var hasArrivals: Bool { !arrivals.isEmpty }
+
+  /// Whether one of them waits for nothing but a slot.
+  var hasReadyArrivals: Bool { arrivals.readyCount > 0 }
+
+  /// Whether there are members that wait for others, and nothing that a worker could do about it. Not those of a
+  /// group that has not begun: it stands in another list, and waits there. Nor those that wait for nothing but
+  /// the end of a suspension.
+  @inline(__always)
+  func isStuck(hasMoreArrivals: Bool) -> Bool {
+    (memberCount > lines.slotsInUse || hasArrivals || hasMoreArrivals) && !isWorkerRequested
+      && phase != .held && (!isSuspended || hasMoreArrivals || waitsWhileSuspended)
+  }
+
+  private var waitsWhileSuspended: Bool {
+    lines.hasWaiting || arrivals.count > arrivals.readyCount
+  }
+
+  /// In the order in which they were added. O(n log n) at most.
+  var procedures: [Procedure] {
+    var members: [Member] = []
+    members.reserveCapacity(memberCount)
+    lines.forEach { members.append($0) }
+    if zip(members, members.dropFirst()).contains(where: { $1.isOlder(than: $0) }) {
+      members.sort { $0.isOlder(than: $1) }
+    }
+    return members.map(\.procedure)
+  }
+
+  /// In no order, those that have arrived included.
+  func forEach(_ body: (Procedure) -> Void) {
+    lines.forEach { $0.with(body) }
+    arrivals.forEach { $0.with(body) }
+  }
+
+  /// Where a member that is not waiting stands.
+  enum Position: Sendable {
+    /// It runs, or is about to.
+    case free
+    /// A worker is to take it.
+    case ready
+    /// The group has not begun.
+    case held
+    case suspended
+    case excluded(ExclusionRequest)
+    case noSlot(limit: Int, running: [Procedure])
+  }
+
+  func position(of procedure: Procedure) -> Position {
+    let line = procedure.membership.line
+    if line == .none || line == .waiting || line.hasSlot || isCancelled { return .free }
+    if phase == .held { return .held }
+    if isSuspended { return .suspended }
+    if line == .excluded, let request = lines.request(of: .unowned(procedure)) {
+      return .excluded(request)
+    }
+    guard line != .evaluable, slotsInUse >= limit else { return .ready }
+    var holders: [Procedure] = []
+    lines.forEachWithSlot { holders.append($0.procedure) }
+    return .noSlot(limit: limit, running: holders)
+  }
+}
+
+/// How far the group has come whose children a list holds. Pure. The list of a queue is always *running*.
+///
+/// Events and phases; – changes nothing, ✕ is an inconsistency and traps:
+///
+/// | event       | held       | running    | settling | closed |
+/// |-------------|------------|------------|----------|--------|
+/// | begin       | → running  | –          | –        | –      |
+/// | settle      | → settling | → settling | ✕        | ✕      |
+/// | becameEmpty | –          | –          | → closed | –      |
+enum ListPhase: UInt8, Sendable, CaseIterable {
+  /// A group that has not executed: no child starts.
+  case held
+  /// Members start.
+  case running
+  /// A group that has executed, or was cancelled before: it closes when no member is left.
+  case settling
+  /// The end of the group: no child is accepted any more.
+  case closed
+
+  /// The group executes: children may start.
+  mutating func begin() {
+    if self == .held { self = .running }
+  }
+
+  /// The group has executed, or never will.
+  mutating func settle() {
+    precondition(
+      self == .held || self == .running, "Internal inconsistency: a group settled twice")
+    self = .settling
+  }
+
+  /// No member is left.
+  ///
+  /// - Returns: whether that closed the group.
+  @inline(__always)
+  mutating func becameEmpty() -> Bool {
+    guard self == .settling else { return false }
+    self = .closed
+    return true
+  }
+
+  /// Whether members may start at all.
+  var letsStart: Bool { @inline(__always) get { self == .running || self == .settling } }
+}
+
+/// Why a member of a list that is ready has not been started. The number is its place among the times of a list.
+enum Hindrance: Int, Sendable {
+  /// Its group has not begun to execute.
+  case group
+  case suspension
+  /// All slots are in use.
+  case slot
+  /// A slot is free, and a worker has not come yet.
+  case worker
+}
+
+/// A number for each hindrance.
+///
+/// Four numbers, and not a vector: that would have to lie at a multiple of 32 bytes, which memory of the heap does not.
+struct ForEachHindrance<Value: SIMDScalar & Sendable>: Sendable
+where Value: ExpressibleByIntegerLiteral {
+  private var values: (Value, Value, Value, Value) = (0, 0, 0, 0)
+
+  /// By the number of the hindrance.
+  var lanes: SIMD4<Value> {
+    @inline(__always) get { SIMD4(values.0, values.1, values.2, values.3) }
+    @inline(__always) set { values = (newValue[0], newValue[1], newValue[2], newValue[3]) }
+  }
+}
+
+extension ListMachine {
+  /// Why ready members are not started, now.
+  var hindrance: Hindrance {
+    @inline(__always) get {
+      if phase == .held { return .group }
+      if isSuspended { return .suspension }
+      return slotsInUse >= limit ? .slot : .worker
+    }
+  }
+}
+
+/// A job for a worker.
+struct Job: Sendable {
+  /// The reference is the worker's, until it gives it back, or releases it.
+  let member: Member
+  let kind: JobKind
+  /// Nil for that of the worker.
+  let quality: DispatchQoS.QoSClass?
+
+  /// A turn that is held for the caller.
+  static func turn(of procedure: Procedure) -> Job {
+    Job(member: .retaining(procedure), kind: .turn, quality: nil)
+  }
+}
+
+enum JobKind: Sendable, Equatable {
+  /// It has something to do.
+  case turn
+  /// Its conditions are to be evaluated, if it is still at that attempt.
+  case evaluate(UInt32)
+  /// It has a slot now, if it is still at that attempt.
+  case start(UInt32)
+}

@@ -1,0 +1,250 @@
+internal import ProcedurePrimitives
+
+/// In which line each member of a list stands, which have a slot, and what members ask for beside it.
+///
+/// Those that are ready stand in a bucket for each priority: first those that have stepped aside and may go
+/// on, in the order in which they were first taken, then those that became ready later.
+///
+/// Invariant: `slotsInUse` is the number of granted and running members.
+struct MemberLines: Sendable {
+  /// One that has come back, and waits for a slot again.
+  private struct Returned: Ticketed, Sendable {
+    let member: Member
+    let request: ExclusionRequest
+    var ticket: UInt64 { request.ticket }
+    var heapPlace: Int {
+      get { request.listPlace }
+      nonmutating set { request.listPlace = newValue }
+    }
+  }
+
+  private(set) var evaluable = MemberLine()
+  private(set) var granted = MemberLine()
+  private var waiting = MemberLine()
+  private var excluded = MemberLine()
+  private var running = MemberLine()
+  /// Those of normal priority that are ready for the first time: the bucket that nearly all stand in.
+  private var normal = MemberLine()
+  /// The other buckets of those that are ready, by priority; for each first those that are for the first time. None
+  /// until one is needed.
+  private var buckets: ContiguousArray<MemberLine> = []
+  /// A bit for each bucket that is not empty.
+  private var readyBuckets: UInt16 = 0
+  /// Those that have returned, by priority, in the order in which they were first taken. That is before
+  /// all that are ready for the first time: the others were behind them.
+  private var returned: ContiguousArray<TicketHeap<Returned>> = []
+  /// The requests of the members that are `isExclusive`.
+  private var requests: [ObjectIdentifier: ExclusionRequest] = [:]
+  private(set) var slotsInUse = 0
+
+  // MARK: Joining and leaving
+
+  /// A member joins that stands nowhere.
+  @inline(__always)
+  mutating func put(_ member: Member, _ line: StandingLine) {
+    if line.hasSlot { slotsInUse += 1 }
+    member.membership.line = line
+    switch line {
+    case .running: running.append(member)
+    case .waiting: waiting.append(member)
+    case .evaluable: evaluable.append(member)
+    case .excluded: excluded.append(member)
+    case .granted: granted.append(member)
+    case .ready(.normal):
+      normal.append(member)
+      readyBuckets |= line.readyBit
+    default: putInBucket(member, line)
+    }
+  }
+
+  /// A member leaves for good. What it asks for is to be taken afterwards.
+  @inline(__always)
+  mutating func remove(_ member: Member) {
+    take(member, outOf: member.membership.line)
+    member.membership.line = .none
+  }
+
+  mutating func move(_ member: Member, to target: StandingLine) {
+    move(member, from: member.membership.line, to: target)
+  }
+
+  /// Where it is known in which line the member stands: without looking that up.
+  @inline(__always)
+  mutating func move(
+    _ member: Member, from line: StandingLine, to target: StandingLine
+  ) {
+    take(member, outOf: line)
+    put(member, target)
+  }
+
+  /// One starts that is ready, or was granted what it asks for.
+  @inline(__always)
+  mutating func start(_ member: Member) {
+    let line = member.membership.line
+    if line == .granted { return move(member, from: .granted, to: .running) }
+    takeReady(member, outOf: line)
+    put(member, .running)
+  }
+
+  @inline(__always)
+  private mutating func take(_ member: Member, outOf line: StandingLine) {
+    if line.hasSlot { slotsInUse -= 1 }
+    switch line {
+    case .running: running.remove(member)
+    case .waiting: waiting.remove(member)
+    case .evaluable: evaluable.remove(member)
+    case .excluded: excluded.remove(member)
+    case .granted: granted.remove(member)
+    default: takeReady(member, outOf: line)
+    }
+  }
+
+  @inline(__always)
+  private mutating func takeReady(_ member: Member, outOf line: StandingLine) {
+    guard line == .ready(.normal) else { return takeOutOfBucket(member, line) }
+    normal.remove(member)
+    if normal.isEmpty { readyBuckets &= ~line.readyBit }
+  }
+
+  @inline(never)
+  private mutating func putInBucket(_ member: Member, _ line: StandingLine) {
+    if buckets.isEmpty {
+      buckets = ContiguousArray(repeating: MemberLine(), count: StandingLine.buckets)
+    }
+    buckets[line.bucket].append(member)
+    readyBuckets |= line.readyBit
+  }
+
+  @inline(never)
+  private mutating func takeOutOfBucket(_ member: Member, _ line: StandingLine) {
+    if line.returnedIndex != nil { leaveReturned(member, line) }
+    buckets[line.bucket].remove(member)
+    if buckets[line.bucket].isEmpty { readyBuckets &= ~line.readyBit }
+  }
+
+  // MARK: What they ask for
+
+  mutating func note(_ request: ExclusionRequest, of member: Member) {
+    member.membership.isExclusive = true
+    requests[member.id] = request
+  }
+
+  @inline(__always)
+  mutating func takeRequest(of member: Member) -> ExclusionRequest? {
+    guard member.membership.isExclusive else { return nil }
+    member.membership.isExclusive = false
+    return requests.removeValue(forKey: member.id)
+  }
+
+  @inline(__always)
+  func request(of member: Member) -> ExclusionRequest? {
+    member.membership.isExclusive ? requests[member.id] : nil
+  }
+
+  /// An excluded, or granted, member goes back to where it stood among the ready ones.
+  mutating func returnToPlace(_ member: Member, _ request: ExclusionRequest) {
+    let line = StandingLine.returned(member.membership.urgency.priority)
+    move(member, to: line)
+    guard let index = line.returnedIndex else { return }
+    if returned.isEmpty {
+      returned = ContiguousArray(repeating: TicketHeap(), count: ProcedurePriority.allCases.count)
+    }
+    returned[index].insert(Returned(member: member, request: request))
+  }
+
+  private mutating func leaveReturned(_ member: Member, _ line: StandingLine) {
+    guard let request = request(of: member), let index = line.returnedIndex else {
+      preconditionFailure("Internal inconsistency: returned, but without a request")
+    }
+    returned[index].remove(Returned(member: member, request: request))
+  }
+
+  // MARK: Looking
+
+  /// Whether a member waits for others: for those that it depends on, or that exclude it.
+  var hasWaiting: Bool { !waiting.isEmpty || !excluded.isEmpty }
+
+  /// Whether a member is ready.
+  var hasReady: Bool { @inline(__always) get { readyBuckets != 0 } }
+
+  /// Whether a member is ready that is at least so urgent.
+  @inline(__always)
+  func hasReady(atLeast priority: ProcedurePriority) -> Bool {
+    readyBuckets >= StandingLine.ready(priority).readyBit
+  }
+
+  /// The one that is to be given the next slot.
+  var firstReady: Member? {
+    @inline(__always) get {
+      guard readyBuckets != 0 else { return nil }
+      let index = 15 - readyBuckets.leadingZeroBitCount
+      if index == StandingLine.ready(.normal).bucket { return normal.first }
+      if index & 1 == 1 { return returned[index / 2].first?.member }
+      return buckets[index].first
+    }
+  }
+
+  /// Whether a ready member is to be given a free slot before an excluded one.
+  func isPreceded(_ member: Member, _ request: ExclusionRequest) -> Bool {
+    let line = StandingLine.returned(member.membership.urgency.priority)
+    if readyBuckets >= line.readyBit << 1 { return true }
+    guard readyBuckets & line.readyBit != 0, let index = line.returnedIndex,
+      let first = returned[index].first
+    else { return false }
+    return first.ticket < request.ticket
+  }
+
+  func forEachWithSlot(_ body: (Member) -> Void) {
+    for line in [granted, running] { line.forEach(body) }
+  }
+
+  func forEach(_ body: (Member) -> Void) {
+    for line in [running, granted, excluded, evaluable, waiting, normal] { line.forEach(body) }
+    for line in buckets { line.forEach(body) }
+  }
+
+  /// The first ones of each line: those that have stood there longest.
+  func forEach(ofFirst limit: Int, _ body: (Member) -> Void) {
+    for line in [running, granted, excluded, evaluable, waiting, normal] {
+      line.forEach(ofFirst: limit, body)
+    }
+    for line in buckets { line.forEach(ofFirst: limit, body) }
+  }
+}
+
+/// The line in which a member stands.
+struct StandingLine: Equatable, Sendable {
+  let index: UInt8
+
+  static let waiting = StandingLine(index: 0)
+  static let evaluable = StandingLine(index: 1)
+  static let excluded = StandingLine(index: 2)
+  static let granted = StandingLine(index: 3)
+  static let running = StandingLine(index: 4)
+  static let none = StandingLine(index: 15)
+
+  static func ready(_ priority: ProcedurePriority) -> StandingLine {
+    StandingLine(index: 5 + 2 * priority.rawValue)
+  }
+
+  /// Members that are ready for the second time, taken in the order of `returned`.
+  static func returned(_ priority: ProcedurePriority) -> StandingLine {
+    StandingLine(index: 6 + 2 * priority.rawValue)
+  }
+
+  static let buckets = 2 * ProcedurePriority.allCases.count
+
+  var hasSlot: Bool { self == .granted || self == .running }
+
+  /// The place in `returned`, if it is such a line.
+  fileprivate var returnedIndex: Int? {
+    index > 5 && index & 1 == 0 ? Int(index - 6) / 2 : nil
+  }
+
+  /// The place in `buckets`, if it is one of those.
+  fileprivate var bucket: Int { Int(index) - 5 }
+
+  fileprivate var readyBit: UInt16 {
+    @inline(__always) get { index < 5 ? 0 : 1 << UInt16(index - 5) }
+  }
+}

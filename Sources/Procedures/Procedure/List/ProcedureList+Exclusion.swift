@@ -1,0 +1,58 @@
+internal import ProcedurePrimitives
+
+/// The exclusions of members.
+extension ProcedureList {
+  /// Grants the first of the ready ones what it asks for beside its slot, or it steps aside.
+  @inline(never)
+  func ask(
+    _ request: ExclusionRequest, _ storage: inout Storage
+  ) -> Job? {
+    let around = storage.exclusionAround
+    guard ExclusionTable.shared.withLock({ $0.ask(request, inside: around) }) else {
+      storage.machine.exclude(request.procedure)
+      request.record?.enterLine(
+        for: ExclusionTable.shared.withLock { _ in request.categoryAwaited?.description })
+      return nil
+    }
+    return storage.machine.takeGranted(request.procedure)
+  }
+
+  /// Grants what was freed to those members of this list that have a slot for it, in the same step.
+  ///
+  /// - Returns: offers to procedures of other lists.
+  func accept(_ offers: [ExclusionRequest], _ storage: inout Storage) -> [ExclusionRequest] {
+    var open = offers
+    var foreign: [ExclusionRequest] = []
+    var next = 0
+    // In their order: there may be a slot for the first of them only.
+    while next < open.count {
+      let offer = open[next]
+      next += 1
+      if offer.list !== self {
+        foreign.append(offer)
+        continue
+      }
+      offer.record?.leaveLine(after: offer.admittedBy)
+      if !storage.machine.grant(offer, to: offer.procedure) {
+        open += ExclusionTable.shared.withLock { $0.decline(offer) }
+      }
+    }
+    return foreign
+  }
+
+  /// Brings offers to the lists that they are for. Called with no lock held.
+  static func pass(on offers: [ExclusionRequest]) {
+    var open = offers
+    var next = 0
+    while next < open.count {
+      let offer = open[next]
+      next += 1
+      let (foreign, aftermath) = offer.list.locked { storage in
+        let foreign = offer.list.accept([offer], &storage)
+        return (foreign, offer.list.aftermath(of: &storage))
+      }
+      open += foreign
+      aftermath.carryOut()
+    }
+  }
+}

@@ -1,0 +1,176 @@
+internal import ProcedurePrimitives
+
+/// The requests of a group, or of a queue as a whole, to the list of its members.
+extension ProcedureList {
+  /// The group is made of these children, which can arrive as in the list of a queue: it refuses none of them.
+  ///
+  /// Mostly no other thread knows of the list yet. But one of them that is cancelled has its turns, and with them
+  /// user code that may find the group.
+  func consist(of children: [Procedure]) {
+    children.forEachUncounted { $0.enqueue(in: self, as: .founding) }
+    // From here on it may refuse some.
+    arrivals.close()
+    let aftermath = lockedAsArrived { storage in
+      storage.machine.consist(of: children)
+      return self.aftermath(of: &storage)
+    }
+    aftermath.carryOut()
+  }
+
+  /// Whether children are kept that have finished.
+  var keepsFinishedChildren: Bool {
+    get { locked { $0.machine.keepsFinishedChildren } }
+    set {
+      let forgotten = locked { $0.machine.keepFinishedChildren(newValue) }
+      _ = forgotten
+    }
+  }
+
+  /// The error of a procedure that this list refuses.
+  var refusal: ProcedureError {
+    owner == nil
+      ? .queueClosed(context.supervisor.queueName) : .groupFinished(group?.name ?? "")
+  }
+
+  /// From here on, added procedures wait for the barriers of the queue.
+  ///
+  /// - Returns: all procedures that were added before.
+  func holdAdditions() -> [Procedure] {
+    arrivals.close()
+    return locked { storage in
+      storage.machine.holdAdditions()
+      return storage.machine.procedures
+    }
+  }
+
+  /// The queue refuses from here on.
+  func close() {
+    // A caller that adds after this asks the machine, which by then has all that arrived before.
+    arrivals.close()
+    locked { $0.machine.close() }
+  }
+
+  /// The queue that the group is on is known: children run there too, from here on.
+  ///
+  /// Iterative: groups may be nested thousands deep.
+  func adoptEverywhere(_ context: SchedulingContext) {
+    var unadopted = [self]
+    while let next = unadopted.popLast() {
+      unadopted += next.adopt(context)
+      next.beginAwaitedRecording()
+    }
+  }
+
+  /// - Returns: the lists of groups among the children, which are to adopt it as well.
+  private func adopt(_ context: SchedulingContext) -> [ProcedureList] {
+    let (lists, aftermath): ([ProcedureList], Aftermath) = lockedAsArrived { storage in
+      guard storage.context.isDetached, !context.isDetached else { return ([], .none) }
+      storage.context = context
+      queueStatus.store(1)
+      // A worker that is on its way belongs to the old context, and will do nothing.
+      storage.machine.workerArrived()
+      isWorkerComing.store(0)
+      var lists: [ProcedureList] = []
+      storage.machine.forEach { if let list = $0.childList { lists.append(list) } }
+      return (lists, self.aftermath(of: &storage))
+    }
+    aftermath.carryOut()
+    return lists
+  }
+
+  /// The group is about to execute.
+  ///
+  /// - Returns: the children so far. Later ones are announced when they are added.
+  func announce() -> [Procedure] {
+    lockedAsArrived { storage in
+      storage.machine.announce()
+      return storage.machine.children
+    }
+  }
+
+  /// The group executes: children may start.
+  ///
+  /// - Parameter leavesWorker: whether the caller sees to a worker, if that is all that is needed.
+  /// - Returns: whether it is, and the caller does.
+  func begin(as group: Procedure, leavesWorker: Bool) -> Bool {
+    // It has started, so that it holds what it asked for, as do those around it.
+    let (request, list) = group.read { ($0.requirements?.exclusion?.request, $0.list) }
+    let around = request ?? list?.exclusionAround
+    let aftermath = lockedAsArrived { storage in
+      if storage.exclusionAround == nil { storage.exclusionAround = around }
+      storage.machine.begin()
+      return self.aftermath(of: &storage)
+    }
+    if leavesWorker, case .work(let work) = aftermath, work.isOnlyWorker { return true }
+    aftermath.carryOut()
+    return false
+  }
+
+  /// That of the innermost group around its members that excludes others.
+  private var exclusionAround: ExclusionRequest? {
+    owner == nil ? nil : locked { $0.exclusionAround }
+  }
+
+  /// True if no child is left, and none will be accepted.
+  func settle() -> Bool {
+    let (isClosed, around) = lockedAsArrived { storage in
+      let isClosed = storage.machine.settle()
+      // It keeps the group, which keeps this.
+      return (isClosed, isClosed ? storage.exclusionAround.take() : nil)
+    }
+    _ = around
+    return isClosed
+  }
+
+  /// Marks the group, or queue, as cancelled and returns the members that may not be.
+  func cancel(_ cancel: TreeCancel) -> [Procedure] {
+    arrivals.close()
+    // Below a cancel that has been everywhere, and with what was added since, all are marked.
+    if let earlier = locked({ $0.treeCancel }), earlier.isEverywhere { return [] }
+    return locked { storage in
+      storage.machine.cancel()
+      if storage.treeCancel == nil { storage.treeCancel = cancel }
+      return storage.machine.procedures
+    }
+  }
+
+  /// Runs `body` under the lock, where it makes no difference whether children that have arrived are members yet.
+  private func lockedAsArrived<Result: Sendable>(_ body: (inout Storage) -> Result) -> Result {
+    storage.withLock { storage in
+      receiveArrivals(&storage)
+      return body(&storage)
+    }
+  }
+
+  func abandon() -> Machine.Remains { locked { $0.machine.abandon() } }
+}
+
+extension [Procedure] {
+  /// Those of a sequence.
+  ///
+  /// By an array: a generic iterator makes, and gives back, a block of memory for each element. And not by a cast of
+  /// it, which would be a dynamic one for each.
+  init<Procedures: Sequence>(listing procedures: Procedures) where Procedures.Element: Procedure {
+    if Procedures.self == [Procedure].self, let procedures = procedures as? [Procedure] {
+      self = procedures
+    } else {
+      self = unsafe Array<Procedures.Element>(procedures).withUnsafeBufferPointer { elements in
+        unsafe elements.withMemoryRebound(to: Procedure.self) { unsafe [Procedure]($0) }
+      }
+    }
+  }
+
+  /// Calls with each element, without counting a reference to it as a loop does: the array keeps them.
+  func forEachUncounted(_ body: (Procedure) -> Void) {
+    unsafe withUnsafeBufferPointer { elements in
+      unsafe elements.withMemoryRebound(to: Unmanaged<Procedure>.self) { references in
+        unsafe references.forEach { unsafe $0._withUnsafeGuaranteedRef(body) }
+      }
+    }
+  }
+}
+
+extension ProcedureList.Aftermath.Work {
+  /// Whether there is nothing but a worker to be asked for.
+  fileprivate var isOnlyWorker: Bool { workerContext != nil && supervisor == nil && offers.isEmpty }
+}

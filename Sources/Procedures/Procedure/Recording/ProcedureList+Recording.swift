@@ -1,0 +1,197 @@
+internal import ProcedurePrimitives
+
+/// A list's recording is guarded by the list's lock. A byte beside it says whether there is one, so that adding to a
+/// list that is not recorded costs one load.
+extension ProcedureList {
+  private static var recorded: UInt8 { 1 }
+  private static var awaited: UInt8 { 2 }
+  private static var met: UInt8 { 4 }
+
+  var isRecorded: Bool { @inline(__always) get { recordingStatus.load() & Self.recorded != 0 } }
+
+  /// Whether something is called with each procedure that is about to become a member.
+  var meetsNewcomers: Bool { @inline(__always) get { recordingStatus.load() & Self.met != 0 } }
+
+  /// A procedure is about to become a member. Called with no lock held, on the thread that adds it.
+  @inline(never)
+  func meet(_ newcomer: Procedure) {
+    let recorder = storage.withLock { $0.newcomerRecorder }
+    recorder?.meet(newcomer)
+  }
+
+  fileprivate func setNewcomerRecorder(_ recorder: NewcomerRecorder) {
+    let replaced = storage.withLock { storage in
+      recordingStatus.store(recordingStatus.load() | Self.met)
+      return exchange(&storage.newcomerRecorder, with: recorder)
+    }
+    _ = replaced
+  }
+
+  /// Runs `body` under the lock, and nothing else: what has arrived stays there.
+  @inline(__always)
+  func holdingLockOnly<Result: Sendable>(_ body: () -> Result) -> Result {
+    storage.withLock { _ in body() }
+  }
+
+  /// Begins the record of a member. Nil if the list is recorded no more.
+  func makeRecord(
+    of procedure: Procedure, isGroup: Bool, _ life: RecordedLife
+  ) -> ProcedureRecord? {
+    storage.withLock { storage in
+      guard let recording = storage.recording else { return nil }
+      if recording.parent == 0, !recording.store.takesNext() { return nil }
+      return ProcedureRecord(of: type(of: procedure), isGroup: isGroup, life, in: recording)
+    }
+  }
+
+  /// Records members that are enqueued from here on.
+  ///
+  /// - Returns: the recording; nil if the store has been stopped meanwhile.
+  private func record(in store: RecordStore, parent: UInt64, root: Int) -> ListRecording? {
+    let context = context
+    let clock = RecordClock(context.clock.service)
+    let isOnMainThread = context.scheduler.isOnMainThread
+    // What it replaces is released after the lock: users' errors may go with it.
+    let (recording, _): (ListRecording?, ListRecording?) = locked { storage in
+      guard store.isRecording else { return (nil, nil) }
+      // Those that an earlier timeline records go on with the same times.
+      let history =
+        storage.recording?.history
+        ?? HindranceHistory(
+          storage.machine.hindrance, limit: storage.machine.limit,
+          isOnMainThread: isOnMainThread, by: clock)
+      let new = ListRecording(in: store, history, parent: parent, root: root)
+      recordingStatus.store(recordingStatus.load() | Self.recorded)
+      return (new, exchange(&storage.recording, with: new))
+    }
+    // Those that have arrived meanwhile have either seen it, or are there to be found.
+    arrivals.order()
+    return recording
+  }
+
+  /// Records the children of a group that is recorded itself, however deep.
+  ///
+  /// Iterative: groups may be nested thousands deep.
+  func recordChildren(of group: Procedure, in recording: ListRecording) {
+    var groups = [(group, recording)]
+    while let (group, recording) = groups.popLast() {
+      guard let list = group.childList, !list.isRecorded,
+        let record = group.record(in: recording.store),
+        let own = list.record(in: recording.store, parent: record, root: recording.root)
+      else { continue }
+      for member in list.procedures {
+        member.beginRecord(in: list)
+        if member.childList != nil { groups.append((member, own)) }
+      }
+    }
+  }
+
+  /// A group was added to this list: its children are recorded, if this list is.
+  func recordChildren(of group: Procedure) {
+    guard isRecorded, let recording = storage.withLock({ $0.recording }) else { return }
+    recordChildren(of: group, in: recording)
+  }
+
+  /// Records what is in the list of a queue, or of a group, and below, from here on.
+  func beginRecording(in store: RecordStore, of owner: (any RecordedOwner)?, named name: String) {
+    ProcedureRecord.isUsed.store(1)
+    let place = store.addRoot(owner, named: name, by: RecordClock(context.clock.service))
+    guard let recording = record(in: store, parent: 0, root: place) else { return }
+    for member in procedures {
+      member.beginRecord(in: self)
+      if member.childList != nil { recordChildren(of: member, in: recording) }
+    }
+  }
+
+  /// The store records no more, in this list and below.
+  func endRecording(in store: RecordStore) {
+    var lists = [self]
+    while let list = lists.popLast() {
+      let ended: ListRecording? = list.storage.withLock { storage in
+        guard storage.recording?.store === store else { return nil }
+        list.recordingStatus.store(list.recordingStatus.load() & ~Self.recorded)
+        return storage.recording.take()
+      }
+      _ = consume ended
+      lists += list.procedures.compactMap(\.childList)
+    }
+  }
+
+  // MARK: Groups that are not on a queue yet
+
+  /// The members are to be recorded once the group is on a queue.
+  fileprivate func awaitRecording(in store: RecordStore) {
+    let replaced: RecordStore? = storage.withLock { storage in
+      recordingStatus.store(recordingStatus.load() | Self.awaited)
+      return exchange(&storage.awaitedStore, with: store)
+    }
+    _ = consume replaced
+  }
+
+  /// The group is on a queue.
+  func beginAwaitedRecording() {
+    guard recordingStatus.load() & Self.awaited != 0 else { return }
+    let store: RecordStore? = storage.withLock { storage in
+      recordingStatus.store(recordingStatus.load() & ~Self.awaited)
+      return storage.awaitedStore.take()
+    }
+    guard let store else { return }
+    let group = group
+    beginRecording(in: store, of: group, named: group?.name ?? "")
+  }
+}
+
+extension ProcedureList {
+  var recordedLimit: Int? {
+    let limit = limit
+    return limit == .max ? nil : limit
+  }
+
+  /// What is recorded so far of members that have not finished, and below.
+  func unfinishedRecords(in store: RecordStore) -> [RecordedProcedure] {
+    var lists = [self]
+    var records: [RecordedProcedure] = []
+    while let list = lists.popLast() {
+      for procedure in list.procedures {
+        if let record = procedure.currentRecord(in: store) { records.append(record) }
+        if let childList = procedure.childList { lists.append(childList) }
+      }
+    }
+    return records
+  }
+}
+
+/// Called with each procedure that is about to become a member of a list.
+final class NewcomerRecorder: Sendable {
+  let meet: @Sendable (Procedure) -> Void
+
+  init(_ meet: @escaping @Sendable (Procedure) -> Void) {
+    self.meet = meet
+  }
+}
+
+extension Procedure {
+  /// Of a group, passes on each child that is about to be added from here on, on the thread that adds it. One recorder at a time.
+  package final func recordChildren(_ recorder: @escaping @Sendable (Procedure) -> Void) {
+    childList?.setNewcomerRecorder(NewcomerRecorder(recorder))
+  }
+}
+
+extension RecordStore {
+  /// Records the children of a group, from here on, or from when it is on a queue.
+  package func record(_ group: Procedure) {
+    guard let list = group.childList else { return }
+    list.awaitRecording(in: self)
+    if list.isOnQueue { list.beginAwaitedRecording() }
+  }
+}
+
+extension Procedure: RecordedOwner {
+  final var recordedLimit: Int? { childList?.recordedLimit }
+
+  final func unfinishedRecords(in store: RecordStore) -> [RecordedProcedure] {
+    childList?.unfinishedRecords(in: store) ?? []
+  }
+
+  final func endRecording(in store: RecordStore) { childList?.endRecording(in: store) }
+}

@@ -1,0 +1,402 @@
+import ProcedureTestSupport
+import Testing
+
+@testable import Procedures
+
+/// The table at the head of `ExclusionTable`: every event in every status, and levels.
+@Suite struct ExclusionTableTests {
+  private let domain = ExclusionDomain(name: "table")
+
+  // Mutating calls cannot stand inside the macro.
+  private func expect(_ value: Bool, _ location: SourceLocation = #_sourceLocation) {
+    #expect(value, sourceLocation: location)
+  }
+
+  private func category(_ name: String) -> ExclusionCategory {
+    ExclusionCategory(named: name, in: domain)
+  }
+
+  private func request(
+    _ names: String, atMost count: Int = 1, inside group: ExclusionRequest? = nil,
+    _ priority: ProcedurePriority = .normal
+  ) -> ExclusionRequest {
+    let request = ExclusionRequest(
+      names.map { ExclusionLimit(category(String($0)), atMost: count) },
+      for: TracedProcedure(names), in: ProcedureList(context: .detached), priority: priority)
+    request.outer = group
+    return request
+  }
+
+  private func status(_ request: ExclusionRequest) -> String {
+    switch request.status {
+    case .idle: "idle"
+    case .waiting: "waiting"
+    case .held: "held"
+    }
+  }
+
+  private func asks(_ request: ExclusionRequest, _ table: inout ExclusionTable) -> Bool {
+    table.ask(request, inside: request.outer)
+  }
+
+  @Test("L1, L2: ask: held if everything is free, else waiting, and holding nothing meanwhile")
+  func ask() {
+    var table = ExclusionTable()
+    let (first, both, other) = (request("a"), request("ab"), request("b"))
+    let granted = [first, both, other].map { asks($0, &table) }
+    expect(granted == [true, false, true])
+    expect([first, both, other].map(status) == ["held", "waiting", "held"])
+    expect(table.count == 2)
+  }
+
+  @Test("L4: leave: nothing when idle; out of line when waiting; others are offered when held")
+  func leave() {
+    var table = ExclusionTable()
+    let requests = (0..<4).map { _ in request("a") }
+    expect(table.leave(requests[0]).isEmpty)
+    for request in requests { _ = table.ask(request) }
+    expect(table.leave(requests[1]).isEmpty && status(requests[1]) == "idle")
+    expect(table.leave(requests[0]).map { $0 === requests[2] } == [true])
+    expect(requests.map(status) == ["idle", "idle", "held", "waiting"])
+    expect(table.leave(requests[2]).first === requests[3])
+    expect(table.leave(requests[3]).isEmpty && table.count == 0)
+  }
+
+  @Test(
+    "L2: leave: each category that becomes free is offered, to those that want no more than that")
+  func leaveSeveral() {
+    var table = ExclusionTable()
+    let (holder, c) = (request("ab"), request("c"))
+    let waiters = [request("ac"), request("a"), request("b"), request("ab")]
+    for request in [holder, c] + waiters { _ = table.ask(request) }
+    expect(table.leave(holder).map(\.procedure.name) == ["a", "b"])
+    expect(waiters.map(status) == ["waiting", "held", "held", "waiting"])
+    expect(table.leave(c).isEmpty)
+    expect(table.leave(waiters[1]).first === waiters[0])
+    expect(table.leave(waiters[2]).isEmpty)
+    expect(table.leave(waiters[0]).first === waiters[3])
+    expect(table.leave(waiters[3]).isEmpty && table.count == 0)
+  }
+
+  @Test("L4: decline: others are offered; the one that declined asks again before others, in turn")
+  func decline() {
+    var table = ExclusionTable()
+    let requests = (0..<5).map { _ in request("a") }
+    for request in requests.prefix(4) { _ = table.ask(request) }
+    expect(table.leave(requests[0]).first === requests[1])
+    expect(table.decline(requests[1]).first === requests[2])
+    expect(table.decline(requests[2]).first === requests[3])
+    expect(requests.map(status) == ["idle", "idle", "idle", "held", "idle"])
+    for index in [4, 1, 2] { expect(!asks(requests[index], &table)) }
+    var order: [Int] = []
+    var holder = requests[3]
+    while let next = table.leave(holder).first {
+      order.append(requests.firstIndex { $0 === next }!)
+      holder = next
+    }
+    expect(order == [1, 2, 4] && table.count == 0)
+  }
+
+  @Test("L4: withdraw: out of line when waiting; what is held stays, for the offer to be declined")
+  func withdraw() {
+    var table = ExclusionTable()
+    let (holder, waiter, last) = (request("a"), request("a"), request("a"))
+    table.withdraw(holder)
+    for request in [holder, waiter, last] { _ = table.ask(request) }
+    table.withdraw(holder)
+    expect(status(holder) == "held")
+    expect(table.leave(holder).first === waiter)
+    table.withdraw(waiter)
+    expect(status(waiter) == "held")
+    expect(table.decline(waiter).first === last)
+    _ = table.leave(last)
+    expect(table.count == 0)
+  }
+
+  @Test("L3: a request from inside the holder is granted, and each level has a line of its own")
+  func levels() {
+    var table = ExclusionTable()
+    let group = request("a")
+    let (child, sibling) = (request("a", inside: group), request("a", inside: group))
+    let (outsider, grandchild) = (request("a"), request("a", inside: child))
+    expect(asks(group, &table) && !asks(outsider, &table))
+    expect(asks(child, &table) && asks(grandchild, &table))
+    expect(!asks(sibling, &table))
+    expect(table.leave(grandchild).isEmpty)
+    expect(table.leave(child).first === sibling)
+    expect(table.leave(sibling).isEmpty)
+    expect(table.leave(group).first === outsider)
+    _ = table.leave(outsider)
+    expect(table.count == 0)
+  }
+
+  @Test("L3: a group that holds another category lets none in")
+  func otherCategory() {
+    var table = ExclusionTable()
+    let (group, holder) = (request("b"), request("a"))
+    let child = request("a", inside: group)
+    expect(asks(holder, &table) && asks(group, &table))
+    expect(!asks(child, &table))
+    expect(table.leave(holder).first === child)
+  }
+
+  @Test("obstacles: the holder of each category that is not free")
+  func holders() {
+    var table = ExclusionTable()
+    let (a, b, waiter) = (request("a"), request("b"), request("abc"))
+    for request in [a, b, waiter] { _ = table.ask(request) }
+    expect(table.obstacles(to: waiter).map { $0.procedures.map(\.name) } == [["a"], ["b"]])
+    expect(table.obstacles(to: waiter).map { "\($0.category) \($0.count)" } == ["a 1", "b 1"])
+    expect(table.obstacles(to: a).isEmpty)
+  }
+
+  @Test("L1: categories differ by type, name and domain, and by nothing else")
+  func categories() {
+    enum Disk {}
+    let other = ExclusionDomain(name: "table")
+    expect(ExclusionCategory(Disk.self) == ExclusionCategory(Disk.self))
+    expect(ExclusionCategory(Disk.self) != ExclusionCategory(named: "Disk"))
+    expect(ExclusionCategory(named: "a") == ExclusionCategory(named: "a", in: .process))
+    expect(ExclusionCategory(named: "a", in: domain) != ExclusionCategory(named: "a", in: other))
+    expect(ExclusionCategory(Disk.self, in: domain) != ExclusionCategory(Disk.self, in: other))
+    expect(Set([ExclusionCategory(Disk.self), ExclusionCategory(Disk.self)]).count == 1)
+    expect("\(ExclusionCategory(Disk.self)) \(domain)" == "Disk table")
+  }
+
+  /// Those that are let in, one after another, when the holder has left.
+  private func order(
+    after holder: ExclusionRequest, _ table: inout ExclusionTable
+  ) -> [ExclusionRequest] {
+    var (order, open) = ([ExclusionRequest](), table.leave(holder))
+    while !open.isEmpty {
+      let next = open.removeFirst()
+      order.append(next)
+      open += table.leave(next)
+    }
+    return order
+  }
+
+  @Test("L6: the more urgent goes first, then the one that asked first; of all limits and levels")
+  func priorities() {
+    for (names, count) in [("a", 1), ("ab", 1), ("a", 2)] {
+      var table = ExclusionTable()
+      let holders = (0..<count).map { _ in request("a", atMost: count) }
+      for holder in holders { expect(asks(holder, &table)) }
+      let priorities: [ProcedurePriority] = [.veryLow, .normal, .veryHigh, .low, .normal, .high]
+      let waiters = priorities.map { request(names, atMost: count, $0) }
+      for waiter in waiters { expect(!asks(waiter, &table)) }
+      let order = order(after: holders[0], &table)
+      expect(order.map { order in waiters.firstIndex { $0 === order } } == [2, 5, 1, 4, 3, 0])
+      for holder in holders.dropFirst() { _ = table.leave(holder) }
+      expect(table.count == 0)
+    }
+  }
+
+  @Test("L5, L6: one that asks later waits for room with one before it, unless it is more urgent")
+  func prioritiesOfLines() {
+    var table = ExclusionTable()
+    let (reader, writer) = (request("a", atMost: 3), request("a"))
+    expect(asks(reader, &table) && !asks(writer, &table))
+    let (equal, urgent) = (request("a", atMost: 3), request("a", atMost: 3, .high))
+    let granted = [equal, urgent].map { asks($0, &table) }
+    expect(granted == [false, true])
+    expect(table.leave(reader).isEmpty)
+    expect(table.leave(urgent).first === writer)
+    expect(order(after: writer, &table).first === equal)
+    expect(table.count == 0)
+  }
+
+  @Test("L6: none waits for ever: the oldest is the next when so many have passed it")
+  func ageing() {
+    for names in ["a", "ab"] {
+      var table = ExclusionTable()
+      let first = request("a")
+      expect(asks(first, &table))
+      let patient = (0..<3).map { _ in request("a", .veryLow) }
+      for waiter in patient { expect(!asks(waiter, &table)) }
+      var (holder, places) = (first, [Int]())
+      for turn in 1...4 * (ExclusionLevel.patience + 1) {
+        let urgent = request(names, .veryHigh)
+        expect(!asks(urgent, &table))
+        let offered = table.leave(holder)
+        expect(offered.count == 1)
+        holder = offered[0]
+        if patient.contains(where: { $0 === holder }) { places.append(turn) }
+      }
+      let step = ExclusionLevel.patience + 1
+      expect(places == [step, 2 * step, 3 * step])
+      _ = order(after: holder, &table)
+      expect(table.count == 0)
+    }
+  }
+
+  @Test("L4: by chance: as a plain model says, none overlap, and in the end the table is empty")
+  func random() {
+    var generator = SimulationGenerator(seed: 7)
+    var table = ExclusionTable()
+    var held: [ExclusionRequest] = []
+    var waiting: [ExclusionRequest] = []
+    var idle: [ExclusionRequest] = (0..<40).map { _ in
+      let letters = "abcd".shuffled(using: &generator)
+      return request(String(letters.prefix(.random(in: 1...3, using: &generator))))
+    }
+    func take(_ offers: [ExclusionRequest]) {
+      for offer in offers { waiting.removeAll { $0 === offer } }
+      held += offers
+    }
+    for step in 0..<4_000 {
+      switch Int.random(in: 0..<4, using: &generator) {
+      case 0, 1:
+        guard let request = idle.randomElement(using: &generator), step < 3_500 else { continue }
+        idle.removeAll { $0 === request }
+        if table.ask(request) { held.append(request) } else { waiting.append(request) }
+      case 2:
+        guard let request = held.randomElement(using: &generator) else { continue }
+        held.removeAll { $0 === request }
+        idle.append(request)
+        let declines = Bool.random(using: &generator) && step < 3_500
+        take(declines ? table.decline(request) : table.leave(request))
+      default:
+        guard let request = waiting.randomElement(using: &generator), step < 3_500 else { continue }
+        waiting.removeAll { $0 === request }
+        idle.append(request)
+        table.withdraw(request)
+      }
+      let categories = held.flatMap { $0.limits.map(\.category) }
+      expect(Set(categories).count == categories.count)
+      expect(held.allSatisfy { status($0) == "held" })
+      // Invariant 1: no request waits whose categories are all free.
+      expect(waiting.allSatisfy { !Set($0.limits.map(\.category)).isDisjoint(with: categories) })
+    }
+    for request in waiting { table.withdraw(request) }
+    for request in held { _ = table.leave(request) }
+    expect(table.count == 0)
+  }
+
+  @Test("L5: as many as the least count allows; a later request does not go before one that waits")
+  func counts() {
+    var table = ExclusionTable()
+    let readers = (0..<4).map { _ in request("a", atMost: 3) }
+    let writer = request("a")
+    let granted = [readers[0], readers[1], writer, readers[2]].map { asks($0, &table) }
+    expect(granted == [true, true, false, false])
+    expect(table.obstacles(to: writer).map(\.count) == [2])
+    expect(table.obstacles(to: readers[2]).map(\.count) == [2])
+    expect(table.leave(readers[1]).isEmpty)
+    expect(table.leave(readers[0]).first === writer)
+    expect(!asks(readers[3], &table))
+    expect(table.leave(writer).map { $0 === readers[2] || $0 === readers[3] } == [true, true])
+    _ = (table.leave(readers[2]), table.leave(readers[3]))
+    expect(table.count == 0)
+  }
+
+  @Test("L4, L5: those behind one that is withdrawn are offered when it leaves")
+  func withdrawnInFront() {
+    var table = ExclusionTable()
+    let (first, second) = (request("a", atMost: 3), request("a", atMost: 3))
+    let writer = request("a")
+    let granted = [first, writer, second].map { asks($0, &table) }
+    expect(granted == [true, false, false])
+    table.withdraw(writer)
+    expect(status(second) == "waiting")
+    expect(table.leave(writer).first === second && table.leave(writer).isEmpty)
+  }
+
+  @Test(
+    "L4: one that asks again stands where it can be let in, also beside those that ask the same")
+  func asksAgain() {
+    var table = ExclusionTable()
+    let (a, b) = (request("a", atMost: 2), request("b"))
+    let old = request("ab", atMost: 2)
+    expect(asks(a, &table) && asks(old, &table))
+    expect(table.decline(old).isEmpty && asks(b, &table))
+    // Its like waits for "b" as well, and one that excludes others waits for "a".
+    let writer = request("a")
+    let young = request("ab", atMost: 2)
+    expect(!asks(writer, &table) && !asks(young, &table) && !asks(old, &table))
+    expect(table.leave(b).first === old)
+    expect(status(young) == "waiting" && status(writer) == "waiting")
+    _ = table.leave(a)
+    expect(table.leave(old).first === writer)
+    expect(table.leave(writer).first === young)
+    _ = table.leave(young)
+    expect(table.count == 0)
+  }
+
+  @Test("L3, L5: a holder lends its place: one inside at a time, whatever the count")
+  func countedLevels() {
+    var table = ExclusionTable()
+    let group = request("a", atMost: 2)
+    let children = (0..<2).map { _ in request("a", atMost: 2, inside: group) }
+    let outsiders = (0..<2).map { _ in request("a", atMost: 2) }
+    expect(asks(group, &table))
+    let granted = (children + outsiders).map { asks($0, &table) }
+    expect(granted == [true, false, true, false])
+    expect(table.leave(children[0]).first === children[1])
+    expect(table.leave(children[1]).isEmpty)
+    expect(table.leave(group).first === outsiders[1])
+    for outsider in outsiders { _ = table.leave(outsider) }
+    expect(table.count == 0)
+  }
+
+  @Test(
+    "L4, L5, L6: by chance, with counts and priorities: each count is kept, and none waits without a reason"
+  )
+  func randomCounts() {
+    for seed in 1...4 as ClosedRange<UInt64> {
+      var generator = SimulationGenerator(seed: seed)
+      var table = ExclusionTable()
+      var (held, waiting): ([ExclusionRequest], [ExclusionRequest]) = ([], [])
+      var idle: [ExclusionRequest] = (0..<30).map { _ in
+        let letters = "abcd".shuffled(using: &generator)
+        return request(
+          String(letters.prefix(.random(in: 1...3, using: &generator))),
+          atMost: .random(in: 1...4, using: &generator),
+          .allCases.randomElement(using: &generator)!)
+      }
+      func take(_ offers: [ExclusionRequest]) {
+        for offer in offers { waiting.removeAll { $0 === offer } }
+        held += offers
+      }
+      func hasRoom(_ request: ExclusionRequest) -> Bool {
+        request.limits.allSatisfy { limit in
+          let others = held.flatMap(\.limits).filter { $0.category == limit.category }
+          return others.count < others.map(\.count).reduce(limit.count, min)
+        }
+      }
+      for step in 0..<1_000 {
+        switch Int.random(in: 0..<4, using: &generator) {
+        case 0, 1:
+          guard step < 900, let request = idle.randomElement(using: &generator) else { continue }
+          idle.removeAll { $0 === request }
+          if asks(request, &table) { held.append(request) } else { waiting.append(request) }
+        case 2:
+          guard let request = held.randomElement(using: &generator) else { continue }
+          held.removeAll { $0 === request }
+          idle.append(request)
+          take(.random(using: &generator) ? table.decline(request) : table.leave(request))
+        default:
+          guard let request = waiting.randomElement(using: &generator) else { continue }
+          waiting.removeAll { $0 === request }
+          idle.append(request)
+          table.withdraw(request)
+          take(table.leave(request))
+        }
+        for limit in held.flatMap(\.limits) {
+          expect(
+            held.flatMap(\.limits).filter { $0.category == limit.category }.count <= limit.count)
+        }
+        for request in waiting where hasRoom(request) {
+          let categories = Set(request.limits.map(\.category))
+          let isBehind = waiting.contains { other in
+            other.ticket < request.ticket
+              && !categories.isDisjoint(with: other.limits.map(\.category))
+          }
+          expect(isBehind)
+        }
+      }
+      while let request = held.popLast() { take(table.leave(request)) }
+      expect(waiting.isEmpty && table.count == 0)
+    }
+  }
+}

@@ -1,0 +1,359 @@
+@testable import Procedures
+import ProcedureTestSupport
+import Testing
+
+/// The table at the head of the state machine: every event in every state.
+@Suite struct LifeTests {
+  private typealias Machine = Life
+
+  // Mutating calls cannot stand inside the macro.
+  private func expect(_ value: Bool, _ location: SourceLocation = #_sourceLocation) {
+    #expect(value, sourceLocation: location)
+  }
+
+  private func expectNot(_ value: Bool, _ location: SourceLocation = #_sourceLocation) {
+    #expect(!value, sourceLocation: location)
+  }
+
+  /// A machine in that state, with the turn free unless a step is under way.
+  private func machine(in state: ProcedureState, withCondition: Bool = false) -> Machine {
+    var machine = Machine()
+    if withCondition { _ = machine.post(.conditionAdded) }
+    if state == .initialized { return machine }
+    #expect(machine.post(.enqueue(waits: 0)) == .ready(withCondition ? .evaluate : .start))
+    if state == .pending { return machine }
+    if withCondition {
+      #expect(machine.post(.evaluate(attempt: machine.attempt)) == .turn)
+      #expect(machine.next(wants: []) == .evaluateConditions)
+      #expect(machine.post(.conditionsSatisfied) == .ready(.start))
+      #expect(machine.start() == .none)
+    } else {
+      #expect(machine.start() == .turn)
+    }
+    if state == .started {
+      #expect(machine.next(wants: .all) == .event(.willExecute))
+      return machine
+    }
+    #expect(machine.next(wants: []) == .execute)
+    if state == .executing { return machine }
+    #expect(machine.post(.finish()) == .none)
+    #expect(machine.next(wants: []) == .event(.willFinish))
+    if state == .finishing { return machine }
+    #expect(machine.next(wants: []) == .event(.didFinish))
+    return machine
+  }
+
+  @Test("S1, C5, F1: each event does in each state what the table says")
+  func table() throws {
+    let table = try MachineTable(of: "Life", at: "Sources/Procedures/Procedure/Life.swift")
+    #expect(table.rows.map(\.event) == LifeEvent.allCases.map(\.rawValue))
+    for row in table.rows {
+      let event = try #require(LifeEvent(rawValue: row.event))
+      #expect(row.cells.map(\.state) == ProcedureState.allCases.map { "\($0)" })
+      for (state, outcome) in zip(ProcedureState.allCases, row.cells.map(\.outcome)) {
+        if outcome == "inconsistency" { continue }
+        var machine = machine(in: state, withCondition: event == .evaluate)
+        let result = event.happen(to: &machine)
+        #expect(result == outcome, "\(event) in \(state)")
+      }
+    }
+  }
+
+  @Test("S1: a start before the enqueue traps")
+  func startedEarly() async {
+    await #expect(processExitsWith: .failure) {
+      var machine = Machine()
+      _ = machine.post(.start(attempt: 0))
+    }
+  }
+
+  @Test("O3: an event that is held before it can come traps")
+  func heldEarly() async {
+    await #expect(processExitsWith: .failure) {
+      var machine = Machine()
+      _ = machine.post(.hold(.execute))
+    }
+    await #expect(processExitsWith: .failure) {
+      var machine = Machine()
+      _ = machine.post(.enqueue(waits: 0))
+      _ = machine.post(.hold(.finish))
+    }
+  }
+
+  @Test("heard without having asked, or once more, traps")
+  func heardEarly() async {
+    await #expect(processExitsWith: .failure) {
+      var machine = Machine()
+      _ = machine.post(.joinGroup)
+      _ = machine.post(.heard)
+    }
+    await #expect(processExitsWith: .failure) {
+      var machine = Machine()
+      _ = machine.post(.joinGroup)
+      _ = machine.post(.enqueue(waits: 0))
+      _ = machine.start()
+      while machine.next(wants: []) != .execute {}
+      _ = machine.post(.finish())
+      while machine.next(wants: []) != .askGroup {}
+      _ = machine.post(.heard)
+      _ = machine.post(.heard)
+    }
+  }
+
+  @Test("S1, S3: enqueue is accepted once", arguments: ProcedureState.allCases)
+  func enqueue(in state: ProcedureState) {
+    var machine = machine(in: state)
+    #expect(machine.state == state)
+    #expect((machine.post(.enqueue(waits: 0)) != .refused) == (state == .initialized))
+  }
+
+  @Test("C5: a cancel is accepted until finishing, once", arguments: ProcedureState.allCases)
+  func mark(in state: ProcedureState) {
+    var machine = machine(in: state)
+    let isAccepted = machine.post(.mark(hasErrors: true)) == .none
+    #expect(isAccepted == (state < .finishing))
+    #expect(machine.isCancelled == isAccepted && machine.isFailed == isAccepted)
+    #expect(machine.state == state)
+    #expect(machine.post(.mark()) == .late)
+  }
+
+  @Test(
+    "F1: finish is refused before the start, accepted once, then late",
+    arguments: ProcedureState.allCases)
+  func finish(in state: ProcedureState) {
+    var machine = machine(in: state)
+    let first = machine.post(.finish(hasErrors: true))
+    switch state {
+    case .initialized, .pending: #expect(first == .refused)
+    case .started, .executing: #expect(first == .none)
+    case .finishing, .finished: #expect(first == .late)
+    }
+    #expect(machine.post(.finish()) == (first == .refused ? .refused : .late))
+    #expect(machine.isFailed == (first == .none))
+  }
+
+  @Test(
+    "F1: on a cancelled unstarted one finish adds its errors",
+    arguments: [ProcedureState.initialized, .pending])
+  func finishCancelled(in state: ProcedureState) {
+    var machine = machine(in: state)
+    _ = machine.post(.mark())
+    let result = machine.post(.finish(hasErrors: true))
+    #expect(result == (state == .initialized ? .none : .turn))
+    #expect(machine.isFailed)
+    #expect(machine.post(.finish(hasErrors: true)) == .late)
+  }
+
+  @Test("F1, G11: finish on a group is refused, in every state", arguments: [false, true])
+  func finishOnAGroup(isCancelled: Bool) {
+    var machine = Machine(isGroup: true)
+    if isCancelled { _ = machine.post(.mark()) }
+    #expect(machine.post(.finish()) == .refused)
+  }
+
+  @Test("C5: after finish was accepted, a cancel is late although finishing has not begun")
+  func cancelAfterFinish() {
+    var machine = machine(in: .executing)
+    _ = machine.post(.finish())
+    #expect(machine.post(.mark()) == .late)
+  }
+
+  @Test("G3: between mark and delivery a turn neither executes nor finishes")
+  func betweenMarkAndDelivery() {
+    for state in [ProcedureState.started, .executing] {
+      var machine = machine(in: state)
+      _ = machine.post(.mark())
+      _ = machine.post(.finish())
+      #expect(machine.next(wants: []) == .idle)
+      #expect(machine.post(.deliver) == .turn)
+      #expect(machine.next(wants: []) == .event(.didCancel))
+      #expect(machine.next(wants: []) == .event(.willFinish))
+    }
+    var machine = machine(in: .pending)
+    _ = machine.post(.mark())
+    #expect(machine.start() == .turn)
+    #expect(machine.next(wants: []) == .idle)
+    #expect(machine.post(.deliver) == .turn)
+    #expect(machine.next(wants: []) == .event(.didCancel))
+    #expect(machine.next(wants: []) == .event(.willFinish))
+  }
+
+  @Test("a turn has one holder: a thread that notes an event while it is held need not ask for it")
+  func oneHolder() {
+    var machine = machine(in: .executing)
+    #expect(machine.turn.isHeld)
+    #expect(machine.post(.observerAdded) == .none)
+    #expect(machine.post(.produced) == .none)
+    _ = machine.post(.mark())
+    #expect(machine.post(.deliver) == .none)
+    let steps = (0..<5).map { _ in machine.next(wants: .all) }
+    #expect(
+      steps == [
+        .event(.didCancel), .event(.didAttach), .event(.didExecute), .event(.willAdd), .idle,
+      ])
+    #expect(!machine.turn.isHeld)
+    #expect(machine.post(.finish()) == .turn)
+  }
+
+  @Test("C1: once it is marked, no user code begins before didCancel", arguments: [false, true])
+  func nothingBeforeDidCancel(isDelivered: Bool) {
+    for state in [ProcedureState.started, .executing] {
+      var machine = machine(in: state)
+      _ = machine.post(.observerAdded)
+      _ = machine.post(.produced)
+      _ = machine.post(.childAsks)
+      _ = machine.post(.mark())
+      if isDelivered { _ = machine.post(.deliver) }
+      #expect(machine.next(wants: .all) == (isDelivered ? .event(.didCancel) : .idle))
+      #expect(machine.post(.takeTurn) == .none)
+    }
+  }
+
+  @Test("a turn that was taken for one thing is kept if something was noted meanwhile")
+  func turnForOneThing() {
+    var machine = Machine(isGroup: true)
+    expect(machine.post(.takeTurn) == .turn)
+    expect(machine.post(.takeTurn) == .none)
+    #expect(machine.post(.giveBackTurn) == .none)
+    expect(machine.post(.takeTurn) == .turn)
+    #expect(machine.post(.childAsks) == .none)
+    #expect(machine.post(.giveBackTurn) == .turn)
+    #expect(machine.turn.isHeld && machine.next(wants: []) == .hearChildren)
+  }
+
+  @Test("O3: a held event keeps the turn; the last release gives it back")
+  func holds() {
+    var machine = machine(in: .started)
+    _ = machine.post(.hold(.execute))
+    _ = machine.post(.hold(.execute))
+    #expect(machine.next(wants: []) == .waitForPendingEvents)
+    #expect(machine.post(.release(.finish)) == .none)
+    #expect(machine.post(.release(.execute)) == .none)
+    #expect(machine.post(.release(.execute)) == .turn)
+    #expect(machine.post(.release(.execute)) == .none)
+    #expect(machine.next(wants: []) == .execute)
+  }
+
+  @Test("O3: a cancel makes a held execute event moot")
+  func cancelWhileHeld() {
+    var machine = machine(in: .started)
+    _ = machine.post(.hold(.execute))
+    #expect(machine.next(wants: []) == .waitForPendingEvents)
+    _ = machine.post(.mark())
+    #expect(machine.post(.deliver) == .turn)
+    #expect(machine.next(wants: []) == .event(.didCancel))
+    #expect(machine.post(.release(.execute)) == .none)
+    #expect(machine.next(wants: []) == .event(.willFinish))
+  }
+
+  @Test("dependencies: ready once, when the last is done; a new one takes readiness back")
+  func readiness() {
+    var machine = Machine()
+    #expect(machine.post(.enqueue(waits: 2)) == .none)
+    #expect(machine.post(.dependencyDone) == .none)
+    #expect(machine.post(.dependencyDone) == .ready(.start))
+    #expect(machine.post(.goOn) == .none)
+    #expect(machine.post(.dependencyAdded) == .wait)
+    // The start was under way, and comes too late.
+    #expect(machine.start() == .none)
+    #expect(machine.post(.dependencyDone) == .ready(.start))
+    #expect(machine.start() == .turn)
+    // Noted, but not yet carried out when a dependency comes in between.
+    #expect(machine.post(.dependencyAdded) == .wait)
+    #expect(machine.next(wants: []) == .idle)
+    #expect(machine.post(.dependencyDone) == .ready(.start))
+    #expect(machine.start() == .turn)
+    #expect(machine.next(wants: []) == .execute)
+  }
+
+  @Test("G2, G4: a group settles its children once and ends after them", arguments: [false, true])
+  func groupEnd(isCancelledBeforeStart: Bool) {
+    var machine = Machine(isGroup: true)
+    #expect(machine.post(.enqueue(waits: 0)) == .ready(.start))
+    if isCancelledBeforeStart {
+      _ = machine.post(.mark())
+      #expect(machine.post(.deliver) == .turn)
+      #expect(machine.next(wants: []) == .event(.didCancel))
+    } else {
+      #expect(machine.start() == .turn)
+      #expect(machine.next(wants: []) == .announceChildren)
+      #expect(machine.next(wants: []) == .execute)
+    }
+    #expect(machine.next(wants: []) == .settleChildren)
+    #expect(machine.next(wants: []) == .idle)
+    #expect(machine.post(.childrenFinished(hasErrors: true)) == .turn)
+    #expect(machine.next(wants: []) == .event(.willFinish))
+    #expect(machine.next(wants: []) == .event(.didFinish))
+    #expect(machine.next(wants: []) == .retire)
+    #expect(machine.isFailed)
+  }
+
+  @Test("O1: after the end, an observer is attached in a turn of its own")
+  func observerAfterTheEnd() {
+    var machine = machine(in: .finished)
+    #expect(machine.next(wants: []) == .retire)
+    #expect(machine.post(.observerAdded) == .turn)
+    #expect(machine.next(wants: []) == .event(.didAttach))
+    #expect(machine.next(wants: []) == .idle)
+  }
+}
+
+/// The rows of the table.
+private enum LifeEvent: String, CaseIterable {
+  case enqueue
+  case evaluate
+  case start
+  case mark
+  case finish
+  case observerAdded
+  case produced
+  case handOver
+  case childAsks
+  case hold
+
+  private var event: Life.Event {
+    switch self {
+    case .enqueue: .enqueue(waits: 0)
+    // A condition that is added begins a new attempt.
+    case .evaluate: .evaluate(attempt: 1)
+    case .start: .start(attempt: 0)
+    case .mark: .mark()
+    case .finish: .finish()
+    case .observerAdded: .observerAdded
+    case .produced: .produced
+    case .handOver: .handOver
+    case .childAsks: .childAsks
+    case .hold: .hold(.finish)
+    }
+  }
+
+  /// - Returns: in the table's words, what has come of it.
+  func happen(to machine: inout Life) -> String {
+    let stepsWithout = machine.remainingSteps
+    let effect = machine.post(event)
+    switch (self, effect) {
+    case (_, .late): return "late"
+    case (_, .refused): return "refused"
+    case (.enqueue, _): return "→ \(machine.state)"
+    case (.mark, _), (.finish, _): return "accepted"
+    default: return machine.remainingSteps == stepsWithout ? "–" : "noted"
+    }
+  }
+}
+
+extension Life {
+  /// What its turn does, if it has one, until nothing is left to do.
+  fileprivate var remainingSteps: [Step] {
+    var machine = self
+    if machine.state == .initialized {
+      if machine.post(.enqueue(waits: 0)) == .ready(.start) { _ = machine.start() }
+    }
+    var steps: [Step] = []
+    while machine.turn.isHeld, steps.last != .waitForPendingEvents {
+      steps.append(machine.next(wants: []))
+    }
+    return steps
+  }
+
+  fileprivate mutating func start() -> Effect { post(.start(attempt: attempt)) }
+}

@@ -1,0 +1,209 @@
+import ProcedurePrimitives
+import ProcedureTestSupport
+import Testing
+
+@testable import Procedures
+
+/// Members of a `ListMachine` that are evaluated, or ask for something beside a slot.
+@Suite struct ExcludedMembersTests {
+  private typealias Machine = ListMachine
+
+  private static let tickets = Locked<UInt64>(0)
+
+  // Mutating calls cannot stand inside the macro.
+  private func expect(_ value: Bool, _ location: SourceLocation = #_sourceLocation) {
+    #expect(value, sourceLocation: location)
+  }
+
+  private func standing(_ readiness: Readiness) -> Placement {
+    .init(urgency: Urgency(), readiness: readiness, attempt: 3)
+  }
+
+  /// A member that is ready, and asks for something.
+  private func exclusive(_ name: String, in machine: inout Machine) -> ExclusionRequest {
+    let item = Procedure().named(name)
+    let request = ExclusionRequest([], for: item, in: ProcedureList(context: .detached))
+    _ = machine.insert(item, standing(.waiting))
+    machine.advance(item, to: .start, in: 5, asking: request)
+    return request
+  }
+
+  private func takenName(_ machine: inout Machine) -> String? {
+    guard case .job(let job)? = machine.take() else { return nil }
+    return "\(job.member.procedure.name) \(job.kind)"
+  }
+
+  /// The first of the ready ones steps aside, because it is not granted what it asks for.
+  private func exclude(_ machine: inout Machine) -> ExclusionRequest? {
+    guard case .mustAsk(let request)? = machine.take() else { return nil }
+    // Tickets are drawn by the table, which is asked now.
+    if request.ticket == 0 {
+      request.draw(
+        Self.tickets.withLock {
+          $0 += 1; return $0
+        })
+    }
+    machine.exclude(request.procedure)
+    return request
+  }
+
+  private func grants(_ request: ExclusionRequest, _ machine: inout Machine) -> Bool {
+    machine.grant(request, to: request.procedure)
+  }
+
+  @Test("D1, Q2: evaluable: taken before ready ones, without a slot, and then waiting")
+  func evaluable() {
+    var machine = Machine()
+    machine.limit = 1
+    let (ready, evaluable) = (Procedure().named("ready"), Procedure().named("evaluable"))
+    _ = machine.insert(ready, standing(.start))
+    _ = machine.insert(evaluable, standing(.evaluate))
+    expect(takenName(&machine) == "evaluable evaluate(3)")
+    expect(machine.slotsInUse == 0)
+    expect(takenName(&machine) == "ready start(3)")
+    machine.advance(evaluable, to: .evaluate, in: 4, asking: nil)
+    expect(takenName(&machine) == "evaluable evaluate(4)" && machine.slotsInUse == 1)
+  }
+
+  @Test("Q3, G1, G5: in a suspended, held or cancelled list none is evaluated")
+  func closedToEvaluation() {
+    var suspended = Machine()
+    suspended.isSuspended = true
+    var held = Machine(isGroup: true)
+    var cancelled = Machine(isGroup: true)
+    cancelled.begin()
+    cancelled.cancel()
+    for var machine in [suspended, held, cancelled] {
+      _ = machine.insert(Procedure(), standing(.evaluate))
+      expect(takenName(&machine) == nil)
+    }
+    _ = held.insert(Procedure().named("p"), standing(.evaluate))
+    held.begin()
+    expect(takenName(&held) == "p evaluate(3)")
+  }
+
+  @Test("L2: one that excludes others must ask when a slot is free, and takes it only if granted")
+  func mustAsk() {
+    var machine = Machine()
+    machine.limit = 1
+    let first = exclusive("first", in: &machine)
+    _ = exclusive("second", in: &machine)
+    let asked = exclude(&machine)
+    expect(asked === first && machine.slotsInUse == 0)
+    guard case .mustAsk(let request)? = machine.take() else {
+      Issue.record("the second does not ask")
+      return
+    }
+    expect(machine.takeGranted(request.procedure).kind == .start(5) && machine.slotsInUse == 1)
+    expect(takenName(&machine) == nil)
+  }
+
+  @Test("L2: a grant takes a slot, goes before evaluable ones, and a worker is asked for")
+  func grant() {
+    var machine = Machine()
+    machine.limit = 1
+    let request = exclusive("a", in: &machine)
+    _ = exclude(&machine)
+    expect(!machine.requestsWorker())
+    _ = machine.insert(Procedure().named("b"), standing(.evaluate))
+    let isGranted = grants(request, &machine)
+    expect(isGranted && machine.slotsInUse == 1 && machine.requestsWorker())
+    expect(takenName(&machine) == "a start(5)")
+  }
+
+  @Test("L4: offers that come when there is no slot: first among the ready, in order, by priority")
+  func grantWithoutSlot() {
+    var machine = Machine()
+    let requests = ["a", "b"].map { exclusive($0, in: &machine) }
+    _ = (exclude(&machine), exclude(&machine))
+    machine.limit = 1
+    for name in ["running", "ready"] {
+      _ = machine.insert(Procedure().named(name), standing(.start))
+    }
+    expect(takenName(&machine) == "running start(3)")
+    for request in requests { expect(!grants(request, &machine)) }
+    _ = machine.insert(
+      Procedure().named("urgent"), .init(urgency: Urgency(.high), readiness: .start))
+    expect(machine.slotsInUse == 1)
+    machine.limit = 5
+    expect(takenName(&machine) == "urgent start(0)")
+    expect(exclude(&machine) === requests[0] && exclude(&machine) === requests[1])
+    expect(takenName(&machine) == "ready start(3)")
+  }
+
+  @Test("L1: an offer counts only for the request that is made now")
+  func staleOffer() {
+    var machine = Machine()
+    let stale = exclusive("a", in: &machine)
+    _ = exclude(&machine)
+    let item = stale.procedure
+    expect(machine.makeWaiting(item) === stale)
+    expect(!grants(stale, &machine))
+    let new = ExclusionRequest([], for: item, in: ProcedureList(context: .detached))
+    machine.advance(item, to: .start, in: 6, asking: new)
+    _ = exclude(&machine)
+    expect(!grants(stale, &machine) && machine.slotsInUse == 0)
+    expect(grants(new, &machine))
+  }
+
+  @Test("L2: one that is granted and must wait after all gives up the slot and the request")
+  func grantedButWaiting() {
+    var machine = Machine()
+    let request = exclusive("a", in: &machine)
+    _ = exclude(&machine)
+    expect(grants(request, &machine))
+    expect(machine.makeWaiting(request.procedure) === request)
+    expect(machine.slotsInUse == 0 && takenName(&machine) == nil)
+    expect(machine.retire(.unowned(request.procedure)).request == nil)
+  }
+
+  @Test("L2, Q3: suspended: those that were granted give it up, and go first when it goes on")
+  func revoke() {
+    var machine = Machine()
+    let requests = ["a", "b"].map { exclusive($0, in: &machine) }
+    _ = (exclude(&machine), exclude(&machine))
+    _ = machine.insert(Procedure().named("ready"), standing(.start))
+    for request in requests { expect(grants(request, &machine)) }
+    machine.isSuspended = true
+    let revoked = machine.revokeGrants()
+    expect(revoked.map(\.procedure.name) == ["a", "b"] && machine.slotsInUse == 0)
+    expect(takenName(&machine) == nil)
+    machine.isSuspended = false
+    expect(exclude(&machine) === requests[0] && exclude(&machine) === requests[1])
+  }
+
+  @Test(
+    "L4: withdraw: only a waiter in line; it is a member, and keeps the request, until it retires")
+  func withdraw() {
+    var machine = Machine()
+    let (waiter, ready) = (exclusive("waiter", in: &machine), exclusive("ready", in: &machine))
+    _ = exclude(&machine)
+    expect(machine.withdraw(ready.procedure) == nil)
+    expect(machine.withdraw(Procedure()) == nil)
+    expect(machine.withdraw(waiter.procedure) === waiter)
+    expect(machine.withdraw(waiter.procedure) == nil)
+    expect(!grants(waiter, &machine) && machine.count == 2)
+    expect(machine.retire(.unowned(waiter.procedure)).request === waiter && machine.count == 1)
+  }
+
+  @Test("L1: one that retires gives up what it asked for, or holds, wherever it is")
+  func retire() {
+    for steps in 0..<4 {
+      var machine = Machine()
+      let request = exclusive("a", in: &machine)
+      if steps > 0 { _ = exclude(&machine) }
+      if steps > 1 { expect(grants(request, &machine)) }
+      if steps > 2 { expect(takenName(&machine) == "a start(5)") }
+      expect(machine.retire(.unowned(request.procedure)).request === request)
+      expect(machine.count == 0 && machine.slotsInUse == 0)
+    }
+  }
+}
+
+extension ListMachine {
+  /// Whether a worker is asked for now; it arrives at once.
+  fileprivate mutating func requestsWorker() -> Bool {
+    defer { workerArrived() }
+    return requestWorker()
+  }
+}
