@@ -21,7 +21,11 @@ package struct MachineTable: Sendable {
   package init(of type: String, at path: String) throws {
     let text = try String(contentsOf: .packageRoot.appending(path: path), encoding: .utf8)
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-    let declaration = lines.firstIndex { $0.contains(" \(type):") || $0.contains(" \(type) {") }
+    let declaration = lines.firstIndex { line in
+      ["struct", "enum", "class"].contains { kind in
+        line.contains("\(kind) \(type):") || line.contains("\(kind) \(type) {")
+      }
+    }
     let comment = lines.prefix(declaration ?? 0).reversed().prefix { $0.hasPrefix("///") }
       .reversed()
     let table = comment.drop { !$0.hasPrefix("/// |") }.prefix { $0.hasPrefix("/// |") }

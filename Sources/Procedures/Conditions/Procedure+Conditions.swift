@@ -27,7 +27,7 @@ extension Procedure {
       let effect =
         entry.asksForCategoriesOnly
         ? core.life.post(.exclusionAdded) : core.life.post(.conditionAdded)
-      var aftermath = effect == .wait ? core.list?.makeWaiting(self) : nil
+      let earlier = effect == .wait ? core.list?.makeWaiting(self) : nil
       let request = core.attachments.with(StartRequirements.self) { requirements in
         let progress = requirements.progress ?? ConditionProgress()
         requirements.conditions = progress
@@ -39,11 +39,9 @@ extension Procedure {
         claim.add(entry.limits)
         return request
       }
-      guard core.life.state == .pending else { return .added(nil, released: request) }
-      if let more = core.advance(self, after: core.life.post(.goOn)) {
-        aftermath = more.following(aftermath)
-      }
-      return .added(aftermath, released: request)
+      guard core.life.state == .pending else { return .added(.none, released: request) }
+      let followUp = core.advance(self, after: core.life.post(.goOn))
+      return .added(followUp.following(earlier ?? .none), released: request)
     }
     switch addition {
     case .pointless:
@@ -51,8 +49,8 @@ extension Procedure {
     case .tooLate(let state):
       stopBecauseOfMisuse(
         "Procedure '\(name)' is already \(state): add conditions before it starts.")
-    case .added(let aftermath, _):
-      aftermath?.carryOut()
+    case .added(let followUp, _):
+      followUp.perform()
       return true
     }
   }
@@ -81,14 +79,14 @@ extension Procedure {
     case pointless
     case tooLate(ProcedureState)
     /// What it had asked for before is released without the lock.
-    case added(ProcedureList.Aftermath?, released: ExclusionRequest?)
+    case added(ProcedureList.FollowUp, released: ExclusionRequest?)
   }
 
   fileprivate enum NextCondition: Sendable {
     case abandoned
     case prepare(any Condition)
     case evaluate(ConditionProgress.Entry)
-    case satisfied(ProcedureList.Aftermath?)
+    case satisfied(ProcedureList.FollowUp)
     /// With the name of the condition.
     case unsatisfied(ConditionResult, of: String)
   }
@@ -119,8 +117,8 @@ extension Procedure {
         case .answered(let result): answer = result
         case .asynchronous(let body): return awaitAnswer(of: entry.name, body, in: attempt)
         }
-      case .satisfied(let aftermath):
-        aftermath?.carryOut()
+      case .satisfied(let followUp):
+        followUp.perform()
         return
       case .unsatisfied(.failed(let error), _):
         cancel(withError: error)
@@ -175,22 +173,21 @@ extension Procedure {
         "A condition of procedure '\(name)' brings that procedure itself: it would wait for ever.")
     }
     let links = procedures.map { Dependency(on: $0) }
-    let start: (list: ProcedureList, first: Int, ProcedureList.Aftermath?)? = read { core in
+    let start: (list: ProcedureList, first: Int, ProcedureList.FollowUp)? = read { core in
       guard core.life.mayStart, let list = core.list, let requirements = core.requirements
       else { return nil }
       let first = requirements.prerequisites.count
       for link in links { link.arm(for: self) }
       requirements.prerequisites += links.map { Prerequisite(link: $0) }
       let effect = core.life.post(.conditionBrings(procedures.count))
-      let aftermath = effect == .wait ? list.makeWaiting(self) : nil
-      return (list, first, aftermath)
+      return (list, first, effect == .wait ? list.makeWaiting(self) : .none)
     }
-    guard let (list, first, aftermath) = start else { return false }
-    aftermath?.carryOut()
+    guard let (list, first, followUp) = start else { return false }
+    followUp.perform()
     for (offset, link) in links.enumerated() {
       // Several conditions may bring the same one: the first procedure to claim it adds it.
       if link.dependency.claimAsPrerequisite() {
-        list.add(link.dependency, as: .need)
+        list.add(link.dependency, as: .prerequisite)
         // None are there any more if this one has finished in between.
         read { $0.requirements?.prerequisites[first + offset].isOurs = true }
       }

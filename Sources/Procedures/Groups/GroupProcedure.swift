@@ -350,14 +350,14 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
         break
       }
     }
-    for procedure in awaitingTurn { procedure.listForTurns.requestTurn(of: procedure) }
+    for procedure in awaitingTurn { procedure.requestTurn() }
   }
 
   /// The group goes, and gives up what it has of them beside its list. To override.
   func forgetChildren() {}
 
   /// Children do not own the list: they leave it before the group goes.
-  private func abandonChildren() -> ProcedureList.Machine.Remains {
+  private func abandonChildren() -> ListMachine.Remains {
     let remains = list.abandon()
     for child in remains.unfinished { child.leaveList() }
     return remains

@@ -242,7 +242,7 @@ extension Procedure {
   @inline(never)
   final func surrenderSlot(of kind: JobKind) {
     guard case .start(let attempt) = kind else { return }
-    read { $0.list?.surrender(self, in: attempt) }?.carryOut()
+    read { $0.list?.surrender(self, in: attempt) }?.perform()
   }
 
   /// Fires the token, if there is one, and then lets the turn deliver the rest.
@@ -252,7 +252,7 @@ extension Procedure {
       telling = update { $0.tell() }
     }
     interrupt()
-    if case .requestTurn(let list) = consume telling { list.requestTurn(of: self) }
+    if case .requestTurn(let list) = consume telling { requestTurn(in: list) }
     noteCancel()
   }
 }
@@ -293,7 +293,7 @@ extension CancellationReason {
 /// The rest of a cancel that has been marked.
 private enum Telling: Sendable {
   case fire(CancellationTokenSource)
-  case requestTurn(ProcedureList)
+  case requestTurn(in: ProcedureList?)
   case done
 }
 
@@ -322,7 +322,7 @@ extension ProcedureCore {
   /// The token comes first; then the turn may deliver.
   fileprivate mutating func tell() -> Telling {
     if let source = links?.source, !source.isCancelled { return .fire(source) }
-    return life.post(.deliver) == .turn ? .requestTurn(list ?? .detached) : .done
+    return life.post(.deliver) == .turn ? .requestTurn(in: list) : .done
   }
 
   /// First part of a cancel. True if this one has effect.

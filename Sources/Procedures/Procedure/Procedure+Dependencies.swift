@@ -56,7 +56,7 @@ extension Procedure {
     enum Next: Sendable {
       case pointless
       case tooLate(ProcedureState)
-      case enter(ProcedureList.Aftermath?, AbandonedEvaluation?, released: ExclusionRequest?)
+      case enter(ProcedureList.FollowUp, AbandonedEvaluation?, released: ExclusionRequest?)
     }
     let new = consume new
     let next: Next = read { core in
@@ -72,8 +72,8 @@ extension Procedure {
       let effect = core.life.post(.dependencyAdded)
       let evaluation = core.requirements?.conditions?.restart()
       let request = core.requirements?.exclusion?.takeRequest()
-      let aftermath = effect == .wait ? core.list?.makeWaiting(self) : nil
-      return .enter(aftermath, evaluation, released: request)
+      let followUp = effect == .wait ? core.list?.makeWaiting(self) : nil
+      return .enter(followUp ?? .none, evaluation, released: request)
     }
     switch next {
     case .pointless:
@@ -81,12 +81,11 @@ extension Procedure {
     case .tooLate(let state):
       stopBecauseOfMisuse(
         "Procedure '\(name)' is already \(state): add dependencies before it starts.")
-    case .enter(let aftermath, let evaluation, _):
-      aftermath?.carryOut()
+    case .enter(let followUp, let evaluation, _):
+      followUp.perform()
       evaluation?.task?.cancel()
       // 3. It may wait for itself now.
-      let list = listForTurns
-      list.context.supervisor.noteStuck(list)
+      if let list = read({ $0.list }) { list.context.supervisor.noteStuck(list) }
       new.enter()
     }
     return true
@@ -155,8 +154,8 @@ extension Procedure {
   final func dependencyFinished(
     onWorkerOf list: ProcedureList? = nil, after record: RecordID? = nil
   ) {
-    let aftermath = read { $0.countDependency(of: self, onWorkerOf: list, after: record) }
-    aftermath?.carryOut()
+    let followUp = read { $0.countDependency(of: self, onWorkerOf: list, after: record) }
+    followUp.perform()
   }
 
   /// Carries out the hand-overs that have waited for the turn, which the caller holds.

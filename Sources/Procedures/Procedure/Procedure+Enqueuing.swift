@@ -27,7 +27,7 @@ extension Procedure {
     var armed = Dependents()
     var isMarked = false
     var isCircle = false
-    let aftermath = update { core in
+    let followUp = update { core in
       // A group must not start before its children know where they run.
       var waits = (isHeldBack ? 1 : 0) + (childList == nil ? 0 : 1)
       if !core.dependencies.isEmpty, core.life.state == .initialized {
@@ -36,16 +36,16 @@ extension Procedure {
         waits += count
       }
       effect = core.life.post(.enqueue(waits: waits))
-      guard effect != .refused else { return ProcedureList.Aftermath.none }
-      let standing = Placement(
+      guard effect != .refused else { return ProcedureList.FollowUp.none }
+      let placement = Placement(
         urgency: core.urgency, readiness: effect.readiness,
         attempt: core.life.attempt, role: role, isInBatch: isInBatch)
       if list.isRecorded { core.beginRecord(of: self, in: list) }
-      let aftermath: ProcedureList.Aftermath
+      let followUp: ProcedureList.FollowUp
       let request =
-        standing.readiness == .start ? core.exclusionRequest(for: self, in: list) : nil
+        placement.readiness == .start ? core.exclusionRequest(for: self, in: list) : nil
       publish(&core)
-      (insertion, aftermath) = list.insert(self, standing, asking: request) { cancel in
+      (insertion, followUp) = list.insert(self, placement, asking: request) { cancel in
         groupCancel = cancel
         isMarked = core.mark(self, errors: cancel.errors, reason: cancel.reason)
         publish(&core)
@@ -61,25 +61,25 @@ extension Procedure {
       if core.isWatched || list.isRecorded {
         core.noteInsertion(of: self, in: list, insertion)
       }
-      return aftermath
+      return followUp
     }
     if isCircle { stopBecauseOfCircle(in: list) }
     if effect == .refused {
       stopBecauseOfMisuse(
         "Procedure '\(name)' was added to a queue or group twice; make a new one for each run.")
     }
-    // As mostly: nothing follows.
-    if case .none = aftermath, effect != .turn, case .accepted = insertion,
+    // Usually nothing follows.
+    if followUp.isNothing, effect != .turn, case .accepted = insertion,
       !role.isSpecialToBarriers, groupCancel == nil, childList == nil, armed.isEmpty
     {
       return insertion
     }
     // A group that waits for nothing else is ready in a moment, and so is what is added with others.
     let isReadySoon = isInBatch || childList != nil && armed.isEmpty && insertion != .held
-    aftermath.carryOut(isLast: !isReadySoon)
+    followUp.perform(isLast: !isReadySoon)
     if effect == .turn {
       // It was cancelled before.
-      listForTurns.requestTurn(of: self)
+      requestTurn(in: list)
     }
     switch insertion {
     case .refused:
@@ -89,11 +89,12 @@ extension Procedure {
     case .held:
       list.barriers?.admit(self, isBarrier: role == .barrier)
     case .accepted:
-      if role == .need { list.barriers?.admitUnheldIfUsed(self) }
+      if role == .prerequisite { list.barriers?.admitUnheldIfUsed(self) }
     }
+    // Its children run where it does, from here on: turns that are requested below come to that queue.
+    childList?.adoptEverywhere(list.context)
     if let groupCancel { join(groupCancel, isMarked: isMarked) }
-    if let childList {
-      childList.adoptEverywhere(list.context)
+    if childList != nil {
       list.recordChildren(of: self)
       dependencyFinished()
     }

@@ -34,7 +34,7 @@ extension Procedure {
     case .none, .ready, .wait:
       return true
     case .turn:
-      listForTurns.requestTurn(of: self)
+      requestTurn()
       return true
     case .late:
       if isByItself {

@@ -17,15 +17,17 @@ extension Procedure {
       core.attachments.with(TurnWork.self) {
         $0.produced.append(Production(procedure: procedure, target: .list))
       }
-      return .requestTurn(core.life.post(.produced) == .turn ? list : nil)
+      return core.life.post(.produced) == .turn ? .requestTurn : .done
     }
     switch next {
     case .refused:
       throw ProcedureError.notEnqueued(name)
     case .add(let list):
       list.add(procedure)
-    case .requestTurn(let list):
-      list?.requestTurn(of: self)
+    case .requestTurn:
+      requestTurn()
+    case .done:
+      break
     }
     return procedure
   }
@@ -57,7 +59,9 @@ struct Production: Sendable {
   enum Way: Sendable {
     case refused
     case add(ProcedureList)
-    case requestTurn(ProcedureList?)
+    case requestTurn
+    /// Its turn is held elsewhere, and will come to it.
+    case done
   }
 
   let procedure: Procedure

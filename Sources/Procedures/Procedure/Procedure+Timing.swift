@@ -3,7 +3,7 @@ internal import ProcedurePrimitives
 extension Procedure {
   /// The clock of the queue that it is on.
   package final var clock: TimerClock {
-    read { $0.list }?.context.clock ?? SchedulingContext.detached.clock
+    (read { $0.list }?.context ?? .detached).clock
   }
 
   /// Calls `target` at `instant`, unless the procedure finishes before.

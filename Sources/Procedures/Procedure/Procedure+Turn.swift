@@ -26,7 +26,7 @@ extension Procedure {
       var isHeard = false
       switch next {
       case .idle, .waitForPendingEvents, .waitForGroup:
-        if case .movesTo(let list) = detail { list.requestTurn(of: self) }
+        if case .movesTo(let list) = detail { requestTurn(in: list) }
         return .idle(begins: begun)
       case .announceChildren:
         announceChildren()
@@ -50,7 +50,7 @@ extension Procedure {
         // 1. The override, once: of an event that was put aside it has been called.
         if !detail.wasPutAside { callOverride(of: event) }
         // 2. Observers, and the delegate. One that is called elsewhere has the turn continued when it returns.
-        if detail.isObserved || worker.list.hasDelegate {
+        if detail.isObserved || worker.list?.hasDelegate == true {
           guard deliver(event, &detail, on: worker.list) else { return .idle(begins: begun) }
         }
       case .settleChildren:
@@ -164,7 +164,7 @@ extension Procedure {
       next = update { $0.nextStep(on: worker, &detail) }
     }
     if next == .idle, case .none = detail { return nil }
-    Worker.submit(for: children, on: children.contextNow)
+    Worker.submit(for: children)
     return next
   }
 }
@@ -274,7 +274,7 @@ extension ProcedureCore {
 extension Procedure {
   /// - Returns: whether the group has decided. If not, it posts `.heard` when it has.
   private func askGroup(on worker: Worker) -> Bool {
-    let isHeard = worker.list.withGroup(on: worker.context) { group in
+    let isHeard = worker.list?.withGroup(on: worker.context) { group in
       // 1. On this worker, usually.
       if group.hearAtOnce(self, on: worker.context) { return true }
       // 2. In the group's next turn.
@@ -293,7 +293,7 @@ extension ProcedureCore {
   /// once it is the context of a queue.
   @inline(__always)
   func runsTurns(on context: SchedulingContext) -> Bool {
-    !context.isDetached || (list ?? .detached).context === context
+    !context.isDetached || list?.isOnQueue != true
   }
 
   /// The next child that has asked; nil also if a cancel is to be delivered first: then they are heard after that.

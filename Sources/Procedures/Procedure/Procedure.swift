@@ -291,14 +291,11 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
 
   /// The same for an event that comes with more than the machine keeps.
   final func note(_ event: (inout ProcedureCore) -> Life.Effect) {
-    let list: ProcedureList? = update { core in
-      event(&core) == .turn ? core.list ?? .detached : nil
+    let (takesTurn, list): (Bool, ProcedureList?) = update { core in
+      event(&core) == .turn ? (true, core.list) : (false, nil)
     }
-    list?.requestTurn(of: self)
+    if takesTurn { requestTurn(in: list) }
   }
-
-  /// The list whose workers run its turns.
-  final var listForTurns: ProcedureList { read { $0.list } ?? .detached }
 }
 
 /// What `Procedure` and every subclass of it is: lets extensions speak of the subclass as `Self`.

@@ -134,8 +134,8 @@ internal import ProcedurePrimitives
   mutating func advance(
     _ procedure: Procedure, after effect: Life.Effect,
     onWorkerOf workerList: ProcedureList? = nil
-  ) -> ProcedureList.Aftermath? {
-    guard case .ready(let readiness) = effect, let list = unsafe storedList else { return nil }
+  ) -> ProcedureList.FollowUp {
+    guard case .ready(let readiness) = effect, let list = unsafe storedList else { return .none }
     return unsafe list._withUnsafeGuaranteedRef { list in
       list.advance(
         procedure, to: readiness, in: life.attempt,
@@ -147,12 +147,12 @@ internal import ProcedurePrimitives
   /// A dependency is done, or was removed: the procedure goes on if it was the last.
   mutating func countDependency(
     of procedure: Procedure, onWorkerOf workerList: ProcedureList?, after dependency: RecordID?
-  ) -> ProcedureList.Aftermath? {
-    guard !life.isRetired else { return nil }
+  ) -> ProcedureList.FollowUp {
+    guard !life.isRetired else { return .none }
     if isWatched, let dependency { noteDependency(dependency) }
     let effect = life.post(.dependencyDone)
     if effect == .none, life.mayStart, let list = unsafe storedList {
-      return unsafe list._withUnsafeGuaranteedRef { $0.aftermathOfWaitingOn() }
+      return unsafe list._withUnsafeGuaranteedRef { $0.followUpOfWaitingOn() }
     }
     return advance(procedure, after: effect, onWorkerOf: workerList)
   }
@@ -160,7 +160,7 @@ internal import ProcedurePrimitives
   /// Whether its turns run on such a worker.
   mutating func runs(on worker: Worker) -> Bool {
     guard let list else { return false }
-    return list === worker.list || list.context === worker.context
+    return list.withContext { $0 === worker.context } ?? (list === worker.list)
   }
 
   /// The request that it makes with its slot, once nothing else is missing; nil for most.

@@ -140,7 +140,7 @@ extension Procedure {
   }
 
   private func isChild(of group: Procedure) -> Bool {
-    isFinished || listForTurns === group.childList
+    isFinished || read { $0.list } === group.childList
   }
 }
 

@@ -18,32 +18,30 @@ class HandOver: Dependency, @unchecked Sendable {
   override func letGo(_ dependent: Procedure, on worker: Worker?) {
     enum Moment: Sendable {
       case now
-      case later(turnOn: ProcedureList?)
+      case later(takesTurn: Bool)
     }
     let moment: Moment = dependent.update { core in
       // 1. A cancelled one waits for nothing, and is handed nothing.
-      guard !core.life.isCancelled else { return .later(turnOn: nil) }
+      guard !core.life.isCancelled else { return .later(takesTurn: false) }
       // 2. A turn of one step, on this worker.
       if let worker, core.runs(on: worker), core.life.post(.takeTurn) == .turn { return .now }
       // 3. A step of its next turn.
       core.attachments.with(StartRequirements.self) { $0.handOvers.append(self) }
-      let takesTurn = core.life.post(.handOver) == .turn
-      return .later(turnOn: takesTurn ? core.list ?? .detached : nil)
+      return .later(takesTurn: core.life.post(.handOver) == .turn)
     }
     switch moment {
     case .now:
       carryOut(for: dependent)
       let record = dependency.recordID
-      let (aftermath, list): (ProcedureList.Aftermath?, ProcedureList?) = dependent.update { core in
-        let aftermath = core.countDependency(
+      let (followUp, goesOn) = dependent.update { core in
+        let followUp = core.countDependency(
           of: dependent, onWorkerOf: worker?.list, after: record)
-        let goesOn = core.life.post(.giveBackTurn) == .turn
-        return (aftermath, goesOn ? core.list ?? .detached : nil)
+        return (followUp, core.life.post(.giveBackTurn) == .turn)
       }
-      aftermath?.carryOut()
-      list?.requestTurn(of: dependent)
-    case .later(let list):
-      list?.requestTurn(of: dependent)
+      followUp.perform()
+      if goesOn { dependent.requestTurn() }
+    case .later(let takesTurn):
+      if takesTurn { dependent.requestTurn() }
     }
   }
 
@@ -88,14 +86,14 @@ private final class OutputHandOver: HandOver, @unchecked Sendable {
     var input = dependency.storedOutput
     guard input.isValue else { return false }
     let record = dependency.recordID
-    let (taken, aftermath) = dependent.read {
-      core -> (Dependencies?, ProcedureList.Aftermath?) in
-      guard let released = core.takeInput(&input, of: self) else { return (nil, nil) }
+    let (taken, followUp) = dependent.read {
+      core -> (Dependencies?, ProcedureList.FollowUp) in
+      guard let released = core.takeInput(&input, of: self) else { return (nil, .none) }
       return (
         released, core.countDependency(of: dependent, onWorkerOf: worker?.list, after: record)
       )
     }
-    aftermath?.carryOut()
+    followUp.perform()
     guard var released = taken else { return false }
     released.release()
     return true

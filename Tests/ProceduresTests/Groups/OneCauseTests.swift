@@ -309,7 +309,10 @@ import Testing
     if isNamed { cancelled.name = "cancelled" }
     let blocker = TracedProcedure("blocker", end: .whenTold)
     let group = GroupProcedure(cancelled, blocker)
-    cancelled.cancel()
+    // Of a child in a group on no queue, a turn runs where those of procedures on no queue do.
+    DetachedSurroundings(scheduler: scheduler, clock: .continuous).replacingDispatch {
+      cancelled.cancel()
+    }
     queue.add(group)
     scheduler.run()
     let dependent = BlockProcedure {}

@@ -79,25 +79,25 @@ struct ListMachine: Sendable {
   var count: Int { memberCount + arrivals.count }
 
   mutating func insert(
-    _ procedure: Procedure, _ standing: Placement, asking request: ExclusionRequest? = nil
+    _ procedure: Procedure, _ placement: Placement, asking request: ExclusionRequest? = nil
   ) -> Insertion {
-    if phase == .closed || (isClosed && standing.role != .need) { return .refused }
-    let isHeld = holdsAdditions && standing.role != .need && !isCancelled
+    if phase == .closed || (isClosed && placement.role != .prerequisite) { return .refused }
+    let isHeld = holdsAdditions && placement.role != .prerequisite && !isCancelled
     let line: StandingLine =
-      switch standing.readiness {
+      switch placement.readiness {
       case _ where isHeld: .waiting
       case .waiting: .waiting
-      case .start where standing.isInBatch: .waiting
+      case .start where placement.isInBatch: .waiting
       case .evaluate: .evaluable
-      case .start: .ready(standing.urgency.priority)
+      case .start: .ready(placement.urgency.priority)
       }
-    standing.note(in: procedure)
+    placement.note(in: procedure)
     if isHeld { procedure.membership.isReady = false }
     let member = Member.retaining(procedure)
     join(member, line, isKept: true)
     if !isHeld, let request { lines.note(request, of: member) }
     // The group brings those that it is made of itself.
-    if isGroup, standing.role != .founding { kept.add(procedure) }
+    if isGroup, placement.role != .initialChild { kept.add(procedure) }
     return isHeld ? .held : .accepted(isAnnounced: isAnnounced)
   }
 

@@ -4,17 +4,17 @@ internal import ProcedurePrimitives
 enum MemberRole: Sendable {
   case member
   /// One of those that a group is made of.
-  case founding
+  case initialChild
   /// Another member needs it: a closed list accepts it too, and it is not held back.
-  case need
+  case prerequisite
   /// Others may be held back because of it.
   case barrier
 
   /// Whether the barriers of the queue, if it has some, treat it otherwise than most.
   var isSpecialToBarriers: Bool {
     switch self {
-    case .member, .founding: false
-    case .need, .barrier: true
+    case .member, .initialChild: false
+    case .prerequisite, .barrier: true
     }
   }
 }

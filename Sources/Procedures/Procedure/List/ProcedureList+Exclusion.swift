@@ -47,12 +47,12 @@ extension ProcedureList {
     while next < open.count {
       let offer = open[next]
       next += 1
-      let (foreign, aftermath) = offer.list.locked { storage in
+      let (foreign, followUp) = offer.list.locked { storage in
         let foreign = offer.list.accept([offer], &storage)
-        return (foreign, offer.list.aftermath(of: &storage))
+        return (foreign, offer.list.followUp(of: &storage))
       }
       open += foreign
-      aftermath.carryOut()
+      followUp.perform()
     }
   }
 }

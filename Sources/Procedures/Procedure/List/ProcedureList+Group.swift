@@ -7,14 +7,14 @@ extension ProcedureList {
   /// Mostly no other thread knows of the list yet. But one of them that is cancelled has its turns, and with them
   /// user code that may find the group.
   func consist(of children: [Procedure]) {
-    children.forEachUncounted { $0.enqueue(in: self, as: .founding) }
+    children.forEachUncounted { $0.enqueue(in: self, as: .initialChild) }
     // From here on it may refuse some.
     arrivals.close()
-    let aftermath = lockedAsArrived { storage in
+    let followUp = lockedAsArrived { storage in
       storage.machine.consist(of: children)
-      return self.aftermath(of: &storage)
+      return self.followUp(of: &storage)
     }
-    aftermath.carryOut()
+    followUp.perform()
   }
 
   /// Whether children are kept that have finished.
@@ -50,10 +50,11 @@ extension ProcedureList {
     locked { $0.machine.close() }
   }
 
-  /// The queue that the group is on is known: children run there too, from here on.
+  /// The queue that the group is on is known, if its own list is on one: children run there, from here on.
   ///
   /// Iterative: groups may be nested thousands deep.
   func adoptEverywhere(_ context: SchedulingContext) {
+    if context.isDetached { return }
     var unadopted = [self]
     while let next = unadopted.popLast() {
       unadopted += next.adopt(context)
@@ -63,18 +64,13 @@ extension ProcedureList {
 
   /// - Returns: the lists of groups among the children, which are to adopt it as well.
   private func adopt(_ context: SchedulingContext) -> [ProcedureList] {
-    let (lists, aftermath): ([ProcedureList], Aftermath) = lockedAsArrived { storage in
-      guard storage.context.isDetached, !context.isDetached else { return ([], .none) }
-      storage.context = context
-      queueStatus.store(1)
-      // A worker that is on its way belongs to the old context, and will do nothing.
-      storage.machine.workerArrived()
-      isWorkerComing.store(0)
+    let lists: [ProcedureList] = lockedAsArrived { storage in
+      if isOnQueue { return [] }
+      setContext(context)
       var lists: [ProcedureList] = []
       storage.machine.forEach { if let list = $0.childList { lists.append(list) } }
-      return (lists, self.aftermath(of: &storage))
+      return lists
     }
-    aftermath.carryOut()
     return lists
   }
 
@@ -96,13 +92,13 @@ extension ProcedureList {
     // It has started, so that it holds what it asked for, as do those around it.
     let (request, list) = group.read { ($0.requirements?.exclusion?.request, $0.list) }
     let around = request ?? list?.exclusionAround
-    let aftermath = lockedAsArrived { storage in
+    let followUp = lockedAsArrived { storage in
       if storage.exclusionAround == nil { storage.exclusionAround = around }
       storage.machine.begin()
-      return self.aftermath(of: &storage)
+      return self.followUp(of: &storage)
     }
-    if leavesWorker, case .work(let work) = aftermath, work.isOnlyWorker { return true }
-    aftermath.carryOut()
+    if leavesWorker, followUp.isOnlyWorker { return true }
+    followUp.perform()
     return false
   }
 
@@ -142,7 +138,7 @@ extension ProcedureList {
     }
   }
 
-  func abandon() -> Machine.Remains { locked { $0.machine.abandon() } }
+  func abandon() -> ListMachine.Remains { locked { $0.machine.abandon() } }
 }
 
 extension [Procedure] {
@@ -168,9 +164,4 @@ extension [Procedure] {
       }
     }
   }
-}
-
-extension ProcedureList.Aftermath.Work {
-  /// Whether there is nothing but a worker to be asked for.
-  fileprivate var isOnlyWorker: Bool { workerContext != nil && supervisor == nil && offers.isEmpty }
 }

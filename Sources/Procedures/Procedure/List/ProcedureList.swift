@@ -3,8 +3,11 @@ internal import ProcedurePrimitives
 
 /// The procedures of one queue, or the children of one group, behind one lock.
 ///
-/// Each critical section returns its *aftermath*, the work for the time after all locks: usually a
-/// worker to ask for. A worker (`Worker`) takes the next job.
+/// Each critical section returns a `FollowUp`, the work for the time after all locks: usually a worker to ask for. A
+/// worker (`Worker`) takes the next job.
+///
+/// A list that is on no queue has no workers: of its members only turns run, each in a block of its own. The children of
+/// a group are on a queue once the group is, and stay there.
 ///
 /// A member does not own its list. The list of a queue is owned by the queue; released by that with members
 /// left, it owns itself until the last one has left. The list of a group lives as long as the group, which its
@@ -13,26 +16,19 @@ internal import ProcedurePrimitives
 /// Invariants:
 /// 1. Lock order: a procedure's lock, the barriers' of its queue, its list's, the exclusion
 ///    table's. Never two procedures', nor two lists'.
-/// 2. A worker belongs to the context that it was submitted on, and runs nothing of another one.
-///    A list's context changes at most once, from a detached one to that of a queue.
-/// 3. Where a member is (waiting, ready, running) changes in the same critical section of the
+/// 2. Where a member is (waiting, ready, running) changes in the same critical section of the
 ///    procedure as the reason for it; only a start may be under way.
 final class ProcedureList: Sendable {
-  typealias Machine = ListMachine
-
   struct Storage: Sendable {
-    var machine: Machine
+    var machine: ListMachine
     /// The cancel of the group, or of the queue as a whole: each member that is added from here on is cancelled.
     var treeCancel: TreeCancel?
-    var context: SchedulingContext
     /// The waiters for an empty list. Made for the first of them.
     var emptyWaiters: FinishWaiters?
     /// Whether the queue has been released, which owned the list.
     var isOrphaned = false
     /// This list, on behalf of its members: while it is orphaned and has some.
     var itself: ProcedureList?
-    /// Whether nothing follows from the end of the last member of a queue.
-    var isPlainWhenEmpty: Bool { (emptyWaiters?.isEmpty ?? true) && itself == nil }
     /// Of the innermost group around the members that excludes others, while the members run.
     var exclusionAround: ExclusionRequest?
     /// The recording of its members, if there is one.
@@ -41,31 +37,20 @@ final class ProcedureList: Sendable {
     var awaitedStore: RecordStore?
     /// Called with each procedure that is about to become a member, if anything wants to be.
     var newcomerRecorder: NewcomerRecorder?
-
-    /// The last member has left, with its own request: what is to be released without the lock.
-    mutating func takeExclusionAround(with request: ExclusionRequest?) -> ExclusionRequest? {
-      guard let around = exclusionAround.take() else { return request }
-      guard let request else { return around }
-      // It has left the table, and keeps the other as if it had been asked here.
-      request.outer = around
-      return request
-    }
   }
 
   /// Of this list and its extensions only, as are `arrivals` and `isWorkerComing`.
   let storage: Contended<Storage>
   let arrivals: Arrivals
-  /// That of the queue, if this is its list. A group's is known when the group is on a queue.
-  let fixedContext: SchedulingContext?
 
   /// Whether a worker was asked for that will look at arrivals. Changes in critical sections only.
   let isWorkerComing = AtomicByte(0)
 
+  /// That of the queue. A group's children have none until the group is on one.
+  private let queueContext: SetOnce<SchedulingContext>
+
   /// The queue's delegate, if this is the list of a queue.
   let delegate: ListDelegate?
-
-  /// Whether the queue has a delegate. One atomic load.
-  var hasDelegate: Bool { delegate?.isWanted ?? false }
 
   /// The queue's barriers, if this is the list of a queue.
   let barriers: QueueBarriers?
@@ -73,36 +58,57 @@ final class ProcedureList: Sendable {
   /// The group whose children these are, if any.
   let owner: GroupReference?
 
-  /// Whether it is that of a queue, or of a group on one. One atomic load.
-  var isOnQueue: Bool { queueStatus.load() != 0 }
-
-  let queueStatus: AtomicByte
-
   /// Whether its members are recorded, or are to be: see `ProcedureList+Recording`. Changes under the lock.
   let recordingStatus = AtomicByte(0)
 
   init(context: SchedulingContext, delegate: ListDelegate? = nil) {
-    queueStatus = AtomicByte(context.isDetached ? 0 : 1)
-    storage = Contended(Storage(machine: Machine(), context: context))
+    queueContext = SetOnce(context)
+    storage = Contended(Storage(machine: ListMachine()))
     arrivals = Arrivals(isOpen: true)
-    fixedContext = context
     self.delegate = delegate
     barriers = delegate == nil ? nil : QueueBarriers()
     owner = nil
   }
 
   init(childrenOf group: GroupReference) {
-    queueStatus = AtomicByte(0)
-    storage = Contended(Storage(machine: Machine(isGroup: true), context: .detached))
+    queueContext = SetOnce()
+    storage = Contended(Storage(machine: ListMachine(isGroup: true)))
     arrivals = Arrivals(isOpen: true)
-    fixedContext = nil
     delegate = nil
     barriers = nil
     owner = group
   }
 
-  /// Where turns of procedures run that are on no queue.
-  static var detached: ProcedureList { DetachedSurroundings.current.list }
+  #if MODEL || CHAOS
+    deinit {
+      precondition(
+        storage.withLock { $0.machine.count == 0 } && arrivals.isEmpty,
+        "Internal inconsistency: a list was released with members")
+    }
+  #endif
+
+  // MARK: Where it is
+
+  /// Whether it is that of a queue, or of a group on one. One atomic load.
+  var isOnQueue: Bool { queueContext.isSet }
+
+  /// That of the queue; of procedures on no queue as long as it is on none.
+  var context: SchedulingContext { queueContext.object ?? .detached }
+
+  /// Calls with the context of the queue, if it is on one, without counting a reference.
+  @inline(__always)
+  func withContext<Result>(_ body: (SchedulingContext) -> Result) -> Result? {
+    queueContext.with(body)
+  }
+
+  /// The queue that the group is on is known.
+  func setContext(_ context: SchedulingContext) { queueContext.set(context) }
+
+  /// Whether the queue has a delegate. One atomic load.
+  var hasDelegate: Bool { delegate?.isWanted ?? false }
+
+  /// Whether these are the children of a group.
+  var isGroup: Bool { owner != nil }
 
   var group: Procedure? { owner?.group }
 
@@ -120,26 +126,11 @@ final class ProcedureList: Sendable {
     return list
   }
 
-  /// Calls with the context of a queue's list, without counting a reference.
-  @inline(__always)
-  func withFixedContext(_ body: (SchedulingContext) -> Void) {
-    let context = unsafe fixedContext.map { unsafe Unmanaged.passUnretained($0) }
-    unsafe context?._withUnsafeGuaranteedRef(body)
-  }
-
-  /// Whether these are the children of a group.
-  var isGroup: Bool { owner != nil }
-  var context: SchedulingContext { fixedContext ?? locked { $0.context } }
-  /// The same, of a group's list; what has arrived stays there.
-  var contextNow: SchedulingContext { storage.withLock { $0.context } }
   var procedures: [Procedure] { locked { $0.machine.procedures } }
   var children: [Procedure] { locked { $0.machine.children } }
   var count: Int { locked { $0.machine.count } }
 
-  /// Runs `body` under the lock. Called under the lock of a member.
-  func holdingLock<Result: Sendable>(_ body: () -> Result) -> Result { locked { _ in body() } }
-
-  func position(of procedure: Procedure) -> Machine.Position {
+  func position(of procedure: Procedure) -> ListMachine.Position {
     locked { $0.machine.position(of: procedure) }
   }
 
@@ -153,6 +144,9 @@ final class ProcedureList: Sendable {
     }
   }
 
+  /// Runs `body` under the lock. Called under the lock of a member.
+  func holdingLock<Result: Sendable>(_ body: () -> Result) -> Result { locked { _ in body() } }
+
   /// The beginning of each critical section that is not a worker's own. Those that are frequent call it
   /// themselves: what a closure inside a closure captures is counted twice.
   @inline(__always)
@@ -160,7 +154,7 @@ final class ProcedureList: Sendable {
     while true {
       storage.machine.admitArrivals()
       if arrivals.isEmpty { break }
-      receive(&storage)
+      storage.machine.receive(from: arrivals)
     }
   }
 
@@ -174,48 +168,98 @@ final class ProcedureList: Sendable {
   private func receiveNew(_ storage: inout Storage) {
     // Those that only wait would hide the ones behind them, of which one may need a worker.
     storage.machine.admitArrivals()
-    receive(&storage)
-  }
-
-  /// Takes over all that have arrived.
-  func receive(_ storage: inout Storage) {
     storage.machine.receive(from: arrivals)
   }
-
-  /// The queue is being released, and its members are still to run.
-  func orphan() {
-    // 1. Nothing arrives beside the lock from here on. A member may still add others, through `list`.
-    arrivals.close()
-    // 2. With members it owns itself; `retire` gives that up with the last one. One that is added after that
-    //    is in the same way its first again.
-    update { storage in
-      storage.machine.isSuspended = false
-      storage.isOrphaned = true
-      if storage.machine.count > 0 { storage.itself = self }
-      return nil
-    }
-  }
-
-  #if MODEL || CHAOS
-    deinit {
-      precondition(
-        storage.withLock { $0.machine.count == 0 } && arrivals.isEmpty,
-        "Internal inconsistency: a list was released with members")
-    }
-  #endif
 
   /// A critical section after which a worker is asked for if there is work.
   ///
   /// - Parameter body: returns the categories that it has freed.
-  func update(_ body: (inout Storage) -> [ExclusionRequest]?) {
-    let aftermath = locked { storage in
+  func update(_ body: (inout Storage) -> [ExclusionRequest]) {
+    let followUp = locked { storage in
       let offers = body(&storage)
-      return self.aftermath(of: &storage, offering: offers)
+      return self.followUp(of: &storage, offering: offers)
     }
-    aftermath.carryOut()
+    followUp.perform()
   }
+
+  // MARK: After them
+
+  /// What a critical section leaves to be done once no lock is held. Usually nothing.
+  struct FollowUp: Sendable {
+    /// Nil if there is nothing to do.
+    fileprivate let list: ProcedureList?
+    /// It needs a worker.
+    fileprivate let needsWorker: Bool
+    /// Members wait, and no worker can help them.
+    fileprivate let isStuck: Bool
+    /// Freed categories, for procedures of other lists.
+    fileprivate let offers: [ExclusionRequest]
+
+    static var none: FollowUp {
+      @inline(__always) get {
+        FollowUp(list: nil, needsWorker: false, isStuck: false, offers: [])
+      }
+    }
+
+    var isNothing: Bool { @inline(__always) get { list == nil } }
+
+    /// Whether there is nothing but a worker to be asked for.
+    var isOnlyWorker: Bool { needsWorker && !isStuck && offers.isEmpty }
+
+    /// Joins what an earlier step in the same critical section of a procedure left to be done.
+    func following(_ earlier: FollowUp) -> FollowUp {
+      FollowUp(
+        list: list ?? earlier.list, needsWorker: needsWorker || earlier.needsWorker,
+        isStuck: isStuck, offers: earlier.offers + offers)
+    }
+
+    /// - Parameter isLast: false if the caller is about to change the list again: then that step says whether
+    ///   members wait.
+    @inline(__always)
+    func perform(isLast: Bool = true) {
+      if let list { perform(for: list, isLast) }
+    }
+
+    @inline(never)
+    private func perform(for list: ProcedureList, _ isLast: Bool) {
+      if needsWorker { Worker.submit(for: list) }
+      if isLast, isStuck { list.context.supervisor.noteStuck(list) }
+      if !offers.isEmpty { ProcedureList.pass(on: offers) }
+    }
+  }
+
+  /// Restores the machine's invariant 1 at the end of a critical section.
+  @inline(__always)
+  func followUp(
+    of storage: inout Storage, offering offers: [ExclusionRequest]? = nil
+  ) -> FollowUp {
+    let foreign = offers.map { accept($0, &storage) } ?? []
+    storage.recording?.history.note(storage.machine.hindrance, limit: storage.machine.limit)
+    let needsWorker = storage.machine.requestWorker()
+    let isStuck =
+      storage.machine.isStuck(hasMoreArrivals: !arrivals.isEmpty) && wantsStuckLists
+    if !needsWorker, !isStuck, foreign.isEmpty { return .none }
+    return followUp(needsWorker: needsWorker, isStuck: isStuck, foreign: foreign)
+  }
+
+  private func followUp(
+    needsWorker: Bool, isStuck: Bool, foreign: [ExclusionRequest] = []
+  ) -> FollowUp {
+    if needsWorker { isWorkerComing.store(1) }
+    guard needsWorker || isStuck || !foreign.isEmpty else { return .none }
+    return FollowUp(list: self, needsWorker: needsWorker, isStuck: isStuck, offers: foreign)
+  }
+
+  /// One that waits has been added, outside of any critical section.
+  private func followUpOfWaiting() -> FollowUp {
+    isWorkerComing.load() == 0 && wantsStuckLists
+      ? followUp(needsWorker: false, isStuck: true) : .none
+  }
+
+  private var wantsStuckLists: Bool { withContext { $0.wantsStuckLists } ?? false }
 }
 
+/// Adding.
 extension ProcedureList {
   /// Adds a procedure the way its queue or group would.
   ///
@@ -268,12 +312,12 @@ extension ProcedureList {
 
   /// All that were added in one call are members, and may start.
   func complete(_ batch: [Procedure]) {
-    let aftermath = storage.withLock { storage in
+    let followUp = storage.withLock { storage in
       storage.machine.complete(batch)
       receiveArrivals(&storage)
-      return self.aftermath(of: &storage)
+      return self.followUp(of: &storage)
     }
-    aftermath.carryOut()
+    followUp.perform()
   }
 
   /// Adds a member. Called under the procedure's lock; what is returned is for afterwards.
@@ -281,20 +325,21 @@ extension ProcedureList {
   /// - Parameter mark: marks it as cancelled, if the group is: before others can find it here.
   @inline(__always)
   func insert(
-    _ procedure: Procedure, _ standing: Placement,
+    _ procedure: Procedure, _ placement: Placement,
     asking request: ExclusionRequest?, marking mark: (TreeCancel) -> Void
-  ) -> (Insertion, Aftermath) {
-    if request == nil, standing.mayArriveLate, owner == nil || standing.role == .founding,
+  ) -> (Insertion, FollowUp) {
+    // 1. Without the lock, usually. Of a group only while it is being made: later it may refuse.
+    if request == nil, placement.mayArriveLate, owner == nil || placement.role == .initialChild,
       arrivals.isOpen
     {
-      standing.note(in: procedure)
+      placement.note(in: procedure)
       let answer = arrivals.append(procedure, isExpected: isWorkerComing)
       // What follows comes when the group is made.
       if owner != nil, answer != .closed { return (.accepted(isAnnounced: false), .none) }
       if answer == .accepted {
         return (
           .accepted(isAnnounced: true),
-          standing.readiness == .waiting ? aftermathOfWaiting() : .none
+          placement.readiness == .waiting ? followUpOfWaiting() : .none
         )
       }
       if answer == .acceptedUnexpected {
@@ -302,32 +347,25 @@ extension ProcedureList {
         return storage.withLock { storage in
           if storage.machine.isSuspended { return (.accepted(isAnnounced: true), .none) }
           if storage.machine.hasRoom { receiveArrivals(&storage) }
-          return (.accepted(isAnnounced: true), aftermath(of: &storage))
+          return (.accepted(isAnnounced: true), followUp(of: &storage))
         }
       }
     }
+    // 2. Under the lock, behind all that have arrived.
     return storage.withLock { storage in
       admitAll(&storage)
-      let insertion = storage.machine.insert(procedure, standing, asking: request)
+      let insertion = storage.machine.insert(procedure, placement, asking: request)
       if insertion != .refused, storage.isOrphaned { storage.itself = self }
       if insertion != .refused, let cancel = storage.treeCancel {
         if procedure.childList != nil { cancel.expectFollower() }
         mark(cancel)
       }
-      return (insertion, aftermath(of: &storage))
+      return (insertion, followUp(of: &storage))
     }
-  }
-
-  /// One that waits has been added to a queue's list, outside of any critical section.
-  func aftermathOfWaiting() -> Aftermath {
-    guard isWorkerComing.load() == 0 else { return .none }
-    var isNoted = false
-    withFixedContext { isNoted = $0.wantsStuckLists }
-    return isNoted ? .stuck(self) : .none
   }
 }
 
-/// The requests of unfinished members to their list.
+/// The requests of unfinished members.
 extension ProcedureList {
   /// Called under the procedure's lock, when it has nothing left to wait for but a slot, or a worker
   /// that evaluates its conditions.
@@ -336,47 +374,45 @@ extension ProcedureList {
   func advance(
     _ procedure: Procedure, to readiness: Readiness, in attempt: UInt32,
     asking request: ExclusionRequest?, asks: Bool
-  ) -> Aftermath {
+  ) -> FollowUp {
     storage.withLock { storage in
       admitAll(&storage)
       storage.machine.advance(procedure, to: readiness, in: attempt, asking: request)
-      // It waits for its group from here on, which may wait for it.
       if storage.machine.phase == .held {
-        return aftermath(
-          of: &storage, needsWorker: storage.machine.requestWorker(),
-          isStuck: storage.context.wantsStuckLists, foreign: [])
+        // It waits for its group from here on, which may wait for it.
+        return followUp(
+          needsWorker: storage.machine.requestWorker(), isStuck: wantsStuckLists)
       }
-      guard procedure.membership.isInBatch else {
-        return asks ? aftermath(of: &storage) : .none
+      if procedure.membership.isInBatch {
+        // Whoever completes the batch says whether members wait.
+        return followUp(needsWorker: storage.machine.requestWorker(), isStuck: false)
       }
-      // Whoever completes the batch says whether members wait.
-      return aftermath(
-        of: &storage, needsWorker: storage.machine.requestWorker(), isStuck: false, foreign: [])
+      return asks ? followUp(of: &storage) : .none
     }
   }
 
-  /// One has a wait less, and others left: among them may be a barrier that waits for it.
-  func aftermathOfWaitingOn() -> Aftermath? {
+  /// A member has one wait fewer but still waits; a barrier may now be in a cycle with it.
+  func followUpOfWaitingOn() -> FollowUp {
     // Arrivals are closed as soon as there is a barrier.
-    owner == nil && !arrivals.isOpen ? aftermathOfWaiting() : nil
+    owner == nil && !arrivals.isOpen ? followUpOfWaiting() : .none
   }
 
   /// Called under the procedure's lock.
-  func makeWaiting(_ procedure: Procedure) -> Aftermath {
+  func makeWaiting(_ procedure: Procedure) -> FollowUp {
     locked { makeWaiting(procedure, &$0) }
   }
 
-  private func makeWaiting(_ procedure: Procedure, _ storage: inout Storage) -> Aftermath {
+  private func makeWaiting(_ procedure: Procedure, _ storage: inout Storage) -> FollowUp {
     let offers = storage.machine.makeWaiting(procedure).map { request in
       request.record?.leaveLine()
       return ExclusionTable.shared.withLock { $0.leave(request) }
     }
-    return aftermath(of: &storage, offering: offers)
+    return followUp(of: &storage, offering: offers)
   }
 
   /// Called under the lock of a procedure that a worker has taken with a slot, and that will not start in that
   /// attempt: it was cancelled. It gives back the slot, and what it excludes others from.
-  func surrender(_ procedure: Procedure, in attempt: UInt32) -> Aftermath {
+  func surrender(_ procedure: Procedure, in attempt: UInt32) -> FollowUp {
     locked { storage in
       let membership = procedure.membership
       guard membership.line == .running, membership.attempt == attempt else { return .none }
@@ -398,50 +434,39 @@ extension ProcedureList {
     }
   }
 
-  /// Has the turn run that the caller took for `procedure`.
-  ///
-  /// Not of one that is on no queue and is being released: its turn would come after it.
-  func requestTurn(of procedure: Procedure) {
-    if owner == nil, !isOnQueue, isBeingReleased(procedure) { return }
-    let aftermath = storage.withLock { storage in
+  /// Has the turn run that the caller took for `procedure`, by a worker: it is on a queue.
+  fileprivate func requestTurn(of procedure: Procedure) {
+    let followUp = storage.withLock { storage in
       admitAll(&storage)
       storage.machine.requestTurn(of: procedure)
-      return self.aftermath(of: &storage)
+      return self.followUp(of: &storage)
     }
-    aftermath.carryOut()
+    followUp.perform()
   }
 }
 
-extension ProcedureList.Aftermath {
-  /// Joins what an earlier step in the same critical section of a procedure left to be done.
-  func following(_ earlier: Self?) -> Self {
-    guard let earlier = earlier?.work else { return self }
-    guard let work else { return .work(earlier) }
-    return .work(
-      Work(
-        on: work.list, workerContext: earlier.workerContext ?? work.workerContext,
-        supervisor: work.supervisor, offers: earlier.offers + work.offers))
-  }
+extension Procedure {
+  /// Has the turn run that the caller took.
+  final func requestTurn() { requestTurn(in: read { $0.list }) }
 
-  private var work: Work? {
-    switch self {
-    case .none: nil
-    case .worker(let list):
-      Work(on: list, workerContext: list.fixedContext, supervisor: nil, offers: [])
-    case .stuck(let list):
-      Work(on: list, workerContext: nil, supervisor: list.context.supervisor, offers: [])
-    case .work(let work): work
-    }
+  /// - Parameter list: the list whose workers run it, if that is on a queue.
+  final func requestTurn(in list: ProcedureList?) {
+    if let list, list.isOnQueue { return list.requestTurn(of: self) }
+    // The turn of one that is being released would come after it.
+    if list == nil, isBeingReleased(self) { return }
+    // Should it be on a queue by then, the turn moves there.
+    let context = SchedulingContext.detached
+    context.scheduler.submit(quality: nil) { Worker.runTurn(of: self, outsideOfQueuesOn: context) }
   }
 }
 
-/// How a worker takes members from a list, and brings them back.
+/// How a worker takes members, and brings them back.
 extension ProcedureList {
   /// A worker has arrived on a thread.
   ///
   /// - Returns: the first thing to run.
-  func takeFirst(on context: SchedulingContext) -> Job? {
-    take(on: context) { storage in
+  func takeFirst() -> Job? {
+    take { storage in
       storage.machine.workerArrived()
       isWorkerComing.store(0)
       // By a change of the arrivals, not only after a look at them: what a caller has added that
@@ -449,42 +474,36 @@ extension ProcedureList {
       if storage.machine.hasArrivals {
         arrivals.order()
       } else {
-        receive(&storage)
+        storage.machine.receive(from: arrivals)
       }
     }
   }
 
-  /// The next job for a worker of that context; nil if there is none, or it runs elsewhere now.
-  func take(
-    on context: SchedulingContext, after event: (inout Storage) -> Void = { _ in }
-  ) -> Job? {
-    let (job, aftermath) = storage.withLock { storage -> (Job?, Aftermath) in
-      guard storage.context === context else { return (nil, self.aftermath(of: &storage)) }
+  /// The next job for a worker; nil if there is none.
+  func take(after event: (inout Storage) -> Void = { _ in }) -> Job? {
+    let (job, followUp) = storage.withLock { storage -> (Job?, FollowUp) in
       event(&storage)
       let job = takeJob(&storage)
-      return (job, self.aftermath(of: &storage))
+      return (job, self.followUp(of: &storage))
     }
-    aftermath.carryOut()
+    followUp.perform()
     return job
   }
 
   /// The turn of a procedure has ended, and the procedure has not.
   ///
   /// - Parameter isLast: whether this worker goes then. Another is asked for if there is work.
-  func take(
-    on context: SchedulingContext, after last: Job, isLast: Bool
-  ) -> Job? {
-    let (isGivenBack, job, aftermath) = storage.withLock {
-      storage -> (Bool, Job?, Aftermath) in
+  func take(after last: Job, isLast: Bool) -> Job? {
+    let (isGivenBack, job, followUp) = storage.withLock { storage -> (Bool, Job?, FollowUp) in
       var isGivenBack = false
       if case .start = last.kind { isGivenBack = storage.machine.giveBack(last.member) }
       if isLast { receiveArrivals(&storage) }
-      let job = isLast || storage.context !== context ? nil : takeJob(&storage)
-      return (isGivenBack, job, self.aftermath(of: &storage))
+      let job = isLast ? nil : takeJob(&storage)
+      return (isGivenBack, job, self.followUp(of: &storage))
     }
-    aftermath.carryOut()
+    followUp.perform()
     // Whatever it waits for now, apart from a wait for others, begins at the end of a turn.
-    if context.wantsLooks { context.supervisor.noteWait(in: self) }
+    _ = withContext { if $0.wantsLooks { $0.supervisor.noteWait(in: self) } }
     if !isGivenBack { last.member.release() }
     return job
   }
@@ -508,37 +527,34 @@ extension ProcedureList {
   /// One critical section: the finished procedure leaves, and the worker gets its next job, which
   /// may be a dependent that has just become ready. A chain therefore runs on one worker, in
   /// first-in-first-out order.
-  func retire(
-    _ member: Member, on context: SchedulingContext, takesNext: Bool
-  ) -> (next: Job?, finishedGroup: Procedure?) {
-    let (job, aftermath, end) = storage.withLock {
-      storage -> (Job?, Aftermath, LastEnd?) in
+  ///
+  /// - Returns: the next job; and the group whose last child this was, if its turn is now held for the caller.
+  func retire(_ member: Member, takesNext: Bool) -> (next: Job?, finishedGroup: Procedure?) {
+    let (job, followUp, end) = storage.withLock { storage -> (Job?, FollowUp, LastEnd?) in
+      // 1. It leaves, with its slot. One whose turn no worker of the list runs may only have arrived.
+      if !takesNext { admitAll(&storage) }
       let (closes, request) = storage.machine.retire(member)
       receiveArrivals(&storage)
-      let takes = takesNext && !closes && storage.context === context
-      if request == nil, storage.machine.count > 0 || !closes && storage.isPlainWhenEmpty {
-        return (takes ? takeJob(&storage) : nil, self.aftermath(of: &storage), nil)
+      // 2. Usually that is all. What it excluded others from is free now, and offered before the next one is taken.
+      var (end, offers): (LastEnd?, [ExclusionRequest]?)
+      if request != nil || closes || storage.machine.count == 0 {
+        (end, offers) = leaveAsLast(request, closes, &storage)
       }
-      let (end, offers) = leaveAsLast(request, closes, &storage)
-      let job = takes ? takeJob(&storage) : nil
-      return (job, self.aftermath(of: &storage, offering: offers), end)
+      // 3. The next job.
+      let job = takesNext && !closes ? takeJob(&storage) : nil
+      return (job, self.followUp(of: &storage, offering: offers), end)
     }
-    // As mostly: nothing follows.
-    if case .none = aftermath, end == nil { return (job, nil) }
-    aftermath.carryOut()
-    end?.emptyWaiters.forEach { $0.resume() }
-    guard end?.hasClosed == true, let group = owner?.group, group.childrenFinished() else {
-      return (job, nil)
-    }
+    if followUp.isNothing, end == nil { return (job, nil) }
+    followUp.perform()
+    guard let end else { return (job, nil) }
+    end.emptyWaiters.forEach { $0.resume() }
+    guard end.hasClosed, let group, group.childrenFinished() else { return (job, nil) }
     return (job, group)
   }
-}
 
-/// The end of a member that is more than that: the last one, or one that excluded others.
-extension ProcedureList {
   /// What follows, once the lock is released, from the end of a member that was the last one and waited
   /// for, or excluded others. What it holds is released without the lock.
-  final class LastEnd: Sendable {
+  private final class LastEnd: Sendable {
     let emptyWaiters: [FinishWaiter]
     let hasClosed: Bool
     let request: ExclusionRequest?
@@ -560,115 +576,50 @@ extension ProcedureList {
   }
 
   @inline(never)
-  func leaveAsLast(
+  private func leaveAsLast(
     _ request: ExclusionRequest?, _ closes: Bool, _ storage: inout Storage
-  ) -> (LastEnd, [ExclusionRequest]?) {
+  ) -> (LastEnd?, [ExclusionRequest]?) {
     let offers = request.map { request in
       accept(ExclusionTable.shared.withLock { $0.leave(request) }, &storage)
     }
-    let waiters = storage.machine.count == 0 ? storage.emptyWaiters?.takeAll() ?? [] : []
-    let itself = storage.machine.count == 0 ? storage.itself.take() : nil
-    let released = closes ? storage.takeExclusionAround(with: request) : request
-    if closes, waiters.isEmpty, released == nil { return (.closed, offers) }
+    let isEmpty = storage.machine.count == 0
+    let waiters = isEmpty ? storage.emptyWaiters?.takeAll() ?? [] : []
+    let itself = isEmpty ? storage.itself.take() : nil
+    var released = request
+    if closes, let around = storage.exclusionAround.take() {
+      // The request has left the table, and keeps the other as if it had been asked here.
+      if let request { request.outer = around } else { released = around }
+    }
+    if waiters.isEmpty, released == nil, itself == nil { return (closes ? .closed : nil, offers) }
     return (LastEnd(waiters, hasClosed: closes, request: released, itself: itself), offers)
   }
 }
 
-/// The consequences of a critical section, when all locks have been released: usually a worker to ask for.
+/// The end of the queue that owns it.
 extension ProcedureList {
-  /// Restores the machine's invariant 1 at the end of a critical section.
-  @inline(__always)
-  func aftermath(
-    of storage: inout Storage, offering offers: [ExclusionRequest]? = nil
-  ) -> Aftermath {
-    let foreign = offers.map { accept($0, &storage) } ?? []
-    storage.recording?.history.note(storage.machine.hindrance, limit: storage.machine.limit)
-    let needsWorker = storage.machine.requestWorker()
-    let isStuck =
-      storage.machine.isStuck(hasMoreArrivals: !arrivals.isEmpty) && storage.context.wantsStuckLists
-    if !needsWorker, !isStuck, foreign.isEmpty { return .none }
-    return aftermath(of: &storage, needsWorker: needsWorker, isStuck: isStuck, foreign: foreign)
-  }
-
-  @inline(never)
-  func aftermath(
-    of storage: inout Storage, needsWorker: Bool, isStuck: Bool, foreign: [ExclusionRequest]
-  ) -> Aftermath {
-    if needsWorker { isWorkerComing.store(1) }
-    if !isStuck, foreign.isEmpty {
-      guard needsWorker else { return .none }
-      if fixedContext != nil { return .worker(self) }
-    }
-    return .work(
-      Aftermath.Work(
-        on: self, workerContext: needsWorker ? storage.context : nil,
-        supervisor: isStuck ? storage.context.supervisor : nil,
-        offers: foreign))
-  }
-
-  /// The work that a critical section leaves for the time after all locks. Usually none.
-  enum Aftermath: Sendable {
-    case none
-    /// That list, whose context never changes, needs a worker.
-    case worker(ProcedureList)
-    /// Members of that list wait, and no worker can help them.
-    case stuck(ProcedureList)
-    case work(Work)
-
-    final class Work: Sendable {
-      let list: ProcedureList
-      /// The context on which the list needs a worker.
-      let workerContext: SchedulingContext?
-      /// Receives the note that members wait that no worker can help.
-      let supervisor: QueueSupervisor?
-      /// Freed categories, for procedures of other lists.
-      let offers: [ExclusionRequest]
-
-      init(
-        on list: ProcedureList, workerContext: SchedulingContext?, supervisor: QueueSupervisor?,
-        offers: [ExclusionRequest]
-      ) {
-        self.list = list
-        self.workerContext = workerContext
-        self.supervisor = supervisor
-        self.offers = offers
-      }
-    }
-
-    /// - Parameter isLast: false if the caller is about to change the list again: then that step says whether
-    ///   members wait.
-    @inline(__always)
-    func carryOut(isLast: Bool = true) {
-      if case .none = self { return }
-      carryOutWork(isLast)
-    }
-
-    @inline(never)
-    private func carryOutWork(_ isLast: Bool) {
-      switch self {
-      case .none: break
-      case .worker(let list):
-        list.withFixedContext { Worker.submit(for: list, on: $0) }
-      case .stuck(let list):
-        if isLast { list.withFixedContext { $0.supervisor.noteStuck(list) } }
-      case .work(let work):
-        let list = work.list
-        if let context = work.workerContext { Worker.submit(for: list, on: context) }
-        if isLast { work.supervisor?.noteStuck(list) }
-        if !work.offers.isEmpty { ProcedureList.pass(on: work.offers) }
-      }
+  /// The queue is being released, and its members are still to run.
+  func orphan() {
+    // 1. Nothing arrives beside the lock from here on. A member may still add others, through its list.
+    arrivals.close()
+    // 2. With members it owns itself; `retire` gives that up with the last one. One that is added after that
+    //    is in the same way its first again.
+    update { storage in
+      storage.machine.isSuspended = false
+      storage.isOrphaned = true
+      if storage.machine.count > 0 { storage.itself = self }
+      return []
     }
   }
 }
 
-/// Settings of a list as a whole.
+/// Settings.
 extension ProcedureList {
   var limit: Int {
     get { locked { $0.machine.limit } }
     set {
       update { storage in
         storage.machine.limit = newValue
-        return nil
+        return []
       }
     }
   }
@@ -688,15 +639,16 @@ extension ProcedureList {
 
   private func resume() {
     // Those that have arrived need not be members for it.
-    let aftermath = storage.withLock { storage in
+    let followUp = storage.withLock { storage in
       storage.machine.isSuspended = false
       receiveArrivals(&storage)
-      return self.aftermath(of: &storage)
+      return self.followUp(of: &storage)
     }
-    aftermath.carryOut()
+    followUp.perform()
   }
 }
 
+/// Waiting until it is empty.
 extension ProcedureList {
   /// Blocks the thread until the last procedure has left.
   func waitUntilEmpty() {

@@ -78,7 +78,7 @@ final class ProcedureTask: TaskExecutor, @unchecked Sendable {
     context.scheduler.submit(quality: nil) {
       self.locked { self.isInStep = true }
       if let procedure = self.run(job) {
-        Worker(list: procedure.listForTurns, context: context).goOn(withTurnOf: procedure)
+        Worker.goOn(withTurnOf: procedure, on: context)
       }
     }
   }

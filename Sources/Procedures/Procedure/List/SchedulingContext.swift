@@ -52,12 +52,10 @@ package final class SchedulingContext: Sendable {
 /// atomic load.
 package final class DetachedSurroundings: Sendable {
   let context: SchedulingContext
-  let list: ProcedureList
 
   package init(scheduler: any Scheduler, clock: TimerClock) {
     context = SchedulingContext(
       scheduler: scheduler, clock: clock, supervisor: QueueSupervisor(), isDetached: true)
-    list = ProcedureList(context: context)
   }
 
   private static let onDispatch = DetachedSurroundings(

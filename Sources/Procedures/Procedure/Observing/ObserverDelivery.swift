@@ -99,7 +99,7 @@ struct ObserverDelivery: Sendable {
     call.entry.place.perform {
       procedure.noteObserverCalled(at: call.entry.place)
       call.entry.deliver(call.event, of: procedure, adding: call.added)
-      procedure.listForTurns.requestTurn(of: procedure)
+      procedure.requestTurn()
     }
   }
 }
@@ -158,13 +158,15 @@ extension Procedure {
   /// - Returns: false if the turn waits for an observer that is called elsewhere.
   @inline(never)
   final func deliver(
-    _ event: ProcedureEvents, _ detail: inout StepDetail, on list: ProcedureList
+    _ event: ProcedureEvents, _ detail: inout StepDetail, on list: ProcedureList?
   ) -> Bool {
     // Taken out, not matched in place, which would retain the entries.
     if case .delivery(let delivery) = exchange(&detail, with: .none) {
       guard delivery.run(for: self) else { return false }
     }
-    if event == .willFinish || event == .didFinish, list.hasDelegate, read({ $0.isMember }) {
+    if event == .willFinish || event == .didFinish, let list, list.hasDelegate,
+      read({ $0.isMember })
+    {
       list.delegate?.tell(event, of: self, errors: errors)
     }
     return true
