@@ -32,12 +32,20 @@ import Testing
         let procedure = ManualProcedure(name: "called")
         let source = CancellationTokenSource()
         procedure.cancel(when: source.token)
-        simulation.makeQueue().add(
-          procedure, ManualProcedure(name: "stuck"), TracedProcedure("other"))
-        Thread.detachNewThread {
-          while !procedure.isExecuting { Thread.sleep(forTimeInterval: 0) }
-          if hand == "finish" { procedure.finish() } else { source.cancel() }
+        let queue = simulation.makeQueue()
+        // The other thread acts while the simulation waits for it.
+        procedure.addDidExecuteBlockObserver { procedure in
+          queue.add(
+            BlockProcedure(name: "meeting") {
+              let isDone = DispatchSemaphore(value: 0)
+              Thread.detachNewThread {
+                if hand == "finish" { procedure.finish() } else { source.cancel() }
+                isDone.signal()
+              }
+              isDone.wait()
+            })
         }
+        queue.add(procedure, ManualProcedure(name: "stuck"), TracedProcedure("other"))
       }
     }
     let text = "\(error!)"
