@@ -69,9 +69,10 @@ final class WaitLooks: Sendable {
 
   /// A member of `list` may have begun to wait. Called with no lock held.
   func arm(_ list: ProcedureList, for diagnostics: QueueDiagnostics) {
-    guard note.isWanted, let period = diagnostics.rules.period else { return }
+    guard note.isWanted, let period = diagnostics.rules.period, let root = list.listOfQueue
+    else { return }
     let instant = clock.now.saturatingAdvanced(by: min(period, Self.firstLook))
-    arm(list.outermost, at: instant, for: diagnostics)
+    arm(root, at: instant, for: diagnostics)
   }
 
   private func arm(

@@ -33,7 +33,8 @@ final class WaitWatch: Sendable {
   /// The list of the queue is kept until the look is over. A weak reference to it would make every
   /// count of its references slow.
   func noteStuck(in list: ProcedureList) {
-    if note.note() { schedule(from: list.outermost, after: quiet) }
+    guard let root = list.listOfQueue, note.note() else { return }
+    schedule(from: root, after: quiet)
   }
 
   /// Longer after a look at much, so that looking never costs more than some hundredth of the time.

@@ -90,4 +90,30 @@ import Testing
       #expect(Set(cancelled).isSubset(of: cancelled.filter { $0.failed }))
     }
   }
+
+  /// A thread reads in a group's list that children wait, and says so when the group has finished.
+  @Test("Q7, Q9: word of a group's children that comes late does not keep the queue from being looked at")
+  func lateWord() throws {
+    let scheduler = ManualScheduler()
+    let queue = ProcedureQueue(scheduler: scheduler)
+    let reports = Recorder<ProcedureDiagnostic>()
+    queue.diagnosticsHandler = { reports.note($0) }
+    let group = GroupProcedure(children: [BlockProcedure {}])
+    let children = try #require(group.childList)
+    queue.add(group)
+    scheduler.run()
+    #expect(group.isFinished)
+    let supervisor = children.context.supervisor
+    supervisor.noteStuck(children)
+    supervisor.noteWait(in: children)
+    let (a, b) = (BlockProcedure(name: "a") {}, BlockProcedure(name: "b") {})
+    a.add(dependency: b)
+    b.add(dependency: a)
+    queue.add(a, b)
+    scheduler.run()
+    #expect(a.isFinished && b.isFinished)
+    #expect(reports.events.map(\.code) == [.waitCycle])
+    // What lasts is looked for as well.
+    #expect(supervisor.lookNote.isWanted)
+  }
 }

@@ -126,6 +126,13 @@ final class ProcedureList: Sendable {
     return list
   }
 
+  /// The list of the queue that it is on; nil if it is on none, or the group has left since the caller looked at its
+  /// children: then there is nothing to look after in it, and the lists around it speak for themselves.
+  var listOfQueue: ProcedureList? {
+    let list = outermost
+    return list.isGroup ? nil : list
+  }
+
   var procedures: [Procedure] { locked { $0.machine.procedures } }
   var children: [Procedure] { locked { $0.machine.children } }
   var count: Int { locked { $0.machine.count } }
