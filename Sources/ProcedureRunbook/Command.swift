@@ -69,8 +69,8 @@ struct Command {
         guard source.isDemo || BuiltInPlan.isAtHome else { return complain(source.missing) }
         return try await runBuiltInPlan(source, options)
       }
-      let plan = try PlanFile.plan(atPath: path, parameters: options.parameters).restricted(
-        to: source.targets)
+      let plan = try PlanFile.plan(atPath: path, parameters: options.parameters)
+        .orderedByDepfiles().restricted(to: source.targets)
       return try await run(plan, directory: InputFile(path).directory, options)
     } catch {
       let file = (error.file ?? source.path).map { $0 + (error.line == nil ? ": " : ", ") }
@@ -104,9 +104,14 @@ struct Command {
     }
     if let note = limit.note { StandardStreams.complain(note) }
     var journal: RunJournal?
-    if plan.hasOutputs || plan.steps.contains(where: { $0.executor(options) != nil }) {
+    let needsJournal =
+      plan.hasOutputs || plan.steps.contains(where: { $0.executor(options) != nil })
+    if needsJournal || JobFiles.areThere(in: directory ?? ".") {
       do throws(RunJournal.Taken) {
-        journal = try Self.journal(in: directory ?? ".", waits: options.waits)
+        journal = try Self.journal(in: directory ?? ".", waits: needsJournal && options.waits)
+      } catch  where !needsJournal {
+        // To see which jobs are there.
+        journal = RunJournal(reading: directory ?? ".")
       } catch {
         StandardStreams.complain(
           "\(error.sentence) a plan in '\(directory ?? Directory.current)'; --wait waits for its end"

@@ -60,14 +60,17 @@ final class Display: Sendable {
     update { $0.again(name, because: reason) }
   }
 
-  /// Shows a line about the run.
+  /// Shows a complaint about the run, even if it is quiet.
   func say(_ line: String) { update { $0.say(line) } }
 
   /// Shows lines of a step's output; `completion` is called when there is room for more.
+  ///
+  /// - Parameter isComplaint: whether they are shown even if it is quiet.
   func print(
-    _ lines: [OutputLines.Line], of name: String, _ completion: @escaping @Sendable () -> Void
+    _ lines: [OutputLines.Line], of name: String, isComplaint: Bool = false,
+    _ completion: @escaping @Sendable () -> Void
   ) {
-    if update({ $0.print(lines, of: name, completion) }) { completion() }
+    if update({ $0.print(lines, of: name, isComplaint: isComplaint, completion) }) { completion() }
   }
 
   /// Leaves the terminal to others; `completion` is called when nothing is drawn on it any more.

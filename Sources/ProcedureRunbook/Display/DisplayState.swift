@@ -63,15 +63,14 @@ struct DisplayState: Sendable {
     note("\(style.yellow("again".rightPadded(to: 10))) \(name.visible): \(reason)")
   }
 
-  mutating func say(_ line: String) {
-    if !isQuiet { note(style.yellow(line.visible)) }
-  }
+  mutating func say(_ line: String) { note(style.yellow(line.visible)) }
 
   /// Takes lines of a step's output; false if `completion` is kept until there is room for more.
   mutating func print(
-    _ lines: [OutputLines.Line], of name: String, _ completion: @escaping @Sendable () -> Void
+    _ lines: [OutputLines.Line], of name: String, isComplaint: Bool = false,
+    _ completion: @escaping @Sendable () -> Void
   ) -> Bool {
-    show(lines, of: name)
+    if !isQuiet || isComplaint { show(lines, of: name) }
     guard pending.count > Self.capacity, failure == nil else { return true }
     whenRoom.append(completion)
     hasNews = true
@@ -125,7 +124,7 @@ struct DisplayState: Sendable {
   }
 
   private mutating func show(_ lines: [OutputLines.Line], of name: String) {
-    guard !isQuiet, !lines.isEmpty, failure == nil else { return }
+    guard !lines.isEmpty, failure == nil else { return }
     let prefix = Array("\(style.faint("\(name.visible.cut(to: 30)) |")) ".utf8)
     pending += Self.joined(terminal.isLive ? lines.map(Self.withoutCommands) : lines, prefix)
     // Live lines are drawn at their own pace.

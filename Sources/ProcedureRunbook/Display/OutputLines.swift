@@ -47,6 +47,13 @@ struct OutputLines {
     return lines
   }
 
+  /// Takes lines of somebody else: what is not ended yet goes on behind them.
+  mutating func insert(_ text: some Sequence<UInt8>) -> [Line] {
+    let lines = Array(text).split(separator: Self.lineFeed)
+    remember(lines)
+    return lines
+  }
+
   /// The line that was not ended, if there is one.
   mutating func end() -> [Line] {
     guard !rest.isEmpty else { return [] }

@@ -27,6 +27,12 @@ final class StepOutput: Sendable {
     var lines = OutputLines()
     var block: [OutputLines.Line] = []
     var blockSize = 0
+
+    mutating func insert(_ line: String) -> [OutputLines.Line] {
+      // A filter of its own: the step may be in the middle of a line.
+      var filter = secrets.anew
+      return lines.insert(filter.take("\(line)\n".utf8) + filter.end())
+    }
   }
 
   init(of name: String, display: Display, secrets: Secrets, isGrouped: Bool, log: StepLog?) {
@@ -52,12 +58,15 @@ final class StepOutput: Sendable {
   /// Adds a line that is not the step's own; waits for nothing.
   func append(line: String) {
     let shown = state.withLock { state in
-      // A filter of its own: the step may be in the middle of a line.
-      var filter = state.secrets.anew
-      let text = filter.take("\(line)\n".utf8) + filter.end()
-      return take(state.lines.append(Data(text)), &state)
+      let lines = state.insert(line)
+      return take(lines, &state)
     }
     if !shown.isEmpty { display.print(shown, of: name) {} }
+  }
+
+  /// The same of a line that somebody has to read: it is shown at once, also where output is shown later or not at all.
+  func complain(_ line: String) {
+    display.print(state.withLock { $0.insert(line) }, of: name, isComplaint: true) {}
   }
 
   /// Shows what is left; `completion` is called when there is room for more.

@@ -55,7 +55,8 @@ struct JobRequest: Sendable {
 /// A job that was handed in.
 struct JobReference: Equatable, Sendable {
   let key: String
-  /// nil when it is not known whether the cluster took it.
+  /// nil when it is not known whether the cluster took it. Else the cluster has said it to this process, of the job
+  /// with this key.
   var identifier: String?
 }
 

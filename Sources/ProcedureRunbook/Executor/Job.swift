@@ -13,14 +13,17 @@ final class Job: Sendable {
   struct Events: Sendable {
     /// It is about to be handed in, or has been; or, nil, it is over. Returns why that cannot be noted.
     let note: @Sendable (JobReference?) -> String?
-    let began: @Sendable () -> Void
+    /// When it did: if a killed run has left it, that may be long ago.
+    let began: @Sendable (ContinuousClock.Instant) -> Void
     /// Returns when there is room for more.
     let wrote: @Sendable (Data) -> Void
     /// A line for the reader of the step's output.
     let says: @Sendable (String) -> Void
+    /// The same of what somebody has to read.
+    let complains: @Sendable (String) -> Void
     /// It has begun so long ago as it may run.
     let timeIsUp: @Sendable () -> Void
-    let ended: @Sendable (JobEnd) -> Void
+    let ended: @Sendable (JobEnd, ContinuousClock.Instant) -> Void
   }
 
   private let step: Step

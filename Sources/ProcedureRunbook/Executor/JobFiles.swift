@@ -24,16 +24,25 @@ struct JobFiles: Sendable {
 
   var output: String { "\(folder)/\(key).out" }
   private var status: String { "\(folder)/\(key).status" }
+  /// Made as the first thing that the job does.
+  private var began: String { "\(folder)/\(key).began" }
 
-  /// Makes the folder; why that cannot be done.
-  func prepare() -> String? { Directory.make(folder) }
+  /// Makes the folder, for nobody else to read: output may say what is secret. Why that cannot be done.
+  func prepare() -> String? {
+    if unsafe mkdir(folder, 0o700) == 0 { return nil }
+    guard errno == EEXIST, unsafe chmod(folder, 0o700) == 0 else {
+      return unsafe "'\(folder)': \(String(cString: strerror(errno)))"
+    }
+    return nil
+  }
 
   /// A script that runs a shell with its arguments, and writes its status down.
   func script(running shell: [String]) -> String {
     let command = shell.map(Self.quoted).joined(separator: " ")
-    let status = Self.quoted(status)
+    let (status, began) = (Self.quoted(status), Self.quoted(began))
     return """
       #!/bin/sh
+      true > \(began)
       # A signal to all processes of the job ends the command; its status is still to be noted.
       trap : TERM INT
       \(command) < /dev/null
@@ -48,6 +57,16 @@ struct JobFiles: Sendable {
   func readStatus() -> Int32? {
     guard let bytes = try? InputFile(status).contents() else { return nil }
     return Int32(String(decoding: bytes, as: UTF8.self).prefix { $0.isNumber })
+  }
+
+  /// When it noted that it began, by the clock of the files; nil while it has not.
+  var beginning: ContinuousClock.Instant? { Self.moment(began) }
+  /// The same of its end.
+  var end: ContinuousClock.Instant? { Self.moment(status) }
+
+  private static func moment(_ path: String) -> ContinuousClock.Instant? {
+    guard let time = try? FileStatus(path).time else { return nil }
+    return .now - max(.zero, FileTime.now - time)
   }
 
   /// What there is of all jobs, by one look at the folder, which a file system of the network does not answer from
@@ -75,7 +94,12 @@ struct JobFiles: Sendable {
   }
 
   func remove() {
-    for path in [output, status, status + ".new"] { _ = unsafe unlink(path) }
+    for path in [output, began, status, status + ".new"] { _ = unsafe unlink(path) }
+  }
+
+  /// Whether there is a folder: jobs of this or an earlier run may be there.
+  static func areThere(in directory: String) -> Bool {
+    (try? FileStatus(directory + "/" + folderName)) != nil
   }
 
   /// Removes the folder, if nothing is left in it. Not while a job waits that will write there.

@@ -43,8 +43,11 @@ struct JobProgress {
   private var reason: (word: String, isSaid: Bool)?
 
   /// One that is to be handed in; or one that a killed run has left, and whether it is the same.
+  ///
+  /// Of the latter only the key is known for sure: a cluster that was set up anew gives identifiers once more.
   init(leftOver: JobReference? = nil, isSame: Bool = true) {
-    phase = leftOver.map { isSame ? .unsure($0) : .clearing($0) } ?? .line
+    let reference = leftOver.map { JobReference(key: $0.key, identifier: nil) }
+    phase = reference.map { isSame ? .unsure($0) : .clearing($0) } ?? .line
   }
 
   /// The job that the cluster may have.
@@ -76,6 +79,9 @@ struct JobProgress {
     reference.identifier = identifier
     phase = .there(reference)
   }
+
+  /// It began at another moment than it was seen to.
+  mutating func began(at instant: ContinuousClock.Instant) { beganAt = instant }
 
   mutating func giveUp() { phase = .over }
 
@@ -158,10 +164,10 @@ struct JobProgress {
     news.append(.began)
   }
 
-  /// A word that stays is said, once.
+  /// A word that stays is said, once. What stands behind its comma, such as names of machines, may change.
   private mutating func wait(_ word: String?, _ news: inout [News]) {
     guard let word else { return }
-    if reason?.word != word {
+    if reason?.word.prefix(while: { $0 != "," }) != word.prefix(while: { $0 != "," }) {
       reason = (word, false)
     } else if reason?.isSaid == false {
       reason = (word, true)

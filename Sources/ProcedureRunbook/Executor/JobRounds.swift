@@ -8,12 +8,13 @@ import ProceduresProcess
 /// |---|---|
 /// | handing a job in | at most ten times a second |
 /// | a look at the folder in which jobs note their status | every second |
-/// | the question what has become of all jobs | every ten seconds (`--poll`); every second while the answer decides what is done |
+/// | the question what has become of all jobs | every ten seconds (`--poll`), every 25 at least while one waits; every second while the answer decides what is done |
 ///
 /// The events of a job come one at a time. The last one is that it has ended, when all that it wrote was taken.
 struct JobRounds {
   private static let submissionInterval = Duration.milliseconds(100)
   private static let shortInterval = Duration.seconds(1)
+  private static let longestWait = Duration.seconds(25)
   /// What a job that was killed may take to be gone.
   private static let lastPatience = Duration.seconds(10)
 
@@ -41,6 +42,8 @@ struct JobRounds {
 
   private struct Followed {
     let job: Job
+    /// Of a job that a killed run has left.
+    let leftOverKey: String?
     var progress: JobProgress
     /// The last that the cluster was heard to call it.
     var reference: JobReference?
@@ -49,6 +52,9 @@ struct JobRounds {
     var ending = Ending.no
     /// The same of what a killed run has left, which must go before this one is handed in.
     var leftOverEnding = Ending.wanted
+
+    /// Whether it is that job, and not one that was handed in since.
+    var isLeftOver: Bool { reference != nil && reference?.key == leftOverKey }
 
     /// Whether the cluster's answer decides what is done.
     var isUrgent: Bool { progress.isUrgent || ending != .no }
@@ -74,7 +80,10 @@ struct JobRounds {
   private var shortInterval: Duration { min(Self.shortInterval, pollInterval) }
 
   private var interval: Duration {
-    jobs.contains(where: \.isUrgent) ? shortInterval : pollInterval
+    if jobs.contains(where: \.isUrgent) { return shortInterval }
+    // Why one waits is said after two answers: within a minute, however seldom they come.
+    let isWaiting = jobs.contains { !$0.progress.hasBegun && $0.progress.reference != nil }
+    return isWaiting ? min(pollInterval, Self.longestWait) : pollInterval
   }
 
   /// When there is something to do; nil if there is no job.
@@ -89,7 +98,8 @@ struct JobRounds {
     // 1. What steps want.
     jobs += box.arrivals.map { arrival in
       Followed(
-        job: arrival.job, progress: arrival.progress, reference: arrival.progress.reference)
+        job: arrival.job, leftOverKey: arrival.progress.reference?.key,
+        progress: arrival.progress, reference: arrival.progress.reference)
     }
     isKilling = box.isKilling
     let cancelled = Set(box.cancelled.map(ObjectIdentifier.init))
@@ -126,12 +136,17 @@ struct JobRounds {
       reference.identifier = try executor.submit(job.request(key, files))
       jobs[index].progress.wasTaken(as: reference.identifier ?? "")
       jobs[index].reference = reference
-      _ = job.events.note(reference)
+      note(reference, of: job)
       job.events.says("\(executor.name): job \(reference.identifier ?? "")")
     } catch {
       // It may have been taken all the same: then the cluster will say so.
       if error.isTransient { say(error.sentence) } else { end(index, .lost(error.sentence)) }
     }
+  }
+
+  /// Without that the next run finds the job by its key.
+  private mutating func note(_ reference: JobReference, of job: Job) {
+    if let problem = job.events.note(reference) { say(problem) }
   }
 
   // MARK: Following
@@ -184,14 +199,18 @@ struct JobRounds {
       switch event {
       case .found(let reference):
         jobs[index].reference = reference
-        _ = job.events.note(reference)
+        note(reference, of: job)
         job.events.says("\(executor.name): job \(reference.identifier ?? ""), found again")
       case .began:
-        job.events.began()
         let files = JobFiles(of: jobs[index].reference?.key ?? "", in: directory)
+        // What began under our eyes needs no clock but our own.
+        if jobs[index].isLeftOver, let start = files.beginning {
+          jobs[index].progress.began(at: start)
+        }
+        job.events.began(jobs[index].progress.beganAt ?? .now)
         jobs[index].output = JobOutput(of: job, files, readers)
       case .waits(let word):
-        job.events.says("\(executor.name): it waits, because of \(word)")
+        job.events.complains("\(executor.name): it waits, because of \(word)")
       case .ended(let end):
         self.end(index, end)
       }
@@ -214,7 +233,7 @@ struct JobRounds {
         if jobs[index].ending != .no { end(index, .lost("cancelled")) }
       case .unsure, .there:
         guard hurry(\.ending, index, &asked, &killed) else { continue }
-        jobs[index].job.events.says("\(executor.name): it was killed and may still run")
+        jobs[index].job.events.complains("\(executor.name): it was killed and may still run")
         end(index, .lost("killed"))
       }
     }
@@ -260,14 +279,17 @@ struct JobRounds {
     if case .lost(let word) = end, let identifier = reference?.identifier {
       end = .lost("\(executor.name) job \(identifier): \(word)")
     }
+    let isLeftOver = jobs[index].isLeftOver
     let finish = { @Sendable [directory, end] in
       // Over for the journal before its files are gone, so that no other run looks for them.
-      _ = job.events.note(nil)
+      if let problem = job.events.note(nil) { job.events.complains(problem) }
+      var moment = ContinuousClock.now
       if let reference {
         let files = JobFiles(of: reference.key, in: directory)
+        if isLeftOver { moment = files.end ?? moment }
         files.remove()
       }
-      job.events.ended(end)
+      job.events.ended(end, moment)
     }
     if let output = jobs[index].output { output.read(finish) } else { finish() }
   }

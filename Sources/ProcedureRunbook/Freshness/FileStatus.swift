@@ -69,6 +69,10 @@ struct FileTime: Comparable, Sendable {
     (left.seconds, left.nanoseconds) < (right.seconds, right.nanoseconds)
   }
 
+  static func - (left: Self, right: Self) -> Duration {
+    .seconds(left.seconds - right.seconds) + .nanoseconds(left.nanoseconds - right.nanoseconds)
+  }
+
   /// By the clock that files are marked by: on Linux that goes in ticks.
   static var now: Self {
     var time = timespec()

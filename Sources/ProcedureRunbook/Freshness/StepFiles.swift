@@ -98,6 +98,20 @@ struct StepFiles: Sendable {
     return RunJournal.Entry(command: command, inputs: marks, content: content ?? "")
   }
 
+  /// The input that is another one than it was when the step began, for a sentence; nil when there is none.
+  func changedInput(since look: Look, began start: FileTime) -> String? {
+    let inputs = try? inputTrees()
+    if let inputs, marks(of: inputs) == look.inputs {
+      let found = dependencies() ?? []
+      return found.first { ($0.newest ?? start) > start }.map { Self.name(of: $0) }
+    }
+    return newerInput(inputs ?? [], than: start).map { "'\($0.visible)'" } ?? "an input"
+  }
+
+  private static func name(of tree: FileTree) -> String {
+    tree.files.first.map { "'\($0.path.visible)'" } ?? "an input"
+  }
+
   // MARK: Why it runs
 
   private func reason(
@@ -172,10 +186,7 @@ struct StepFiles: Sendable {
 
   /// What its `depfile` names: nothing without one, nil when some of that is missing.
   private func dependencies() -> [FileTree]? {
-    guard let depfile = step.depfile else { return [] }
-    guard let bytes = try? InputFile(path(depfile)).contents(),
-      let files = DependencyFile.files(in: bytes)
-    else { return nil }
+    guard let files = step.dependencies else { return nil }
     let trees = files.compactMap { try? FileTree(path($0)) }
     return trees.count == files.count ? trees : nil
   }

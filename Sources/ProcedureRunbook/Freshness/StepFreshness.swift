@@ -23,13 +23,23 @@ final class StepFreshness: Sendable {
 
   private let files: StepFiles
   private let shared: Shared
+  private let made: MadeFiles?
+  private let complain: @Sendable (String) -> Void
   private let start = Locked<FileTime?>(nil)
   private let lastLook = Locked<StepFiles.Look?>(nil)
 
-  /// - Parameter look: what was found, if that still holds when the step begins.
-  init(of step: Step, _ shared: Shared, found look: StepFiles.Look? = nil) {
+  /// - Parameters:
+  ///   - look: what was found, if that still holds when the step begins.
+  ///   - made: which files that it may have read were made by then; nil if it does not say what it has read.
+  ///   - complain: called with a sentence about a success that does not last.
+  init(
+    of step: Step, _ shared: Shared, found look: StepFiles.Look? = nil, made: MadeFiles? = nil,
+    complain: @escaping @Sendable (String) -> Void = { _ in }
+  ) {
     files = StepFiles(of: step, digests: shared.digests)
     self.shared = shared
+    self.made = made
+    self.complain = complain
     if let look { lastLook.withLock { $0 = look } }
   }
 
@@ -73,14 +83,28 @@ final class StepFreshness: Sendable {
       ?? files.makeFolders()
   }
 
-  /// Called when its program has ended well; calls back with the outputs that are not there.
+  /// Called when its program has ended well; calls back with why that is a failure all the same: an output is not
+  /// there, or it has read what was not made yet.
   ///
-  /// - Parameter isElsewhere: whether a launcher ran it, perhaps on another machine.
-  func lookForOutputs(
-    isElsewhere: Bool, _ completion: @escaping @Sendable (_ missing: [String]) -> Void
+  /// - Parameters:
+  ///   - begin: when the program did.
+  ///   - isElsewhere: whether a launcher ran it, perhaps on another machine.
+  func check(
+    began begin: ContinuousClock.Instant, isElsewhere: Bool,
+    _ completion: @escaping @Sendable (StepCheckFailed?) -> Void
   ) {
     let patience = isElsewhere ? Duration.seconds(3) : .zero
-    run { [files] in completion(files.missingOutputs(patience: patience)) }
+    run { [self] in
+      let missing = files.missingOutputs(patience: patience)
+      guard missing.isEmpty else { return completion(StepCheckFailed(missing: missing)) }
+      if let problem = made?.problem(of: files.step, began: begin) { return completion(problem) }
+      if let look = lastLook.withLock({ $0 }), let start = start.withLock({ $0 }),
+        let input = files.changedInput(since: look, began: start)
+      {
+        complain("\(input) was changed while it ran: the next run makes it again")
+      }
+      completion(nil)
+    }
   }
 
   /// Calls back when it is noted, with what went wrong, in a sentence: then it runs again the next time.

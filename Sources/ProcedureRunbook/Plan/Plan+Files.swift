@@ -1,42 +1,63 @@
+import Dispatch
+internal import ProcedurePrimitives
+
 /// The order that files give: who reads a file comes after who makes it.
 extension Plan {
   /// The steps, each after those that make what it reads.
   ///
-  /// A file that two steps make is a mistake: what is in it would depend on which of them ended last.
-  static func ordered(_ steps: [Step]) throws(PlanError) -> [Step] {
+  /// - Parameter files: what the step of a number reads.
+  static func ordered(
+    _ steps: [Step], reading files: (Int) -> [String]
+  ) throws(PlanError) -> [Step] {
     guard steps.contains(where: { !$0.outputs.isEmpty }) else { return steps }
-    var makers: [String: Int] = [:]
-    for (index, step) in steps.enumerated() {
-      for output in step.outputs {
-        let path = step.path(of: output)
-        if let other = makers[path], other != index {
-          throw PlanError(
-            .sameOutput(output, steps[other].name, step.name), in: step)
-        }
-        makers[path] = index
-      }
-    }
+    let makers = try FileMakers(steps)
     var ordered = steps
     for (index, step) in steps.enumerated() {
-      for input in step.inputs {
-        guard let maker = maker(of: step.path(of: input), makers), maker != index else { continue }
-        let name = steps[maker].name
-        let isKnown =
-          ordered[index].after.contains(name)
-          || (steps[maker].group.map(step.after.contains) ?? false)
-        if !isKnown { ordered[index].after.append(name) }
+      // What makes nothing that others read is most of a plan.
+      let found = files(index).flatMap { makers.steps(making: step.path(of: $0)) }
+      guard !found.isEmpty else { continue }
+      var known = Set(step.after)
+      for maker in found.map({ steps[$0] }) where maker.name != step.name {
+        // What comes after all others has no names.
+        if step.isFollowUp, step.after.isEmpty, !maker.isFollowUp { continue }
+        guard !(maker.group.map(step.after.contains) ?? false), known.insert(maker.name).inserted
+        else { continue }
+        ordered[index].after.append(maker.name)
       }
     }
     return ordered
   }
 
-  /// Of the file, or of a folder that it is in.
-  private static func maker(of path: String, _ makers: [String: Int]) -> Int? {
-    if let maker = makers[path] { return maker }
-    var rest = path[...]
-    while let slash = rest.lastIndex(of: "/"), slash > rest.startIndex {
-      rest = rest[..<slash]
-      if let maker = makers[String(rest)] { return maker }
+  /// The same plan, but a step that has read a file the last time, as its `depfile` says, comes after the step that
+  /// makes that.
+  func orderedByDepfiles() throws(PlanError) -> Plan {
+    guard steps.contains(where: { $0.depfile != nil }) else { return self }
+    let files = Locked<[Int: [String]]>([:])
+    // Beside each other: some file systems take their time.
+    let readers = steps.indices.filter { steps[$0].depfile != nil }
+    DispatchQueue.concurrentPerform(iterations: readers.count) { [steps] number in
+      guard let read = steps[readers[number]].dependencies, !read.isEmpty else { return }
+      files.withLock { $0[readers[number]] = read }
+    }
+    let read = files.withLock { $0 }
+    let ordered = try Self.ordered(steps) { read[$0] ?? [] }
+    do throws(PlanError) {
+      return try Plan(steps: ordered, pools: pools, secrets: secrets)
+    } catch {
+      guard case .cycle(let names) = error.problem,
+        let depfile = depfile(closing: names, ordered)
+      else { throw error }
+      throw PlanError(.cycleOfDepfile(depfile, names), line: error.line, file: error.file)
+    }
+  }
+
+  /// The one because of which a step of the cycle waits for the one before.
+  private func depfile(closing cycle: [String], _ ordered: [Step]) -> String? {
+    for (before, name) in zip(cycle, cycle.dropFirst()) {
+      guard let index = steps.firstIndex(where: { $0.name == name }) else { continue }
+      if ordered[index].after.contains(before), !steps[index].after.contains(before) {
+        return steps[index].depfile
+      }
     }
     return nil
   }
@@ -47,5 +68,12 @@ extension Step {
   func path(of file: String) -> String {
     guard let directory, !file.hasPrefix("/") else { return FileTree.normal(file) }
     return FileTree.normal(directory + "/" + file)
+  }
+
+  /// The files that its `depfile` names: none without one, nil when it is not there or not readable.
+  var dependencies: [String]? {
+    guard let depfile else { return [] }
+    guard let bytes = try? InputFile(path(of: depfile)).contents() else { return nil }
+    return DependencyFile.files(in: bytes)
   }
 }

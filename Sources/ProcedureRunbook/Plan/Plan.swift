@@ -11,7 +11,7 @@ struct Plan: Sendable, Equatable {
   init(
     steps: [Step], pools: [String: Int] = [:], secrets: [String] = []
   ) throws(PlanError) {
-    let steps = try Self.ordered(steps)
+    let steps = try Self.ordered(steps) { steps[$0].inputs }
     self.steps = steps
     self.pools = pools
     self.secrets = secrets

@@ -32,6 +32,7 @@ struct PlanError: Error, Equatable, CustomStringConvertible {
     case stepNamedLikeGroup(String)
     case unknownAfter(String, step: String)
     case cycle([String])
+    case cycleOfDepfile(String, [String])
   }
 
   let problem: Problem
@@ -118,6 +119,9 @@ struct PlanError: Error, Equatable, CustomStringConvertible {
       "there is no step or group '\(name.shortened)' in the plan; see 'runbook --list'"
     case .cycle(let names):
       "these wait for each other in a cycle: \(Self.shortened(names).joined(separator: " → "))"
+    case .cycleOfDepfile(let file, let names):
+      "because of what '\(file.shortened)' says, these wait for each other in a cycle: "
+        + "\(Self.shortened(names).joined(separator: " → ")); delete that file if it is an old one"
     }
   }
 

@@ -23,7 +23,7 @@ struct RunAnalysis {
   init(_ plan: Plan, _ entries: [RunRecord.Entry], slots: Int, duration: Duration) {
     self.slots = slots
     self.duration = duration
-    let durations = entries.compactMap { $0.start == nil ? nil : $0.duration }
+    let durations = entries.compactMap(\.durationInRun)
     criticalPath = durations.isEmpty ? [] : LastEnds(plan, entries).links()
     runCount = durations.count
     let work = durations.reduce(.zero, +)
@@ -99,7 +99,7 @@ private struct LastEnds {
       links.append(
         RunAnalysis.Link(
           name: entries[index].name, wait: max(.zero, start - before),
-          duration: entries[index].duration ?? .zero))
+          duration: entries[index].durationInRun ?? .zero))
     }
     return links.reversed()
   }

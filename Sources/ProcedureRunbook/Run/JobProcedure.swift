@@ -12,15 +12,17 @@ final class JobProcedure: Procedure, EndsByItself, @unchecked Sendable {
   private let journal: RunJournal
   private let freshness: StepFreshness?
   private let output: StepOutput
-  private let began: @Sendable () -> Void
+  private let began: @Sendable (ContinuousClock.Instant) -> Void
   private let job = Locked<Job?>(nil)
+  private let times = Locked<(start: ContinuousClock.Instant?, end: ContinuousClock.Instant?)>(
+    (nil, nil))
 
   /// - Parameters:
   ///   - freshness: nil for a step without outputs.
-  ///   - began: called when the cluster has begun it.
+  ///   - began: called when the cluster has begun it, with when that was.
   init(
     _ step: Step, at desk: JobDesk, _ journal: RunJournal, makes freshness: StepFreshness?,
-    output: StepOutput, began: @escaping @Sendable () -> Void
+    output: StepOutput, began: @escaping @Sendable (ContinuousClock.Instant) -> Void
   ) {
     self.step = step
     self.desk = desk
@@ -28,6 +30,14 @@ final class JobProcedure: Procedure, EndsByItself, @unchecked Sendable {
     self.freshness = freshness
     self.output = output
     self.began = began
+  }
+
+  /// How long the job ran; nil until it has ended, or if it never began.
+  var duration: Duration? {
+    times.withLock { times in
+      guard let start = times.start, let end = times.end else { return nil }
+      return max(.zero, end - start)
+    }
   }
 
   override func execute() {
@@ -53,10 +63,18 @@ final class JobProcedure: Procedure, EndsByItself, @unchecked Sendable {
       note: { [journal, step] reference in
         journal.note(reference.map { RunJournal.Job(reference: $0, marks: marks) }, of: step.name)
       },
-      began: began, wrote: { [output] in output.append($0) },
+      began: { [self] start in
+        times.withLock { $0.start = start }
+        began(start)
+      },
+      wrote: { [output] in output.append($0) },
       says: { [output] in output.append(line: $0) },
+      complains: { [output] in output.complain($0) },
       timeIsUp: { [self] in cancel(withError: ProcedureError(.timedOut, procedure: name)) },
-      ended: { [self] in jobDidEnd($0) })
+      ended: { [self] end, moment in
+        times.withLock { $0.end = moment }
+        jobDidEnd(end)
+      })
   }
 
   private func jobDidEnd(_ end: JobEnd) {
@@ -65,8 +83,8 @@ final class JobProcedure: Procedure, EndsByItself, @unchecked Sendable {
       finish()
     case .status(0):
       if let freshness {
-        freshness.lookForOutputs(isElsewhere: true) { missing in
-          self.finish(withError: missing.isEmpty ? nil : StepCheckFailed(missing: missing))
+        freshness.check(began: times.withLock { $0.start } ?? .now, isElsewhere: true) { problem in
+          self.finish(withError: problem)
         }
       } else {
         finish()

@@ -35,6 +35,8 @@ struct PlanRun {
   private let directory: String
   private let freshness: StepFreshness.Shared?
   private let sweep: FreshnessSweep
+  /// nil where no job was left.
+  private let leftOverJobs: LeftOverJobs?
   /// The reports that were asked for are written when all steps have ended.
   private let timeline: ProcedureTimeline?
   /// On the main thread, which is there in any case: under a limit on threads, a run must neither wait
@@ -86,6 +88,10 @@ struct PlanRun {
     display = Display(
       names, upToDateCount: plan.steps.count - names.count, terminal: Terminal(),
       isQuiet: options.isQuiet)
+    leftOverJobs = journal.map {
+      LeftOverJobs(
+        of: plan.steps.filter { $0.executor(options) == nil }, $0, in: directory)
+    }
     let clusters = Set(plan.steps.compactMap { $0.executor(options) })
     desks = Self.desks(clusters, directory: directory, options, display)
     makeSteps()
@@ -99,6 +105,7 @@ struct PlanRun {
       return 1
     }
     interrupts.handle(interruptHandler)
+    await leftOverJobs?.look()
     if let timeout = options.timeout { cancellation.cancel(after: timeout) }
     for group in groups { groupEnds.add(group, cancelledBy: cancellation.token) }
     for step in steps {
@@ -158,7 +165,7 @@ struct PlanRun {
   }
 
   private func conclude() -> Int32 {
-    if !desks.isEmpty { JobFiles.removeFolder(in: directory) }
+    if journal != nil { JobFiles.removeFolder(in: directory) }
     let entries = plan.steps.indices.map { index in
       sweep.isDone[index]
         ? RunRecord.Entry(plan.steps[index], .upToDate) : record.entry(of: plan.steps[index])
@@ -211,6 +218,7 @@ struct PlanRun {
     let machine = Machine(
       plan, jobs: jobs.maxConcurrentProcedureCount, memory: memory, domain: domain)
     let groups = Set(plan.groups)
+    let made = MadeFiles(plan, isDone: sweep.isDone, record)
     for (index, step) in plan.steps.enumerated() {
       guard !sweep.isDone[index] else { continue }
       let output = StepOutput(
@@ -220,7 +228,12 @@ struct PlanRun {
         step: step, output: output, programs: programs, gracePeriod: options.gracePeriod,
         launcher: Launcher(of: step, options), launches: launches, cluster: cluster(for: step),
         freshness: step.outputs.isEmpty
-          ? nil : freshness.map { StepFreshness(of: step, $0, found: sweep.looks[index]) },
+          ? nil
+          : freshness.map {
+            StepFreshness(
+              of: step, $0, found: sweep.looks[index], made: step.depfile == nil ? nil : made,
+              complain: output.complain)
+          },
         complain: { [record] in record.note(problem: "step '\(step.name.visible)': \($0)") })
       let isHandedIn = command.cluster != nil
       let procedure = StepProcedure(
@@ -228,9 +241,9 @@ struct PlanRun {
         hasFailed: { [plan, record] in
           record.hasFailure(in: plan.graph.stepsBefore(index).map { plan.steps[$0].name })
         },
-        began: { [display] in
+        began: { [display] start in
           // What is a program began with its procedure.
-          if isHandedIn { display.started(step.name, at: .now) }
+          if isHandedIn { display.started(step.name, at: start) }
         },
         again: { [display] in display.again(step.name, because: $0) })
       observe(procedure, groups: groups)
@@ -256,12 +269,13 @@ struct PlanRun {
 
   private func observe(_ step: StepProcedure, groups: Set<String>) {
     let name = step.step.name
-    step.procedure.addWillExecuteBlockObserver { [display, options] procedure, pendingExecute in
+    step.procedure.addWillExecuteBlockObserver {
+      [display, options, leftOverJobs] procedure, pendingExecute in
       if !step.isHandedIn { display.started(name, at: .now) }
       if options.explains {
         step.output.append(line: "runs: \(step.freshness?.reason ?? "it has no outputs")")
       }
-      if let problem = step.freshness?.noteStart() {
+      if let problem = leftOverJobs?.problem(of: name) ?? step.freshness?.noteStart() {
         procedure.cancel(withErrors: [StepCheckFailed(description: problem)])
       }
       // The step begins when nothing is drawn on the terminal any more.

@@ -12,11 +12,17 @@ final class RunRecord: Sendable {
     let name: String
     let group: String?
     let outcome: StepOutcome
-    /// When its command was started first, since the run was.
+    /// When its command was started first, since the run was; below zero for a job that an earlier run has handed in.
     let start: Duration?
     let duration: Duration?
     let attempts: Int
     let lastOutput: [String]
+
+    /// What of its duration is of this run; nil if it did not run.
+    var durationInRun: Duration? {
+      guard let start, let duration else { return nil }
+      return start < .zero ? max(.zero, duration + start) : duration
+    }
 
     /// Of a step that did not run.
     init(_ step: Step, _ outcome: StepOutcome) {
@@ -63,6 +69,13 @@ final class RunRecord: Sendable {
         }
       }
     }
+  }
+
+  /// Whether it has ended, and what it ran, if anything, by this moment.
+  func hasEnded(_ step: String, before instant: ContinuousClock.Instant) -> Bool {
+    guard let entry = state.withLock({ $0.entriesByName[step] }) else { return false }
+    guard let first = entry.start, let duration = entry.duration else { return true }
+    return start + first + duration <= instant
   }
 
   /// Something that is not a failure of a step, in a sentence.

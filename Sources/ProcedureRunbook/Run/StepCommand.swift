@@ -19,8 +19,8 @@ struct StepCommand: Sendable {
 
   /// One attempt at the step.
   ///
-  /// - Parameter began: called when its command begins.
-  func attempt(began: @escaping @Sendable () -> Void) -> Procedure {
+  /// - Parameter began: called when its command has begun, with when that was.
+  func attempt(began: @escaping @Sendable (ContinuousClock.Instant) -> Void) -> Procedure {
     if let cluster {
       let job = JobProcedure(
         step, at: cluster.desk, cluster.journal, makes: freshness, output: output, began: began)
@@ -28,7 +28,7 @@ struct StepCommand: Sendable {
       return job
     }
     let program = program()
-    program.addWillExecuteBlockObserver { _, _ in began() }
+    program.addWillExecuteBlockObserver { _, _ in began(.now) }
     return program
   }
 
@@ -50,12 +50,12 @@ struct StepCommand: Sendable {
       program = LaunchedProgram(
         configuration, makes: freshness, by: launcher, named: jobName, launches
       ) {
-        [output] in output.append(line: $0)
+        [output] in output.complain($0)
       }
     } else {
       program = StepProgram(configuration, makes: freshness, isElsewhere: launcher != nil) {
         [output, complain] in
-        output.append(line: $0)
+        output.complain($0)
         complain($0)
       }
     }

@@ -38,7 +38,8 @@ struct StepProcedure {
   ///   - again: called when an attempt has failed and there will be another one, with why.
   init(
     _ command: StepCommand, pools: [String: Int], machine: Machine, domain: ExclusionDomain,
-    hasFailed: @escaping @Sendable () -> Bool, began: @escaping @Sendable () -> Void,
+    hasFailed: @escaping @Sendable () -> Bool,
+    began: @escaping @Sendable (ContinuousClock.Instant) -> Void,
     again: @escaping @Sendable (_ reason: String) -> Void
   ) {
     step = command.step
@@ -49,7 +50,7 @@ struct StepProcedure {
     self.attempts = attempts
     let attempt = { @Sendable in
       command.attempt {
-        if attempts.add() == 1 { began() }
+        if attempts.add(startedAt: $0) == 1 { began($0) }
       }
     }
     if command.step.retries == 0 {
@@ -85,8 +86,9 @@ struct StepProcedure {
   func entry(_ outcome: StepOutcome, since runStart: ContinuousClock.Instant) -> RunRecord.Entry {
     let start = attempts.firstStart
     // That of the program, where there was one only: it does not wait for the reader of its output.
-    let command = procedure as? ProcessProcedure
-    let duration = command?.result?.duration ?? start.map { .now - $0 }
+    let command =
+      (procedure as? ProcessProcedure)?.result?.duration ?? (procedure as? JobProcedure)?.duration
+    let duration = command ?? start.map { .now - $0 }
     return RunRecord.Entry(
       step, outcome, start: start.map { $0 - runStart }, duration: duration,
       attempts: attempts.count, lastOutput: output.last)
@@ -128,11 +130,10 @@ final class AttemptCount: Sendable {
   var firstStart: ContinuousClock.Instant? { state.withLock { $0.firstStart } }
 
   /// Returns how many there are with this one.
-  func add() -> Int {
-    let now = ContinuousClock.now
-    return state.withLock { state in
+  func add(startedAt start: ContinuousClock.Instant) -> Int {
+    state.withLock { state in
       state.count += 1
-      state.firstStart = state.firstStart ?? now
+      state.firstStart = state.firstStart ?? start
       return state.count
     }
   }

@@ -35,11 +35,11 @@ class StepProgram: ProcessProcedure, @unchecked Sendable {
     guard let freshness, case .status(0) = result.exit else {
       return super.programDidEnd(with: result)
     }
-    freshness.lookForOutputs(isElsewhere: isElsewhere) { missing in
-      if missing.isEmpty {
-        super.programDidEnd(with: result)
+    freshness.check(began: .now - result.duration, isElsewhere: isElsewhere) { problem in
+      if let problem {
+        self.finish(withResult: .failure(problem))
       } else {
-        self.finish(withResult: .failure(StepCheckFailed(missing: missing)))
+        super.programDidEnd(with: result)
       }
     }
   }

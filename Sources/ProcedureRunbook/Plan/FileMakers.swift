@@ -1,0 +1,69 @@
+/// Which step of a plan makes a file.
+struct FileMakers: Sendable {
+  /// What is made in a folder.
+  private struct Folder {
+    /// The steps that make something that is directly in it.
+    var makers: [Int] = []
+    /// The folders in it in which something is made.
+    var folders: [String] = []
+  }
+
+  private var makers: [String: Int] = [:]
+  private var folders: [String: Folder] = [:]
+
+  /// A file that two steps make is a mistake: what is in it would depend on which of them ended last.
+  init(_ steps: [Step]) throws(PlanError) {
+    for (index, step) in steps.enumerated() {
+      for output in step.outputs {
+        let path = step.path(of: output)
+        if let other = makers[path] {
+          guard other == index else {
+            throw PlanError(.sameOutput(output, steps[other].name, step.name), in: step)
+          }
+        } else {
+          makers[path] = index
+          add(index, path)
+        }
+      }
+    }
+  }
+
+  /// The steps that make a file, a folder that it is in, or, if it is a folder, something in it.
+  func steps(making path: String) -> [Int] {
+    var result: [Int] = []
+    var above: String? = path
+    while let path = above {
+      if let maker = makers[path] {
+        result.append(maker)
+        break
+      }
+      above = Self.folder(of: path)
+    }
+    var below = [path]
+    while let path = below.popLast(), let folder = folders[path] {
+      result += folder.makers
+      below += folder.folders
+    }
+    return result
+  }
+
+  private mutating func add(_ step: Int, _ path: String) {
+    guard var folder = Self.folder(of: path) else { return }
+    var isKnown = folders[folder] != nil
+    folders[folder, default: Folder()].makers.append(step)
+    while !isKnown, let parent = Self.folder(of: folder) {
+      isKnown = folders[parent] != nil
+      folders[parent, default: Folder()].folders.append(folder)
+      folder = parent
+    }
+  }
+
+  /// Empty for the directory of this process; nil when there is none above.
+  private static func folder(of path: String) -> String? {
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else {
+      return path.isEmpty ? nil : ""
+    }
+    if slash > path.startIndex { return String(path[..<slash]) }
+    return path == "/" ? nil : "/"
+  }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import Testing
+
+@testable import ProcedureRunbook
+
+/// Who reads a file comes after who makes it, also where only folders, or what a compiler has said, tell.
+@Suite("runbook: the order that files give", .timeLimit(.minutes(5)))
+struct RunbookOrderTests {
+  private let runbook: RunbookExecutable
+
+  init() throws { runbook = try RunbookExecutable() }
+
+  private func order(_ steps: [Step]) throws -> [String] { PlanGraph(try Plan(steps: steps)).order }
+
+  private func step(
+    _ name: String, reads inputs: [String] = [], makes outputs: [String],
+    in directory: String? = nil
+  ) -> Step {
+    Step(name: name, run: "true", inputs: inputs, outputs: outputs, directory: directory)
+  }
+
+  // MARK: Folders
+
+  @Test(
+    "a folder that is read comes after what is made in it, however deep",
+    arguments: ["out", "./out/", "out/deep", "."])
+  func folders(input: String) throws {
+    let steps = [
+      step("use", reads: [input], makes: ["/result"]), step("make", makes: ["out/deep/er/a.o"]),
+      step("apart", makes: ["/output/b"]),
+    ]
+    #expect(try order(steps) == ["make", "use", "apart"])
+    #expect(try Plan(steps: steps).steps[0].after == ["make"])
+  }
+
+  @Test("a folder from the root, of a step with a directory; what it makes itself does not count")
+  func absoluteFolders() throws {
+    let steps = [
+      step("use", reads: ["out", "/p/out/a"], makes: ["out/own", "out/more/own"], in: "/p"),
+      step("a", makes: ["/p/out/a"]), step("b", makes: ["more/b"], in: "/p/out"),
+      step("root", reads: ["/"], makes: ["last"]),
+    ]
+    #expect(try order(steps) == ["a", "b", "use", "root"])
+    #expect(Set(try Plan(steps: steps).steps[0].after) == ["a", "b"])
+  }
+
+  @Test("who reads the folder of a step that comes after it waits in a cycle")
+  func folderCycle() {
+    #expect(throws: PlanError(.cycle(["use", "make", "use"]))) {
+      try Plan(steps: [
+        step("use", reads: ["out"], makes: ["x"]), step("make", reads: ["x"], makes: ["out/y"]),
+      ])
+    }
+  }
+
+  @Test("what runs always, without names, comes after all others, whatever it reads")
+  func followUp() throws {
+    var last = step("last", reads: ["out"], makes: ["report"])
+    last.occasion = .always
+    #expect(
+      try order([last, step("make", makes: ["out/a"]), step("b", makes: ["b"])])
+        == ["make", "b", "last"])
+  }
+
+  @Test("a folder is read when all of it is made, and read again when some of it is")
+  func madeFolder() async throws {
+    let execution = try await runbook.shell(
+      plan: """
+        [{"name": "use", "run": "cat out/* > all", "inputs": "out/", "outputs": "all"},
+         {"name": "a", "run": "sleep 0.2; cat in > out/a", "inputs": "in", "outputs": "out/a"},
+         {"name": "b", "run": "echo b > out/b", "outputs": "out/b"}]
+        """,
+      """
+      echo 1 > in; $RUNBOOK -j3 plan.json | tail -n 1; cat all
+      $RUNBOOK -j3 plan.json | tail -n 1
+      echo 2 > in; $RUNBOOK -j3 plan.json | tail -n 1; cat all
+      """)
+    let lines = execution.lines.map { $0.split(separator: ": ").last ?? "" }
+    #expect(
+      lines == [
+        "3 succeeded", "1", "b", "3 not needed", "2 succeeded, 1 not needed", "2", "b",
+      ], "\(execution.output)\(execution.errorOutput)")
+  }
+
+  // MARK: What depfiles name
+
+  /// `use` reads a header that `gen` makes, and only its depfile says so.
+  private let generated = """
+    [{"name": "use", "run": "cat gen.h > out; echo 'out: gen.h' > out.d", "outputs": "out", "depfile": "out.d"},
+     {"name": "gen", "run": "sleep 0.2; cat in > gen.h", "inputs": "in", "outputs": "gen.h"}]
+    """
+
+  @Test(
+    "a step waits for who makes what its depfile names, and runs again when that is another one",
+    arguments: ["", "--content"])
+  func generatedHeader(option: String) async throws {
+    let execution = try await runbook.shell(
+      plan: generated,
+      """
+      echo 1 > in; $RUNBOOK -q -j2 \(option) plan.json gen; $RUNBOOK -q -j2 \(option) plan.json
+      $RUNBOOK -j2 \(option) plan.json | tail -n 1
+      echo 2 > in; $RUNBOOK -j2 \(option) plan.json | tail -n 1; cat out
+      # Of a step that is asked for, the maker is a part.
+      echo 3 > in; $RUNBOOK -j2 \(option) plan.json use | tail -n 1; cat out
+      $RUNBOOK -n --force plan.json | grep after
+      """)
+    let lines = execution.lines.map { $0.split(separator: ": ").last ?? "" }
+    #expect(
+      lines == ["2 not needed", "2 succeeded", "2", "2 succeeded", "3", "2. use, after gen"],
+      "\(execution.output)\(execution.errorOutput)")
+  }
+
+  @Test("what read a file before that was made has failed, and waits for it the next time")
+  func readTooEarly() async throws {
+    let execution = try await runbook.shell(
+      plan: generated,
+      """
+      echo 0 > gen.h; echo 1 > in; touch -t 200001010000 gen.h
+      $RUNBOOK -k -j2 plan.json; echo "status $?"; $RUNBOOK -j2 plan.json | tail -n 1; cat out
+      """)
+    #expect(
+      execution.output.contains(
+        "failed     use: it has read 'gen.h' before 'gen' had made that; from now on it comes after that step"
+      ), "\(execution.output)\(execution.errorOutput)")
+    #expect(execution.output.contains("status 1\n"))
+    #expect(execution.lines.suffix(2).first?.hasSuffix("1 succeeded, 1 not needed") == true)
+    #expect(execution.lines.last == "1")
+  }
+
+  @Test("a cycle that a depfile makes is named with it")
+  func depfileCycle() async throws {
+    let execution = try await runbook.shell(
+      plan: """
+        [{"name": "use", "run": "true", "outputs": "out", "depfile": "out.d"},
+         {"name": "gen", "run": "true", "after": "use", "outputs": "gen.h"}]
+        """, "echo 'out: gen.h' > out.d; exec $RUNBOOK plan.json")
+    #expect(execution.exit == .status(2))
+    #expect(
+      execution.errorOutput.contains(
+        "because of what 'out.d' says, these wait for each other in a cycle: use → gen → use; "
+          + "delete that file if it is an old one"), "\(execution.errorOutput)")
+  }
+}
