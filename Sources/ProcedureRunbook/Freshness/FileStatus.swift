@@ -73,7 +73,7 @@ struct FileTime: Comparable, Sendable {
     .seconds(left.seconds - right.seconds) + .nanoseconds(left.nanoseconds - right.nanoseconds)
   }
 
-  /// By the clock that files are marked by: on Linux that goes in ticks.
+  /// By the clock that files are marked by: on Linux that goes in ticks, but for some files.
   static var now: Self {
     var time = timespec()
     #if os(Linux)

@@ -26,6 +26,10 @@ final class RunJournal: Sendable {
     let inputs: String
     /// Stands for the contents of its inputs and outputs; empty where they are not known.
     let content: String
+
+    /// The end of what stands for inputs that may have been changed since: no other is equal to that.
+    static let uncertain = "?"
+    var isUncertain: Bool { inputs.hasSuffix(Self.uncertain) }
   }
 
   enum Record: Equatable, Sendable {

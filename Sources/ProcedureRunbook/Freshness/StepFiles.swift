@@ -19,7 +19,9 @@ struct StepFiles: Sendable {
   struct Look: Sendable {
     let verdict: Verdict
     /// Stands for names, sizes and times of the inputs.
-    let inputs: String
+    var inputs = ""
+    /// The same of what its `depfile` named.
+    var dependencies: String?
   }
 
   let step: Step
@@ -36,7 +38,7 @@ struct StepFiles: Sendable {
 
   /// Looks at the files, each once.
   func look(after record: RunJournal.Record?) -> Look {
-    look(after: record, mayRead: true) ?? Look(verdict: .outOfDate(because: ""), inputs: "")
+    look(after: record, mayRead: true) ?? Look(verdict: .outOfDate(because: ""))
   }
 
   /// The same; nil when contents are to be compared that only reading tells, and it may not read.
@@ -45,13 +47,15 @@ struct StepFiles: Sendable {
     do throws(InputProblem) {
       inputs = try inputTrees()
     } catch {
-      return Look(verdict: .refused(because: error.sentence), inputs: "")
+      return Look(verdict: .refused(because: error.sentence))
     }
     let marks = marks(of: inputs)
+    let found = dependencies()
     do throws(FileDigests.NotRead) {
-      let reason = try reason(inputs, marks, record, mayRead: mayRead)
+      let reason = try reason(inputs, found, marks, record, mayRead: mayRead)
       let verdict: Verdict = reason.map { .outOfDate(because: $0) } ?? .upToDate
-      return Look(verdict: verdict, inputs: marks)
+      return Look(
+        verdict: verdict, inputs: marks, dependencies: found.map(marksOfDependencies))
     } catch {
       return nil
     }
@@ -86,11 +90,12 @@ struct StepFiles: Sendable {
   ///
   /// - Parameters:
   ///   - look: made before it began.
-  ///   - start: when it began. What only its `depfile` names was not looked at before.
+  ///   - start: when it began. What only its new `depfile` names was not looked at before.
   func entry(since look: Look, began start: FileTime) -> RunJournal.Entry {
     let found = dependencies()
-    let isOld = found.map { trees in trees.allSatisfy { ($0.newest ?? start) <= start } } ?? false
-    let marks = look.inputs + (isOld ? found.map(marksOfDependencies) ?? "" : "?")
+    let isOld = found.map { !isChanged($0, since: look, began: start) } ?? false
+    let marks =
+      look.inputs + (isOld ? found.map(marksOfDependencies) ?? "" : RunJournal.Entry.uncertain)
     let unknown = RunJournal.Entry(command: command, inputs: marks, content: "")
     guard isOld, let digests, let inputs = try? inputTrees(), self.marks(of: inputs) == look.inputs
     else { return unknown }
@@ -98,24 +103,24 @@ struct StepFiles: Sendable {
     return RunJournal.Entry(command: command, inputs: marks, content: content ?? "")
   }
 
-  /// The input that is another one than it was when the step began, for a sentence; nil when there is none.
-  func changedInput(since look: Look, began start: FileTime) -> String? {
-    let inputs = try? inputTrees()
-    if let inputs, marks(of: inputs) == look.inputs {
-      let found = dependencies() ?? []
-      return found.first { ($0.newest ?? start) > start }.map { Self.name(of: $0) }
-    }
-    return newerInput(inputs ?? [], than: start).map { "'\($0.visible)'" } ?? "an input"
+  /// Whether an input is another one than it was when the step began.
+  func hasChangedInput(since look: Look) -> Bool {
+    guard !step.inputs.isEmpty else { return false }
+    guard let inputs = try? inputTrees() else { return true }
+    return marks(of: inputs) != look.inputs
   }
 
-  private static func name(of tree: FileTree) -> String {
-    tree.files.first.map { "'\($0.path.visible)'" } ?? "an input"
+  /// What was named before as well has not changed if it looks the same. Of the rest only the time tells.
+  private func isChanged(_ found: [FileTree], since look: Look, began start: FileTime) -> Bool {
+    marksOfDependencies(found) != look.dependencies
+      && found.contains { ($0.newest ?? start) > start }
   }
 
   // MARK: Why it runs
 
   private func reason(
-    _ inputs: [FileTree], _ marks: String, _ record: RunJournal.Record?, mayRead: Bool
+    _ inputs: [FileTree], _ found: [FileTree]?, _ marks: String, _ record: RunJournal.Record?,
+    mayRead: Bool
   ) throws(FileDigests.NotRead) -> String? {
     var oldest: FileTime?
     for output in step.outputs {
@@ -125,7 +130,7 @@ struct StepFiles: Sendable {
       let time = tree.newest
       oldest = [oldest, time].compactMap { $0 }.min()
     }
-    guard let found = dependencies() else {
+    guard let found else {
       return "what its depfile names is not there, or not readable"
     }
     let newer =

@@ -98,10 +98,8 @@ final class StepFreshness: Sendable {
       let missing = files.missingOutputs(patience: patience)
       guard missing.isEmpty else { return completion(StepCheckFailed(missing: missing)) }
       if let problem = made?.problem(of: files.step, began: begin) { return completion(problem) }
-      if let look = lastLook.withLock({ $0 }), let start = start.withLock({ $0 }),
-        let input = files.changedInput(since: look, began: start)
-      {
-        complain("\(input) was changed while it ran: the next run makes it again")
+      if let look = lastLook.withLock({ $0 }), files.hasChangedInput(since: look) {
+        complain("an input was changed while it ran: the next run makes it again")
       }
       completion(nil)
     }
@@ -112,8 +110,13 @@ final class StepFreshness: Sendable {
     guard let look = lastLook.withLock({ $0 }), let start = start.withLock({ $0 }) else {
       return completion(nil)
     }
-    let note = { @Sendable [files, shared] in
+    let note = { @Sendable [files, shared, complain] in
       let entry = files.entry(since: look, began: start)
+      if entry.isUncertain {
+        complain(
+          "a file that its depfile names may have been changed while it ran: the next run makes it again"
+        )
+      }
       completion(shared.journal.note(.succeeded(entry), of: files.step.name))
     }
     // Without a file to look at it costs less than a thread.

@@ -119,6 +119,26 @@ struct JobProgressTests {
     #expect(progress.phase == .line)
   }
 
+  @Test("names of machines behind the reason may change; it stays the same one")
+  func changingReasons() {
+    var progress = there()
+    let words = [
+      "ReqNodeNotAvail, UnavailableNodes:n1", "ReqNodeNotAvail, UnavailableNodes:n[1-2]",
+    ]
+    expect(progress.hear(report(.waiting(because: words[0])), at: start), [])
+    expect(progress.hear(report(.waiting(because: words[1])), at: start), [.waits(words[1])])
+    expect(progress.hear(report(.waiting(because: words[0])), at: start), [])
+  }
+
+  @Test("of one that a killed run has left only the key counts until the cluster has answered")
+  func unconfirmed() {
+    for isSame in [true, false] {
+      let progress = JobProgress(
+        leftOver: JobReference(key: "k", identifier: "7"), isSame: isSame)
+      #expect(progress.reference == JobReference(key: "k", identifier: nil))
+    }
+  }
+
   @Test("Slurm's words")
   func words() {
     #expect(SlurmExecutor.state("PENDING", because: "Priority") == .waiting(because: nil))

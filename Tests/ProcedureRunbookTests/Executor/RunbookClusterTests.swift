@@ -207,6 +207,102 @@ struct RunbookClusterTests {
       "\(execution.output)")
   }
 
+  @Test("a job with the number of one that a killed run has left is not taken for it, nor ended")
+  func recycledNumber() async throws {
+    for other in ["", "; sed -i 's/read x/read  x/' plan.json"] {
+      let execution = try await shell(
+        #"[{"name": "a", "run": "test -e out || read x < go; echo x > out", "executor": "slurm"}]"#,
+        """
+        rm -rf cluster/* out go .runbook.*; mkfifo go
+        $RUNBOOK --poll 0.2 plan.json > first & p=$!
+        until grep -q 'job 101' first; do sleep 0.02; done
+        kill -KILL $p; wait $p 2> /dev/null; kill -KILL -$(cat cluster/101/group)
+        # The controller has begun to count anew, and gave the number to somebody else.
+        echo 'somebody else' > cluster/101/comment; echo RUNNING > cluster/101/state; touch out\(other)
+        $RUNBOOK --poll 0.2 plan.json; status=$?; cat cluster/101/state; exit $status
+        """)
+      #expect(execution.exit == .status(0), "\(execution.output)")
+      #expect(execution.output.contains("a | slurm: job 102\n") && calls("scancel") == 0)
+      #expect(execution.lines.last == "RUNNING")
+    }
+  }
+
+  @Test("a step whose job of an earlier run is still there does not run here beside it")
+  func besideItsJob() async throws {
+    let execution = try await shell(
+      #"[{"name": "a", "run": "echo x >> ran; read x < go"}, {"name": "b", "run": "true"}]"#,
+      """
+      mkfifo go; echo slow > cluster/full
+      $RUNBOOK --executor slurm --poll 0.2 plan.json > first & p=$!
+      until grep -q 'a | slurm: job' first; do sleep 0.02; done
+      kill -KILL $p; wait $p 2> /dev/null
+      $RUNBOOK -k plan.json; touch cluster/away; $RUNBOOK -k plan.json
+      rm cluster/away cluster/full; until test -e ran; do sleep 0.02; done
+      $RUNBOOK -k plan.json > while; grep -c 'a: slurm job 10. of an earlier run still is there' while
+      echo go > go; until test "$(cat cluster/1*/state | sort -u)" = COMPLETED; do sleep 0.02; done
+      ( echo go > go ) & exec $RUNBOOK plan.json
+      """)
+    #expect(execution.exit == .status(0), "\(execution.output)\(execution.errorOutput)")
+    #expect(
+      execution.output.contains(
+        /failed     a: slurm job 10\d of an earlier run still is there for it; cancel that job, or follow it with '--executor slurm'\n/
+      ), "\(execution.output)")
+    #expect(
+      execution.output.contains(/slurm job 10\d may still run for it: squeue exited with status 1/),
+      "\(execution.output)")
+    #expect(execution.output.contains("\n1\n"), "\(execution.output)")
+    #expect(runbook.text("ran") == "x\nx\n" && !runbook.hasFile(".runbook.jobs"))
+  }
+
+  @Test("a job that is followed again keeps its start: its duration, and when its time is up")
+  func keptStart() async throws {
+    let execution = try await shell(
+      """
+      {"defaults": {"executor": "slurm"},
+       "steps": [{"name": "long", "run": "echo begin; while test -e plan.json; do sleep 0.02; done", "timeout": 60},
+                 {"name": "done", "run": "read x < go"}]}
+      """,
+      """
+      mkfifo go
+      $RUNBOOK --poll 0.2 plan.json > first & p=$!
+      until grep -q 'long | begin' first && test $(ls .runbook.jobs/*.began | wc -l) = 2; do sleep 0.02; done
+      kill -KILL $p; wait $p 2> /dev/null; echo go > go
+      until ls .runbook.jobs/*.status 2> /dev/null; do sleep 0.02; done
+      touch -d '-600 seconds' .runbook.jobs/*.began; touch -d '-599 seconds' .runbook.jobs/*.status
+      exec $RUNBOOK -k --poll 0.2 --grace 0.5 --report r.json plan.json
+      """)
+    #expect(execution.exit == .status(1))
+    #expect(
+      execution.output.contains(/timed out  long: more than 1 min \(10 min/), "\(execution.output)")
+    #expect(execution.output.contains(/succeeded  done \(1\.\d+ s\)/), "\(execution.output)")
+    #expect(runbook.text("r.json")?.contains(#""start": -"#) == true)
+  }
+
+  @Test("what jobs write is for nobody else to read")
+  func folderMode() async throws {
+    let execution = try await shell(
+      #"[{"name": "a", "run": "stat -c %a .runbook.jobs", "executor": "slurm"}]"#,
+      "umask 0; $RUNBOOK --poll 0.2 plan.json; mkdir -m 777 .runbook.jobs; exec $RUNBOOK --poll 0.2 plan.json"
+    )
+    #expect(execution.lines.count { $0 == "a | 700" } == 2, "\(execution.output)")
+  }
+
+  @Test("what somebody has to read is shown at once, quiet and with grouped output too")
+  func complaints() async throws {
+    for option in ["-q", "--group-output", "-q --group-output"] {
+      let execution = try await shell(
+        #"[{"name": "a", "run": "true", "executor": "slurm"}]"#,
+        """
+        echo PartitionConfig > cluster/full; touch cluster/away
+        $RUNBOOK \(option) --poll 0.2 plan.json > out & p=$!
+        until grep -q 'slurm: squeue exited with status 1: .*Unable to contact' out; do sleep 0.02; done
+        rm cluster/away; until grep -q 'a | slurm: it waits, because of PartitionConfig' out; do sleep 0.02; done
+        rm cluster/full; wait $p
+        """)
+      #expect(execution.exit == .status(0), "\(execution.output)")
+    }
+  }
+
   @Test("a cluster costs one question for all jobs, and no process waits")
   func many() async throws {
     let execution = try await shell(
