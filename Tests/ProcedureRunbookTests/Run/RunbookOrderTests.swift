@@ -1,4 +1,5 @@
 import Foundation
+import ProceduresProcess
 import Testing
 
 @testable import ProcedureRunbook
