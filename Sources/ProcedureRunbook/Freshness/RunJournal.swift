@@ -130,6 +130,9 @@ final class RunJournal: Sendable {
   /// Its job that was not seen to end: this run's, or one that a killed run has left.
   func job(of step: String) -> Job? { state.withLock { $0.jobs[step] } }
 
+  /// Whether there is such a job of any step.
+  var hasJobs: Bool { state.withLock { !$0.jobs.isEmpty } }
+
   /// - Parameter job: nil when it has ended.
   /// - Returns: why it could not be noted.
   func note(_ job: Job?, of step: String) -> String? {

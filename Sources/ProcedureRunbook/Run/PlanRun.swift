@@ -165,7 +165,7 @@ struct PlanRun {
   }
 
   private func conclude() -> Int32 {
-    if journal != nil { JobFiles.removeFolder(in: directory) }
+    if let journal, !journal.hasJobs { JobFiles.removeFolder(in: directory) }
     let entries = plan.steps.indices.map { index in
       sweep.isDone[index]
         ? RunRecord.Entry(plan.steps[index], .upToDate) : record.entry(of: plan.steps[index])

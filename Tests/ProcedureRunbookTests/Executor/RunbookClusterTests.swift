@@ -245,7 +245,7 @@ struct RunbookClusterTests {
     #expect(execution.exit == .status(0), "\(execution.output)\(execution.errorOutput)")
     #expect(
       execution.output.contains(
-        /failed     a: slurm job 10\d of an earlier run still is there for it; cancel that job, or follow it with '--executor slurm'\n/
+        /failed     a: slurm job 10\d of an earlier run still is there for it; cancel that job, or follow it with '--executor slurm'/
       ), "\(execution.output)")
     #expect(
       execution.output.contains(/slurm job 10\d may still run for it: squeue exited with status 1/),
@@ -273,7 +273,8 @@ struct RunbookClusterTests {
       """)
     #expect(execution.exit == .status(1))
     #expect(
-      execution.output.contains(/timed out  long: more than 1 min \(10 min/), "\(execution.output)")
+      execution.output.contains(/timed out  long: more than 1 min 00 s \(10 min 0/),
+      "\(execution.output)")
     #expect(execution.output.contains(/succeeded  done \(1\.\d+ s\)/), "\(execution.output)")
     #expect(runbook.text("r.json")?.contains(#""start": -"#) == true)
   }
