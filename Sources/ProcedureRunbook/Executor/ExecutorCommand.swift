@@ -28,7 +28,7 @@ enum ExecutorCommand {
     queue.add(command)
     hasEnded.wait()
     guard let result = command.result, !command.isCancelled else {
-      let reason = command.errors.first.map { "\($0)" } ?? "it does not answer"
+      let reason = command.errors.first.map(StepOutcome.sentence) ?? "it does not answer"
       throw ExecutorProblem(sentence: reason, isTransient: command.isCancelled)
     }
     guard result.exit == .status(0) else {

@@ -27,9 +27,11 @@ struct JobRounds {
   /// In the order in which they came.
   private var jobs: [Followed] = []
   private var isKilling = false
-  private var lastSubmission = ContinuousClock.now - submissionInterval
-  private var lastLook = ContinuousClock.now
-  private var lastQuestion = ContinuousClock.now
+  /// When this round began.
+  private var now: ContinuousClock.Instant
+  private var lastSubmission: ContinuousClock.Instant
+  private var lastLook: ContinuousClock.Instant
+  private var lastQuestion: ContinuousClock.Instant
   private var lastComplaint: String?
 
   /// How far it is with a cancel.
@@ -63,11 +65,14 @@ struct JobRounds {
   /// - Parameters:
   ///   - directory: that of the plan, from the root.
   ///   - gracePeriod: between asking a job to end and killing it.
+  ///   - start: when the first round may be.
   ///   - complain: called with a sentence about the cluster.
   init(
     _ executor: any Executor, directory: String, pollInterval: Duration, gracePeriod: Duration,
-    complain: @escaping @Sendable (String) -> Void
+    at start: ContinuousClock.Instant = .now, complain: @escaping @Sendable (String) -> Void
   ) {
+    (now, lastLook, lastQuestion) = (start, start, start)
+    lastSubmission = start - Self.submissionInterval
     self.executor = executor
     self.directory = directory
     self.pollInterval = pollInterval
@@ -94,7 +99,8 @@ struct JobRounds {
       ? min(next, lastSubmission + Self.submissionInterval) : next
   }
 
-  mutating func make(_ box: JobDesk.Box) {
+  mutating func make(_ box: JobDesk.Box, at instant: ContinuousClock.Instant = .now) {
+    now = instant
     // 1. What steps want.
     jobs += box.arrivals.map { arrival in
       Followed(
@@ -110,10 +116,10 @@ struct JobRounds {
     }
     // 2. Cancels before anything is handed in.
     endCancelled()
-    if .now >= lastSubmission + Self.submissionInterval { submitNext() }
+    if now >= lastSubmission + Self.submissionInterval { submitNext() }
     // 3. What jobs have noted, before what the cluster says of them.
-    if .now >= lastLook + shortInterval { look() }
-    if .now >= lastQuestion + interval { ask() }
+    if now >= lastLook + shortInterval { look() }
+    if now >= lastQuestion + interval { ask() }
     jobs.removeAll { $0.progress.phase == .over }
   }
 
@@ -121,7 +127,7 @@ struct JobRounds {
 
   private mutating func submitNext() {
     guard let index = jobs.firstIndex(where: { $0.progress.phase == .line }) else { return }
-    lastSubmission = .now
+    lastSubmission = now
     let job = jobs[index].job
     let key = Job.makeKey()
     let files = JobFiles(of: key, in: directory)
@@ -152,7 +158,7 @@ struct JobRounds {
   // MARK: Following
 
   private mutating func look() {
-    lastLook = .now
+    lastLook = now
     let present = JobFiles.Present(in: directory)
     for index in jobs.indices {
       guard let key = jobs[index].progress.reference?.key else { continue }
@@ -173,7 +179,7 @@ struct JobRounds {
   }
 
   private mutating func ask() {
-    lastQuestion = .now
+    lastQuestion = now
     let references = jobs.compactMap(\.progress.reference)
     guard !references.isEmpty else { return }
     let reports: [String: JobReport]
@@ -207,7 +213,7 @@ struct JobRounds {
         if jobs[index].isLeftOver, let start = files.beginning {
           jobs[index].progress.began(at: start)
         }
-        job.events.began(jobs[index].progress.beganAt ?? .now)
+        job.events.began(jobs[index].progress.beganAt ?? now)
         jobs[index].output = JobOutput(of: job, files, readers)
       case .waits(let word):
         job.events.complains("\(executor.name): it waits, because of \(word)")
@@ -252,7 +258,6 @@ struct JobRounds {
     _ ending: WritableKeyPath<Followed, Ending>, _ index: Int, _ asked: inout [String],
     _ killed: inout [String]
   ) -> Bool {
-    let now = ContinuousClock.now
     guard let identifier = jobs[index].progress.reference?.identifier else { return false }
     switch jobs[index][keyPath: ending] {
     case .no:

@@ -29,9 +29,17 @@ extension StepOutcome {
       self = hasRun ? runTimeout.map(Self.timedOut) ?? .cancelled : .notRun
     case (.failed, let error as ProcessError):
       self = .failed(error.result?.exit.description ?? error.description)
-    case (.failed(let errors), let error):
-      self = .failed(error.map { "\($0)" } ?? "\(errors)")
+    case (.failed, let error):
+      self = .failed(error.map(Self.sentence) ?? "it says no reason")
     }
+  }
+}
+
+extension StepOutcome {
+  /// What an error says of itself. Of one without words only its type means something to a reader.
+  static func sentence(_ error: any Error) -> String {
+    (error as? any CustomStringConvertible)?.description
+      ?? "an error of the type '\(type(of: error))', without words"
   }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import ProcedureTestSupport
 import ProceduresProcess
 import Testing
 
@@ -302,6 +303,51 @@ struct RunbookClusterTests {
         """)
       #expect(execution.exit == .status(0), "\(execution.output)")
     }
+  }
+
+  @Test("what squeue has forgotten is asked of sacct, where there is accounting")
+  func accounting() async throws {
+    let execution = try await shell(
+      """
+      {"defaults": {"executor": "slurm"},
+       "steps": [{"name": "a", "run": "echo '101|NODE_FAIL' > cluster/accounts; rm -r cluster/101; kill -KILL $PPID $$"},
+                 {"name": "b", "run": "echo '102|CANCELLED by 0' > cluster/accounts; rm -r cluster/102; kill -KILL $PPID $$",
+                  "after": "a", "always": true}]}
+      """, "exec $RUNBOOK -k --poll 0.2 plan.json")
+    #expect(execution.exit == .status(1) && calls("sacct") > 1)
+    #expect(
+      execution.output.contains("failed     a: slurm job 101: NODE_FAIL"), "\(execution.output)")
+    #expect(execution.output.contains("failed     b: slurm job 102: CANCELLED"))
+  }
+
+  @Test(
+    "jobs in the line cost one process with few threads, and one question for all",
+    .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/task")))
+  func loginNode() async throws {
+    // Handing in takes a tenth of a second each.
+    let count = Rounds.isStress ? 300 : 30
+    let execution = try await shell(
+      """
+      [{"name": "q {n}", "each": {"n": [\((0..<count).map { "\"\($0)\"" }.joined(separator: ","))]}, "run": "true",
+        "executor": "slurm"}]
+      """,
+      """
+      touch cluster/closed
+      $HEARING -q --poll 5 --queued \(count) plan.json & p=$!
+      until test "$(ls -d cluster/1* 2> /dev/null | wc -l)" = \(count); do sleep 0.1; done
+      ls /proc/$p/task | wc -l; grep VmHWM /proc/$p/status
+      for i in 1 2 3 4 5 6 7 8 9 10; do
+        # A command of the cluster may be at work just now.
+        test "$(ps --ppid $p -o pid= | wc -l)" = 0 && touch none; sleep 0.02
+      done
+      kill -INT $p; wait $p
+      """)
+    #expect(execution.exit == .status(130), "\(execution.output) \(execution.errorOutput)")
+    #expect(runbook.hasFile("none") && calls("sbatch") == count && calls("scancel") == 1)
+    let numbers = execution.output.matches(of: /\d+/).prefix(2).compactMap { Int($0.output) }
+    // The second one in kilobytes. A program for tests is larger than one that is built for use.
+    #expect(numbers.count == 2 && numbers[0] <= 24, "\(execution.output)")
+    if !Rounds.isSanitized { #expect(numbers[1] < 100_000, "\(execution.output)") }
   }
 
   @Test("a cluster costs one question for all jobs, and no process waits")

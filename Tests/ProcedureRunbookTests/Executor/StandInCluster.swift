@@ -2,7 +2,9 @@
 /// jobs that run on.
 ///
 /// A job is a folder in `cluster`, with its state, comment and, while it runs, its process group. As long as there is a
-/// file `cluster/full`, jobs wait in the line, for the reason in it. `calls` has a line for each command.
+/// file `cluster/full`, jobs wait in the line, for the reason in it; with `cluster/closed` they stay there, and no process
+/// of theirs waits. `accounts` is what `sacct` knows; without it there is no accounting. `calls` has a line for each
+/// command.
 enum StandInCluster {
   static let script = """
     mkdir -p bin cluster; PATH=$PWD/bin:$PATH; CLUSTER=$PWD/cluster; export PATH CLUSTER
@@ -20,7 +22,7 @@ enum StandInCluster {
       --chdir=*) cd "${word#*=}";;
     esac; done
     echo PENDING > $job/state
-    setsid sh -c '
+    test -e $CLUSTER/closed || setsid sh -c '
       job=$1; echo $$ > $job/group
       while test -e $CLUSTER/full; do sleep 0.02; done
       test $(cat $job/state) = PENDING || exit 0
@@ -45,6 +47,7 @@ enum StandInCluster {
     cat > bin/sacct <<'END'
     #!/bin/sh
     echo sacct >> $CLUSTER/calls
+    test -e $CLUSTER/accounts && exec cat $CLUSTER/accounts
     echo "Slurm accounting storage is disabled" >&2; exit 1
     END
     cat > bin/scancel <<'END'
