@@ -45,6 +45,7 @@ private final class SweepWork: Sendable {
   private let candidates: [Int]
   private let shared: StepFreshness.Shared
   private let state: Locked<State>
+  private let found = FoundFiles()
   private let isIdle = DispatchSemaphore(value: 0)
 
   private struct State {
@@ -96,7 +97,7 @@ private final class SweepWork: Sendable {
   }
 
   private func look(at index: Int) {
-    let files = StepFiles(of: plan.steps[index], digests: shared.digests)
+    let files = StepFiles(of: plan.steps[index], digests: shared.digests, found: found)
     let record = shared.journal.record(of: plan.steps[index].name)
     let look = files.look(after: record, mayRead: false)
     state.withLock { $0.looks[index] = look }

@@ -28,11 +28,16 @@ struct StepFiles: Sendable {
   /// Contents decide; nil where times do.
   private let digests: FileDigests?
   private let command: String
+  /// nil where files may have been changed since.
+  private let found: FoundFiles?
 
-  /// - Parameter digests: nil if times decide, and not contents.
-  init(of step: Step, digests: FileDigests?) {
+  /// - Parameters:
+  ///   - digests: nil if times decide, and not contents.
+  ///   - found: what is known of files; nil while steps run.
+  init(of step: Step, digests: FileDigests?, found: FoundFiles? = nil) {
     self.step = step
     self.digests = digests
+    self.found = found
     command = Self.command(of: step)
   }
 
@@ -175,7 +180,7 @@ struct StepFiles: Sendable {
     var trees: [FileTree] = []
     for input in step.inputs {
       do throws(FileProblem) {
-        trees.append(try FileTree(path(input), without: outputs))
+        trees.append(try tree(path(input), without: outputs))
       } catch {
         switch error {
         case .missing:
@@ -192,8 +197,15 @@ struct StepFiles: Sendable {
   /// What its `depfile` names: nothing without one, nil when some of that is missing.
   private func dependencies() -> [FileTree]? {
     guard let files = step.dependencies else { return nil }
-    let trees = files.compactMap { try? FileTree(path($0)) }
+    let trees = files.compactMap { try? tree(path($0), without: []) }
     return trees.count == files.count ? trees : nil
+  }
+
+  private func tree(
+    _ path: String, without excluded: Set<String>
+  ) throws(FileProblem) -> FileTree {
+    if let found { return try found.tree(path, without: excluded) }
+    return try FileTree(path, without: excluded)
   }
 
   private func marksOfDependencies(_ trees: [FileTree]) -> String {
