@@ -1,13 +1,26 @@
 internal import ProcedurePrimitives
 
-/// What was found of files while nothing runs that changes them: each is looked at once, however many steps read it.
+/// What was found of files that several steps read, while nothing runs that changes them: each is looked at once.
 final class FoundFiles: Sendable {
+  /// The hashes of their paths: most files are read by one step, and need no memory.
+  private let shared: Set<Int>
   private let trees = Locked<[String: Result<FileTree, FileProblem>]>([:])
+
+  init(of steps: some Sequence<Step>) {
+    var (seen, shared): (Set<Int>, Set<Int>) = ([], [])
+    for step in steps {
+      for input in step.inputs {
+        let hash = step.path(of: input).hashValue
+        if !seen.insert(hash).inserted { shared.insert(hash) }
+      }
+    }
+    self.shared = shared
+  }
 
   /// - Parameter excluded: paths of what does not count in a folder.
   func tree(_ path: String, without excluded: Set<String>) throws(FileProblem) -> FileTree {
     // A folder without some of its files is that of one step.
-    guard !excluded.contains(where: { $0.hasPrefix(path) }) else {
+    guard shared.contains(path.hashValue), !excluded.contains(where: { $0.hasPrefix(path) }) else {
       return try FileTree(path, without: excluded)
     }
     if let known = trees.withLock({ $0[path] }) { return try known.get() }

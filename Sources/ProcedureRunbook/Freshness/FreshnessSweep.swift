@@ -45,7 +45,7 @@ private final class SweepWork: Sendable {
   private let candidates: [Int]
   private let shared: StepFreshness.Shared
   private let state: Locked<State>
-  private let found = FoundFiles()
+  private let found: FoundFiles
   private let isIdle = DispatchSemaphore(value: 0)
 
   private struct State {
@@ -57,6 +57,7 @@ private final class SweepWork: Sendable {
     self.plan = plan
     self.candidates = candidates
     self.shared = shared
+    found = FoundFiles(of: candidates.lazy.map { plan.steps[$0] })
     state = Locked(State(looks: Array(repeating: nil, count: plan.steps.count)))
   }
 

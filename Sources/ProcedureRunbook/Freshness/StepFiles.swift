@@ -197,7 +197,7 @@ struct StepFiles: Sendable {
   /// What its `depfile` names: nothing without one, nil when some of that is missing.
   private func dependencies() -> [FileTree]? {
     guard let files = step.dependencies else { return nil }
-    let trees = files.compactMap { try? tree(path($0), without: []) }
+    let trees = files.compactMap { try? FileTree(path($0)) }
     return trees.count == files.count ? trees : nil
   }
 

@@ -90,7 +90,7 @@ struct PlanRun {
       isQuiet: options.isQuiet)
     leftOverJobs = journal.map {
       LeftOverJobs(
-        of: plan.steps.filter { $0.executor(options) == nil }, $0, in: directory)
+        of: plan.steps.lazy.filter { $0.executor(options) == nil }, $0, in: directory)
     }
     let clusters = Set(plan.steps.compactMap { $0.executor(options) })
     desks = Self.desks(clusters, directory: directory, options, display)
