@@ -6,19 +6,26 @@ struct PromiseIndex {
   /// The sections of Promises.md, each with its numbers, in the order in which they stand there.
   let sections: [(title: String, numbers: [String])]
 
+  /// Entries of a section that have no number: what no test can name.
+  let unnumbered: [String]
+
   /// The files whose tests name a number, relative to the root of the package, in order.
   let files: [String: [String]]
 
   init(promises: String, sources: [(path: String, text: String)]) {
     var sections: [(title: String, numbers: [String])] = []
+    var unnumbered: [String] = []
     for line in promises.split(separator: "\n") {
       if let title = line.wholeMatch(of: #/## (.*)/#)?.1 {
         sections.append((String(title), []))
       } else if let number = line.prefixMatch(of: #/- \*\*([A-Z]\d+)\*\*/#)?.1 {
         if sections.isEmpty { sections.append(("", [])) }
         sections[sections.count - 1].numbers.append(String(number))
+      } else if line.prefixMatch(of: #/\s*[-*+] /#) != nil {
+        unnumbered.append(String(line))
       }
     }
+    self.unnumbered = unnumbered
     self.sections = sections.filter { !$0.numbers.isEmpty }
     var files: [String: [String]] = [:]
     for source in sources.sorted(by: { $0.path < $1.path }) {

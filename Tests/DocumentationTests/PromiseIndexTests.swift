@@ -10,20 +10,22 @@ import Testing
     let index = try PromiseIndex.ofPackage()
     #expect(index.untested == [])
     #expect(index.unknown == [])
+    #expect(index.unnumbered == [])
     if ProcessInfo.processInfo.environment["PROMISE_INDEX"] != nil { print(index.text) }
   }
 
-  @Test("the index finds numbers in names, what is not tested, and what is not promised")
+  @Test("the index finds numbers in names, what is not tested, not promised, or not numbered")
   func finds() {
     let index = PromiseIndex(
       promises:
-        "## C. Cancelling\n- **C1** One\n- **C2** Two\n  more\n## F. Finishing\n- **F1** …\n",
+        "## C. Cancelling\n- **C1** One\n- **C2** Two\n  more\n- Three\n## F. Finishing\n- **F1** …\n",
       sources: [
         ("Tests/B.swift", "@Test(\n    \"F1, C1: two\", .enabled(if: true))\n@Test(\"Z9: none\")"),
         ("Tests/A.swift", "@Test(\"C1: one\") // C2: not a name\n@Suite(\"C2: not a test\")"),
       ])
     #expect(index.untested == ["C2"])
     #expect(index.unknown == ["Z9"])
+    #expect(index.unnumbered == ["- Three"])
     #expect(index.files["C1"] == ["Tests/A.swift", "Tests/B.swift"])
     #expect(index.text.contains("- **C1** [A](../Tests/A.swift), [B](../Tests/B.swift)\n"))
     #expect(index.sections.map(\.title) == ["C. Cancelling", "F. Finishing"])

@@ -21,7 +21,7 @@
       return url
     }
 
-    @Test("R1: its result is its output, its input the standard input")
+    @Test("I7, R1: its result is its output, its input the standard input")
     func values() async throws {
       let list = shell("printf 'b\\na\\n'")
       let sort = ProcessProcedure("sort").injectResult(from: list) { .data($0.output) }
@@ -45,7 +45,7 @@
       }
     }
 
-    @Test("arguments, and the rest, may come from what ran before")
+    @Test("I7: arguments, and the rest, may come from what ran before")
     func arguments() async throws {
       let source = ResultProcedure { ["one", "two words"] }
       let echo = ProcessProcedure("printf", arguments: ["%s,"]).injectArguments(from: source) { $0 }
@@ -62,7 +62,7 @@
       #expect(await throwing.waitUntilFinished().errors.first as? TestError == TestError("none"))
     }
 
-    @Test("output goes to a file, emptied or appended to; input comes from one")
+    @Test("I7: output goes to a file, emptied or appended to; input comes from one")
     func files() async throws {
       let directory = try directory()
       defer { try? FileManager.default.removeItem(at: directory) }
@@ -105,7 +105,7 @@
       #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
     }
 
-    @Test("a | b | c: they run at once, on one slot, and more passes than any pipe holds")
+    @Test("I7: a | b | c: they run at once, on one slot, and more passes than any pipe holds")
     func pipeline() async throws {
       let queue = ProcedureQueue(maxConcurrentProcedureCount: 1)
       let pipeline =
@@ -118,7 +118,7 @@
       #expect(pipeline.stages[0].result?.output.isEmpty == true)
     }
 
-    @Test("a pipeline's input is that of the first program; it is a source as any other")
+    @Test("I7: a pipeline's input is that of the first program; it is a source as any other")
     func pipelineValues() async throws {
       let source = ResultProcedure { "b\na\nb\n" }
       let pipeline = (ProcessProcedure("sort") | ProcessProcedure("uniq"))
@@ -129,7 +129,7 @@
       #expect(try await count.value == 4)
     }
 
-    @Test("a writer that is ended since its reader has enough has not failed")
+    @Test("I7: a writer that is ended since its reader has enough has not failed")
     func readerHasEnough() async throws {
       let pipeline = ProcessProcedure("yes") | ProcessProcedure("head", arguments: ["-n", "2"])
       queue.add(pipeline)
@@ -137,7 +137,7 @@
       #expect(await pipeline.waitUntilFinished() == .succeeded)
     }
 
-    @Test("one that fails, or cannot start, ends the rest, and is the one error")
+    @Test("I7: one that fails, or cannot start, ends the rest, and is the one error")
     func pipelineFails() async throws {
       for failing in [shell("exit 3"), ProcessProcedure("no-such-program")] {
         let pipeline = shell("sleep 600; :") | failing | shell("sleep 600; :")
@@ -159,7 +159,7 @@
     }
 
     #if os(Linux)
-      @Test("pipelines leave no descriptor open, also if they are cancelled or cannot start")
+      @Test("I7: pipelines leave no descriptor open, also if they are cancelled or cannot start")
       func noDescriptorStays() async throws {
         await #expect(processExitsWith: .success) {
           let queue = ProcedureQueue()
