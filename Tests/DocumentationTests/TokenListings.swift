@@ -207,13 +207,6 @@ struct TokenListings {
     #expect(token.isCancelled)
     _ = Downloader()
   }
-
-  @Test func never() {
-    // listing: token-never
-    let shielded = CancellationToken.never  // cleaning up must not be cancelled
-    // end
-    #expect(!shielded.isCancelled)
-  }
 }
 
 /// Stands for work that is given a token.
