@@ -12,7 +12,7 @@ extension ProcedureTimeline {
     /// How many procedures were not recorded, since one of `sampleSize` is.
     public internal(set) var leftOutCount = 0
 
-    /// Of so many procedures one is recorded, with all below it.
+    /// The timeline records one of so many procedures, with all below it.
     public internal(set) var sampleSize = 1
 
     /// The names of the queues and groups that are recorded, in the order in which that began.

@@ -3,7 +3,7 @@ internal import Procedures
 extension ProcedureTimeline.Snapshot {
   /// For a terminal: how long it took, what the critical path's time went to, slots in use over time, the
   /// critical path, waits by cause, the longest waits, and the slowest procedures. Some 50 lines, however
-  /// many procedures there were. Left out is what is less than 1 %: of the whole, or of what the procedure, or all of them, took.
+  /// many procedures there were. It leaves out shares below 1 %.
   ///
   /// ```
   /// 4 procedures, 6 s, at most 2 at once, 1.33 on average

@@ -3,8 +3,8 @@ internal import Procedures
 extension ProcedureTimeline.Snapshot {
   /// The part of it within some time: procedures that had not finished before, and were enqueued by then.
   ///
-  /// What they did before and after is cut off: waits, runs and shares are those within. What had not finished by its
-  /// end is unfinished, and the critical path ends with that.
+  /// It leaves out what they did before and after: waits, runs and shares are those within. Procedures that had not
+  /// finished by its end are unfinished, and the critical path ends with them.
   ///
   /// ```swift
   /// print(timeline.snapshot().during(.seconds(60) ..< .seconds(120)).verdict)
@@ -16,8 +16,8 @@ extension ProcedureTimeline.Snapshot {
     return cut(from: from, to: start + time.upperBound.nanoseconds, endingWith: nil)
   }
 
-  /// The part of it from when one procedure was enqueued until it finished. The critical path ends with that one: it says
-  /// why this one took so long, though the program went on.
+  /// The part of it from when one procedure was enqueued until it finished. The critical path ends with that
+  /// one: it says why this one took so long, though the program went on.
   ///
   /// ```swift
   /// let snapshot = timeline.snapshot()

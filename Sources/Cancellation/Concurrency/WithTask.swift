@@ -16,7 +16,7 @@
 /// token afterwards.
 ///
 /// - Parameters:
-///   - token: what cancels the task, beside the current one.
+///   - token: cancels the task, as the current task does.
 ///   - operation: runs where it was formed, with the task-local values and the priority of the current
 ///     task, as in `Task.init`. It has ended when this returns.
 /// - Returns: what `operation` returned.

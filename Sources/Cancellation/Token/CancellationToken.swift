@@ -24,9 +24,8 @@ internal import ProcedurePrimitives
 /// ## Ordering
 /// A thread that reads `isCancelled == true` sees everything that was written before `cancel()`.
 /// Handlers of one token run in the order in which they were registered, and the handlers of a
-/// parent before those of its children. A handler that is registered after the cancel is called at
-/// once, also while earlier ones, of this token or of one that leads to it, have not been called
-/// yet.
+/// parent before those of its children. A handler that you register after the cancel is called at
+/// once, also before earlier handlers of this token, or of its parents.
 public struct CancellationToken: Sendable {
   @usableFromInline let state: CancellationState?
 

@@ -13,7 +13,7 @@ internal import ProcedurePrimitives
 ///
 /// ## Cancellation
 /// The first cancel wins; later ones return false and change nothing. The thread that wins runs the
-/// handlers. A source linked to parents is cancelled with them: the whole tree reads cancelled
+/// handlers. A source linked to parents is cancelled with them: the whole tree is marked
 /// before the first handler of any of its members runs.
 ///
 /// ## Thread safety
@@ -102,9 +102,8 @@ public final class CancellationTokenSource: Sendable, Cancelable {
   /// Cancels with `.deadlineExceeded` when `duration` has passed; a second call replaces the first.
   ///
   /// Never early. At zero or less it cancels at once, on this thread. A deadline marks the token, and
-  /// those that depend on it, on a thread of its own, whatever Dispatch's global queues are busy with;
-  /// its handlers run on one of those. No timer is made for each source: all share one. Any duration
-  /// will do; a longer one than 146 years never ends.
+  /// its dependents, on a thread of its own, whatever Dispatch's global queues are busy with; the handlers
+  /// run on a global queue. All sources share one timer. A duration of more than 146 years never ends.
   ///
   /// - Parameters:
   ///   - duration: counted from now.

@@ -8,9 +8,8 @@ internal import ProcedurePrimitives
 /// })
 /// ```
 ///
-/// The first answer counts; later ones change nothing. If the answer is released without having
-/// been called, the condition fails with `ProcedureError.Code.conditionFailed` instead of waiting
-/// for ever.
+/// Only the first answer has an effect. If the answer is released without a call, the condition
+/// fails with `ProcedureError.Code.conditionFailed`.
 public struct AnswerCondition: Condition {
   private let block: @Sendable (Procedure, ConditionAnswer) -> Void
 

@@ -15,9 +15,8 @@
 /// ## Several counts for one category
 /// Each count is kept: a procedure starts only if fewer hold the category than its own count, and
 /// than the count of each holder. So `MutuallyExclusive` and `AtMost` of one category are a lock
-/// for one writer or several readers. A procedure that asks later, and is no more urgent,
-/// does not go before one that waits for room in the same category. So a large request is not passed by
-/// small ones forever. If a procedure has two conditions of one category, the lower count and the larger share hold.
+/// for one writer or several readers. A later, no more urgent procedure does not
+/// overtake a waiting one of the same category, so small requests do not pass a large one forever. If a procedure has two conditions of one category, the lower count and the larger share hold.
 ///
 /// ## Groups
 /// A group that holds places lends them to its descendants: one descendant at a time, however many

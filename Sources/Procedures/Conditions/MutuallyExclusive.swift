@@ -8,8 +8,8 @@
 /// At most one procedure of a category runs at a time, on all queues of the process or of the given
 /// domain. It holds the category from its start until its DidFinish observers have returned. A
 /// procedure acquires all its categories in one step together with its slot, after dependencies and
-/// other conditions; while it waits it holds neither. Waiters are let in by priority, then in
-/// the order in which they asked, among those that can run; none waits forever. For more than one at a time there is `AtMost`.
+/// other conditions; while it waits it holds neither. Waiters go by priority, then first
+/// come, first served; none waits forever. For more than one at a time there is `AtMost`.
 ///
 /// A child of a group that holds the category acquires it too; its siblings still exclude each
 /// other. The prerequisites of a condition run before the procedure has acquired anything.

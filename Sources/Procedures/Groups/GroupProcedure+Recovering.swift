@@ -17,16 +17,15 @@ extension ProcedureProtocol where Self: GroupProcedure {
   /// }
   /// ```
   ///
-  /// `decide` does what an override of `child(_:willFinishWithErrors:)` does, and is called as that
-  /// is: for every child, however it ends, in the group's turn, while the child and its dependents
-  /// wait. The errors that it returns become part of the group's errors; `[]` means that the
-  /// failure is dealt with. Errors that the child has only because the group was cancelled, or a sibling
-  /// failed, are not among them. A substitute that fails is asked about as well: look which child it is.
+  /// The group calls `decide` as it calls `child(_:willFinishWithErrors:)`: for every child, however it ends,
+  /// in the group's turn, while the child and its dependents wait. The errors that it returns become part of
+  /// the group's errors; `[]` means that the failure is dealt with. Errors that the child has only because
+  /// the group was cancelled, or a sibling failed, are not among them. The group also calls it for a
+  /// substitute that fails: check which child it is.
   ///
-  /// The override comes first, since it knows the children that the class makes; then the closures,
-  /// in the order in which they were given, each with the errors that the one before returned. One
-  /// that is given to a group that runs is asked about the children that finish from then on. The
-  /// group releases them when it has finished. They get the group as an argument, and need not
+  /// The override comes first, then the closures in the order given, each with the errors that the
+  /// one before returned. A running group calls a new closure for the children that finish from then
+  /// on, and releases all closures when it has finished. They get the group as an argument: do not
   /// capture it.
   ///
   /// - Parameter decide: gets the group, the child and its errors; returns the errors that the

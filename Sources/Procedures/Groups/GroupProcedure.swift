@@ -255,8 +255,8 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
   /// means that the child's failure is dealt with, and does not count for `failurePolicy`.
   ///
   /// It is called in the group's turn, as every override: while `execute()` of the group blocks, no
-  /// child can finish. The default returns all errors. Of the errors that are returned, the group
-  /// does not report those that follow from a sibling's end or its own. For the same without a
+  /// child can finish. The default returns all errors. The group leaves out returned errors that follow
+  /// from a sibling's end or its own. For the same without a
   /// subclass, see `recover`.
   open func child(_ child: Procedure, willFinishWithErrors errors: [any Error]) -> [any Error] {
     errors

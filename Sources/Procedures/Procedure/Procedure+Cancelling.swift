@@ -6,7 +6,7 @@ extension Procedure {
     cancel(withErrors: [])
   }
 
-  /// Cancels: sets `isCancelled`, fires `cancellationToken`, and has the rest run in a turn.
+  /// Cancels: sets `isCancelled`, fires `cancellationToken`; the rest runs in a turn.
   ///
   /// When it returns true, `isCancelled` is true and the token's handlers have been called, on this
   /// thread. (When it returns false, another thread may still be calling them.) `procedureDidCancel(withErrors:)`
@@ -65,9 +65,10 @@ extension Procedure {
   /// `.failure`'s own, `ProcedureError.Code.deadlineExceeded` for a deadline. The token does not
   /// keep the procedure alive, and the procedure leaves the token when it finishes.
   ///
-  /// All procedures on a token read cancelled before any of its handlers is called, a group with all below it. Their
-  /// own tokens fire, and their cancels are delivered, before those handlers, in the order in which they were put on
-  /// the token. None executes once the token reads cancelled; a child of a group on it may, until the group does.
+  /// All procedures on a token, a group with all below it, are marked before any of its handlers runs. Their
+  /// own tokens fire, and their cancels are delivered, before those handlers, in the order in which you put
+  /// them on the token. None executes once the token is cancelled; a child of a group on it may, until the
+  /// group is marked.
   public final func cancel(when token: CancellationToken) {
     guard let place = token.follow(by: self) else { return }
     let isKept = read { core in

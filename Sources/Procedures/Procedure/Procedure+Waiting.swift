@@ -42,9 +42,9 @@ extension Procedure {
   /// Blocks the calling thread until the procedure has finished and its didFinish observers have
   /// returned.
   ///
-  /// Must not be called from what the procedure waits for, nor on the main thread if something of it
-  /// needs the main actor: it would wait for ever, which is reported after a second. In `async` code await `waitUntilFinished()`, which
-  /// blocks nothing.
+  /// Never call it from work that the procedure waits for, or on the main thread if the procedure needs the
+  /// main actor: it would wait forever, which the queue reports after a second. In `async` code await
+  /// `waitUntilFinished()`.
   ///
   /// - Returns: how it ended.
   @available(*, noasync, message: "await waitUntilFinished() instead")

@@ -298,7 +298,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   }
 }
 
-/// What `Procedure` and every subclass of it is: lets extensions speak of the subclass as `Self`.
+/// Every procedure conforms to it, so that extensions can speak of the subclass as `Self`.
 public protocol ProcedureProtocol: Procedure {}
 
 extension Procedure: ProcedureProtocol {}

@@ -6,7 +6,7 @@
 ///                  └────────────────────────────────┘  (cancelled before it started)
 /// ```
 ///
-/// Cancelled is not a state but a flag beside it: a cancelled procedure still finishes.
+/// Cancelled is not a state but a flag of its own: a cancelled procedure still finishes.
 public enum ProcedureState: UInt8, Sendable, Comparable, CaseIterable {
   /// Made, and on no queue and in no group yet.
   case initialized

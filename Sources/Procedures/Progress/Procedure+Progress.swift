@@ -54,7 +54,7 @@ extension Procedure {
     node?.report(fraction)
   }
 
-  /// How much this procedure counts in its group's fraction, beside its siblings; default 1.
+  /// How much this procedure counts in its group's fraction, compared with its siblings; default 1.
   ///
   /// Set it before adding it to the group. Zero for what does not count; more than 10¹⁰⁰ counts as that, so that
   /// sums stay finite. A negative number, infinity or NaN, such as 0 / 0, is a programmer error and traps.

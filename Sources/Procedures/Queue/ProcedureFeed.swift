@@ -9,30 +9,29 @@ internal import ProcedurePrimitives
 /// }
 /// ```
 ///
-/// A queue takes whatever it is given. What makes procedures faster than they run therefore fills the memory; a feed
-/// has it wait, or refuses. To feed one sequence, `queue.add(_:atMost:)` is enough.
+/// A queue takes whatever you add, so a fast producer fills the memory. A feed makes it wait, or refuses. To feed one
+/// sequence, `queue.add(_:atMost:)` is enough.
 ///
 /// A procedure takes its place when it is added, and gives it back when it has finished, after its DidFinish
-/// observers, however it ends. Only what is added through the feed counts: not what other callers add to the
-/// queue, nor what a procedure produces, nor the children of a group. Several feeds of one queue each have their own
-/// room.
+/// observers, however it ends. The feed counts only procedures that you add through it: none that others add to the
+/// queue, none that a procedure produces, and no children of a group. Each feed of a queue has its own room.
 ///
-/// Whatever is not added, because the task that waits was cancelled, there was no room, or the queue is closed, is
-/// cancelled and finishes without executing: whoever waits for it or depends on it goes on.
+/// If there was no room, the waiting task was cancelled, or the queue is closed, the procedure is cancelled
+/// and finishes without executing: every wait for it ends.
 ///
 /// ## Ordering
-/// Those that wait for room get it in the order in which they came. Offer a procedure after those that it depends
-/// on: with all places taken by procedures that wait for it, it would never be added.
+/// Procedures get room in the order in which they came. Offer a procedure after its dependencies: if procedures that
+/// wait for it take all places, it is never added.
 ///
 /// ## Cancellation
-/// Cancelling the task that waits ends its wait. What was added before goes on.
+/// Cancelling the waiting task ends its wait. Procedures that it added before go on.
 ///
 /// ## Thread safety
 /// Everything may be called from any thread and task, any number of them at once. A procedure of the queue should not
 /// wait for room there: it keeps its own slot meanwhile.
 ///
 /// ## Cost
-/// About a microsecond for a procedure beside that of adding it.
+/// About a microsecond for a procedure, besides adding it.
 public final class ProcedureFeed: Sendable {
   /// Where it adds procedures. The feed keeps it.
   public let queue: ProcedureQueue
@@ -58,7 +57,7 @@ public final class ProcedureFeed: Sendable {
     room = Room(for: limit)
   }
 
-  /// How many procedures have a place: those that were added and have not finished.
+  /// How many procedures have a place: they were added and have not finished.
   public var count: Int { room.taken }
 
   /// Waits until there is room, and adds a procedure.
@@ -89,7 +88,7 @@ public final class ProcedureFeed: Sendable {
     return addInPlace(procedure)
   }
 
-  /// Blocks the calling thread until there is room, and adds a procedure: for what is not `async`.
+  /// Blocks the calling thread until there is room, and adds a procedure: for code that is not `async`.
   ///
   /// ```swift
   /// while let line = readLine() { jobs.blockUntilAdded(Job(line)) }
@@ -114,7 +113,7 @@ public final class ProcedureFeed: Sendable {
   /// await feed.add(files.lazy.map { Compress($0) })
   /// ```
   ///
-  /// The sequence is asked for the next one only when there is room for it; so with `lazy.map` none is made before.
+  /// The feed asks the sequence for the next one only when there is room, so `lazy.map` makes none before.
   /// It returns when the sequence has ended, for which it needs room once more; not when the procedures have finished.
   /// When the task is cancelled, or the queue closed, it returns as well.
   public func add<Procedures: Sequence>(_ procedures: Procedures) async
@@ -131,10 +130,10 @@ public final class ProcedureFeed: Sendable {
   /// try await feed.add(socket.requests.map { Answer($0) })
   /// ```
   ///
-  /// The sequence is asked for the next one only when there is room for it, and keeps no place while it has none. An
+  /// The feed asks the sequence for the next one only when there is room, and keeps no place while it waits for one. An
   /// element that comes when the task has been cancelled is cancelled, and finishes.
   ///
-  /// - Throws: the error of the sequence. What was added before goes on.
+  /// - Throws: the error of the sequence. Procedures added before go on.
   public func add<Procedures: AsyncSequence>(
     _ procedures: Procedures
   ) async throws(Procedures.Failure) where Procedures.Element: Procedure {

@@ -5,10 +5,10 @@ extension ProcedureQueue {
   /// await queue.add(pictures.lazy.map { Resize($0) }, atMost: 16)
   /// ```
   ///
-  /// The sequence is asked for the next one only when there is room for it; so with `lazy.map` none is made before. It
-  /// returns when the sequence has ended, for which it needs room once more; not when the procedures have finished.
-  /// When the task is cancelled, or the queue closed, it returns as well; what was added before goes on. With several sequences, or to refuse instead of
-  /// waiting, make a `ProcedureFeed`.
+  /// The queue asks the sequence for the next one only when there is room, so `lazy.map` makes none before. The call
+  /// returns when the sequence has ended, for which it needs room once more, not when the procedures have finished. It
+  /// also returns when the task is cancelled, or the queue closed; procedures added before go on. With several
+  /// sequences, or to refuse instead of waiting, make a `ProcedureFeed`.
   public func add<Procedures: Sequence>(
     _ procedures: Procedures, atMost limit: Int
   ) async where Procedures.Element: Procedure {
@@ -21,7 +21,7 @@ extension ProcedureQueue {
   /// try await queue.add(urls.map { Fetch($0) }, atMost: 8)
   /// ```
   ///
-  /// - Throws: the error of the sequence. What was added before goes on.
+  /// - Throws: the error of the sequence. Procedures added before go on.
   public func add<Procedures: AsyncSequence>(
     _ procedures: Procedures, atMost limit: Int
   ) async throws(Procedures.Failure) where Procedures.Element: Procedure {

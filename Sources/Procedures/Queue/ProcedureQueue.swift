@@ -144,8 +144,8 @@ public final class ProcedureQueue: Sendable {
 
   /// Whether nothing new is started. Executing procedures go on, cancelled ones finish.
   ///
-  /// A queue that is released while it is suspended is resumed, since no caller can do it any more: to have what is
-  /// in it not run, cancel it.
+  /// A suspended queue that you release is resumed, since no caller can do it any more. Cancel its procedures if they
+  /// should not run.
   public var isSuspended: Bool {
     get { list.isSuspended }
     set { list.isSuspended = newValue }
@@ -203,13 +203,13 @@ public final class ProcedureQueue: Sendable {
   /// await queue.drain(grace: .seconds(20))   // as when the system asks the program to end
   /// ```
   ///
-  /// The time is the queue's clock's; at zero or less they are cancelled at once. All that is left reads cancelled
-  /// before the cancel of any is delivered, with the reason `.deadlineExceeded` and no errors; what running groups are
-  /// given after that is cancelled as well. A suspended queue is not resumed, so that what it holds back is cancelled in
-  /// the end.
+  /// The time is by the queue's clock; at zero or less it cancels at once. It marks all procedures that are
+  /// left before it delivers any cancel, with the reason `.deadlineExceeded` and no errors. Children that
+  /// running groups get after that are cancelled as well. A suspended queue is not resumed: its waiting
+  /// procedures are cancelled in the end.
   ///
-  /// Cancelling the waiting task ends the grace and the wait: what is left is cancelled before this returns. So a
-  /// procedure that does not react to its cancel keeps the program no longer than that allows:
+  /// Cancelling the waiting task ends the grace and the wait: the rest is cancelled before this returns. So a procedure
+  /// that ignores its cancel keeps the program no longer than you allow:
   ///
   /// ```swift
   /// try await withTask(cancelledBy: .timeout(.seconds(25))) { await queue.drain(grace: .seconds(20)) }
@@ -296,8 +296,9 @@ public final class ProcedureQueue: Sendable {
   /// The time after which a cancelled procedure that has not finished is reported; nil, the
   /// default, for never.
   ///
-  /// Reported once for each procedure to `diagnosticsHandler`, with how long it has lingered at least, by
-  /// the queue's clock, at most half the period later. Nothing is killed. Counts for cancels from here on, in groups too.
+  /// Reported once for each procedure to `diagnosticsHandler`, with how long it has lingered at least, by the
+  /// queue's clock, at most half the period later. Nothing is killed. Counts for cancels from here on, in
+  /// groups too.
   public var cancellationGracePeriod: Duration? {
     get { diagnostics.gracePeriod }
     set { diagnostics.gracePeriod = newValue }

@@ -10,9 +10,9 @@ internal import ProcedurePrimitives
 /// saves.add(Save(document), for: document.id, policy: .inOrder)                // one after another
 /// ```
 ///
-/// What `TaskStore` is to tasks. A procedure waits until all that were added before it under its key have finished,
-/// their DidFinish observers included: so whatever an older one still does, also one that was cancelled, comes before the
-/// newer one starts. Procedures of different keys run side by side, as the queue has slots. Several stores know nothing of
+/// It is to procedures what `TaskStore` is to tasks. A procedure waits until all earlier ones of its key have finished,
+/// their DidFinish observers included. So all work of an older one, also of a cancelled one, comes before the newer one
+/// starts. Procedures of different keys run side by side, as the queue has slots. Several stores know nothing of
 /// each other; to exclude others across queues see `MutuallyExclusive`.
 ///
 /// The wait takes no slot. It is order only, whatever becomes of the older one, and no part of `dependencies`.

@@ -14,11 +14,11 @@ internal import ProcedurePrimitives
 /// }
 /// ```
 ///
-/// A property changes some moments after the procedure did: changes are collected, and shown at most once in
-/// `interval`, but the last one always is. Nothing of the procedure waits for the main actor. What is not
-/// read costs nothing: `fractionCompleted` and `children` are followed from when they are first read. That
-/// a procedure was added to a queue is seen when it starts, at the latest. A monitor keeps its procedure,
-/// not the other way round; it may be made at any time, also after the finish.
+/// A monitor shows changes at most once in `interval`, and always the last one. Nothing of the procedure
+/// waits for the main actor. Properties that you do not read cost nothing: the monitor follows
+/// `fractionCompleted` and `children` from when you first read them. It may show only at the start that the
+/// procedure is on a queue. A monitor keeps its procedure, not the other way round; it may be made at any
+/// time, also after the finish.
 @Observable @MainActor
 public final class ProcedureMonitor: Identifiable, Monitoring {
   /// The procedure that it shows.

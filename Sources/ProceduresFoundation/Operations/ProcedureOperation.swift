@@ -1,7 +1,7 @@
 public import Foundation
 internal import ProcedurePrimitives
 
-/// A procedure as a Foundation operation: for an `OperationQueue`, beside other operations.
+/// A procedure as a Foundation operation: for an `OperationQueue`, among other operations.
 ///
 /// ```swift
 /// let upload = ProcedureOperation(Upload(file))

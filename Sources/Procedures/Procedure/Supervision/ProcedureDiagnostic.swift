@@ -19,7 +19,7 @@ public struct ProcedureDiagnostic: Sendable, CustomStringConvertible {
     /// An observer has held an event back for longer than the queue's `waitReportDelay`.
     public static let eventHeld = Code(description: "eventHeld")
     /// An observer that is called on the main actor, or on a queue, has not returned for longer than the
-    /// queue's `waitReportDelay`: mostly because that thread is blocked.
+    /// queue's `waitReportDelay`, usually because that thread is blocked.
     public static let observerAwaited = Code(description: "observerAwaited")
     /// A condition has not answered for longer than the queue's `waitReportDelay`.
     public static let conditionUnanswered = Code(description: "conditionUnanswered")
