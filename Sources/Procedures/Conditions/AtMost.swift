@@ -16,7 +16,8 @@
 /// Each count is kept: a procedure starts only if fewer hold the category than its own count, and
 /// than the count of each holder. So `MutuallyExclusive` and `AtMost` of one category are a lock
 /// for one writer or several readers. A later, no more urgent procedure does not
-/// overtake a waiting one of the same category, so small requests do not pass a large one forever. If a procedure has two conditions of one category, the lower count and the larger share hold.
+/// overtake a waiting one of the same category, so small requests do not pass a large one forever.
+/// If a procedure has two conditions of one category, the lower count and the larger share hold.
 ///
 /// ## Groups
 /// A group that holds places lends them to its descendants: one descendant at a time, however many
