@@ -88,8 +88,9 @@ nonisolated open class NetworkUploadProcedure: NetworkTaskProcedure<Data>, Input
   }
 }
 
+/// Payloads from a network procedure as input.
 extension InputProcedure {
-  /// Makes the payload of what `source` got the input of this procedure, which then depends on it.
+  /// Makes the payload of `source` the input of this procedure, which then depends on it.
   ///
   /// As `injectResult(from:)`, without status and header.
   ///

@@ -13,6 +13,7 @@ public import Foundation
 /// session without a delegate whose `configuration.urlCache` is nil.
 extension URLSessionTask: Cancelable {}
 
+/// Loads that a token cancels.
 extension URLSession {
   /// Loads the contents of a URL, until `cancellationToken` is cancelled.
   ///

@@ -1,5 +1,6 @@
 internal import ProcedurePrimitives
 
+/// Sequences that end when a token is cancelled.
 extension AsyncSequence {
   /// The elements of this sequence until `token` is cancelled.
   ///

@@ -1,5 +1,6 @@
 internal import ProcedurePrimitives
 
+/// Tasks that a token cancels.
 extension Task where Failure == any Error {
   /// Starts a task that is cancelled when `token` is.
   ///

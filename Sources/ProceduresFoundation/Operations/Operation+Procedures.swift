@@ -1,6 +1,7 @@
 public import Foundation
 internal import ProcedurePrimitives
 
+/// Operations that wait for procedures.
 extension Operation {
   /// Makes this operation wait until `procedure` has finished, and its DidFinish observers have returned.
   ///

@@ -1,5 +1,6 @@
 public import Foundation
 
+/// Procedures on an operation queue.
 extension OperationQueue {
   /// Adds an operation that runs `procedure`. See `ProcedureOperation`.
   ///

@@ -1,5 +1,6 @@
 public import Foundation
 
+/// Procedures that wait for operations.
 extension Procedure {
   /// Makes this procedure wait until `operation` has finished.
   ///

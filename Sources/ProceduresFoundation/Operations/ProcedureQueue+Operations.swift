@@ -1,5 +1,6 @@
 public import Foundation
 
+/// Operations on a procedure queue.
 extension ProcedureQueue {
   /// Adds a procedure that runs `operation`. See `OperationProcedure`.
   ///
@@ -42,6 +43,7 @@ extension ProcedureQueue {
   }
 }
 
+/// Operations as children of a group.
 extension GroupProcedure {
   /// Adds a child that runs `operation`. See `OperationProcedure` and `add(child:)`.
   ///
@@ -52,6 +54,7 @@ extension GroupProcedure {
   }
 }
 
+/// Operations in the closure of a group.
 extension ProcedureBuilder {
   /// A child that runs an operation.
   public static func buildExpression(_ operation: Operation) -> [Procedure] {

@@ -1,6 +1,7 @@
 public import Foundation
 
 // Of `ProcedureProtocol`, so that a subclass may have a property of that name.
+/// A procedure's work as a Foundation progress.
 extension ProcedureProtocol {
   /// How much of the work is done, as a Foundation progress: for a progress bar, or a larger tree.
   ///
@@ -43,6 +44,7 @@ extension ProcedureProtocol {
   }
 }
 
+/// A queue's work as a Foundation progress.
 extension ProcedureQueue {
   /// How many of the procedures on the queue have finished, as a Foundation progress.
   ///

@@ -1,6 +1,7 @@
 public import Foundation
 internal import ProcedurePrimitives
 
+/// Durations from seconds.
 extension Duration {
   /// The duration of so many seconds; a number out of range is its longest, or its most negative.
   ///

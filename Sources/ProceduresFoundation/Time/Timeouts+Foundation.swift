@@ -3,6 +3,7 @@ public import Foundation
 // Seconds, wherever a `Duration` is taken: zero, less and what is not a number are no time at all,
 // infinity is as long as a `Duration` can be. `.zero` is always the `Duration`.
 
+/// Timeouts in seconds.
 extension ProcedureProtocol {
   /// Cancels the procedure if it has not finished so many seconds after it started.
   ///
@@ -19,12 +20,14 @@ extension ProcedureProtocol {
   }
 }
 
+/// Timeouts in seconds.
 extension TimeoutObserver {
   /// Makes an observer that gives a procedure so many seconds.
   @_disfavoredOverload
   public init(by seconds: TimeInterval) { self.init(by: Duration(saturating: seconds)) }
 }
 
+/// Waits between attempts in seconds.
 extension RepeatProcedurePayload {
   /// Makes a description of the next attempt, with a wait of so many seconds before it.
   @_disfavoredOverload
@@ -36,6 +39,7 @@ extension RepeatProcedurePayload {
   }
 }
 
+/// Waits between attempts in seconds.
 extension WaitStrategy {
   /// Always so many seconds.
   @_disfavoredOverload

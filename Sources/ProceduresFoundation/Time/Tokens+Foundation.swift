@@ -1,6 +1,7 @@
 public import Foundation
 internal import ProcedurePrimitives
 
+/// Tokens with a deadline in seconds, or at a date.
 extension CancellationToken {
   /// A token that is cancelled with `.deadlineExceeded` after so many seconds. Needs no source.
   ///
@@ -24,6 +25,7 @@ extension CancellationToken {
   }
 }
 
+/// Sources with a deadline in seconds, or at a date.
 extension CancellationTokenSource {
   /// Makes a source that is cancelled with `.deadlineExceeded` after so many seconds.
   @_disfavoredOverload

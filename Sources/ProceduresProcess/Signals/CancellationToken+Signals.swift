@@ -1,6 +1,7 @@
 #if os(macOS) || os(Linux)
   public import Cancellation
 
+  /// Tokens that a signal cancels.
   extension CancellationToken {
     /// A token that is cancelled when this process gets one of `signals`, instead of ending.
     ///

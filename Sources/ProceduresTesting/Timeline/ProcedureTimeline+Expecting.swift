@@ -6,6 +6,7 @@ public struct TimelineError: Error, CustomStringConvertible {
   public let description: String
 }
 
+/// Expectations about the order in which procedures ran.
 extension ProcedureTimeline {
   /// Throws unless each of these started after the one before had finished.
   ///

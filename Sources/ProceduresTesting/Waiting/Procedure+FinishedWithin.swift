@@ -1,5 +1,6 @@
 public import Procedures
 
+/// Waits that throw instead of lasting forever.
 extension Procedure {
   /// Waits until it has finished, and throws `WaitTimedOut` if that takes longer than `duration`.
   ///

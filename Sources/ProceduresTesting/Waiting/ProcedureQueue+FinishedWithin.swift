@@ -1,5 +1,6 @@
 public import Procedures
 
+/// Waits that throw instead of lasting forever.
 extension ProcedureQueue {
   /// Waits until nothing unfinished is left, and throws `WaitTimedOut` if that takes longer.
   ///

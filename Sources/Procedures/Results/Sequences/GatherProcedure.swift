@@ -66,12 +66,14 @@ nonisolated open class GatherProcedure<Element: Sendable>: Procedure, EndsByItse
   }
 }
 
+/// The outputs of several procedures as one array.
 extension Sequence where Element: OutputProcedure {
   /// A procedure that makes an array of the outputs of these, in their order. See
   /// `GatherProcedure`.
   public func gathered() -> GatherProcedure<Element.Output> { GatherProcedure(self) }
 }
 
+/// The outputs of procedures of several types as one array.
 extension Sequence {
   /// A procedure that makes an array of the outputs of these, of several types, in their order.
   ///
