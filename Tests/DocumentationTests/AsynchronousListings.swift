@@ -42,30 +42,6 @@ final class WaitForMessage: Procedure, @unchecked Sendable {
 }
 // end
 
-// listing: async-task
-final class Load: Procedure, @unchecked Sendable {
-  private let load: @Sendable () async throws -> Void
-  private var task: Task<Void, Never>?
-
-  init(_ load: @escaping @Sendable () async throws -> Void) { self.load = load }
-
-  override func execute() {
-    task = Task {
-      do {
-        try await load()
-        finish()
-      } catch {
-        finish(withError: isCancelled ? nil : error)
-      }
-    }
-  }
-
-  override func procedureDidCancel(withErrors errors: [any Error]) {
-    task?.cancel()
-  }
-}
-// end
-
 @Suite("Listings of the guide AsynchronousProcedures")
 struct AsynchronousListings {
   private let queue = ProcedureQueue()
@@ -108,33 +84,5 @@ struct AsynchronousListings {
     cancelled.cancel()
     #expect(await cancelled.waitUntilFinished() == .cancelled([]))
     #expect(channel.subscriberCount == 0)
-  }
-
-  @Test("an async function")
-  func task() async {
-    #expect(await queue.run(Load {}) == .succeeded)
-    #expect(
-      await queue.run(Load { throw TestError("bad data") }) == .failed([TestError("bad data")]))
-    let started = Gate()
-    let load = Load {
-      started.open()
-      // Ends by the cancel alone.
-      await waitUntilCancelled()
-      try Task.checkCancellation()
-    }
-    queue.add(load)
-    await started.wait()
-    load.cancel()
-    #expect(await load.waitUntilFinished() == .cancelled([]))
-  }
-}
-
-/// Returns when the task is cancelled.
-private func waitUntilCancelled() async {
-  let gate = Gate()
-  await withTaskCancellationHandler {
-    await gate.wait()
-  } onCancel: {
-    gate.open()
   }
 }
