@@ -24,7 +24,7 @@ public struct HTTPPayloadResponse<Payload: Sendable>: Sendable {
 public struct HTTPPayloadRequest<Payload: Sendable>: Sendable {
   /// The body.
   public var payload: Payload
-  /// Where it is sent, and how: say `httpMethod = "POST"` or `"PUT"`.
+  /// The address and the method: say `httpMethod = "POST"` or `"PUT"`.
   public var request: URLRequest
 
   /// Makes one.

@@ -23,7 +23,7 @@ nonisolated open class NetworkDownloadProcedure: NetworkTaskProcedure<URL>, Inpu
   /// The type of the input.
   public typealias Input = URLRequest
 
-  /// Where the file goes; nil for a new temporary one.
+  /// The place of the file; nil for a new temporary one.
   public final let destination: URL?
 
   /// Makes a procedure that sends `request`, or its `input`.

@@ -13,9 +13,9 @@ public struct ProcessConfiguration: Sendable {
 
   /// The standard input of the program; by default, nothing.
   public var standardInput: ProcessInput = .none
-  /// Where its output goes; by default it is captured.
+  /// The destination of its output; by default memory.
   public var standardOutput: ProcessOutput = .captured
-  /// Where its error output goes, unless `mergesStandardError`; by default it is captured.
+  /// The destination of its error output, unless `mergesStandardError`; by default memory.
   public var standardError: ProcessOutput = .captured
   /// Sends standard error where standard output goes, in the order written (`2>&1` in a shell).
   public var mergesStandardError = false

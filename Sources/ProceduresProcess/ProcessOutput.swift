@@ -4,7 +4,7 @@
   public import Foundation
 #endif
 
-/// Where a program's standard output, or standard error, goes.
+/// The destination of a program's standard output, or standard error.
 public enum ProcessOutput: Sendable {
   /// Kept in memory, and found in the `ProcessResult`.
   case captured

@@ -1,7 +1,7 @@
 /// How a program uses the terminal that this process was started from.
 public enum ProcessTerminal: Sendable, Hashable {
   /// Nothing: `/dev/tty` cannot be opened, so what asks for a password there fails instead of
-  /// waiting for ever. The program is in a session of its own. The default.
+  /// waiting forever. The program is in a session of its own. The default.
   case none
   /// The program is in the foreground while it runs: it reads the terminal, and Ctrl-C is for it.
   ///

@@ -19,7 +19,7 @@ extension ProcedureTimeline {
     /// How long the whole took.
     public let whole: Line
 
-    /// Where the critical path's time went, the greatest change first.
+    /// The shares of the critical path's time, the greatest change first.
     public let causes: [Line]
 
     /// How long procedures of each name ran together, the greatest change first.

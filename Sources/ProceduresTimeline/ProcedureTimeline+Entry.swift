@@ -51,7 +51,7 @@ extension ProcedureTimeline {
     /// The dependencies that ended before it started, in that order: entries of this timeline.
     public let dependencies: [Int]
 
-    /// Where its waiting went: each cause once, but for a condition of each name, and an event of each kind. In
+    /// Its waits by cause: each cause once, but for a condition of each name, and an event of each kind. In
     /// the order in which it waited for each of them first.
     ///
     /// Those before the start add up to the time from `enqueued` to `started`, or to `cancelled`, to

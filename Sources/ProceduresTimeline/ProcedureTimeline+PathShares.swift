@@ -43,7 +43,7 @@ extension ProcedureTimeline {
 }
 
 extension ProcedureTimeline.Snapshot {
-  /// Where the critical path's time went, the greatest share first.
+  /// The critical path's time by cause, the greatest share first.
   ///
   /// They add up to `duration`. The time in which a step ran counts for a slot, an exclusion or a barrier as long as
   /// the next step was kept back by that, and as work otherwise.

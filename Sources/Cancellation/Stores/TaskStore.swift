@@ -16,7 +16,7 @@ internal import ProcedurePrimitives
 public final class TaskStore<ID: Hashable & Sendable>: Sendable {
   /// Decides how a new task treats the tasks under the same id.
   public enum Policy: Sendable {
-    /// They go on beside it.
+    /// They go on next to it.
     case concurrent
     /// They are cancelled, before the first line of the new one runs.
     case cancelPrevious

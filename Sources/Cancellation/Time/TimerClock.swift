@@ -1,6 +1,6 @@
 package import ProcedurePrimitives
 
-/// Where deadlines, delays and timeouts take their time from.
+/// The clock of deadlines, delays and timeouts.
 ///
 /// `continuous` is the process's monotonic clock. A test clock takes its place in tests, so that
 /// time passes only when the test says so. Copies are the same clock.

@@ -8,7 +8,7 @@
 /// //   'report' pending: it waits for 'disk', held by 'fetch'
 /// ```
 ///
-/// Print it, or paste `mermaid` into a document. The procedures are asked one after another while
+/// Print it, or paste `mermaid` into a document. It reads one procedure after another while
 /// others go on, so that two lines may be some microseconds apart.
 public struct ProcedureQueueSnapshot: Sendable, CustomStringConvertible {
   /// One unfinished procedure.

@@ -19,7 +19,7 @@ public struct ProcedureSequence: Sequence, Sendable {
   ///
   /// - Parameters:
   ///   - next: what runs then, side by side.
-  ///   - requirement: how the step before must have ended; nothing is asked unless you say so.
+  ///   - requirement: how the step before must have ended; nothing unless you say so.
   public func then(
     _ next: Procedure..., requiring requirement: DependencyRequirement = .any
   ) -> ProcedureSequence {
@@ -63,7 +63,7 @@ extension Procedure {
   ///
   /// - Parameters:
   ///   - next: what runs then, side by side.
-  ///   - requirement: how this one must have ended; nothing is asked unless you say so.
+  ///   - requirement: how this one must have ended; nothing unless you say so.
   public final func then(
     _ next: Procedure..., requiring requirement: DependencyRequirement = .any
   ) -> ProcedureSequence {

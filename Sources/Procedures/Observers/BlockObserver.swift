@@ -11,7 +11,7 @@ public import Dispatch
 ///
 /// The closures are called in the procedure's turns, like the methods of any observer.
 public struct BlockObserver: ProcedureObserver {
-  /// Where the closures are called; nil for the procedure's worker.
+  /// The queue that calls the closures; nil for the procedure's worker.
   public let eventQueue: DispatchQueue?
 
   /// The events that there are closures for.

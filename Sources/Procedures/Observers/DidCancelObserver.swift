@@ -11,7 +11,7 @@ internal import ProcedurePrimitives
 /// procedure. One for another type is added to procedures of that type alone: on any other it would
 /// never be called, and the compiler refuses it.
 public struct DidCancelObserver<P: Procedure>: Sendable {
-  /// Where the closure is called; nil for the procedure's worker.
+  /// The queue that calls the closure; nil for the procedure's worker.
   public let eventQueue: DispatchQueue?
   let block: @Sendable (P, [any Error]) -> Void
 

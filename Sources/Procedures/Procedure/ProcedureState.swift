@@ -1,4 +1,4 @@
-/// Where a procedure is in its life. It only ever goes forward.
+/// The step of a procedure's life. It only ever goes forward.
 ///
 /// ```
 /// initialized → pending → started → executing → finishing → finished

@@ -33,7 +33,7 @@ internal import ProcedurePrimitives
 /// ## Cost
 /// About a microsecond for a procedure, besides adding it.
 public final class ProcedureFeed: Sendable {
-  /// Where it adds procedures. The feed keeps it.
+  /// The queue to which it adds procedures. The feed keeps it.
   public let queue: ProcedureQueue
 
   /// How many unfinished procedures it lets in.

@@ -273,7 +273,7 @@ public final class ProcedureQueue: Sendable {
     _ = await list.waitUntilEmpty()
   }
 
-  /// Where delays and timeouts on the queue take their time from; tasks may sleep on it too.
+  /// The clock of delays and timeouts on the queue; tasks may sleep on it too.
   ///
   /// It is the clock that the queue was made with: if that is a test's, a sleep ends when the test
   /// says so.

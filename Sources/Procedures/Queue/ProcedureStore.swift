@@ -50,7 +50,7 @@ public final class ProcedureStore<Key: Hashable & Sendable>: Sendable {
     }
   }
 
-  /// Where it adds procedures. The store keeps it.
+  /// The queue to which it adds procedures. The store keeps it.
   public let queue: ProcedureQueue
 
   private let table = KeyTable()
@@ -64,7 +64,7 @@ public final class ProcedureStore<Key: Hashable & Sendable>: Sendable {
     cancelAll()
   }
 
-  /// Adds a procedure to the queue, behind all those that were added under `key` and have not finished.
+  /// Adds a procedure to the queue, behind all unfinished ones of `key`.
   ///
   /// With `.cancelPrevious` those read cancelled when it returns, and the cancel of none is delivered before all do.
   ///

@@ -24,7 +24,7 @@ public final class ProcedureMonitor: Identifiable, Monitoring {
   /// The procedure that it shows.
   @ObservationIgnored public nonisolated let procedure: Procedure
 
-  /// Where the procedure is in its life.
+  /// The step of the procedure's life.
   public private(set) var state: ProcedureState
 
   /// Whether it was cancelled.

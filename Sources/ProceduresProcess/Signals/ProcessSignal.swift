@@ -18,7 +18,7 @@ public struct ProcessSignal: Hashable, Sendable, CustomStringConvertible {
 
   /// Ctrl-C.
   public static let interrupt = ProcessSignal(number: SIGINT)
-  /// What `kill`, service managers and containers send to end a process.
+  /// `kill`, service managers and containers send it to end a process.
   public static let terminate = ProcessSignal(number: SIGTERM)
   /// The terminal has gone.
   public static let hangup = ProcessSignal(number: SIGHUP)

@@ -9,7 +9,7 @@ internal import ProcedurePrimitives
 /// try await live.allReleased(within: .seconds(1))
 /// ```
 ///
-/// Objects are not kept alive by it. A worker may still hold what has just finished for a moment:
+/// It keeps no object alive. A worker may still hold a procedure for a moment after its end:
 /// wait, rather than looking once.
 public final class LiveInstances: Sendable {
   private struct Entry: Sendable {

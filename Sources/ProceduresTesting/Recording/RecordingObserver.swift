@@ -32,7 +32,7 @@ public final class RecordingObserver: ProcedureObserver {
 
   /// How what has happened differs from `expected`; nil if it does not.
   ///
-  /// Lines that begin with `-` were expected, and with `+` were seen instead.
+  /// Lines that begin with `-` were expected; those with `+` happened instead.
   public func difference(from expected: [String]) -> String? {
     LineDifference(expected: expected, seen: recorded)?.text
   }

@@ -22,9 +22,9 @@ extension ProcedureSimulation {
   ///
   /// - Parameters:
   ///   - seeds: one run each.
-  ///   - mostSteps: after how many steps a run is taken to be one that never ends.
-  ///   - scenario: makes what is to run, in a simulation of its own each time.
-  /// - Returns: how many orders of events were seen.
+  ///   - mostSteps: after how many steps a run counts as endless.
+  ///   - scenario: makes the procedures to run, in a simulation of its own each time.
+  /// - Returns: how many orders of events came.
   /// - Throws: a `SimulationError`.
   @discardableResult
   public static func explore(
@@ -69,9 +69,9 @@ extension ProcedureSimulation {
   ///
   /// - Parameters:
   ///   - mostPreemptions: how many times in a run something else goes on although a procedure could.
-  ///   - mostRuns: after so many it ends; `isComplete` of what it returns is false then.
-  ///   - mostSteps: after how many steps a run is taken to be one that never ends.
-  ///   - scenario: makes what is to run, in a simulation of its own each time.
+  ///   - mostRuns: after so many it ends, with `isComplete` false.
+  ///   - mostSteps: after how many steps a run counts as endless.
+  ///   - scenario: makes the procedures to run, in a simulation of its own each time.
   /// - Returns: how many orders of events there are.
   /// - Throws: a `SimulationError`, as `explore` does.
   @discardableResult

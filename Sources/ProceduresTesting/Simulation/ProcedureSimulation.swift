@@ -18,7 +18,7 @@ internal import ProceduresTimeline
 ///
 /// Whenever several things could happen next (turns of several procedures, timers that are due, what
 /// `perform` has planned) one is drawn. At each event of a procedure its turn may be put aside, as if its thread
-/// were preempted there, so that each order of events is one that a seed may draw. The same seed gives the same run,
+/// were preempted there, so that a seed may draw each order of events. The same seed gives the same run,
 /// to the byte of `log`.
 ///
 /// ## Time

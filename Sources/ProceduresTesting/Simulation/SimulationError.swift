@@ -14,7 +14,7 @@ public struct SimulationError: Error, CustomStringConvertible {
   /// The events until then, one line for each.
   public let log: String
 
-  /// Where the time of each procedure went, if the run was that of `explore`: to be written as a page.
+  /// The timeline of a run of `explore`: it says where the time went, and can be a page.
   ///
   /// ```swift
   /// catch let error as SimulationError {

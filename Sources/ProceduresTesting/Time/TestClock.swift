@@ -10,7 +10,7 @@ internal import ProcedurePrimitives
 /// clock.advance(by: .seconds(60))
 /// ```
 ///
-/// Hand `clock` to a queue, or to a token with a deadline. What falls due runs on the thread that
+/// Hand `clock` to a queue, or to a token with a deadline. Timers that fall due run on the thread that
 /// advances, before `advance` returns, in order of deadline: a deadline's handlers therefore have been
 /// called when it returns, while a procedure that finishes does so on its queue's workers.
 ///

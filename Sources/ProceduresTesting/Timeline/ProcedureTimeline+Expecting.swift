@@ -15,7 +15,7 @@ extension ProcedureTimeline {
   /// ```
   ///
   /// In virtual time work may take none: of two that took none at the same moment only dependencies say
-  /// which came first. Where there are none it throws, and says so: look at the simulation's `log` then.
+  /// which came first. Without any it throws, and says so: look at the simulation's `log` then.
   ///
   /// - Parameter names: of procedures; of several with the same name the first that was enqueued is meant.
   public func expect(order names: String...) throws {

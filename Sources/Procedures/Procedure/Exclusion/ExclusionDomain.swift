@@ -1,4 +1,4 @@
-/// Where categories of mutual exclusion hold: by default in the whole process.
+/// The part of a program in which categories exclude each other: by default the whole process.
 ///
 /// A domain of its own keeps a library, or a test, from excluding, and being excluded by, procedures
 /// that happen to use the same category.
