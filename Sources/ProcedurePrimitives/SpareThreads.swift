@@ -8,6 +8,9 @@ public final class SpareThreads: Sendable {
 
   /// How many may run work at once. More work waits until one is free.
   private static let most = 64
+  /// How many there are at most, with those that wait for a procedure. Dispatch has 255 threads for serial queues, and
+  /// the user's need some, too.
+  private static let mostWithBlocked = 192
 
   private struct Queues: Sendable {
     var idle: [DispatchQueue] = []
@@ -16,28 +19,32 @@ public final class SpareThreads: Sendable {
     var running = 0
   }
 
-  /// Found on spare threads alone.
-  private static let mark = DispatchSpecificKey<Bool>()
+  /// What a spare thread serves. Found on spare threads alone.
+  private static let line = DispatchSpecificKey<WorkLine>()
 
   private let queues = Locked(Queues())
 
   /// Whether the calling thread is one.
-  public static var isCurrent: Bool { DispatchQueue.getSpecific(key: mark) != nil }
+  public static var isCurrent: Bool { DispatchQueue.getSpecific(key: line) != nil }
 
   /// Runs `body`, in which the calling thread is blocked until procedures have finished: these may need a thread, so
-  /// a spare one that waits for them does not count.
+  /// a spare one that waits for them does not count, and another begins what waits.
   public static func blocking(_ body: () -> Void) {
-    guard isCurrent else { return body() }
+    guard let line = DispatchQueue.getSpecific(key: line) else { return body() }
     shared.queues.withLock { $0.running -= 1 }
+    line.spareThreadBlocks()
     body()
+    line.spareThreadGoesOn()
     shared.queues.withLock { $0.running += 1 }
   }
 
-  /// Whether a thread was free, which runs `work`.
-  func run(_ quality: DispatchQoS.QoSClass, _ work: @escaping @Sendable () -> Void) -> Bool {
+  /// Whether a thread was free, which serves `line`.
+  func serve(_ line: WorkLine) -> Bool {
     guard let queue = takeIdle() else { return false }
-    queue.submit(quality: quality) {
-      work()
+    queue.setSpecific(key: Self.line, value: line)
+    queue.submit(quality: line.quality) {
+      line.serveOnSpareThread()
+      queue.setSpecific(key: Self.line, value: nil)
       self.queues.withLock { queues in
         queues.running -= 1
         queues.idle.append(queue)
@@ -48,13 +55,12 @@ public final class SpareThreads: Sendable {
 
   private func takeIdle() -> DispatchQueue? {
     queues.withLock { queues in
-      guard queues.running < Self.most else { return nil }
+      guard queues.running < Self.most, !queues.idle.isEmpty || queues.made < Self.mostWithBlocked
+      else { return nil }
       queues.running += 1
       if let queue = queues.idle.popLast() { return queue }
       queues.made += 1
-      let queue = DispatchQueue(label: "procedures.spare.\(queues.made)")
-      queue.setSpecific(key: Self.mark, value: true)
-      return queue
+      return DispatchQueue(label: "procedures.spare.\(queues.made)")
     }
   }
 }

@@ -24,7 +24,7 @@ public final class WorkLine: Sendable {
   private static let period = Duration.milliseconds(20)
 
   private let threads: Threads
-  private let quality: DispatchQoS.QoSClass
+  let quality: DispatchQoS.QoSClass
   private let state: Contended<WorkLineState>
 
   /// The line in front of Dispatch's global queue of that quality: one for the process.
@@ -93,9 +93,16 @@ public final class WorkLine: Sendable {
     while let work = state.withLock({ $0.begin(onThread: index) }) { work() }
   }
 
-  private func serveOnSpareThread() {
+  /// On a spare thread, until the line needs none.
+  func serveOnSpareThread() {
     while let work = state.withLock({ $0.beginOnSpareThread() }) { work() }
   }
+
+  /// What a spare thread of this line runs is about to wait for procedures.
+  func spareThreadBlocks() { meet(state.withLock { $0.spareThreadBlocks() }) }
+
+  /// And no longer waits.
+  func spareThreadGoesOn() { state.withLock { $0.spareThreadGoesOn() } }
 
   @inline(never)
   private func meet(_ needs: WorkLineState.Needs) {
@@ -103,9 +110,8 @@ public final class WorkLine: Sendable {
       let timers = DispatchTimers.shared
       _ = timers.schedule(Look(at: self), at: timers.now.advanced(by: Self.period))
     }
-    if needs.contains(.spareThread) {
-      let isThere = SpareThreads.shared.run(quality) { self.serveOnSpareThread() }
-      if !isThere { state.withLock { $0.lacksSpareThread() } }
+    if needs.contains(.spareThread), !SpareThreads.shared.serve(self) {
+      state.withLock { $0.lacksSpareThread() }
     }
   }
 

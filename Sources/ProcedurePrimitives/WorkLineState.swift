@@ -5,6 +5,7 @@
 /// | submit      | joins the line; the looks begin; stalled and without spare threads: one begins     |
 /// | begin       | no longer stalled; the first leaves the line, unless the block is surplus         |
 /// | begin (spare) | leaves the line while it is stalled; otherwise the spare thread ends           |
+/// | block (spare) | does not count: the next submission, or what waits, gets another at once        |
 /// | look        | work waited at the look before, and none was begun since: stalled, and one spare thread more |
 /// | look        | none waits, and none was begun since: the looks end                              |
 ///
@@ -21,11 +22,14 @@ struct WorkLineState: Sendable {
   /// How many looks in vain it takes for another spare thread while the process computes: a second. Then those that
   /// are waited for may be at work, and another thread would only take their time.
   private static let patience = 50
+  /// How often that doubles: up to eight seconds.
+  private static let doublings = 3
 
   private var waiting = Fifo<WorkLine.Work>()
   /// Threads of its own that have nothing to do.
   private var idleThreads: [Int]
   private let hasOwnThreads: Bool
+  /// Those that serve it, but for what waits for procedures meanwhile.
   private var spareThreads = 0
   /// How many blocks of the pool come for work that a spare thread has begun. Each does nothing: if it began what came
   /// later, work that submits itself again would run once for each of them before other blocks of the pool.
@@ -53,11 +57,14 @@ struct WorkLineState: Sendable {
       (isWatched, begunAtLook, waitedAtLook) = (true, begun, true)
       needs.insert(.look)
     }
-    if isStalled, spareThreads == 0 {
-      spareThreads = 1
-      needs.insert(.spareThread)
-    }
+    needs.formUnion(needsFirstSpareThread())
     return (idleThreads.popLast(), needs)
+  }
+
+  private mutating func needsFirstSpareThread() -> Needs {
+    guard isStalled, spareThreads == 0, !waiting.isEmpty else { return [] }
+    spareThreads = 1
+    return .spareThread
   }
 
   /// A usual thread has come. A spare one may have begun what it came for.
@@ -88,6 +95,14 @@ struct WorkLineState: Sendable {
     return work
   }
 
+  /// What a spare thread runs waits for procedures from here on.
+  mutating func spareThreadBlocks() -> Needs {
+    spareThreads -= 1
+    return needsFirstSpareThread()
+  }
+
+  mutating func spareThreadGoesOn() { spareThreads += 1 }
+
   /// The spare thread that was needed could not be had. A later look needs it again.
   mutating func lacksSpareThread() { spareThreads -= 1 }
 
@@ -109,7 +124,8 @@ struct WorkLineState: Sendable {
     looksInVain += 1
     // Each further one waits twice as long.
     let patience =
-      spareThreads > 0 && isComputing ? Self.patience << min(spareThreads - 1, 8) : 1
+      spareThreads > 0 && isComputing
+      ? Self.patience << min(spareThreads - 1, Self.doublings) : 1
     guard looksInVain >= patience else { return .look }
     looksInVain = 0
     spareThreads += 1

@@ -45,10 +45,10 @@ import Testing
     var state = WorkLineState()
     _ = state.submit {}
     var looks: [Int] = []
-    for look in 1...200 where state.look(isComputing: true).contains(.spareThread) {
+    for look in 1...1_200 where state.look(isComputing: true).contains(.spareThread) {
       looks.append(look)
     }
-    #expect(looks == [1, 51, 151])
+    #expect(looks == [1, 51, 151, 351, 751, 1_151])
     looks = []
     for look in 1...3 where state.look(isComputing: false).contains(.spareThread) {
       looks.append(look)
@@ -66,6 +66,25 @@ import Testing
     #expect(state.submit({}).1 == .spareThread)
     #expect(state.submit({}).1 == [])
     state.lacksSpareThread()
+    #expect(state.submit({}).1 == .spareThread)
+  }
+
+  @Test(
+    "a spare thread that waits for procedures does not count: another begins what waits at once")
+  func blocks() {
+    var state = WorkLineState()
+    for _ in 0..<2 { _ = state.submit {} }
+    #expect(state.look(isComputing: true) == [.look, .spareThread])
+    #expect(state.beginOnSpareThread() != nil)
+    #expect(state.spareThreadBlocks() == .spareThread)
+    #expect(state.beginOnSpareThread() != nil)
+    // Nothing waits: the next submission gets one.
+    #expect(state.spareThreadBlocks() == [])
+    #expect(state.submit({}).1 == .spareThread)
+    #expect(state.beginOnSpareThread() != nil)
+    // All three serve the line again, and end.
+    for _ in 0..<2 { state.spareThreadGoesOn() }
+    for _ in 0..<3 { #expect(state.beginOnSpareThread() == nil) }
     #expect(state.submit({}).1 == .spareThread)
   }
 

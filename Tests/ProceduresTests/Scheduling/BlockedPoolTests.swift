@@ -83,7 +83,9 @@ import Testing
     }
   }
 
-  @Test("Q11: procedures that wait for procedures, one in the other, deeper than the pool")
+  @Test(
+    "Q11: procedures that wait for procedures, one in the other, deeper than the pool, while others compute"
+  )
   func nested() async {
     await #expect(processExitsWith: .success) {
       @Sendable func procedure(_ depth: Int, on queue: ProcedureQueue) -> BlockProcedure {
@@ -95,10 +97,17 @@ import Testing
         }
       }
       func run() {
-        let queue = ProcedureQueue()
-        let outer = procedure(Rounds.isStress ? 120 : 12, on: queue)
+        let (queue, ends) = (ProcedureQueue(), Counter())
+        for _ in 0..<2 {
+          DispatchQueue(label: "computes").async { while ends.value == 0 {} }
+        }
+        let outer = procedure(Rounds.isStress ? 120 : 24, on: queue)
+        let start = ContinuousClock.now
         queue.add(outer)
         outer.blockUntilFinished()
+        ends.increment()
+        // 24 levels take 0.1 s, and 6 s if each further thread is waited for.
+        precondition(.now - start < .seconds(5))
       }
       run()
     }
