@@ -10,7 +10,7 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
     var handler: Handler?
     var refusalRecorder: Handler?
     var gracePeriod: Duration?
-    var waitReportDelay: Duration? = .seconds(10)
+    var waitReportDelay = MissingReport.delay
 
     var rules: WaitLooks.Rules {
       WaitLooks.Rules(

@@ -317,6 +317,15 @@ public final class ProcedureQueue: Sendable {
     get { diagnostics.waitReportDelay }
     set { diagnostics.waitReportDelay = newValue }
   }
+
+  /// The `waitReportDelay` of each queue that is made from here on; nil for never, default ten seconds.
+  ///
+  /// Also the time after which a wait for a procedure on no queue is written to standard error. Set it when the program
+  /// begins.
+  public static var defaultWaitReportDelay: Duration? {
+    get { MissingReport.delay }
+    set { MissingReport.delay = newValue }
+  }
 }
 
 /// The clock of a queue: what `TimerClock` is to tokens.

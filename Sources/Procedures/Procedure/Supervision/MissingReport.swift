@@ -3,13 +3,21 @@ internal import ProcedurePrimitives
 /// Writes to standard error that something has waited for a while for a procedure that is on no queue, which so has no
 /// handler. A procedure on a queue that waits for one on none is found by that queue's looks.
 final class MissingReport: TimerTarget {
-  private static let delay = Duration.seconds(10)
+  private static let storedDelay = Locked<Duration?>(.seconds(10))
+
+  /// That of the process; nil for no report.
+  static var delay: Duration? {
+    get { storedDelay.withLock { $0 } }
+    set { storedDelay.withLock { $0 = newValue } }
+  }
 
   private let awaited: Weak<Procedure>
+  private let delay: Duration
   private let clock: TimerClock
 
-  private init(of procedure: Procedure, by clock: TimerClock) {
+  private init(of procedure: Procedure, after delay: Duration, by clock: TimerClock) {
     awaited = Weak(procedure)
+    self.delay = delay
     self.clock = clock
   }
 
@@ -21,14 +29,14 @@ final class MissingReport: TimerTarget {
       let place = procedure.placeInstead(
         advice: "add it to one; queue.value(of:) adds it, and waits")
       StandardError.write(
-        "Procedures: something has waited \(Self.delay.forPeople) for '\(procedure.name)', \(place).\n"
+        "Procedures: something has waited \(delay.forPeople) for '\(procedure.name)', \(place).\n"
       )
     }
   }
 
   /// Something is about to wait for the procedure.
   static func schedule(for procedure: Procedure) {
-    guard procedure.state <= .pending, procedure.isOnNoQueue else { return }
+    guard procedure.state <= .pending, procedure.isOnNoQueue, let delay else { return }
     let isFirst = procedure.read { core in
       !core.life.isRetired
         && core.attachments.with(TokensAndTimers.self) {
@@ -38,7 +46,8 @@ final class MissingReport: TimerTarget {
     guard isFirst else { return }
     let clock = SchedulingContext.detached.clock
     procedure.schedule(
-      MissingReport(of: procedure, by: clock), at: clock.now.saturatingAdvanced(by: delay),
+      MissingReport(of: procedure, after: delay, by: clock),
+      at: clock.now.saturatingAdvanced(by: delay),
       on: clock)
   }
 }

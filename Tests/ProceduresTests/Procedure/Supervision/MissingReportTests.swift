@@ -56,6 +56,23 @@ import Testing
       ])
   }
 
+  @Test("without a default delay no such wait is told, and queues made from then on have none")
+  func off() async {
+    await #expect(processExitsWith: .success) {
+      ProcedureQueue.defaultWaitReportDelay = nil
+      #expect(ProcedureQueue().waitReportDelay == nil)
+      let time = TestClock()
+      let surroundings = DetachedSurroundings(scheduler: ManualScheduler(), clock: time.clock)
+      let procedure = TracedProcedure("forgotten")
+      let wait = surroundings.replacingDispatch { Task { await procedure.waitUntilFinished() } }
+      while !procedure.isAwaited { await Task.yield() }
+      #expect(time.pendingCount == 0)
+      ProcedureQueue.defaultWaitReportDelay = .seconds(3)
+      #expect(ProcedureQueue().waitReportDelay == .seconds(3))
+      wait.cancel()
+    }
+  }
+
   @Test("it keeps nothing alive, and no timer is left of a procedure that is released")
   func memory() async {
     let time = TestClock()
