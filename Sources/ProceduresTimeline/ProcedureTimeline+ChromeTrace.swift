@@ -92,6 +92,7 @@ private struct TraceWriter {
     json.member("kind", entry.isGroup ? "group" : "procedure")
     json.member("type", entry.type)
     json.member("outcome", entry.outcomeText)
+    if entry.ranOnSpareThread { json.member("thread", "spare") }
     json.raw("\"waited\":{")
     for (index, wait) in entry.waits.enumerated() {
       // Several conditions, or held events: a key each.

@@ -30,6 +30,9 @@ extension ProcedureTimeline {
     /// When a worker picked it up, with a slot; nil if it was cancelled before, or is waiting.
     public var started: ContinuousClock.Instant? { times.started.map(Times.instant) }
 
+    /// Whether a spare thread of the framework started it, since each thread of Dispatch's pool was blocked.
+    public let ranOnSpareThread: Bool
+
     /// When `execute()` was called; nil if it was not.
     public var executing: ContinuousClock.Instant? { times.executing.map(Times.instant) }
 

@@ -114,6 +114,7 @@ extension ProcedureTimeline.Entry {
     type = names.type(record.type)
     name = names.name(record.id) ?? type
     isGroup = record.isGroup
+    ranOnSpareThread = record.ranOnSpareThread
     cancelReason = record.reason
     errors = record.errors
     switch record.end {

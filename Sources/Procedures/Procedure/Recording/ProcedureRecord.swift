@@ -193,7 +193,10 @@ struct OpenRecord: Sendable {
     case .dependencies, .evaluation, .conditions, .ending, .finishing: break
     case .ready: content.ready = sample.now
     case .started, .executing:
-      if content.started == RecordedProcedure.never { content.started = sample.now }
+      if content.started == RecordedProcedure.never {
+        content.started = sample.now
+        content.ranOnSpareThread = SpareThreads.isCurrent
+      }
       if next.stage == .executing, life?.stage != .executing { content.executing = sample.now }
     case .finished: content.finished = sample.now
     }

@@ -18,6 +18,8 @@ package struct RecordedProcedure: Sendable {
   private let rootIndex: Int32
   package let isGroup: Bool
   package internal(set) var end: End?
+  /// Whether a spare thread started it, since no thread of Dispatch's pool did.
+  package internal(set) var ranOnSpareThread = false
 
   package let enqueued: Int64
   package internal(set) var ready = never
