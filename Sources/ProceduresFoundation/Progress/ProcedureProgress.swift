@@ -53,7 +53,10 @@ final class ProcedureProgress: SharedProgress, @unchecked Sendable {
   // MARK: From the procedure
 
   private func show() {
-    setLatest({ unitsNow }) { units in change { super.completedUnitCount = units } }
+    setLatest({ unitsNow }) { units in
+      // Since it was looked at, it may have finished: no wait that is over by now is to find it unfinished.
+      change { super.completedUnitCount = hasFinished ? super.totalUnitCount : units }
+    }
   }
 
   private var unitsNow: Int64 {

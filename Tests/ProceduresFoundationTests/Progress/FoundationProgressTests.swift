@@ -258,6 +258,32 @@ import Testing
     }
   }
 
+  @Test(
+    "I2: it has finished before a wait returns, although others show an earlier fraction meanwhile")
+  func overtakenByFinish() async {
+    for _ in 0..<Rounds.few {
+      let procedure = waiting()
+      let progress = procedure.progress
+      let executing = execution(of: procedure)
+      queue.add(procedure)
+      await executing.wait()
+      await withTaskGroup { group in
+        for _ in 0..<3 {
+          group.addTask {
+            // Each shows the fraction.
+            for _ in 0..<100 { progress.totalUnitCount = 1_000_000 }
+          }
+        }
+        group.addTask {
+          procedure.finish()
+          await procedure.waitUntilFinished()
+          #expect((0..<100).allSatisfy { _ in progress.isFinished })
+        }
+      }
+      #expect(progress.isFinished && progress.completedUnitCount == 1_000_000)
+    }
+  }
+
   private final class Counter: Sendable {
     let value = Atomic(0)
   }
