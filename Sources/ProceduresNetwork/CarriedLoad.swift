@@ -1,6 +1,5 @@
 #if canImport(FoundationNetworking)
   internal import Cancellation
-  internal import Dispatch
   internal import Foundation
   internal import FoundationNetworking
   internal import ProcedurePrimitives
@@ -65,7 +64,7 @@
 
     func challengeStaysUnanswered() {
       state.withLock { $0.isOver = true }
-      DispatchQueue.global().async { self.cancel() }
+      WorkLine.shared(.default).submit { self.cancel() }
     }
 
     func taskEnded(_ error: (any Error)?, with response: URLResponse?) {

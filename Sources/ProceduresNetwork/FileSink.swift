@@ -5,6 +5,8 @@ internal import Foundation
   internal import Glibc
 #elseif canImport(Musl)
   internal import Musl
+#elseif canImport(Android)
+  internal import Android
 #endif
 
 /// Writes the body to a file beside the destination, which that replaces when all has come.

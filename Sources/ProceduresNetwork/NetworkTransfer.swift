@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import Foundation
 internal import ProcedurePrimitives
 #if canImport(FoundationNetworking)
@@ -7,7 +6,7 @@ internal import ProcedurePrimitives
 
 /// One task of a session, from its start to what came of it.
 ///
-/// 1. `completion` is called exactly once after `start()`, on a global Dispatch queue.
+/// 1. `completion` is called exactly once after `start()`, on a thread of Dispatch's pool, or a spare one.
 /// 2. The sink is used by the task's events, which come one at a time, and after the last of them.
 /// 3. No method of the task is called from its events: on Linux these come on the session's own
 ///    queue, which such a method waits for.
@@ -99,7 +98,7 @@ final class NetworkTransfer<Sink: BodySink>: TaskEvents, @unchecked Sendable {
       responseCame(response)
     }
     // Closing a file and what a procedure releases are not for the session's own queue.
-    DispatchQueue.global().async { self.finish(error) }
+    WorkLine.shared(.default).submit { self.finish(error) }
   }
 
   // MARK: -
@@ -124,7 +123,7 @@ final class NetworkTransfer<Sink: BodySink>: TaskEvents, @unchecked Sendable {
     }
   }
 
-  private func cancelLater() { DispatchQueue.global().async { self.cancel() } }
+  private func cancelLater() { WorkLine.shared(.default).submit { self.cancel() } }
 
   private func finish(_ error: (any Error)?) {
     let (ending, completion, transfer) = state.withLock { state in

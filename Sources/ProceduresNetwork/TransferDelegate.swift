@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import Foundation
 internal import ProcedurePrimitives
 #if canImport(FoundationNetworking)
@@ -114,7 +113,7 @@ final class TransferDelegate: NSObject, URLSessionDataDelegate, @unchecked Senda
       guard task.response !== response else {
         let follower = followers.withLock { $0.removeValue(forKey: task.taskIdentifier) }
         follower?.taskEnded(URLError(.timedOut), with: nil)
-        DispatchQueue.global().async { self.cancel(task) }
+        WorkLine.shared(.default).submit { self.cancel(task) }
         return
       }
       completionHandler(request)

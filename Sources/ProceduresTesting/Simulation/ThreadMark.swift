@@ -4,6 +4,8 @@
   internal import Glibc
 #elseif canImport(Musl)
   internal import Musl
+#elseif canImport(Android)
+  internal import Android
 #endif
 
 /// Which thread it is, as long as that lives.
@@ -11,7 +13,7 @@ struct ThreadMark: Sendable, Equatable {
   private let bits: UInt
 
   static var current: ThreadMark {
-    #if canImport(Darwin)
+    #if canImport(Darwin) || canImport(Musl)
       unsafe ThreadMark(bits: UInt(bitPattern: pthread_self()))
     #else
       ThreadMark(bits: UInt(pthread_self()))

@@ -4,6 +4,8 @@
   internal import Glibc
 #elseif canImport(Musl)
   internal import Musl
+#elseif canImport(Android)
+  internal import Android
 #endif
 internal import ProcedurePrimitives
 
@@ -22,8 +24,10 @@ enum TrapNote {
         unsafe action.__sigaction_u.__sa_handler = note
       #elseif canImport(Glibc)
         unsafe action.__sigaction_handler.sa_handler = note
-      #else
+      #elseif canImport(Musl)
         unsafe action.__sa_handler.sa_handler = note
+      #else
+        unsafe action.sa_handler = note
       #endif
       _ = unsafe sigaction(signal, &action, &previousActions[place])
     }
