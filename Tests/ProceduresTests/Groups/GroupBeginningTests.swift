@@ -45,6 +45,24 @@ import Testing
     }
   }
 
+  @Test(
+    "F3: a group ends after a group in it that was cancelled on no queue, and ends on one",
+    arguments: 0..<6)
+  func cancelledBefore(turnsOnNoQueue: Int) {
+    let (detached, scheduler, clock) = (ManualScheduler(), ManualScheduler(), TestClock().clock)
+    DetachedSurroundings(scheduler: detached, clock: clock).replacingDispatch {
+      let inner = GroupProcedure(BlockProcedure {})
+      inner.cancel()
+      let outer = GroupProcedure(inner)
+      for _ in 0..<turnsOnNoQueue { detached.runOne() }
+      let queue = ProcedureQueue(scheduler: scheduler, clock: clock)
+      queue.add(outer)
+      detached.run()
+      scheduler.run()
+      #expect(inner.isFinished && outer.isFinished && queue.count == 0)
+    }
+  }
+
   @Test("Q4: what else is in the queue runs while a child blocks")
   func siblings() {
     let queue = ProcedureQueue()

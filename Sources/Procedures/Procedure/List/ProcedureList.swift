@@ -538,8 +538,9 @@ extension ProcedureList {
   /// - Returns: the next job; and the group whose last child this was, if its turn is now held for the caller.
   func retire(_ member: Member, takesNext: Bool) -> (next: Job?, finishedGroup: Procedure?) {
     let (job, followUp, end) = storage.withLock { storage -> (Job?, FollowUp, LastEnd?) in
-      // 1. It leaves, with its slot. One whose turn no worker of the list runs may only have arrived.
-      if !takesNext { admitAll(&storage) }
+      // 1. It leaves, with its slot. One whose turn did not begin in this list may only have arrived: on no queue, or
+      //    a cancelled group, with whose turn the worker of its last child goes on.
+      if member.membership.line == .none { admitAll(&storage) }
       let (closes, request) = storage.machine.retire(member)
       receiveArrivals(&storage)
       // 2. Usually that is all. What it excluded others from is free now, and offered before the next one is taken.
