@@ -273,11 +273,11 @@ public final class ProcedureQueue: Sendable {
     _ = await list.waitUntilEmpty()
   }
 
-  /// The clock of delays and timeouts on the queue; tasks may sleep on it too.
+  /// The clock of delays and timeouts on the queue; tasks may sleep on it, and deadlines of tokens may be by it.
   ///
   /// It is the clock that the queue was made with: if that is a test's, a sleep ends when the test
   /// says so.
-  public var clock: any Clock<Duration> { list.context.clock }
+  public var clock: TimerClock { list.context.clock }
 
   /// Receives the events of the queue. Not kept alive.
   public weak var delegate: (any ProcedureQueueDelegate)? {

@@ -48,4 +48,19 @@ import Testing
     #expect(later.isCancelled && clock.pendingCount == 0)
     #expect(clock.now - start == .seconds(3660))
   }
+
+  @Test("Z3: a queue's clock is one for deadlines and for instants, too")
+  func clockOfQueue() throws {
+    try ProcedureSimulation(seed: 1).run { simulation in
+      let queue = simulation.makeQueue()
+      let source = CancellationTokenSource()
+      source.cancel(after: .seconds(2), clock: queue.clock)
+      let delay = DelayProcedure(until: queue.clock.now + .seconds(60))
+      delay.cancel(when: source.token)
+      queue.add(delay, DelayProcedure(until: queue.clock.now + .seconds(5)))
+      try simulation.run()
+      try simulation.expect(simulation.elapsed == .seconds(5), "\(simulation.elapsed)")
+      try simulation.expect(delay.isCancelled, "\(delay)")
+    }
+  }
 }
