@@ -146,9 +146,10 @@
     }
 
     private func reader(_ pipe: FileDescriptorPair, _ output: ProcessOutput) -> OutputReader {
-      var handler: (@Sendable (Data) -> Void)?
-      if case .streamed(let closure) = output { handler = closure }
-      return OutputReader(pipe.reading, supervisor, handler: handler) { self.advance() }
+      OutputReader(
+        pipe.reading, supervisor, handler: OutputHandler(for: output),
+        keeping: configuration.mostCapturedBytes
+      ) { self.advance() }
     }
 
     // MARK: Ending
@@ -219,15 +220,16 @@
     }
 
     private func finish() {
-      let captured = output?.captured ?? Data()
-      let capturedError = errorOutput?.captured ?? Data()
       let said = (configuration.mergesStandardError ? output : errorOutput)?.outputEnd
+      let captured = output?.takeCaptured() ?? (bytes: Data(), dropped: 0)
+      let capturedError = errorOutput?.takeCaptured() ?? (bytes: Data(), dropped: 0)
       (input, output, errorOutput) = (nil, nil, nil)
       if let exit {
         complete(
           .success(
             ProcessResult(
-              exit: exit, output: captured, errorOutput: capturedError,
+              exit: exit, output: captured.bytes, errorOutput: capturedError.bytes,
+              droppedByteCount: captured.dropped + capturedError.dropped,
               duration: (end ?? .now) - begin, errorOutputEnd: said ?? OutputEnd())))
       } else {
         complete(

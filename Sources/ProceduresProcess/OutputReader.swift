@@ -19,12 +19,12 @@
   final class OutputReader: @unchecked Sendable {
     private let descriptor: Int32
     private let supervisor: ProcessSupervisor
-    private let handler: (@Sendable (Data) -> Void)?
+    private let handler: OutputHandler?
     private let ended: @Sendable () -> Void
     private var wait: DescriptorWaits.Identifier?
     private var isHandling = false
     private var whenStopped: (@Sendable () -> Void)?
-    private(set) var captured = Data()
+    private var captured: CapturedOutput
     /// The last of what a handler got, a few pieces at most.
     private var handedOver = Data()
     /// How many pieces there were.
@@ -32,15 +32,16 @@
     private(set) var isAtEnd = false
     private(set) var isStopped = false
 
-    /// Keeps what it reads, unless there is a handler to hand it to; calls `ended` at the end.
+    /// Keeps the last of what it reads, unless there is a handler to hand it to; calls `ended` at the end.
     init(
-      _ descriptor: Int32, _ supervisor: ProcessSupervisor, handler: (@Sendable (Data) -> Void)?,
-      ended: @escaping @Sendable () -> Void
+      _ descriptor: Int32, _ supervisor: ProcessSupervisor, handler: OutputHandler?,
+      keeping mostCapturedBytes: Int, ended: @escaping @Sendable () -> Void
     ) {
       self.descriptor = descriptor
       self.supervisor = supervisor
       self.handler = handler
       self.ended = ended
+      captured = CapturedOutput(atMost: mostCapturedBytes)
       FileDescriptorPair.makeNonBlocking(descriptor)
     }
 
@@ -50,12 +51,12 @@
         self.wait = nil
         let bytes = self.readPiece()
         guard let handler = self.handler, !bytes.isEmpty else {
-          if let bytes = bytes.isEmpty ? nil : bytes { self.captured.append(contentsOf: bytes) }
+          if !bytes.isEmpty { self.captured.append(bytes) }
           return self.goOn()
         }
         self.isHandling = true
         HandlerThreads.output.run {
-          handler(Data(bytes))
+          handler.take(Data(bytes))
           self.supervisor.post { self.handlerReturned() }
         }
       }
@@ -91,13 +92,14 @@
       isStopped = true
       let completion = whenStopped
       whenStopped = nil
-      guard let handler, !pieces.isEmpty else {
-        for bytes in pieces { captured.append(contentsOf: bytes) }
+      guard let handler, !pieces.isEmpty || handler.end != nil else {
+        for bytes in pieces { captured.append(bytes) }
         completion?()
         return
       }
       HandlerThreads.output.run { [pieces, supervisor] in
-        for bytes in pieces { handler(Data(bytes)) }
+        for bytes in pieces { handler.take(Data(bytes)) }
+        handler.end?()
         supervisor.post { completion?() }
       }
     }
@@ -123,8 +125,11 @@
       return bytes
     }
 
+    /// What is kept of it, and how many bytes came before that.
+    func takeCaptured() -> (bytes: Data, dropped: Int) { captured.take() }
+
     /// The end of all it has read, captured or not.
-    var outputEnd: OutputEnd { OutputEnd(of: handler == nil ? captured : handedOver) }
+    var outputEnd: OutputEnd { handler == nil ? captured.end : OutputEnd(of: handedOver) }
 
     private func end() {
       guard !isAtEnd else { return }

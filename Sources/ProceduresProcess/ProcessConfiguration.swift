@@ -17,6 +17,10 @@ public struct ProcessConfiguration: Sendable {
   public var standardOutput: ProcessOutput = .captured
   /// The destination of its error output, unless `mergesStandardError`; by default memory.
   public var standardError: ProcessOutput = .captured
+  /// Of captured output so many bytes are kept, of each of the two; of more the last ones. By default 16 MB.
+  ///
+  /// `ProcessResult.droppedByteCount` says how many were not.
+  public var mostCapturedBytes = 16 << 20
   /// Sends standard error where standard output goes, in the order written (`2>&1` in a shell).
   public var mergesStandardError = false
 

@@ -6,7 +6,7 @@
 
 /// The destination of a program's standard output, or standard error.
 public enum ProcessOutput: Sendable {
-  /// Kept in memory, and found in the `ProcessResult`.
+  /// Kept in memory, and found in the `ProcessResult`: the last `mostCapturedBytes` of it.
   case captured
   /// Handed over piece by piece as the program writes it, in order, and not kept.
   ///
@@ -15,6 +15,15 @@ public enum ProcessOutput: Sendable {
   /// may block; at most sixteen do so at the same time, in the process, and others wait for them. It
   /// keeps no program from being ended, but the procedure finishes after it has returned.
   case streamed(@Sendable (Data) -> Void)
+  /// Handed over line by line, without their ends, and not kept; else as `streamed`.
+  ///
+  /// A line ends with a line feed, before which a carriage return is dropped, or with the output. One of more than 64 KB
+  /// comes in several, so that a program that never ends its line fills no memory. Bytes that are not UTF-8 become U+FFFD.
+  ///
+  /// ```swift
+  /// build.standardOutput = .lines { line in print("build: \(line)") }
+  /// ```
+  case lines(@Sendable (String) -> Void)
   /// Goes to a file, which is made if it is not there, and emptied unless `appending`.
   ///
   /// The program writes to it directly, and nothing of it is in our memory. A relative path starts at the

@@ -12,6 +12,9 @@ public struct ProcessResult: Sendable {
   public let output: Data
   /// Its standard error; empty unless that was `.captured` on its own.
   public let errorOutput: Data
+  /// How many bytes were captured and not kept, of both outputs together: see
+  /// `ProcessConfiguration.mostCapturedBytes`. What came last was kept.
+  public let droppedByteCount: Int
   /// The time from its start to its end; programs that it left running, and waits for its output,
   /// do not count.
   public let duration: Duration
@@ -19,12 +22,13 @@ public struct ProcessResult: Sendable {
   let errorOutputEnd: OutputEnd
 
   init(
-    exit: ProcessExit, output: Data, errorOutput: Data, duration: Duration,
-    errorOutputEnd: OutputEnd = OutputEnd()
+    exit: ProcessExit, output: Data, errorOutput: Data, droppedByteCount: Int = 0,
+    duration: Duration, errorOutputEnd: OutputEnd = OutputEnd()
   ) {
     self.exit = exit
     self.output = output
     self.errorOutput = errorOutput
+    self.droppedByteCount = droppedByteCount
     self.duration = duration
     self.errorOutputEnd = errorOutputEnd
   }
@@ -41,5 +45,6 @@ extension ProcessResult: CustomStringConvertible {
     let bytes = [(output, "output"), (errorOutput, "error output")].filter { !$0.0.isEmpty }
       .map { "\($0.0.count) bytes of \($0.1)" }.joined(separator: " and ")
     return "\(exit) after \(duration)" + (bytes.isEmpty ? "" : ", with \(bytes)")
+      + (droppedByteCount == 0 ? "" : ", and \(droppedByteCount) bytes before that not kept")
   }
 }

@@ -17,7 +17,7 @@
     init?(for configuration: ProcessConfiguration) {
       func isRead(_ output: ProcessOutput) -> Bool {
         switch output {
-        case .captured, .streamed: true
+        case .captured, .streamed, .lines: true
         case .inherited, .discarded, .file: false
         }
       }

@@ -86,13 +86,13 @@
       let read = ProcessProcedure("cat") {
         $0.directory = directory
         $0.standardInput = .file("log")
-        $0.standardOutput = .streamed { piece in print("\(piece.count) bytes") }
+        $0.standardOutput = .lines { line in print("log: \(line)") }
       }
       read.add(dependency: write, requiring: .success)
       queue.add(write, read)
       // end
       await queue.waitUntilAllFinished()
-      #expect(output.events == ["4 bytes"])
+      #expect(output.events == ["log: one"])
     }
   }
 #endif

@@ -1,5 +1,6 @@
 #if os(macOS) || os(Linux)
   import Foundation
+  import ProcedureTestSupport
   import Testing
 
   @testable import ProceduresProcess
@@ -55,6 +56,42 @@
     @Test("no input is the end of the file at once")
     func noInput() async throws {
       #expect(try await run(shell("cat; echo end")).get().outputText == "end\n")
+    }
+
+    @Test("of captured output the last bytes are kept, and the others are counted")
+    func capturedLimit() async throws {
+      #expect(ProcessConfiguration(program: "x").mostCapturedBytes == 16 << 20)
+      var configuration = shell(
+        "yes | head -c 3000000; printf end; yes | head -c 300000 >&2; printf wrong >&2")
+      configuration.mostCapturedBytes = 100_000
+      let result = try await run(configuration).get()
+      #expect(result.output.count == 100_000 && result.outputText.hasSuffix("y\nend"))
+      #expect(result.errorOutput.count == 100_000 && result.errorText.hasSuffix("y\nwrong"))
+      #expect(result.droppedByteCount == 2_900_003 + 200_005)
+      #expect(result.description.hasSuffix("and 3100008 bytes before that not kept"))
+      configuration.mostCapturedBytes = -1
+      let none = try await run(configuration).get()
+      #expect(none.output.isEmpty && none.droppedByteCount == 3_300_008)
+    }
+
+    @Test("output is handed over line by line, the last one too; a long one in several")
+    func lines() async throws {
+      func lines(_ script: String) async throws -> [String] {
+        let lines = Recorder<String>()
+        var configuration = shell(script)
+        configuration.standardOutput = .lines { lines.note($0) }
+        #expect(try await run(configuration).get().output.isEmpty)
+        return lines.events
+      }
+      #expect(try await lines("printf 'a\\r\\nb\\n\\nc'") == ["a", "b", "", "c"])
+      #expect(try await lines("printf 'a\\n'") == ["a"])
+      #expect(try await lines("exit 0") == [])
+      let count = 100_000
+      let many = try await lines("seq \(count)")
+      #expect(many.count == count && many.last == "\(count)" && many.first == "1")
+      let long = try await lines("head -c 200000 /dev/zero | tr '\\0' x; printf 'é\\nend'")
+      #expect(long.dropLast().joined().count == 200_001 && long.last == "end")
+      #expect(long.allSatisfy { $0.utf8.count <= 65_536 } && long.count == 5)
     }
 
     @Test("discarded output is gone, and does not hold the program up")

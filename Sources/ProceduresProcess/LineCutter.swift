@@ -1,0 +1,70 @@
+#if os(macOS) || os(Linux)
+  #if canImport(FoundationEssentials)
+    package import FoundationEssentials
+  #else
+    package import Foundation
+  #endif
+  #if canImport(Darwin)
+    internal import Darwin
+  #elseif canImport(Glibc)
+    internal import Glibc
+  #elseif canImport(Musl)
+    internal import Musl
+  #endif
+
+  /// Cuts output into lines, without their line feeds. Lines are bytes: what is no text stays as it is.
+  package struct LineCutter: Sendable {
+    package typealias Line = ArraySlice<UInt8>
+
+    private static let lineFeed = UInt8(ascii: "\n")
+
+    private let longest: Int
+    /// The beginning of a line that has no end yet.
+    private var rest: [UInt8] = []
+
+    /// - Parameter longest: a longer line comes in several, cut before a character and not inside.
+    package init(longest: Int) { self.longest = longest }
+
+    /// Takes a piece of output and returns the lines it completes.
+    package mutating func append(_ data: Data) -> [Line] {
+      var lines: [Line] = []
+      var bytes = (rest + data)[...]
+      while let end = Self.index(of: Self.lineFeed, in: bytes) {
+        lines.append(cut(bytes[..<end], &lines))
+        bytes = bytes[(end + 1)...]
+      }
+      rest = Array(cut(bytes, &lines))
+      return lines
+    }
+
+    /// The line that was not ended, if there is one.
+    package mutating func end() -> [Line] {
+      defer { rest = [] }
+      return rest.isEmpty ? [] : [rest[...]]
+    }
+
+    /// A line that is too long gets ended. Returns the rest.
+    private func cut(_ bytes: Line, _ lines: inout [Line]) -> Line {
+      var bytes = bytes
+      while bytes.count > longest {
+        let limit = bytes.startIndex + longest
+        var end = limit
+        while end > limit - 4, bytes[end] & 0xC0 == 0x80 { end -= 1 }
+        // Not UTF-8 anyway.
+        if bytes[end] & 0xC0 == 0x80 { end = limit }
+        lines.append(bytes[..<end])
+        bytes = bytes[end...]
+      }
+      return bytes
+    }
+
+    package static func index(of byte: UInt8, in bytes: Line) -> Int? {
+      unsafe bytes.withUnsafeBytes { buffer in
+        guard let start = buffer.baseAddress,
+          let found = unsafe memchr(start, Int32(byte), buffer.count)
+        else { return nil }
+        return unsafe bytes.startIndex + (UnsafeRawPointer(found) - start)
+      }
+    }
+  }
+#endif
