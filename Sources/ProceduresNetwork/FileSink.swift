@@ -1,4 +1,7 @@
 internal import Foundation
+#if canImport(FoundationNetworking)
+  internal import FoundationNetworking
+#endif
 #if canImport(Darwin)
   internal import Darwin
 #elseif canImport(Glibc)
@@ -35,7 +38,7 @@ final class FileSink: BodySink {
     return numbers.map { String($0, radix: 36) }.joined(separator: "-")
   }
 
-  func begin(expecting length: Int64) throws {
+  func begin(_ response: HTTPURLResponse) throws {
     // An empty write has the error, which createFile does not say.
     try Data().write(to: partial)
     handle = try FileHandle(forWritingTo: partial)
@@ -46,6 +49,12 @@ final class FileSink: BodySink {
   func end() throws -> URL {
     try handle?.close()
     handle = nil
+    try Self.replace(destination, with: partial)
+    return destination
+  }
+
+  /// In one step.
+  static func replace(_ destination: URL, with partial: URL) throws {
     let code = unsafe partial.withUnsafeFileSystemRepresentation { from in
       unsafe destination.withUnsafeFileSystemRepresentation { to in
         guard let from = unsafe from, let to = unsafe to else { return EINVAL }
@@ -60,10 +69,9 @@ final class FileSink: BodySink {
           NSUnderlyingErrorKey: POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO),
         ])
     }
-    return destination
   }
 
-  func discard() {
+  func discard(after error: any Error) {
     guard handle != nil || FileManager.default.fileExists(atPath: partial.path) else { return }
     try? handle?.close()
     handle = nil

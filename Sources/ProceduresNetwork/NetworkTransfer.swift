@@ -71,8 +71,8 @@ final class NetworkTransfer<Sink: BodySink>: TaskEvents, @unchecked Sendable {
 
   func responseCame(_ response: URLResponse) {
     let action = state.withLock { $0.machine.take(response) }
-    guard case .begin(let length) = action else { return }
-    attempt { sink in try sink.begin(expecting: length) }
+    guard case .begin(let response) = action else { return }
+    attempt { sink in try sink.begin(response) }
   }
 
   func dataCame(_ data: Data) {
@@ -141,7 +141,7 @@ final class NetworkTransfer<Sink: BodySink>: TaskEvents, @unchecked Sendable {
       case .fail(let error): throw error
       }
     } catch {
-      sinkOrder.withLock { _ in sink.discard() }
+      sinkOrder.withLock { _ in sink.discard(after: error) }
       completion(.failure(error))
     }
   }

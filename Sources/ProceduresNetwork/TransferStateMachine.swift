@@ -21,7 +21,7 @@ struct TransferStateMachine {
   }
 
   enum ResponseAction {
-    case begin(expecting: Int64)
+    case begin(HTTPURLResponse)
     case none
   }
 
@@ -54,9 +54,13 @@ struct TransferStateMachine {
       return .none
     }
     stage = .wanted(response)
-    received = 0
-    expected = response.expectedContentLength
-    return .begin(expecting: expected)
+    // Of a part that goes on with another one, what has come is that one, too.
+    let range = ContentRange(of: response)
+    received = range?.start ?? 0
+    expected =
+      range?.total
+      ?? (response.expectedContentLength < 0 ? -1 : received + response.expectedContentLength)
+    return .begin(response)
   }
 
   /// True if the piece is to be written.

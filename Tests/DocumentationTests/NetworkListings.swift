@@ -10,6 +10,17 @@ struct Release: Codable, Sendable {
 }
 // end
 
+// listing: network-sink
+final class ByteSum: BodySink {
+  private var sum: UInt8 = 0
+
+  func begin(_ response: HTTPURLResponse) { sum = 0 }
+  func receive(_ piece: Data) { sum = piece.reduce(sum, &+) }
+  func end() -> UInt8 { sum }
+  func discard(after error: any Error) {}
+}
+// end
+
 @Suite("Listings of the guide Network", .timeLimit(.minutes(5)))
 struct NetworkListings {
   private let queue = ProcedureQueue()
@@ -50,6 +61,27 @@ struct NetworkListings {
     let size = try await Data(contentsOf: download.value.payload).count
     // end
     #expect(size == 13 && output.events.last == "100 %")
+  }
+
+  @Test func goingOn() async throws {
+    let server = try serving("what is large")
+    defer { server.stop() }
+    let (url, resilience) = (server.url("/archive"), NetworkResilience())
+    let archive = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")
+    defer { try? FileManager.default.removeItem(at: archive) }
+    // listing: network-resuming
+    let download = NetworkProcedure(resilience: resilience) {
+      NetworkDownloadProcedure(url: url, to: archive, resuming: true)
+    }
+    queue.add(download)
+    // end
+    #expect(try await Data(contentsOf: download.value.payload).count == 13)
+    // listing: network-stream
+    let sum = NetworkStreamProcedure(url: url) { ByteSum() }
+    queue.add(sum)
+    print("sum: \(try await sum.value.payload)")
+    // end
+    #expect(output.events == ["sum: \("what is large".utf8.reduce(UInt8(0), &+))"])
   }
 
   @Test func uploading() async throws {

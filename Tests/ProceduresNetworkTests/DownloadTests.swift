@@ -52,10 +52,12 @@ struct DownloadTests {
       var descriptors: [Int32] = []
       while case let descriptor = dup(0), descriptor >= 0 { descriptors.append(descriptor) }
       let sinks = (0..<2).map { _ in FileSink(nil) }
+      let response = HTTPURLResponse(
+        url: URL(string: "http://a.example")!, statusCode: 200, httpVersion: nil, headerFields: nil)!
       for descriptor in descriptors { close(descriptor) }
       var files: [URL] = []
       for (number, sink) in sinks.enumerated() {
-        try sink.begin(expecting: 1)
+        try sink.begin(response)
         try sink.receive(Data([UInt8(number)]))
       }
       for sink in sinks { files.append(try sink.end()) }

@@ -1,0 +1,27 @@
+internal import Foundation
+#if canImport(FoundationNetworking)
+  internal import FoundationNetworking
+#endif
+
+/// Which part of the whole a response with status 206 brings: its `Content-Range`, as `bytes 100-199/200`.
+struct ContentRange: Equatable {
+  let start: Int64
+  /// Nil if the server does not know it.
+  let total: Int64?
+
+  /// Nil of a response that brings the whole, or whose header cannot be read.
+  init?(of response: HTTPURLResponse) {
+    guard response.statusCode == 206,
+      let words = response.value(forHTTPHeaderField: "Content-Range")?.split(separator: " "),
+      words.count == 2, words[0].lowercased() == "bytes"
+    else { return nil }
+    let parts = words[1].split(separator: "/", omittingEmptySubsequences: false)
+    let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.count == 2, ends.count == 2, let start = Int64(ends[0]), let end = Int64(ends[1]),
+      start >= 0, end >= start
+    else { return nil }
+    self.start = start
+    total = Int64(parts[1])
+    guard total ?? .max > end, total != nil || parts[1] == "*" else { return nil }
+  }
+}

@@ -1,0 +1,161 @@
+internal import Foundation
+#if canImport(FoundationNetworking)
+  internal import FoundationNetworking
+#endif
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#endif
+
+/// Writes the body to a file beside the destination, which stays when the transfer ends early: the next one asks for
+/// what is missing.
+///
+/// ```
+/// archive.part       what has come
+/// archive.part-tag   of what that is the beginning: host, path, and the server's mark of this version
+/// ```
+///
+/// 1. The tag is there before the first byte. A part without one is not gone on with.
+/// 2. One transfer at a time has the part, in all processes: its file is locked.
+/// 3. The last byte is asked for once more, so that there is something to ask for although all has come.
+final class ResumableFile: BodySink {
+  /// The request, for what is missing if something is there.
+  private(set) var request: URLRequest
+  private let destination: URL
+  private let partial: URL
+  private let tag: URL
+  private var handle: FileHandle?
+  /// The mark of what is there.
+  private var mark: String?
+  /// Where the rest begins that was asked for.
+  private var start: Int64?
+  private var total: Int64?
+
+  /// - Throws: if the part cannot be opened, or another download has it.
+  init(of request: URLRequest, for destination: URL) throws {
+    self.request = request
+    self.destination = destination
+    partial = destination.appendingPathExtension("part")
+    tag = destination.appendingPathExtension("part-tag")
+    let handle = try Self.open(partial)
+    self.handle = handle
+    // What is compressed has other bytes than those that come out.
+    if request.value(forHTTPHeaderField: "Accept-Encoding") == nil {
+      self.request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+    }
+    let size = Int64(clamping: try handle.seekToEnd())
+    let lines = (try? String(contentsOf: tag, encoding: .utf8))?.components(separatedBy: "\n") ?? []
+    guard size > 0, lines.count == 2, lines[0] == Self.place(of: request) else { return }
+    (mark, start) = (lines[1], size - 1)
+    self.request.setValue("bytes=\(size - 1)-", forHTTPHeaderField: "Range")
+    self.request.setValue(lines[1], forHTTPHeaderField: "If-Range")
+  }
+
+  func begin(_ response: HTTPURLResponse) throws {
+    let mark = Self.mark(of: response)
+    guard response.statusCode == 206 else { return try beginAnew(mark) }
+    guard let range = ContentRange(of: response), range.start == start,
+      mark == nil || mark == self.mark
+    else {
+      // Not what was asked for. The next attempt begins anew.
+      self.mark = nil
+      throw URLError(.badServerResponse)
+    }
+    total = range.total
+    try handle?.truncate(atOffset: UInt64(range.start))
+  }
+
+  private func beginAnew(_ mark: String?) throws {
+    try handle?.truncate(atOffset: 0)
+    (self.mark, total) = (mark, nil)
+    if let mark {
+      try Data("\(Self.place(of: request))\n\(mark)".utf8).write(to: tag, options: .atomic)
+    } else {
+      try? FileManager.default.removeItem(at: tag)
+    }
+  }
+
+  func receive(_ piece: Data) throws { try handle?.write(contentsOf: piece) }
+
+  func end() throws -> URL {
+    if let total, try handle?.offset() ?? 0 != UInt64(total) {
+      throw URLError(.networkConnectionLost)
+    }
+    // While it is locked: whoever opens it afterwards finds that it is the part no more.
+    try FileSink.replace(destination, with: partial)
+    try? FileManager.default.removeItem(at: tag)
+    try handle?.close()
+    handle = nil
+    return destination
+  }
+
+  func discard(after error: any Error) {
+    // 416: what is there is longer than the whole.
+    let isOfNoUse = mark == nil || (error as? NetworkError)?.statusCode == 416
+    let isEmpty = (try? handle?.seekToEnd()) ?? 0 == 0
+    if handle != nil, isOfNoUse || isEmpty {
+      for file in [partial, tag] { try? FileManager.default.removeItem(at: file) }
+    }
+    try? handle?.close()
+    handle = nil
+  }
+
+  /// Opens the part, which is made if it is not there, and locks it.
+  private static func open(_ partial: URL) throws -> FileHandle {
+    while true {
+      let descriptor = unsafe partial.withUnsafeFileSystemRepresentation { path in
+        guard let path = unsafe path else { return Int32(-1) }
+        return unsafe openFile(path)
+      }
+      guard descriptor >= 0 else {
+        throw CocoaError(
+          .fileWriteUnknown,
+          userInfo: [
+            NSFilePathErrorKey: partial.path,
+            NSUnderlyingErrorKey: POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO),
+          ])
+      }
+      let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+      guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+        throw CocoaError(.fileLocking, userInfo: [NSFilePathErrorKey: partial.path])
+      }
+      // Its last owner may have ended in between, and it is the whole, or gone.
+      if isStill(descriptor, at: partial) { return handle }
+    }
+  }
+
+  private static func isStill(_ descriptor: Int32, at place: URL) -> Bool {
+    var (opened, found) = (stat(), stat())
+    guard unsafe fstat(descriptor, &opened) == 0 else { return false }
+    let isThere = unsafe place.withUnsafeFileSystemRepresentation { path in
+      guard let path = unsafe path else { return false }
+      return unsafe lstat(path, &found) == 0
+    }
+    return isThere && opened.st_ino == found.st_ino && opened.st_dev == found.st_dev
+  }
+
+  /// Without the query, which may be secret, or made for this time only.
+  private static func place(of request: URLRequest) -> String {
+    "\(request.url?.host() ?? "")\(request.url?.path() ?? "")"
+  }
+
+  /// What the server calls this version of the resource, if it may be asked for the rest of just that.
+  static func mark(of response: HTTPURLResponse) -> String? {
+    func header(_ name: String) -> String? { response.value(forHTTPHeaderField: name) }
+    guard header("Content-Encoding") ?? "identity" == "identity" else { return nil }
+    if let mark = header("ETag") { return mark.hasPrefix("W/") ? nil : mark }
+    // In the second in which it was changed it may have been changed again.
+    guard let date = header("Last-Modified"), let changed = RetryAfter.secondsSince1970(date),
+      let now = header("Date").flatMap(RetryAfter.secondsSince1970), changed < now
+    else { return nil }
+    return date
+  }
+}
+
+/// Under another name, since a method is called `open`.
+private func openFile(_ path: UnsafePointer<CChar>) -> Int32 {
+  unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
+}
