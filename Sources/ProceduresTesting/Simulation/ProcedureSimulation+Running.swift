@@ -197,10 +197,14 @@ extension ProcedureSimulation {
 
   func happened(_ event: SimulationLog.Event, to name: String) {
     let nanoseconds = world.elapsed
-    record.withLock { record in
+    let isOnForeignThread = world.isOnForeignThread
+    let isForeign = record.withLock { record in
       record.log.note(event, of: name, at: nanoseconds)
-      if record.isStepForeign { record.foreignNames.insert(name) }
+      let isForeign = isOnForeignThread || record.isStepForeign
+      if isForeign { record.foreignNames.insert(name) }
+      return isForeign
     }
+    if isForeign { world.noteNamed() }
     // Something else happens here, as if on another thread.
     world.interrupt { record.withLock { $0.log.noteDecision(insteadOf: name) } }
   }

@@ -58,7 +58,9 @@ final class SimulatedWorld: Scheduler, TimerService {
     var owner: ThreadMark?
     /// The last one that did: what any other brings is foreign.
     var home: ThreadMark?
-    var foreignCount = 0
+    /// Whether what is under way came from such a thread, and no procedure was named for it yet: a task that goes on
+    /// after real time has no event itself, but what it does has.
+    var isForeign = false
   }
 
   private let state: Locked<State>
@@ -76,15 +78,14 @@ final class SimulatedWorld: Scheduler, TimerService {
   var now: ContinuousClock.Instant { epoch.advanced(by: .nanoseconds(Int64(clamping: elapsed))) }
   var draws: [Int] { state.withLock { $0.draws.made } }
   var choices: [SimulationDraws.Choice] { state.withLock { $0.draws.choices } }
-  /// How often a thread outside the simulation has brought something into it.
-  var foreignCount: Int { state.withLock { $0.foreignCount } }
 
   // MARK: What could happen
 
   func submit(quality: DispatchQoS.QoSClass?, _ worker: @escaping @Sendable () -> Void) {
     state.withLock { state in
-      let event = Event(isForeign: state.noteForeign(), worker)
-      if !event.isForeign, exchange(&state.isGoingOn, with: false) {
+      let isFromOutside = state.isOnForeignThread
+      let event = Event(isForeign: isFromOutside || state.isForeign, worker)
+      if !isFromOutside, exchange(&state.isGoingOn, with: false) {
         state.comeUp(event, priority: state.current, isFirst: true)
       } else {
         state.comeUp(event, priority: state.draws.priority(begins: true))
@@ -184,9 +185,16 @@ final class SimulatedWorld: Scheduler, TimerService {
   /// What is left of the turn that was put aside is what could happen next.
   func perform(_ work: @escaping @Sendable () -> Void) {
     state.withLock { state in
-      state.comeUp(Event(goesOn: true, work), priority: state.current, isFirst: true)
+      let event = Event(goesOn: true, isForeign: state.isForeign, work)
+      state.comeUp(event, priority: state.current, isFirst: true)
     }
   }
+
+  /// Whether the calling thread is no part of the simulation.
+  var isOnForeignThread: Bool { state.withLock { $0.isOnForeignThread } }
+
+  /// A procedure was named for what came from outside: what follows is that one's.
+  func noteNamed() { state.withLock { $0.isForeign = false } }
 
   /// Nothing is left to be done until then.
   func sleep(until end: UInt64) {
@@ -208,12 +216,7 @@ final class SimulatedWorld: Scheduler, TimerService {
 }
 
 extension SimulatedWorld.State {
-  /// Whether the caller is a thread outside the simulation, which is counted then.
-  fileprivate mutating func noteForeign() -> Bool {
-    guard let home, home != ThreadMark.current else { return false }
-    foreignCount += 1
-    return true
-  }
+  fileprivate var isOnForeignThread: Bool { home != nil && home != ThreadMark.current }
 
   fileprivate mutating func comeUp(
     _ event: SimulatedWorld.Event, priority: UInt64, isFirst: Bool = false
@@ -224,7 +227,7 @@ extension SimulatedWorld.State {
   }
 
   fileprivate mutating func begin(_ event: SimulatedWorld.Event) -> SimulatedWorld.Event {
-    (current, isGoingOn) = (event.priority, event.goesOn)
+    (current, isGoingOn, isForeign) = (event.priority, event.goesOn, event.isForeign)
     return event
   }
 

@@ -54,6 +54,52 @@ import Testing
     #expect(text.contains("'stuck' executing"))
   }
 
+  @Test(
+    "so is what goes on with a task, as Task.sleep does, and a deadline by another clock",
+    arguments: ["task", "deadline"])
+  func otherHands(_ hand: String) throws {
+    let error = #expect(throws: SimulationError.self) {
+      try ProcedureSimulation(seed: 1, draws: []).run { simulation in
+        let (queue, other) = (simulation.makeQueue(), simulation.makeQueue())
+        // The simulation waits here until the other thread has acted.
+        let isDone = DispatchSemaphore(value: 0)
+        @Sendable func meet(_ act: @escaping @Sendable () -> Void) {
+          other.add(
+            BlockProcedure(name: "meeting") {
+              act()
+              isDone.wait()
+            })
+        }
+        let source = CancellationTokenSource()
+        switch hand {
+        case "task":
+          queue.add(
+            AsyncProcedure(name: "called") { @concurrent in
+              await withCheckedContinuation { continuation in
+                meet {
+                  Thread.detachNewThread {
+                    continuation.resume()
+                    isDone.signal()
+                  }
+                }
+              }
+            })
+        default:
+          let procedure = ManualProcedure(name: "called")
+          procedure.cancel(when: source.token)
+          source.token.onCancel { isDone.signal() }
+          procedure.addDidExecuteBlockObserver { _ in
+            meet { source.cancel(after: .milliseconds(1)) }
+          }
+          queue.add(procedure)
+        }
+        try simulation.run()
+        try simulation.expect(false, "to see who had a hand in it")
+      }
+    }
+    #expect(error?.foreignNames == ["called"], "\(error!)")
+  }
+
   @Test("a closure on the main actor is named, and what to write instead")
   @MainActor func mainActor() {
     let error = #expect(throws: SimulationError.self) {
@@ -151,32 +197,45 @@ import Testing
   #endif
 }
 
-/// Shapes with many procedures. What looks through all of them at each step does not end within the time limit.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct SimulationGrowthTests {
-  private func run(_ make: (_ queue: ProcedureQueue) -> Void) throws {
-    for seed in 1..<3 as Range<UInt64> {
-      try ProcedureSimulation(seed: seed, mostSteps: .max).run { make($0.makeQueue()) }
+/// Shapes with many procedures, in two sizes: each of them costs the same.
+@Suite(.serialized) struct SimulationGrowthTests {
+  private func expectGrowth(
+    from count: Int, _ make: (_ count: Int) -> [Procedure],
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let growth = try growth(from: Rounds.size(25_000, otherwise: count)) { count in
+      try ProcedureSimulation(seed: 1, mostSteps: .max).run { simulation in
+        simulation.makeQueue().add(make(count))
+      }
     }
+    #expect(growth < 8, sourceLocation: sourceLocation)
   }
 
   @Test("many of one name")
   func names() throws {
-    try run { $0.add((0..<Rounds.size(100_000, otherwise: 8_000)).map { _ in BlockProcedure {} }) }
+    try expectGrowth(from: 2_000) { count in (0..<count).map { _ in BlockProcedure {} } }
   }
 
   @Test("many groups")
   func groups() throws {
-    let count = Rounds.size(50_000, otherwise: 4_000)
-    try run { $0.add((0..<count).map { _ in GroupProcedure(BlockProcedure {}) }) }
+    try expectGrowth(from: 1_000) { count in
+      (0..<count).map { _ in GroupProcedure(BlockProcedure {}) }
+    }
   }
 
   @Test("many children of one group, which are added one by one")
   func children() throws {
-    let count = Rounds.size(50_000, otherwise: 4_000)
-    try run { queue in
-      queue.add(
+    try expectGrowth(from: 1_000) { count in
+      [
         RepeatProcedure(max: count) { BlockProcedure {} },
-        GroupProcedure(children: (0..<count).map { _ in BlockProcedure {} }))
+        GroupProcedure(children: (0..<count).map { _ in BlockProcedure {} }),
+      ]
     }
+  }
+
+  @Test("what looks at all others is found by the measure")
+  func measure() {
+    let sum = Counter()
+    #expect(growth(from: 100) { count in for _ in 0..<(count * count) { sum.increment() } } > 8)
   }
 }
