@@ -101,6 +101,7 @@ private struct TraceWriter {
       json.member(key, snapshot.text(of: wait, of: entry), isLast: index == entry.waits.count - 1)
     }
     json.raw("}")
+    writeWaitTimes(of: entry)
     if !entry.errors.isEmpty {
       json.raw(",\"errors\":[")
       for (index, error) in entry.errors.enumerated() {
@@ -110,6 +111,18 @@ private struct TraceWriter {
       json.raw("]")
     }
     json.raw("}}")
+  }
+
+  /// How long it waited for each cause, in milliseconds: in a query of Perfetto `args.waited_ms.slot`.
+  private mutating func writeWaitTimes(of entry: ProcedureTimeline.Entry) {
+    let causes = ProcedureTimeline.WaitCause.allCases
+    let times = causes.map { ($0, entry.nanosecondsWaited(for: $0)) }.filter { $0.1 != 0 }
+    json.raw(",\"waited_ms\":{")
+    for (index, (cause, time)) in times.enumerated() {
+      json.raw("\(index == 0 ? "" : ",")\"\(cause.rawValue)\":")
+      json.raw(NumberText.decimal(time, per: 1_000_000, digits: 6))
+    }
+    json.raw("}")
   }
 
   /// DevTools binds a flow to the slice of the same category, process, thread and time: both ends are at

@@ -98,6 +98,26 @@ import Testing
     #expect(counters == ["slots in use", "ready"])
   }
 
+  @Test("V3: waits are numbers, too: of each cause the sum, in milliseconds")
+  func waitTimes() throws {
+    struct Waits: Decodable {
+      struct Event: Decodable { let ph: String, name: String, args: Arguments }
+      struct Arguments: Decodable { let waited_ms: [String: Double]? }
+      let traceEvents: [Event]
+    }
+    let scenario = Scenario(limit: 1)
+    let clock = scenario.queue.clock
+    let asks = lasting(1, "asks")
+    for seconds in [5, 1] {
+      asks.add(condition: Answer(clock: clock, name: "answer \(seconds)", seconds: seconds))
+    }
+    scenario.queue.add(DelayProcedure(by: .microseconds(10_000_500)).named("first"), asks)
+    let trace = Data(try scenario.run().chromeTrace().utf8)
+    let events = try JSONDecoder().decode(Waits.self, from: trace).traceEvents
+    let waits = events.filter { $0.ph == "X" }.map { [$0.name: $0.args.waited_ms ?? ["": 0]] }
+    #expect(waits == [["first": [:]], ["asks": ["condition": 6_000, "slot": 4_000.5]]])
+  }
+
   @Test("V3: the checks of these tests find what they look for")
   func checksCanFail() throws {
     func event(_ phase: String, _ ts: Double, _ dur: Double?, id: String? = nil) -> Event {
