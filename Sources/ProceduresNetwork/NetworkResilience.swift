@@ -22,6 +22,10 @@ public struct NetworkResilience: Sendable {
   public var requestTimeout: Duration?
   /// How long all attempts and waits may take; then it is cancelled with code `.timedOut`. nil for no limit.
   ///
+  /// It counts from when the `NetworkProcedure` executes: not the time that this waits in line for its queue, its
+  /// dependencies and its own conditions, but that for which an attempt waits for conditions of the attempt's. To have
+  /// it count from the beginning, cancel it by a token: `fetch.cancel(when: .timeout(.seconds(60)))`.
+  ///
   /// A server that asks for a longer wait than is left is not asked again: it fails at once, with an error
   /// that says so. See `NetworkError.deadlineLeft`.
   public var deadline: Duration?
