@@ -1,5 +1,7 @@
+import Foundation
 import ProcedureTestSupport
 import Procedures
+import ProceduresProcess
 import ProceduresTesting
 import ProceduresTimeline
 import Testing
@@ -69,4 +71,27 @@ struct TimelineListings {
     try timeline.expect(criticalPath: "fetch", "parse", "store")
     // end
   }
+
+  #if os(macOS) || os(Linux)
+    @Test("a program that hangs says what it waits for, when it gets a signal")
+    func hanging() async throws {
+      let (queue, timeline) = (ProcedureQueue(name: "hangs"), ProcedureTimeline())
+      timeline.record(queue)
+      let (lost, waits) = (ManualProcedure(name: "lost"), lasting(1, "waits"))
+      waits.add(dependency: lost)
+      queue.add(lost, waits)
+      try await lost.executing(within: .seconds(60))
+      // listing: timeline-hang
+      CancellationToken.signals(.quit).onCancel { print(timeline.summary) }
+      // end
+      let isPrinted = CancellationToken.signals(.quit)
+      kill(getpid(), SIGQUIT)
+      #expect(await isPrinted.cancelled)
+      while output.events.isEmpty { await Task.yield() }
+      #expect(output.events[0].contains("2 not finished"))
+      #expect(output.events[0].contains("waits: dependency, for 'lost'"), "\(output.events)")
+      lost.finish()
+      await queue.waitUntilAllFinished()
+    }
+  #endif
 }
