@@ -94,6 +94,25 @@ import Testing
     }
   }
 
+  @Test("D1, D4: one that comes twice is asked twice; an Or in another one is one error of that")
+  func twiceAndNested() {
+    let trace = Recorder<String>()
+    let procedure = BlockProcedure {}
+    let condition = scripted("a", .satisfied, .atOnce, trace)
+    procedure.add(condition: condition)
+    procedure.add(condition: condition)
+    procedure.add(condition: AndCondition(condition, condition))
+    ProcedureQueue(scheduler: scheduler).add(procedure)
+    scheduler.run()
+    #expect(procedure.outcome == .succeeded && trace.events == ["a", "a", "a", "a"])
+    let inner = OrCondition(scripted("a", .failed), scripted("b", .failed))
+    let nested = outcome(of: OrCondition(inner, scripted("c", .failed)))
+    let causes = (nested?.errors.first as? ProcedureError)?.underlyingErrors ?? []
+    #expect(causes.count == 2 && causes.last as? TestError == TestError("c"))
+    let both = (causes.first as? ProcedureError)?.underlyingErrors as? [TestError]
+    #expect(both == [TestError("a"), TestError("b")])
+  }
+
   @Test("D4: without members And is satisfied, and Or ignored")
   func empty() {
     #expect(

@@ -114,6 +114,7 @@ extension ProcedureError.Code {
     }
     final class Pause: DelayProcedure, @unchecked Sendable {}
     #expect(Pause(by: .seconds(1)).name == "Pause")
+    #expect(DelayProcedure(until: ContinuousClock.now).name == "DelayProcedure")
     #expect(DelayProcedure(until: .now).name == "DelayProcedure")
     #expect(DelayProcedure(by: .seconds(1)).named("pause").name == "pause")
   }
