@@ -188,6 +188,38 @@ import Testing
     await queue.waitUntilAllFinished()
   }
 
+  /// 220 KB, as a small picture has when it is decoded, that say how many of them there are.
+  private final class Picture: Sendable {
+    static let byteCount = 220_000
+    let bytes = [UInt8](repeating: 7, count: byteCount)
+    private let alive: Counter
+
+    init(_ alive: Counter) {
+      self.alive = alive
+      alive.increment()
+    }
+
+    deinit { alive.decrement() }
+  }
+
+  @Test("Q2: a pipeline of 5,000 pictures, a group for each, keeps less than 60 MB of them")
+  func pipeline() async {
+    let queue = ProcedureQueue(maxConcurrentProcedureCount: 4)
+    let (alive, written) = (Counter(), Counter())
+    let pictures = (0..<Rounds.size(5_000, otherwise: 1_000)).lazy.map { _ in
+      let decode = ResultProcedure { Picture(alive) }
+      let resize = TransformProcedure<Picture, Picture> { _ in Picture(alive) }
+        .injectResult(from: decode)
+      let write = TransformProcedure<Picture, Void> { _ in written.increment() }
+        .injectResult(from: resize)
+      return GroupProcedure(decode, resize, write)
+    }
+    await queue.add(pictures, atMost: 16)
+    await queue.waitUntilAllFinished()
+    #expect(written.value == pictures.count)
+    #expect(alive.highest * Picture.byteCount < 60_000_000, "\(alive.highest) at once")
+  }
+
   @Test("Q8: a closed queue ends a feed; what it refuses finishes, and keeps no room")
   func closed() async {
     let queue = ProcedureQueue(name: "jobs")
