@@ -58,7 +58,8 @@ struct JobRoundsTests {
       complains: { _ in complains() }, timeIsUp: {}, ended: { _, _ in })
     var box = JobDesk.Box()
     box.arrivals = (0..<count).map { number in
-      JobDesk.Arrival(job: Job(Step(name: "\(number)", run: "true"), events), progress: JobProgress())
+      JobDesk.Arrival(
+        job: Job(Step(name: "\(number)", run: "true"), events), progress: JobProgress())
     }
     return box
   }
