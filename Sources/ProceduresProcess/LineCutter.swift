@@ -16,7 +16,7 @@
   package struct LineCutter: Sendable {
     package typealias Line = ArraySlice<UInt8>
 
-    private static let lineFeed = UInt8(ascii: "\n")
+    package static let lineFeed = UInt8(ascii: "\n")
 
     private let longest: Int
     /// The beginning of a line that has no end yet.
