@@ -15,7 +15,7 @@ struct FileMakers: Sendable {
   init(_ steps: [Step]) throws(PlanError) {
     for (index, step) in steps.enumerated() {
       for output in step.outputs {
-        let path = step.path(of: output)
+        let path = Self.shortest(step.path(of: output))
         if let other = makers[path] {
           guard other == index else {
             throw PlanError(.sameOutput(output, steps[other].name, step.name), in: step)
@@ -30,6 +30,7 @@ struct FileMakers: Sendable {
 
   /// The steps that make a file, a folder that it is in, or, if it is a folder, something in it.
   func steps(making path: String) -> [Int] {
+    let path = Self.shortest(path)
     var result: [Int] = []
     var above: String? = path
     while let path = above {
@@ -56,6 +57,23 @@ struct FileMakers: Sendable {
       folders[parent, default: Folder()].folders.append(folder)
       folder = parent
     }
+  }
+
+  /// Without `..` where that leads out of a folder that is named, so that one file has one name here.
+  private static func shortest(_ path: String) -> String {
+    let dot = UInt8(ascii: ".")
+    guard zip(path.utf8, path.utf8.dropFirst()).contains(where: { $0 == dot && $1 == dot }) else {
+      return path
+    }
+    var parts: [Substring] = []
+    for part in path.split(separator: "/") {
+      if part == "..", let last = parts.last, last != ".." {
+        parts.removeLast()
+      } else if part != ".." || !path.hasPrefix("/") {
+        parts.append(part)
+      }
+    }
+    return (path.hasPrefix("/") ? "/" : "") + parts.joined(separator: "/")
   }
 
   /// Empty for the directory of this process; nil when there is none above.

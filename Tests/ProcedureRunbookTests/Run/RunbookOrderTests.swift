@@ -45,6 +45,16 @@ struct RunbookOrderTests {
     #expect(Set(try Plan(steps: steps).steps[0].after) == ["a", "b"])
   }
 
+  @Test("a file has one name, however a path leads to it")
+  func otherPaths() throws {
+    let steps = [
+      step("use", reads: ["../gen.h", "a/../../x..y"], makes: ["out"], in: "/p/sub"),
+      step("gen", makes: ["/p/gen.h"]), step("x", makes: ["/../p/b/../x..y"]),
+      step("above", reads: ["../../up"], makes: ["other"]), step("up", makes: ["../../up"]),
+    ]
+    #expect(try order(steps) == ["gen", "x", "use", "up", "above"])
+  }
+
   @Test("who reads the folder of a step that comes after it waits in a cycle")
   func folderCycle() {
     #expect(throws: PlanError(.cycle(["use", "make", "use"]))) {
