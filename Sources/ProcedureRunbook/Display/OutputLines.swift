@@ -29,9 +29,7 @@ struct OutputLines {
 
   /// Takes lines of somebody else: what is not ended yet goes on behind them.
   mutating func insert(_ text: some Sequence<UInt8>) -> [Line] {
-    let lines = Array(text).split(separator: LineCutter.lineFeed)
-    remember(lines)
-    return lines
+    remember(Array(text).split(separator: LineCutter.lineFeed))
   }
 
   /// The line that was not ended, if there is one.
