@@ -293,10 +293,13 @@ open class FileHandle: NSObject, @unchecked Sendable {
 extension FileHandle {
   public convenience init(forWritingTo url: URL) throws { fatalError() }
   public convenience init(forReadingFrom url: URL) throws { fatalError() }
+  public convenience init(fileDescriptor: Int32, closeOnDealloc: Bool) { fatalError() }
   public func write<T: DataProtocol>(contentsOf data: T) throws {}
   public func close() throws {}
   public func synchronize() throws {}
-  public func seekToEnd() throws -> UInt64 { fatalError() }
+  @discardableResult public func seekToEnd() throws -> UInt64 { fatalError() }
+  public func offset() throws -> UInt64 { fatalError() }
+  public func truncate(atOffset offset: UInt64) throws {}
   public func readToEnd() throws -> Data? { fatalError() }
 }
 extension Error { public var localizedDescription: String { fatalError() } }
@@ -320,8 +323,10 @@ public struct CocoaError: Error, Sendable {
     public static var fileWriteNoPermission: Code { fatalError() }
     public static var fileWriteOutOfSpace: Code { fatalError() }
     public static var fileNoSuchFile: Code { fatalError() }
+    public static var fileLocking: Code { fatalError() }
   }
   public init(_ code: Code, userInfo: [String: Any] = [:]) {}
+  public var code: Code { fatalError() }
 }
 public let NSFilePathErrorKey = ""
 public let NSUnderlyingErrorKey = ""

@@ -47,11 +47,13 @@ final class ResumableFile: BodySink {
       self.request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
     }
     let size = Int64(clamping: try handle.seekToEnd())
-    let lines = (try? String(contentsOf: tag, encoding: .utf8))?.components(separatedBy: "\n") ?? []
+    let lines =
+      (try? String(contentsOf: tag, encoding: .utf8))?
+      .split(separator: "\n", omittingEmptySubsequences: false) ?? []
     guard size > 0, lines.count == 2, lines[0] == Self.place(of: request) else { return }
-    (mark, start) = (lines[1], size - 1)
+    (mark, start) = (String(lines[1]), size - 1)
     self.request.setValue("bytes=\(size - 1)-", forHTTPHeaderField: "Range")
-    self.request.setValue(lines[1], forHTTPHeaderField: "If-Range")
+    self.request.setValue(mark, forHTTPHeaderField: "If-Range")
   }
 
   func begin(_ response: HTTPURLResponse) throws {
