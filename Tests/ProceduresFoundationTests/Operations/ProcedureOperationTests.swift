@@ -185,4 +185,16 @@ extension Operation {
 
 extension OperationQueue {
   func waitUntilDone() { waitUntilAllOperationsAreFinished() }
+
+  @Test("I1: its procedure runs on no operation queue: there OperationQueue.current is nil")
+  func currentQueue() {
+    let queue = OperationQueue()
+    let isNil = Recorder<Bool>()
+    queue.addOperations(
+      [
+        ProcedureOperation(BlockProcedure { isNil.note(OperationQueue.current == nil) }),
+        BlockOperation { isNil.note(OperationQueue.current == nil) },
+      ], waitUntilFinished: true)
+    #expect(isNil.events.sorted { !$0 && $1 } == [false, true])
+  }
 }
