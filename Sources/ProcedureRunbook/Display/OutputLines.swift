@@ -27,7 +27,7 @@ struct OutputLines {
   /// Takes a piece of output and returns the lines it completes.
   mutating func append(_ data: Data) -> [Line] { remember(cutter.append(data)) }
 
-  /// Takes lines of somebody else: what is not ended yet goes on behind them.
+  /// Takes lines that are not the step's own: a line of the step that has no end yet goes on behind them.
   mutating func insert(_ text: some Sequence<UInt8>) -> [Line] {
     remember(Array(text).split(separator: LineCutter.lineFeed))
   }

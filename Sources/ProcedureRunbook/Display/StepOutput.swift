@@ -64,7 +64,7 @@ final class StepOutput: Sendable {
     if !shown.isEmpty { display.print(shown, of: name) {} }
   }
 
-  /// The same of a line that somebody has to read: it is shown at once, also where output is shown later or not at all.
+  /// The same of a warning: it is shown at once, also where output is shown later or not at all.
   func complain(_ line: String) {
     display.print(state.withLock { $0.insert(line) }, of: name, isComplaint: true) {}
   }

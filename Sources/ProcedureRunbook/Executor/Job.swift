@@ -19,7 +19,7 @@ final class Job: Sendable {
     let wrote: @Sendable (Data) -> Void
     /// A line for the reader of the step's output.
     let says: @Sendable (String) -> Void
-    /// The same of what somebody has to read.
+    /// The same of a warning.
     let complains: @Sendable (String) -> Void
     /// It has begun so long ago as it may run.
     let timeIsUp: @Sendable () -> Void

@@ -27,7 +27,7 @@ struct JobFiles: Sendable {
   /// Made as the first thing that the job does.
   private var began: String { "\(folder)/\(key).began" }
 
-  /// Makes the folder, for nobody else to read: output may say what is secret. Why that cannot be done.
+  /// Makes the folder, which no other user can read, since output may say secrets. Why that cannot be done.
   func prepare() -> String? {
     if unsafe mkdir(folder, 0o700) == 0 { return nil }
     guard errno == EEXIST, unsafe chmod(folder, 0o700) == 0 else {

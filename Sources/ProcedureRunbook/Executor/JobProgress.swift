@@ -44,7 +44,7 @@ struct JobProgress {
 
   /// One that is to be handed in; or one that a killed run has left, and whether it is the same.
   ///
-  /// Of the latter only the key is known for sure: a cluster that was set up anew gives identifiers once more.
+  /// Only the key of a left one is known for sure: a cluster that was set up anew gives identifiers once more.
   init(leftOver: JobReference? = nil, isSame: Bool = true) {
     let reference = leftOver.map { JobReference(key: $0.key, identifier: nil) }
     phase = reference.map { isSame ? .unsure($0) : .clearing($0) } ?? .line

@@ -44,7 +44,7 @@ struct JobRounds {
 
   private struct Followed {
     let job: Job
-    /// Of a job that a killed run has left.
+    /// The key of a job that a killed run has left.
     let leftOverKey: String?
     var progress: JobProgress
     /// The last that the cluster was heard to call it.
@@ -55,7 +55,7 @@ struct JobRounds {
     /// The same of what a killed run has left, which must go before this one is handed in.
     var leftOverEnding = Ending.wanted
 
-    /// Whether it is that job, and not one that was handed in since.
+    /// Whether it is that job, and not another one, handed in since.
     var isLeftOver: Bool { reference != nil && reference?.key == leftOverKey }
 
     /// Whether the cluster's answer decides what is done.
@@ -209,7 +209,7 @@ struct JobRounds {
         job.events.says("\(executor.name): job \(reference.identifier ?? ""), found again")
       case .began:
         let files = JobFiles(of: jobs[index].reference?.key ?? "", in: directory)
-        // What began under our eyes needs no clock but our own.
+        // For a job of this run no clock counts but our own.
         if jobs[index].isLeftOver, let start = files.beginning {
           jobs[index].progress.began(at: start)
         }

@@ -20,7 +20,7 @@ final class LeftOverJobs: Sendable {
   private let directory: String
   private let problems = Locked<[String: String]>([:])
 
-  /// - Parameter steps: those that run here.
+  /// - Parameter steps: the steps that run here.
   init(of steps: some Sequence<Step>, _ journal: RunJournal, in directory: String) {
     jobs = steps.compactMap { step in
       journal.job(of: step.name).map { (step.name, $0.reference) }

@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// What was found of files that several steps read, while nothing runs that changes them: each is looked at once.
+/// Looks at files that several steps read once each, while nothing runs that changes them.
 final class FoundFiles: Sendable {
   /// The hashes of their paths: most files are read by one step, and need no memory.
   private let shared: Set<Int>

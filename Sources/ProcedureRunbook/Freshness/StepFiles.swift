@@ -33,7 +33,7 @@ struct StepFiles: Sendable {
 
   /// - Parameters:
   ///   - digests: nil if times decide, and not contents.
-  ///   - found: what is known of files; nil while steps run.
+  ///   - found: files that were looked at before; nil while steps run.
   init(of step: Step, digests: FileDigests?, found: FoundFiles? = nil) {
     self.step = step
     self.digests = digests
@@ -115,7 +115,7 @@ struct StepFiles: Sendable {
     return marks(of: inputs) != look.inputs
   }
 
-  /// What was named before as well has not changed if it looks the same. Of the rest only the time tells.
+  /// Files that the `depfile` named before have not changed if they look the same. For new ones only the time tells.
   private func isChanged(_ found: [FileTree], since look: Look, began start: FileTime) -> Bool {
     marksOfDependencies(found) != look.dependencies
       && found.contains { ($0.newest ?? start) > start }

@@ -84,7 +84,7 @@ final class StepFreshness: Sendable {
   }
 
   /// Called when its program has ended well; calls back with why that is a failure all the same: an output is not
-  /// there, or it has read what was not made yet.
+  /// there, or it has read a file before that was made.
   ///
   /// - Parameters:
   ///   - begin: when the program did.

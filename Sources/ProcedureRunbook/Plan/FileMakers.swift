@@ -1,6 +1,6 @@
 /// Which step of a plan makes a file.
 struct FileMakers: Sendable {
-  /// What is made in a folder.
+  /// A folder in which something is made.
   private struct Folder {
     /// The steps that make something that is directly in it.
     var makers: [Int] = []
@@ -11,7 +11,7 @@ struct FileMakers: Sendable {
   private var makers: [String: Int] = [:]
   private var folders: [String: Folder] = [:]
 
-  /// A file that two steps make is a mistake: what is in it would depend on which of them ended last.
+  /// A file that two steps make is a mistake: its contents would depend on which of them ended last.
   init(_ steps: [Step]) throws(PlanError) {
     for (index, step) in steps.enumerated() {
       for output in step.outputs {

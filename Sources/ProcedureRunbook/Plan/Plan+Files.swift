@@ -13,12 +13,12 @@ extension Plan {
     let makers = try FileMakers(steps)
     var ordered = steps
     for (index, step) in steps.enumerated() {
-      // What makes nothing that others read is most of a plan.
+      // Most steps read nothing that others make.
       let found = files(index).flatMap { makers.steps(making: step.path(of: $0)) }
       guard !found.isEmpty else { continue }
       var known = Set(step.after)
       for maker in found.map({ steps[$0] }) where maker.name != step.name {
-        // What comes after all others has no names.
+        // It comes after all ordinary steps, because it has no names.
         if step.isFollowUp, step.after.isEmpty, !maker.isFollowUp { continue }
         guard !(maker.group.map(step.after.contains) ?? false), known.insert(maker.name).inserted
         else { continue }

@@ -1,11 +1,11 @@
 /// Whether a file that a step has read was made by then, if another step of the run makes it.
 ///
-/// What comes before a step has ended when that begins. A `depfile` names what nobody knew of: in the next run the step
-/// comes after who makes it, in this one it may have read what was there before.
+/// All steps before it have ended when a step begins. But its `depfile` may name a file of a step that the plan does not
+/// put before it: in the next run it comes after that step, in this one it may have read an old file.
 struct MadeFiles: Sendable {
   private let steps: [Step]
   private let makers: FileMakers
-  /// Of each step whether it was up to date before anything ran.
+  /// For each step whether it was up to date before anything ran.
   private let isDone: [Bool]
   private let record: RunRecord
 
@@ -17,7 +17,7 @@ struct MadeFiles: Sendable {
     (steps, self.makers, self.isDone, self.record) = (plan.steps, makers, isDone, record)
   }
 
-  /// What is wrong with what the `depfile` of a step names that began at `start`.
+  /// Why a step that began at `start` has failed because of its `depfile`; nil if it has not.
   func problem(of step: Step, began start: ContinuousClock.Instant) -> StepCheckFailed? {
     for file in step.dependencies ?? [] {
       for maker in makers.steps(making: step.path(of: file))

@@ -18,7 +18,7 @@ final class RunRecord: Sendable {
     let attempts: Int
     let lastOutput: [String]
 
-    /// What of its duration is of this run; nil if it did not run.
+    /// The part of its duration that is in this run; nil if it did not run.
     var durationInRun: Duration? {
       guard let start, let duration else { return nil }
       return start < .zero ? max(.zero, duration + start) : duration
@@ -71,7 +71,7 @@ final class RunRecord: Sendable {
     }
   }
 
-  /// Whether it has ended, and what it ran, if anything, by this moment.
+  /// Whether it had ended by this moment, or ended without running anything.
   func hasEnded(_ step: String, before instant: ContinuousClock.Instant) -> Bool {
     guard let entry = state.withLock({ $0.entriesByName[step] }) else { return false }
     guard let first = entry.start, let duration = entry.duration else { return true }

@@ -36,7 +36,7 @@ extension StepOutcome {
 }
 
 extension StepOutcome {
-  /// What an error says of itself. Of one without words only its type means something to a reader.
+  /// The words of an error. If it has none, only its type means something to a reader.
   static func sentence(_ error: any Error) -> String {
     (error as? any CustomStringConvertible)?.description
       ?? "an error of the type '\(type(of: error))', without words"

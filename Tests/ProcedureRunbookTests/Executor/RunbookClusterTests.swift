@@ -336,14 +336,12 @@ struct RunbookClusterTests {
       $HEARING -q --poll 5 --queued \(count) plan.json & p=$!
       until test "$(ls -d cluster/[1-9]* 2> /dev/null | wc -l)" = \(count); do sleep 0.1; done
       ls /proc/$p/task | wc -l; grep VmHWM /proc/$p/status
-      for i in 1 2 3 4 5 6 7 8 9 10; do
-        # A command of the cluster may be at work just now.
-        test "$(ps --ppid $p -o pid= | wc -l)" = 0 && touch none; sleep 0.02
-      done
+      # A command of the cluster may be at work just now.
+      until test "$(ps --ppid $p -o pid= | wc -l)" = 0; do sleep 0.02; done; touch none
       kill -INT $p; wait $p
       """)
     #expect(execution.exit == .status(130), "\(execution.output) \(execution.errorOutput)")
-    #expect(runbook.hasFile("none") && calls("sbatch") == count && calls("scancel") == 1)
+    #expect(runbook.hasFile("none") && calls("sbatch") == count && calls("scancel") <= 2)
     let numbers = execution.output.matches(of: /\d+/).prefix(2).compactMap { Int($0.output) }
     // The second one in kilobytes.
     #expect(numbers.count == 2 && numbers[0] <= 24, "\(execution.output)")
@@ -361,10 +359,8 @@ struct RunbookClusterTests {
       echo Priority > cluster/full
       $RUNBOOK -q --poll 5 plan.json & p=$!
       until test "$(ls -d cluster/1* 2> /dev/null | wc -l)" = 20; do sleep 0.1; done
-      for i in 1 2 3 4 5 6 7 8 9 10; do
-        # A command of the cluster may be at work just now.
-        test "$(ps --ppid $p -o pid= | wc -l)" = 0 && touch none; sleep 0.02
-      done
+      # A command of the cluster may be at work just now.
+      until test "$(ps --ppid $p -o pid= | wc -l)" = 0; do sleep 0.02; done; touch none
       rm cluster/full; wait $p
       """)
     #expect(execution.exit == .status(0), "\(execution.output) \(execution.errorOutput)")
