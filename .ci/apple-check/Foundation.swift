@@ -210,6 +210,7 @@ open class DateFormatter: NSObject {
 }
 open class ProcessInfo: NSObject, @unchecked Sendable {
   open class var processInfo: ProcessInfo { fatalError() }
+  open var physicalMemory: UInt64 { fatalError() }
   open var operatingSystemVersionString: String { fatalError() }
   open var processorCount: Int { fatalError() }
   open var activeProcessorCount: Int { fatalError() }
