@@ -11,8 +11,15 @@ package enum Rounds {
     package static let isSanitized = false
   #endif
 
+  /// Whether the optimiser has been at work, in whose code more rounds take less time.
+  #if DEBUG
+    private static let isOptimised = false
+  #else
+    private static let isOptimised = true
+  #endif
+
   /// The rounds of one race.
-  package static var few: Int { isStress ? 10_000 : isSanitized ? 100 : 50 }
+  package static var few: Int { isStress ? 10_000 : isSanitized ? 100 : isOptimised ? 50 : 25 }
 
   /// A size: the full one with STRESS set, otherwise one that suffices to see the mistake looked for.
   /// ThreadSanitizer looks for mistakes that do not take size.
