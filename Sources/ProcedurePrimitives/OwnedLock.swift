@@ -11,7 +11,7 @@ public import Synchronization
   /// first thread that asks acquires it, not the one that waited longest. `Mutex` hands itself over on Linux, to a thread
   /// that may be asleep; once several threads want it for each of many short steps, every step becomes a switch of threads.
   ///
-  /// A store cannot tell that another thread waits, so nobody is woken by it. A thread that finds the lock held looks again
+  /// A store cannot tell that another thread waits, so it wakes none. A thread that finds the lock held looks again
   /// for a microsecond or two, longer than most critical sections. Then it sleeps for moments, each longer than the one
   /// before, and lends its priority to the holder meanwhile: see `PriorityLoans`.
   ///

@@ -86,7 +86,7 @@ final class ResumableFile: BodySink {
     if let total, try handle?.offset() ?? 0 != UInt64(total) {
       throw URLError(.networkConnectionLost)
     }
-    // While it is locked: whoever opens it afterwards finds that it is the part no more.
+    // While it is locked: a download that opens it afterwards finds that it is the part no more.
     try FileSink.replace(destination, with: partial)
     try? FileManager.default.removeItem(at: tag)
     try handle?.close()

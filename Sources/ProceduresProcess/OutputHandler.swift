@@ -11,7 +11,7 @@
     /// Called after the last piece; nil if that makes no difference.
     let end: (@Sendable () -> Void)?
 
-    /// Nil if the output is handed to nobody.
+    /// Nil if no handler receives the output.
     init?(for output: ProcessOutput) {
       switch output {
       case .streamed(let closure): (take, end) = (closure, nil)

@@ -46,7 +46,7 @@ struct JobRequest: Sendable {
   let processors: Int?
   /// In bytes.
   let memory: Int?
-  /// What it may run for, so that the cluster ends it even if nobody is there to do so.
+  /// What it may run for, so that the cluster ends it even if this process is gone.
   let timeout: Duration?
   /// Words for the cluster's command, as a shell reads them.
   let options: String?
@@ -76,7 +76,7 @@ enum JobState: Equatable, Sendable {
 enum JobEnd: Equatable, Sendable {
   /// Its command ended with this status.
   case status(Int32)
-  /// It did not come to its end, or nobody knows; in the cluster's word.
+  /// It did not come to its end, or the cluster does not know; in its word.
   case lost(String)
 }
 

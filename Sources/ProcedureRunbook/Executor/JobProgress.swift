@@ -85,7 +85,7 @@ struct JobProgress {
 
   mutating func giveUp() { phase = .over }
 
-  /// It is being ended: nobody asks for its status.
+  /// It is being ended: no round asks for its status.
   mutating func cancel() { patience = .zero }
 
   // MARK: What is seen

@@ -75,7 +75,7 @@ final class LeftOverJobs: Sendable {
     }
   }
 
-  /// Nobody knows whether they have ended.
+  /// Neither the journal nor the cluster says whether they have ended.
   private func refuse(
     _ jobs: [LeftOver], because reason: String, _ executor: any Executor
   ) {

@@ -209,7 +209,7 @@ final class RunJournal: Sendable {
     guard descriptor >= 0 else { return nil }
     do throws(PatientWriter.Failure) {
       try PatientWriter(descriptor).write(lines.text.utf8)
-      // Locked before it has its name, so that nobody comes between.
+      // Locked before it has its name, so that no other process comes between.
       _ = flock(descriptor, LOCK_EX | LOCK_NB)
       // On the disk before it takes the place of what is there.
       if fsync(descriptor) == 0, unsafe rename(other, path) == 0 { return descriptor }

@@ -108,7 +108,7 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
 
   /// The reports that no queue of the process makes again.
   private static let toldCauses = Locked(Set<String>())
-  /// More causes than anybody reads.
+  /// More causes than a person reads.
   private static let mostCauses = 1_000
 
   private static func isNew(_ cause: String) -> Bool {

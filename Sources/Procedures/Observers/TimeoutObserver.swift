@@ -40,13 +40,13 @@ public struct TimeoutObserver: ProcedureObserver {
 private final class CancelTimer: TimerTarget {
   /// What is left to be done, which keeps the procedure alive: taken out by the thread that does it, since the
   /// procedure must not go on that of the timers.
-  private enum Step: Sendable {
+  private enum Remainder: Sendable {
     case none
     case cancel(Procedure)
     case rest(@Sendable () -> Void)
   }
 
-  private let next: Locked<Step>
+  private let next: Locked<Remainder>
   private let duration: Duration
 
   init(_ procedure: Procedure, after duration: Duration) {

@@ -24,7 +24,7 @@ internal import ProcedurePrimitives
 ///
 /// | field              | guarded by                                                                          |
 /// |--------------------|-------------------------------------------------------------------------------------|
-/// | `dependent`        | the dependent's lock until it is entered; then by whoever changes the status        |
+/// | `dependent`        | the dependent's lock until it is entered; then by who changes the status             |
 /// | `nextOfDependent`  | the dependent's lock; in its last turn by that turn                                 |
 /// | `nextOfDependency` | the thread that enters it; then the dependency's lock; in its last turn by that turn |
 /// | `patience`         | the dependency's lock                                                               |

@@ -259,7 +259,7 @@ extension ProcedureCore {
     let origin = isMember && (life.isCancelled || life.isFailed) ? groupReference : nil
     let record = endRecord()
     leaveList()
-    // Whoever has others wait for it knows of it.
+    // Its dependents know how it ended.
     if !dependents.isEmpty { noteHearer() }
     let leaving = Leaving(
       attachments: attachments.takeLeaving(),

@@ -57,7 +57,7 @@ class HandOver: Dependency, @unchecked Sendable {
 private final class ClosureHandOver: HandOver, @unchecked Sendable {
   typealias Closure = @Sendable (_ dependency: Procedure, _ dependent: Procedure) -> (any Error)?
 
-  /// Used by whoever changed the status.
+  /// Used by the thread that changed the status.
   @safe @exclusivity(unchecked) private var body: Closure?
 
   init(from dependency: Procedure, _ body: @escaping Closure) {

@@ -3,7 +3,7 @@ final class Failure: Attachment, @unchecked Sendable {
   @safe @exclusivity(unchecked) fileprivate(set) var errors: [any Error] = []
   @safe @exclusivity(unchecked) fileprivate var cancelErrorCount = 0
 
-  /// Set until somebody looks at the errors, of one at which nobody may.
+  /// Set until a caller looks at the errors, if it may be that none does.
   @safe @exclusivity(unchecked) var unheard: UnheardErrors?
 
   override var remainder: Attachment? { self }

@@ -2,7 +2,7 @@ internal import ProcedurePrimitives
 
 /// Reports the errors of a closure that was given to `queue.add { … }`, if nothing can look at them any more.
 ///
-/// It is taken back when somebody reads the errors, or the outcome: an observer, a delegate, whoever kept the procedure.
+/// It is taken back when an observer, the delegate or an owner of the procedure reads its errors or its outcome.
 /// What is left of it when nothing but the worker refers to the finished procedure, or when that goes, is reported.
 final class UnheardErrors: Sendable {
   private let name: String
@@ -23,7 +23,7 @@ final class UnheardErrors: Sendable {
 }
 
 extension Procedure {
-  /// It was made of a closure by the call that adds it, which gives nobody a reason to keep it. Before it is added.
+  /// It was made of a closure by the call that adds it, so that no caller has a reason to keep it. Before it is added.
   final func noteAddedAsClosure() { read { $0.noteFromClosure() } }
 
   /// Its closure has thrown. Called before it finishes.
@@ -50,7 +50,7 @@ extension Procedure {
 }
 
 extension ProcedureCore {
-  /// Somebody looks at how it ended.
+  /// A caller looks at how it ended.
   func noteHearer() {
     _ = attachments.withExisting(Failure.self) { $0.unheard = nil }
   }

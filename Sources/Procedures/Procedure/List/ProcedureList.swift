@@ -391,7 +391,7 @@ extension ProcedureList {
           needsWorker: storage.machine.requestWorker(), isStuck: wantsStuckLists)
       }
       if procedure.membership.isInBatch {
-        // Whoever completes the batch says whether members wait.
+        // The caller that completes the batch says whether members wait.
         return followUp(needsWorker: storage.machine.requestWorker(), isStuck: false)
       }
       return asks ? followUp(of: &storage) : .none

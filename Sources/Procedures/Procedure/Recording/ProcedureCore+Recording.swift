@@ -37,7 +37,7 @@ extension ProcedureCore {
   /// - Returns: its record, if it has one, which is to be published without the lock.
   mutating func endRecord() -> ProcedureRecord? {
     guard isWatched, life.isRetired, let record else { return nil }
-    // Most have no name, no errors, and exclude nobody.
+    // Most have no name, no errors, and exclude no other.
     guard !attachments.are(only: record) || life.isCancelled else {
       record.noteEnd(.succeeded)
       return record
