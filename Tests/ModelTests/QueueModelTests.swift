@@ -22,7 +22,7 @@
         })
     }
 
-    @Test("Q6: a queue is released while its last member adds another and finishes: both run")
+    @Test("Q6: a queue is released, and its last member ends, while that adds another: both run")
     func released() throws {
       try explore {
         let scheduler = ModelScheduler()
@@ -33,20 +33,30 @@
         owner.events[0].diagnosticsHandler = { [tracer] _ in tracer?.value += 1 }
         weak let kept = tracer
         tracer = nil
-        let (first, second) = (PlainProcedure.lasting(), PlainProcedure())
+        // Neither is kept by a worker once it executes.
+        let (first, second) = (PlainProcedure.lasting(), PlainProcedure.lasting())
+        let produced = PlainCounter()
         owner.events[0].add(first)
         scheduler.run()
         return .init(
           threads: [
-            { owner.events.removeAll() },
             {
-              _ = try? first.produce(second)
+              owner.events.removeAll()
               first.finish()
+            },
+            {
+              // Refused once the first has finished.
+              if (try? first.produce(second)) != nil { produced.value += 1 }
             },
           ], workers: [scheduler]
         ) {
           scheduler.run()
-          try checkLives(first, second)
+          try checkLives(first)
+          if produced.value > 0 {
+            second.finish()
+            scheduler.run()
+            try checkLives(second)
+          }
           try require(kept == nil, "the list of a queue that has gone is left")
         }
       }
