@@ -89,8 +89,7 @@ final class ResumableFile: BodySink {
     // While it is locked: a download that opens it afterwards finds that it is the part no more.
     try FileSink.replace(destination, with: partial)
     try? FileManager.default.removeItem(at: tag)
-    try handle?.close()
-    handle = nil
+    try close()
     return destination
   }
 
@@ -101,8 +100,15 @@ final class ResumableFile: BodySink {
     if handle != nil, isOfNoUse || isEmpty {
       for file in [partial, tag] { try? FileManager.default.removeItem(at: file) }
     }
-    try? handle?.close()
-    handle = nil
+    try? close()
+  }
+
+  /// The lock is given up by name: a process that another thread is just starting may have the file, and with it the
+  /// lock, a moment longer.
+  private func close() throws {
+    guard let handle = handle.take() else { return }
+    _ = flock(handle.fileDescriptor, LOCK_UN)
+    try handle.close()
   }
 
   /// Opens the part, which is made if it is not there, and locks it.

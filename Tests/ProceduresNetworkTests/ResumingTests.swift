@@ -250,6 +250,28 @@ struct ResumingTests {
     #expect(directory.names.sorted() == ["file", "other"])
   }
 
+  #if os(Linux)
+    @Test("I4: a process that another thread is just starting does not keep the part")
+    func startedMeanwhile() throws {
+      let request = URLRequest(url: try #require(URL(string: "http://localhost/a")))
+      let first = try ResumableFile(of: request, for: file)
+      // As a child has it, until it executes its program.
+      let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+      let own = try #require(
+        descriptors.first { descriptor in
+          let path = try? FileManager.default.destinationOfSymbolicLink(
+            atPath: "/proc/self/fd/\(descriptor)")
+          return path == file.path + ".part"
+        }.flatMap(Int32.init))
+      let copy = dup(own)
+      defer { close(copy) }
+      #expect(throws: CocoaError.self) { try ResumableFile(of: request, for: file) }
+      first.discard(after: URLError(.cancelled))
+      try ResumableFile(of: request, for: file).discard(after: URLError(.cancelled))
+      #expect(directory.names == [])
+    }
+  #endif
+
   @Test("I4: twelve of twelve come within six attempts, of a server that cuts each connection")
   func twelve() async throws {
     let count = Rounds.size(50_000_000, otherwise: 1_000_000)
