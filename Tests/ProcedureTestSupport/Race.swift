@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// How thoroughly races are tried: some hundreds of times, or, with STRESS set, thousands.
+/// How thoroughly races are tried: some dozens of times, or, with STRESS set, thousands.
 package enum Rounds {
   package static let isStress = ProcessInfo.processInfo.environment["STRESS"] != nil
 
