@@ -75,7 +75,7 @@
     func recalculate(_ cell: Cell) { set(cell, to: number(in: cell - 1) + 1) }
   }
 
-  @Suite("Listings of the guide Services and pipelines", .timeLimit(.minutes(1)))
+  @Suite("Listings of the guide Services and pipelines", .timeLimit(.minutes(5)))
   struct ServiceListings {
     private let message = Message(answers: Counter(), refusals: Counter())
 

@@ -3,7 +3,7 @@ import ProcedurePrimitives
 import ProcedureTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct WorkLineTests {
+@Suite(.timeLimit(.minutes(5))) struct WorkLineTests {
   @Test(
     "Q11: what waits for a queue that begins nothing runs on a spare thread; then on the queue again"
   )

@@ -11,7 +11,7 @@ import Testing
 
 #if os(macOS) || os(Linux)
   /// In a process of its own, all threads of whose pool are blocked.
-  @Suite(.timeLimit(.minutes(1))) struct BlockedPoolTests {
+  @Suite(.timeLimit(.minutes(5))) struct BlockedPoolTests {
     /// Answers `/text`; of `/silence`, tells that it was asked, and when the connection has ended.
     private static func server(
       asked: DispatchSemaphore, ended: DispatchSemaphore

@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test(
-    "K13: nothing is kept of a task that has ended, however it did", .timeLimit(.minutes(1)),
+    "K13: nothing is kept of a task that has ended, however it did", .timeLimit(.minutes(5)),
     arguments: ["ended", "replaced", "cancelled", "store gone"])
   func keepsNothing(end: String) async throws {
     let (isReleased, isResultReleased) = (Gate(), Gate())

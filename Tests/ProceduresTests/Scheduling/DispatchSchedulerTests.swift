@@ -4,7 +4,7 @@ import Procedures
 import Testing
 
 /// Real threads: each of these would take seconds, or for ever, on threads of Dispatch's shared pool.
-@Suite(.timeLimit(.minutes(1))) struct DispatchSchedulerTests {
+@Suite(.timeLimit(.minutes(5))) struct DispatchSchedulerTests {
   @Test(
     "Q4: as many procedures block at once as there are threads; one that is cancelled ends meanwhile"
   )
