@@ -20,7 +20,8 @@ import Testing
         queue.add(blocked)
         blocked.blockUntilFinished()
         let snapshot = timeline.snapshot()
-        precondition(snapshot.entries.map(\.ranOnSpareThread) == [false, true])
+        // The first one did as well if this process got no time for 20 milliseconds.
+        precondition(snapshot.entries.count == 2 && snapshot.entries[1].ranOnSpareThread)
         precondition(snapshot.chromeTrace().contains(#""thread":"spare""#))
       }
       run()
