@@ -61,14 +61,7 @@ final class FileSink: BodySink {
         return unsafe rename(from, to) == 0 ? 0 : errno
       }
     }
-    if code != 0 {
-      throw CocoaError(
-        .fileWriteUnknown,
-        userInfo: [
-          NSFilePathErrorKey: destination.path,
-          NSUnderlyingErrorKey: POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO),
-        ])
-    }
+    if code != 0 { throw CocoaError.writing(destination, failedWith: code) }
   }
 
   func discard(after error: any Error) {
@@ -76,5 +69,17 @@ final class FileSink: BodySink {
     try? handle?.close()
     handle = nil
     try? FileManager.default.removeItem(at: partial)
+  }
+}
+
+extension CocoaError {
+  /// Why `file` could not be written, by the system's `code`.
+  static func writing(_ file: URL, failedWith code: Int32) -> CocoaError {
+    CocoaError(
+      .fileWriteUnknown,
+      userInfo: [
+        NSFilePathErrorKey: file.path,
+        NSUnderlyingErrorKey: POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO),
+      ])
   }
 }

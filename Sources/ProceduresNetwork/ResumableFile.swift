@@ -119,12 +119,7 @@ final class ResumableFile: BodySink {
         return unsafe openFile(path)
       }
       guard descriptor >= 0 else {
-        throw CocoaError(
-          .fileWriteUnknown,
-          userInfo: [
-            NSFilePathErrorKey: partial.path,
-            NSUnderlyingErrorKey: POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO),
-          ])
+        throw CocoaError.writing(partial, failedWith: errno)
       }
       let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
       guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
