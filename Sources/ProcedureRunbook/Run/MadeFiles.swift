@@ -3,33 +3,57 @@
 /// All steps before it have ended when a step begins. But its `depfile` may name a file of a step that the plan does not
 /// put before it: in the next run it comes after that step, in this one it may have read an old file.
 struct MadeFiles: Sendable {
-  private let steps: [Step]
+  private let plan: Plan
   private let makers: FileMakers
   /// For each step whether it was up to date before anything ran.
   private let isDone: [Bool]
   private let record: RunRecord
+  private let shared: StepFreshness.Shared
 
   /// nil for a plan in which no step has a `depfile`.
-  init?(_ plan: Plan, isDone: [Bool], _ record: RunRecord) {
+  init?(_ plan: Plan, isDone: [Bool], _ record: RunRecord, _ shared: StepFreshness.Shared) {
     guard plan.steps.contains(where: { $0.depfile != nil }),
       let makers = try? FileMakers(plan.steps)
     else { return nil }
-    (steps, self.makers, self.isDone, self.record) = (plan.steps, makers, isDone, record)
+    (self.plan, self.makers, self.isDone, self.record) = (plan, makers, isDone, record)
+    self.shared = shared
   }
 
   /// Why a step that began at `start` has failed because of its `depfile`; nil if it has not.
   func problem(of step: Step, began start: ContinuousClock.Instant) -> StepCheckFailed? {
     for file in step.dependencies ?? [] {
-      for maker in makers.steps(making: step.path(of: file))
-      where steps[maker].name != step.name && !isDone[maker] {
-        guard record.hasEnded(steps[maker].name, before: start) else {
+      for maker in makers.steps(making: step.path(of: file)) {
+        let name = plan.steps[maker].name
+        guard name == step.name || hasEnded(maker, before: start) || willNotRun(maker) else {
           return StepCheckFailed(
             description:
-              "it has read '\(file.visible)' before '\(steps[maker].name.visible)' had made "
-              + "that; from now on it comes after that step")
+              "it has read '\(file.visible)' before '\(name.visible)' had made that; "
+              + "from now on it comes after that step")
         }
       }
     }
     return nil
+  }
+
+  private func hasEnded(_ index: Int, before instant: ContinuousClock.Instant) -> Bool {
+    isDone[index] || record.hasEnded(plan.steps[index].name, before: instant)
+  }
+
+  /// Whether a step that may not have been looked at yet is up to date, and so is all before it that has not ended.
+  private func willNotRun(_ index: Int) -> Bool {
+    guard !shared.isForced else { return false }
+    var seen: Set = [index]
+    var rest = [index]
+    while let index = rest.popLast() {
+      let step = plan.steps[index]
+      let files = StepFiles(of: step, digests: shared.digests)
+      guard !step.outputs.isEmpty,
+        files.look(after: shared.journal.record(of: step.name)).verdict == .upToDate
+      else { return false }
+      rest += plan.graph.stepsBefore(index).filter {
+        !hasEnded($0, before: .now) && seen.insert($0).inserted
+      }
+    }
+    return true
   }
 }

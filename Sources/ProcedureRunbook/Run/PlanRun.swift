@@ -218,7 +218,7 @@ struct PlanRun {
     let machine = Machine(
       plan, jobs: jobs.maxConcurrentProcedureCount, memory: memory, domain: domain)
     let groups = Set(plan.groups)
-    let made = MadeFiles(plan, isDone: sweep.isDone, record)
+    let made = freshness.flatMap { MadeFiles(plan, isDone: sweep.isDone, record, $0) }
     for (index, step) in plan.steps.enumerated() {
       guard !sweep.isDone[index] else { continue }
       let output = StepOutput(

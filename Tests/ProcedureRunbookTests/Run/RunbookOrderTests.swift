@@ -121,6 +121,21 @@ struct RunbookOrderTests {
       "\(execution.output)\(execution.errorOutput)")
   }
 
+  @Test("what reads a file of a step that is not looked at yet has read what is there, if that is up to date")
+  func lateLook() async throws {
+    // Contents decide, and only reading tells that `in` has not changed: when `gen` is looked at, which here is after
+    // `use`.
+    let execution = try await runbook.shell(
+      plan: generated,
+      """
+      echo 1 > in; $RUNBOOK -q -j1 --content plan.json gen
+      touch -t 203001010000 in; $RUNBOOK -j1 --content plan.json | tail -n 1
+      """)
+    #expect(
+      execution.lines.map { $0.split(separator: ": ").last ?? "" } == ["1 succeeded, 1 not needed"],
+      "\(execution.output)\(execution.errorOutput)")
+  }
+
   @Test("what read a file before that was made has failed, and waits for it the next time")
   func readTooEarly() async throws {
     let execution = try await runbook.shell(

@@ -225,13 +225,29 @@ struct RunbookTests {
     "in its own package it works on the package's files without arguments, and leaves nothing behind"
   )
   func builtInPlan() async throws {
+    // A package with a few of the files.
+    let manager = FileManager.default
+    let package = runbook.directory.appending(path: "package")
+    let folders = ["Sources/ProcedureRunbook/System", "Tests/ProcedureTestSupport"]
+    for folder in folders {
+      let copy = package.appending(path: folder)
+      try manager.createDirectory(
+        at: copy.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try manager.copyItem(at: URL.packageRoot.appending(path: folder), to: copy)
+    }
+    let manifest = "Package.swift"
+    try manager.copyItem(
+      at: URL.packageRoot.appending(path: manifest), to: package.appending(path: manifest))
+    let temporary = runbook.directory.appending(path: "temporary")
+    try manager.createDirectory(at: temporary, withIntermediateDirectories: false)
+
     let execution = try await runbook.run(
-      ["-C", URL.packageRoot.path], environment: ["TMPDIR": runbook.directory.path])
+      ["-C", package.path], environment: ["TMPDIR": temporary.path])
     #expect(execution.exit == .status(0), "\(execution.output)")
     #expect(execution.output.contains("each file verified against its source"))
     #expect(execution.errorOutput.isEmpty)
-    let left = try FileManager.default.contentsOfDirectory(atPath: runbook.directory.path)
-    #expect(left.isEmpty)
+    #expect(try manager.contentsOfDirectory(atPath: temporary.path).isEmpty)
+    #expect(try manager.contentsOfDirectory(atPath: package.path).count == 3)
   }
 
   @Test("on a terminal there is a live line for the running step and a bar for the whole")
