@@ -19,7 +19,7 @@ package enum Rounds {
   #endif
 
   /// The rounds of one race.
-  package static var few: Int { isStress ? 10_000 : isSanitized || isOptimised ? 50 : 25 }
+  package static var few: Int { isStress ? 10_000 : isSanitized || isOptimised ? 50 : 15 }
 
   /// A size: the full one with STRESS set, otherwise one that suffices to see the mistake looked for.
   /// ThreadSanitizer looks for mistakes that do not take size.
