@@ -42,23 +42,34 @@ nonisolated open class NetworkProcedure<Attempt: ProcedureProtocol>: RetryProced
       name: name, max: resilience.maximumNumberOfAttempts,
       body: { () -> Attempt? in
         let attempt = body()
+        for condition in resilience.conditions { attempt.add(condition: condition) }
         if let timeout { attempt.timeout(after: timeout) }
+        budget.measure(attempt)
         return attempt
       },
       retry: { failure, next in
         let method = NetworkProcedure<Attempt>.method(of: failure.procedure)
+        budget.attemptEnds(on: failure.procedure.clock)
+        for error in failure.errors {
+          guard let wait = (error as? NetworkError)?.retryAfter else { continue }
+          resilience.pauseRates(for: wait, on: failure.procedure.clock)
+        }
         guard
           case .retry(let earliest) = resilience.decision(
             after: failure.errors, method: method, deadlineLeft: budget.deadlineLeft),
           let interval = budget.nextInterval()
         else { return nil }
         var next = next
-        next.delay = max(interval, earliest)
+        let delay = max(interval, earliest)
+        guard budget.allows(next.procedure, after: delay) else { return nil }
+        next.delay = delay
         return next
       })
     if let deadline = resilience.deadline {
-      addWillExecuteBlockObserver { procedure, _ in budget.start(on: procedure.clock) }
-      self.timeout(after: deadline)
+      if resilience.deadlineCountsLine {
+        addWillExecuteBlockObserver { procedure, _ in budget.start(on: procedure.clock) }
+        self.timeout(after: deadline)
+      }
       // Before the handler is asked, with the same errors at the same time.
       recover { procedure, child, errors in
         guard child === procedure.current, let left = budget.deadlineLeft,
@@ -79,15 +90,20 @@ nonisolated open class NetworkProcedure<Attempt: ProcedureProtocol>: RetryProced
 }
 
 /// The waits and the time that are left. Touched only in turns of the procedure that it belongs to, one at a
-/// time.
+/// time, and in the first event of an attempt, after which the next such turn comes.
 private final class Budget: @unchecked Sendable {
   private var intervals: WaitIterator
   private let deadline: Duration?
+  /// Of a deadline that counts everything.
   private var end: (clock: TimerClock, instant: ContinuousClock.Instant)?
+  /// Of one that does not count the wait in line: how much is left, and since when an attempt uses it.
+  private var left: Duration?
+  private var attemptStart: ContinuousClock.Instant?
 
   init(_ resilience: NetworkResilience) {
     intervals = resilience.backoffStrategy.makeIterator()
     deadline = resilience.deadline
+    if !resilience.deadlineCountsLine { left = deadline }
   }
 
   func nextInterval() -> Duration? { intervals.next() }
@@ -100,6 +116,33 @@ private final class Budget: @unchecked Sendable {
 
   /// nil without a deadline; never negative.
   var deadlineLeft: Duration? {
-    end.map { end in max(.zero, end.clock.now.duration(to: end.instant)) }
+    left ?? end.map { end in max(.zero, end.clock.now.duration(to: end.instant)) }
+  }
+
+  // MARK: Without the wait in line
+
+  /// A new attempt: it uses what is left from when it executes.
+  func measure(_ attempt: some ProcedureProtocol) {
+    guard left != nil else { return }
+    attempt.addWillExecuteBlockObserver { [self] attempt, _ in attemptStart = attempt.clock.now }
+    if left == deadline { limit(attempt) }
+  }
+
+  func attemptEnds(on clock: TimerClock) {
+    guard let left, let start = attemptStart.take() else { return }
+    self.left = max(.zero, left - start.duration(to: clock.now))
+  }
+
+  /// Whether there is time for an attempt after that delay.
+  func allows(_ attempt: some ProcedureProtocol, after delay: Duration) -> Bool {
+    guard let left else { return true }
+    guard delay < left else { return false }
+    self.left = left - delay
+    limit(attempt)
+    return true
+  }
+
+  private func limit(_ attempt: some ProcedureProtocol) {
+    if let left { attempt.timeout(after: left) }
   }
 }

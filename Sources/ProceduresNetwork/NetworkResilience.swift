@@ -20,15 +20,32 @@ public struct NetworkResilience: Sendable {
     .exponential(period: .seconds(1), maximum: .seconds(30)).jittered(by: 0.5)
   /// How long one attempt may take, after which the next is made; nil for what the session says.
   public var requestTimeout: Duration?
+  /// What each attempt waits for, as a place or a rate of its host. The `NetworkProcedure` itself needs no place then,
+  /// and takes none while it waits for its next attempt.
+  ///
+  /// ```swift
+  /// let host = ExclusionCategory(named: "api.example.org")
+  /// resilience.conditions = [AtMost(6, of: host), RateLimit(10, per: .seconds(1), of: host)]
+  /// ```
+  ///
+  /// When the server asks for a wait by `Retry-After`, each `RateLimit` among them is paused for so long: then the
+  /// others of that category wait, too, instead of asking in vain.
+  public var conditions: [any Condition] = []
   /// How long all attempts and waits may take; then it is cancelled with code `.timedOut`. nil for no limit.
   ///
   /// It counts from when the `NetworkProcedure` executes: not the time that this waits in line for its queue, its
-  /// dependencies and its own conditions, but that for which an attempt waits for conditions of the attempt's. To have
-  /// it count from the beginning, cancel it by a token: `fetch.cancel(when: .timeout(.seconds(60)))`.
+  /// dependencies and its own conditions, but that for which an attempt waits for its `conditions`, unless
+  /// `deadlineCountsLine` says otherwise. To have it count from the beginning, cancel it by a token:
+  /// `fetch.cancel(when: .timeout(.seconds(60)))`.
   ///
   /// A server that asks for a longer wait than is left is not asked again: it fails at once, with an error
   /// that says so. See `NetworkError.deadlineLeft`.
   public var deadline: Duration?
+  /// Whether the deadline counts the time for which an attempt waits for its `conditions`.
+  ///
+  /// If not, each attempt has as long as is left, from when it executes. When that is over the attempt ends with code
+  /// `.timedOut`, and is the last.
+  public var deadlineCountsLine = true
   /// A server that asks for a longer wait is not asked again.
   public var longestRetryAfter: Duration = .seconds(300)
   /// After which statuses there is another attempt.
@@ -85,6 +102,12 @@ public struct NetworkResilience: Sendable {
       }
     }
     return .giveUp
+  }
+
+  /// Others of the same rate need not ask a server that has just asked this one to wait.
+  func pauseRates(for wait: Duration, on clock: TimerClock) {
+    guard wait > .zero else { return }
+    for case let rate as RateLimit in conditions { rate.pause(for: wait, clock: clock) }
   }
 
   /// The errors of an attempt; one whose server asks for a longer wait than is left says so.

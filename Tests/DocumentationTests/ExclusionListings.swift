@@ -61,6 +61,9 @@ struct ExclusionListings {
     // Of eight processors it takes four, when so many are free.
     simulate.add(condition: AtMost(8, of: "processors", taking: 4))
     // end
+    // listing: exclusion-rate
+    download.add(condition: RateLimit(10, per: .seconds(1), of: ExclusionCategory(named: host)))
+    // end
     queue.add(download, render)
     await queue.waitUntilAllFinished()
     #expect(!download.isCancelled && !render.isCancelled)

@@ -132,6 +132,10 @@ struct NetworkListings {
     resilience.deadline = .seconds(60)
     let fetch = NetworkProcedure(resilience: resilience) { NetworkDataProcedure(url: url) }
     // end
+    // listing: network-conditions
+    let host = ExclusionCategory(named: url.host() ?? "")
+    resilience.conditions = [AtMost(6, of: host), RateLimit(10, per: .seconds(1), of: host)]
+    // end
     // listing: network-errors
     do {
       let response = try await queue.value(of: fetch)

@@ -217,6 +217,73 @@ struct ResilienceTests {
     #expect(fetch.isFinished && error?.statusCode == 503 && error?.deadlineLeft == nil)
   }
 
+  @Test("I4: a deadline that does not count the wait in line counts attempts, and waits in between")
+  func deadlineWithoutLine() {
+    let category = ExclusionCategory(named: "host", in: ExclusionDomain(name: "deadline"))
+    var resilience = NetworkResilience()
+    resilience.maximumNumberOfAttempts = nil
+    resilience.backoffStrategy = .constant(.seconds(3))
+    resilience.deadline = .seconds(10)
+    resilience.deadlineCountsLine = false
+    resilience.conditions = [AtMost(1, of: category)]
+    let holder = TracedProcedure("holder", end: .whenToldOrCancelled)
+    holder.add(condition: AtMost(1, of: category))
+    _ = start(holder)
+    let fetch = NetworkProcedure(resilience: resilience) {
+      TracedProcedure("\(self.made.increment())", end: .whenToldOrCancelled)
+    }
+    _ = start(fetch)
+    pass(.seconds(3_600))
+    holder.finish()
+    scheduler.run()
+    #expect(made.value == 1 && fetch.current?.isExecuting == true)
+    // Four seconds of an attempt, and three between the two: three are left.
+    pass(.seconds(4))
+    fetch.current?.finish(withError: URLError(.timedOut))
+    scheduler.run()
+    #expect(made.value == 2)
+    let next = TracedProcedure("next", end: .whenToldOrCancelled)
+    next.add(condition: AtMost(1, of: category))
+    _ = start(next)
+    pass(.seconds(3_600))
+    next.finish()
+    scheduler.run()
+    #expect(fetch.current?.isExecuting == true)
+    pass(.milliseconds(2_999))
+    #expect(!fetch.isFinished)
+    pass(.milliseconds(1))
+    #expect(fetch.isFinished && !fetch.isCancelled && fetch.count == 2)
+    #expect(fetch.errors.count == 1)
+    #expect((fetch.errors.first as? ProcedureError)?.code == .timedOut)
+    #expect(clock.pendingCount == 0)
+  }
+
+  @Test("I4: what Retry-After says to one keeps the others of its rate back, too")
+  func sharedPause() {
+    let category = ExclusionCategory(named: "host", in: ExclusionDomain(name: "pause"))
+    var resilience = NetworkResilience()
+    resilience.backoffStrategy = .immediate
+    resilience.conditions = [RateLimit(2, per: .seconds(1), of: category)]
+    let queue = ProcedureQueue(scheduler: scheduler, clock: clock.clock)
+    for _ in 0..<2 {
+      queue.add(
+        NetworkProcedure(
+          resilience: resilience, body: attempts(refusal(429, ["Retry-After": "30"]))))
+    }
+    scheduler.run()
+    let others = (0..<2).map { _ in NetworkProcedure(resilience: resilience, body: attempts()) }
+    queue.add(others)
+    scheduler.run()
+    // The second attempt has not even asked.
+    #expect(made.value == 1)
+    pass(.milliseconds(29_999))
+    #expect(made.value == 1)
+    pass(.milliseconds(1))
+    #expect(made.value == 3)
+    pass(.seconds(1))
+    #expect(made.value == 5 && queue.count == 0)
+  }
+
   @Test("I4: an attempt that takes too long is cancelled and tried again")
   func requestTimeout() {
     var resilience = NetworkResilience()

@@ -158,7 +158,10 @@ extension Obstacle {
     case .condition(let name, _): "condition '\(name)' has not answered"
     case .exclusion(let obstacles):
       "it waits for "
-        + obstacles.map { "'\($0.category)', held by \($0.procedures.namesForPeople)" }
+        + obstacles.map { obstacle in
+          "'\(obstacle.category)'"
+            + (obstacle.holders.isEmpty ? "" : ", held by \(obstacle.procedures.namesForPeople)")
+        }
         .joined(separator: ", ")
     case .slot(let limit, let running):
       "it waits for one of \(limit) slots, taken by \(running.namesForPeople)"

@@ -61,6 +61,8 @@ struct WaitGraph {
       addWait(of: index, for: others, count: 1)
     case .exclusion(let obstacles):
       for obstacle in obstacles {
+        // Time ends the wait for a rate.
+        if obstacle.holders.isEmpty { isBusy = true }
         addWait(of: index, for: obstacle.procedures, count: obstacle.count)
       }
     case let obstacle:

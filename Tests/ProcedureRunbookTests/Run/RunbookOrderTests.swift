@@ -121,7 +121,7 @@ struct RunbookOrderTests {
       "\(execution.output)\(execution.errorOutput)")
   }
 
-  @Test("what reads a file of a step that is not looked at yet has read what is there, if that is up to date")
+  @Test("what is up to date, and not looked at yet, has made the files that a step reads")
   func lateLook() async throws {
     // Contents decide, and only reading tells that `in` has not changed: when `gen` is looked at, which here is after
     // `use`.

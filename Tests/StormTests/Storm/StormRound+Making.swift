@@ -201,6 +201,10 @@ extension StormRound {
         procedure.add(condition: AtMost(2, of: ExclusionCategory(named: "pair", in: domain)))
       }
     }
+    if node.id % 12 == 5 {
+      let rate = ExclusionCategory(named: "rate", in: domain)
+      procedure.add(condition: RateLimit(2, per: .microseconds(200), of: rate))
+    }
     if dice.oneIn(6) { addCondition(node, procedure, &dice) }
     if dice.oneIn(8) {
       procedure.addWillExecuteBlockObserver(synchronizedWith: eventQueue) { [tracer] in

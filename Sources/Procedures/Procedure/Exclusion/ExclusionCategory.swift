@@ -25,13 +25,17 @@ public struct ExclusionCategory: Hashable, Sendable, CustomStringConvertible {
 
   private let name: Name
   private let domain: ExclusionDomain
+  /// Set if it is that of a rate: a place is taken for so long, and not until the procedure has finished.
+  private(set) var interval: Duration?
 
   /// The type's name, or the text.
   public var description: String {
-    switch name {
-    case .type(let type): typeName(type.type)
-    case .text(let text): text
-    }
+    let name =
+      switch name {
+      case .type(let type): typeName(type.type)
+      case .text(let text): text
+      }
+    return interval.map { "starts of \(name) in \($0)" } ?? name
   }
 
   /// The category of a type. Types of the same name in different modules are different categories.
@@ -46,15 +50,23 @@ public struct ExclusionCategory: Hashable, Sendable, CustomStringConvertible {
     self.domain = domain
   }
 
+  /// That of the starts in each such interval.
+  func starts(in interval: Duration) -> Self {
+    var category = self
+    category.interval = interval
+    return category
+  }
+
   /// By type or name, and domain.
   public static func == (left: Self, right: Self) -> Bool {
-    left.domain === right.domain && left.name == right.name
+    left.domain === right.domain && left.name == right.name && left.interval == right.interval
   }
 
   /// Hashes type or name, and domain.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(name)
     hasher.combine(ObjectIdentifier(domain))
+    if let interval { hasher.combine(interval) }
   }
 }
 

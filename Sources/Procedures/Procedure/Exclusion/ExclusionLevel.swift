@@ -2,6 +2,8 @@
 ///
 /// The outer level of a category is for requests that are inside no holder; a group that holds the
 /// category has a level of its own, for the requests inside it. Guarded by the lock of the table.
+///
+/// At a rate's level there are no holders: a place is taken by a start, and free again when its time has passed.
 final class ExclusionLevel: @unchecked Sendable {
   struct Holder: Sendable {
     let request: ExclusionRequest
@@ -12,9 +14,11 @@ final class ExclusionLevel: @unchecked Sendable {
   let category: ExclusionCategory
   /// However many the holders would let in: one inside of another holder, which lends its own place.
   private let room: Int
+  /// Of a rate's level.
+  let startTimes: StartTimes?
   @safe @exclusivity(unchecked) private(set) var holders: [Holder] = []
   /// How many places the holders have together.
-  @safe @exclusivity(unchecked) private var taken = 0
+  @safe @exclusivity(unchecked) private var takenByHolders = 0
   /// The counts that the holders have named, the least first, with how many named each.
   @safe @exclusivity(unchecked) private var counts: [(count: Int, holders: Int)] = []
   @safe @exclusivity(unchecked) var lines = ExclusionOrder<ExclusionLine>()
@@ -23,12 +27,28 @@ final class ExclusionLevel: @unchecked Sendable {
   /// So many, and the oldest is the next.
   static let patience = 100
 
-  init(of category: ExclusionCategory, room: Int = .max) {
+  init(of category: ExclusionCategory, room: Int = .max, _ startTimes: StartTimes? = nil) {
     self.category = category
     self.room = room
+    self.startTimes = startTimes
   }
 
-  var isUnused: Bool { holders.isEmpty && lines.isEmpty }
+  var isUnused: Bool {
+    holders.isEmpty && lines.isEmpty
+      && startTimes.map { $0.count == 0 && $0.pauseEnd == nil } ?? true
+  }
+
+  private var taken: Int { startTimes?.count ?? takenByHolders }
+
+  func add(_ line: ExclusionLine) {
+    lines.insert(line)
+    startTimes?.setTimer()
+  }
+
+  func remove(_ line: ExclusionLine) {
+    lines.remove(line)
+    if lines.isEmpty { startTimes?.cancelTimer() }
+  }
 
   /// How many places there are for the present holders and one more with that count.
   private func room(with count: Int) -> Int {
@@ -39,6 +59,7 @@ final class ExclusionLevel: @unchecked Sendable {
   /// room.
   func keepsOut(_ request: ExclusionRequest, _ index: Int) -> Bool {
     let limit = request.limits[index]
+    if startTimes?.pauseEnd != nil { return true }
     if places(of: limit) > room(with: limit.count) - taken { return true }
     return lines.first.map { $0.ticket < request.ticket } ?? false
   }
@@ -78,8 +99,11 @@ final class ExclusionLevel: @unchecked Sendable {
 
   func letIn(_ request: ExclusionRequest, _ index: Int) -> ExclusionRequest.Holding {
     passing = lines.oldest.map { $0.age < request.age } ?? false ? passing + 1 : 0
+    if let startTimes {
+      return ExclusionRequest.Holding(level: self, place: 0, start: startTimes.note())
+    }
     holders.append(Holder(request: request, index: index))
-    taken += places(of: request.limits[index])
+    takenByHolders += places(of: request.limits[index])
     let count = request.limits[index].count
     let next = counts.firstIndex { $0.count >= count } ?? counts.endIndex
     if next < counts.endIndex, counts[next].count == count {
@@ -90,11 +114,19 @@ final class ExclusionLevel: @unchecked Sendable {
     return ExclusionRequest.Holding(level: self, place: holders.count - 1)
   }
 
-  func letOut(_ request: ExclusionRequest, _ index: Int, _ holding: ExclusionRequest.Holding) {
+  /// - Parameter hasStarted: false if it was let in, and did not start.
+  func letOut(
+    _ request: ExclusionRequest, _ index: Int, _ holding: ExclusionRequest.Holding,
+    hasStarted: Bool
+  ) {
+    if let start = holding.start {
+      if !hasStarted { startTimes?.takeBack(start) }
+      return
+    }
     guard holding.place < holders.count, holders[holding.place].request === request else {
       preconditionFailure("Internal inconsistency: '\(category)' is released by another holder")
     }
-    taken -= places(of: request.limits[index])
+    takenByHolders -= places(of: request.limits[index])
     let last = holders.removeLast()
     if holding.place < holders.count {
       holders[holding.place] = last

@@ -30,14 +30,27 @@ public struct ExclusionLimit: Hashable, Sendable, CustomStringConvertible {
     self.places = places
   }
 
+  /// That of a rate.
+  init(_ category: ExclusionCategory, atMost count: Int, per interval: Duration) {
+    if count < 1 || interval <= .zero {
+      stopBecauseOfMisuse(
+        "RateLimit(\(count), per: \(interval), of: '\(category)') lets no procedure start, or all: the count must be "
+          + "at least 1, and the interval longer than zero.")
+    }
+    self.category = category.starts(in: interval)
+    self.count = count
+    places = 1
+  }
+
   /// Both at once: the lower count, and the larger share of it.
   func merged(with other: Self) -> Self {
     let count = min(count, other.count)
     return Self(category, atMost: count, taking: min(count, max(places, other.places)))
   }
 
-  /// For example `at most 3 of disk`, or `2 of at most 3 of disk`.
+  /// For example `at most 3 of disk`, `2 of at most 3 of disk`, or `at most 3 starts of disk in 1.0 seconds`.
   public var description: String {
-    (places == 1 ? "" : "\(places) of ") + "at most \(count) of \(category)"
+    (places == 1 ? "" : "\(places) of ") + "at most \(count) "
+      + (category.interval == nil ? "of " : "") + "\(category)"
   }
 }

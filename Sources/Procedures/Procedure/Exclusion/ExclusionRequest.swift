@@ -15,6 +15,8 @@ final class ExclusionRequest: ExclusionWaiter, @unchecked Sendable {
     var place: Int
     /// The level of the requests inside it, once there was one.
     var inside: ExclusionLevel?
+    /// When it was let in, at a rate's level.
+    var start: ContinuousClock.Instant?
   }
 
   /// The procedure that asks, and the list that it is in.
@@ -92,7 +94,7 @@ final class ExclusionRequest: ExclusionWaiter, @unchecked Sendable {
 /// Why a procedure is kept out of one category.
 struct ExclusionObstacle: Sendable {
   let category: ExclusionCategory
-  /// In the order in which they first asked.
+  /// In the order in which they first asked. None of a rate: there will be room in time.
   let holders: [ExclusionRequest]
   /// So many of them have to finish.
   let count: Int

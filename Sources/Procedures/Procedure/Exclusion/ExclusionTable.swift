@@ -14,6 +14,7 @@ internal import ProcedurePrimitives
 /// | offer    | inconsistency                 | → held                   | inconsistency              |
 /// | decline  | –                             | –                        | → idle; others are offered |
 /// | withdraw | –                             | → idle                   | – (its offer is declined)  |
+/// | time passes for a rate | –               | → held                   | –                          |
 ///
 /// ¹ If it was the first in line, those behind it may be let in: they are offered when it leaves, or
 /// left after it was withdrawn.
@@ -21,6 +22,9 @@ internal import ProcedurePrimitives
 /// The holders of a category stand at levels: those outside all of them at one, those inside a group
 /// that holds it at the group's own, where there is room for one. A category is free for a request if
 /// there is room at the innermost level that the request is inside of.
+///
+/// A rate is a category whose places are taken by starts, each for an interval. It has one level, also for those
+/// inside a group that has the same rate.
 ///
 /// One that must wait stands in line at one level that keeps it out, with those that ask for the
 /// same. An event at another level does not look at it; when there is room at its own, it is let
@@ -40,6 +44,8 @@ struct ExclusionTable: Sendable {
   private var levels: [ExclusionCategory: ExclusionLevel] = [:]
   private var lines: [ExclusionLine.Key: ExclusionLine] = [:]
   private var lastAge: UInt64 = 0
+  /// With so many levels, those of rates are looked through.
+  private var nextSweep = 64
 
   /// How many categories are held or waited for.
   var count: Int { levels.count }
@@ -56,6 +62,9 @@ struct ExclusionTable: Sendable {
       lastAge += 1
       request.draw(lastAge)
     }
+    for limit in request.limits where limit.category.interval != nil {
+      levels[limit.category]?.startTimes?.expire()
+    }
     guard let obstacle = obstacle(to: request) else {
       hold(request)
       return true
@@ -66,8 +75,11 @@ struct ExclusionTable: Sendable {
 
   /// The procedure has finished, or no longer waits.
   ///
+  /// - Parameter hasStarted: false if it was let in, and did not start.
   /// - Returns: requests that hold all they want from here on, if their procedures have a slot.
-  mutating func leave(_ request: ExclusionRequest) -> [ExclusionRequest] {
+  mutating func leave(
+    _ request: ExclusionRequest, hasStarted: Bool = true
+  ) -> [ExclusionRequest] {
     withdraw(request)
     var holdings: [ExclusionRequest.Holding] = []
     if case .held = request.status {
@@ -77,7 +89,7 @@ struct ExclusionTable: Sendable {
         precondition(
           holding.inside?.isUnused ?? true,
           "Internal inconsistency: a holder ends before those inside it")
-        holding.level.letOut(request, index, holding)
+        holding.level.letOut(request, index, holding, hasStarted: hasStarted)
       }
     }
     var offered: [ExclusionRequest] = []
@@ -100,10 +112,28 @@ struct ExclusionTable: Sendable {
 
   /// An offer comes at a bad time. The request may ask again, with the ticket that it has.
   mutating func decline(_ request: ExclusionRequest) -> [ExclusionRequest] {
-    let offered = leave(request)
+    let offered = leave(request, hasStarted: false)
     // It never held it for long: the one before made the room.
     if request.recordID.exists { for offer in offered { offer.admittedBy = request.admittedBy } }
     return offered
+  }
+
+  /// Starts that were long enough ago make room.
+  mutating func timePasses(for rate: ExclusionCategory) -> [ExclusionRequest] {
+    guard let level = levels[rate] else { return [] }
+    level.startTimes?.expire()
+    var offered: [ExclusionRequest] = []
+    offer(at: level, &offered)
+    for offer in offered { offer.admittedBy = .none }
+    if !level.lines.isEmpty { level.startTimes?.setTimer() }
+    return offered
+  }
+
+  /// Nobody with this rate starts before so much time has passed.
+  ///
+  /// - Parameter clock: if the category is not in use, and has no clock yet.
+  mutating func pause(_ rate: ExclusionCategory, for duration: Duration, on clock: TimerClock) {
+    (levels[rate] ?? newLevel(rate, on: clock)).startTimes?.pause(for: duration)
   }
 
   /// The obstacles of a request, category by category.
@@ -112,6 +142,9 @@ struct ExclusionTable: Sendable {
     return request.limits.indices.compactMap { index in
       guard let level = level(of: request, index), level.keepsOut(request, index) else {
         return nil
+      }
+      if level.startTimes != nil {
+        return ExclusionObstacle(category: level.category, holders: [], count: 0)
       }
       let count = level.countInTheWay(of: request, index)
       guard count > 0 else { return nil }
@@ -126,6 +159,7 @@ struct ExclusionTable: Sendable {
   private func level(of request: ExclusionRequest, _ index: Int) -> ExclusionLevel? {
     let category = request.limits[index].category
     guard let outermost = levels[category] else { return nil }
+    if category.interval != nil { return outermost }
     var outer = request.outer
     while let group = outer {
       if case .held = group.status, let index = group.index(of: category) {
@@ -152,15 +186,30 @@ struct ExclusionTable: Sendable {
     request.status = .held
     request.holdings.reserveCapacity(request.limits.count)
     for index in request.limits.indices {
-      let level = level(of: request, index) ?? newLevel(request.limits[index].category)
+      let level =
+        level(of: request, index)
+        ?? newLevel(request.limits[index].category, on: request.list.context.clock)
       request.holdings.append(level.letIn(request, index))
     }
   }
 
-  private mutating func newLevel(_ category: ExclusionCategory) -> ExclusionLevel {
-    let level = ExclusionLevel(of: category)
+  private mutating func newLevel(
+    _ category: ExclusionCategory, on clock: TimerClock
+  ) -> ExclusionLevel {
+    let times = category.interval.map { StartTimes(of: category, in: $0, on: clock) }
+    if times != nil, levels.count >= nextSweep { forgetUnusedRates() }
+    let level = ExclusionLevel(of: category, times)
     levels[category] = level
     return level
+  }
+
+  /// Time alone frees their places, and where nobody waits, no timer is set for it. Amortised O(1).
+  private mutating func forgetUnusedRates() {
+    levels = levels.filter { _, level in
+      level.startTimes?.expire()
+      return level.startTimes == nil || !level.isUnused
+    }
+    nextSweep = max(64, levels.count * 2)
   }
 
   // MARK: Lines
@@ -176,7 +225,7 @@ struct ExclusionTable: Sendable {
     }
     let line = ExclusionLine(key, at: level, index: index)
     line.waiters.insert(request)
-    level.lines.insert(line)
+    level.add(line)
     lines[key] = line
     request.status = .waiting(line)
   }
@@ -185,7 +234,7 @@ struct ExclusionTable: Sendable {
     request.status = .idle
     line.waiters.remove(request)
     if line.waiters.isEmpty {
-      line.level.lines.remove(line)
+      line.level.remove(line)
       if lines[line.key] === line { lines[line.key] = nil }
     } else {
       line.level.lines.update(line)
@@ -200,9 +249,9 @@ struct ExclusionTable: Sendable {
         !level.keepsOut(first, line.index)
       else { break }
       if let obstacle = obstacle(to: first) {
-        level.lines.remove(line)
+        level.remove(line)
         (line.level, line.index) = obstacle
-        obstacle.level.lines.insert(line)
+        obstacle.level.add(line)
       } else {
         leaveLine(first, line)
         hold(first)

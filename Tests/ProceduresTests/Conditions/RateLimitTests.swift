@@ -1,0 +1,256 @@
+import ProcedureTestSupport
+import ProceduresTesting
+import Testing
+
+@testable import Procedures
+
+/// So many starts in an interval.
+@Suite struct RateLimitTests {
+  private let scheduler = ManualScheduler()
+  private let clock = TestClock()
+  private let domain = ExclusionDomain(name: "rates")
+  private var category: ExclusionCategory { ExclusionCategory(named: "x", in: domain) }
+
+  private func makeQueue(_ limit: Int = .max) -> ProcedureQueue {
+    ProcedureQueue(
+      maxConcurrentProcedureCount: limit, scheduler: scheduler, clock: clock.clock)
+  }
+
+  private func limited(
+    _ name: String, _ count: Int, per interval: Duration = .seconds(1)
+  ) -> TracedProcedure {
+    let procedure = TracedProcedure(name, end: .whenToldOrCancelled)
+    procedure.add(condition: RateLimit(count, per: interval, of: category))
+    return procedure
+  }
+
+  private func pass(_ duration: Duration) {
+    clock.advance(by: duration)
+    scheduler.run()
+  }
+
+  private func executing(_ procedures: [TracedProcedure]) -> [String] {
+    scheduler.run()
+    return procedures.filter(\.isExecuting).map(\.name)
+  }
+
+  @Test("so many start at once, and each next one when the first of them is an interval old")
+  func order() {
+    let queues = [makeQueue(), makeQueue()]
+    let procedures = (0..<5).map { limited("\($0)", 2) }
+    queues[0].add(procedures[0])
+    #expect(executing(procedures) == ["0"] && clock.pendingCount == 0)
+    pass(.milliseconds(400))
+    for (index, procedure) in procedures.dropFirst().enumerated() {
+      queues[index % 2].add(index == 2 ? GroupProcedure(procedure) : procedure)
+      scheduler.run()
+    }
+    #expect(executing(procedures) == ["0", "1"])
+    pass(.milliseconds(599))
+    #expect(executing(procedures) == ["0", "1"])
+    // That they go on, or have ended, makes no difference.
+    procedures[1].finish()
+    pass(.milliseconds(1))
+    #expect(executing(procedures) == ["0", "2"])
+    pass(.milliseconds(400))
+    #expect(executing(procedures) == ["0", "2", "3"])
+    pass(.milliseconds(600))
+    #expect(executing(procedures) == ["0", "2", "3", "4"])
+    #expect(clock.pendingCount == 0)
+    for procedure in procedures { procedure.finish() }
+    scheduler.run()
+  }
+
+  @Test(
+    "no interval has more starts than it may, with places, slots and priorities, and none is wasted",
+    arguments: 0..<20)
+  func random(seed: UInt64) throws {
+    let (count, places, number) = (3, 2, 60)
+    let starts = Recorder<ContinuousClock.Instant>()
+    let running = Counter()
+    let most = Slot<Int>()
+    let simulation = ProcedureSimulation(seed: seed)
+    try simulation.run { simulation in
+      let queues = [4, 2].map { simulation.makeQueue(maxConcurrentProcedureCount: $0) }
+      let clock = queues[0].clock
+      for index in 0..<number {
+        let work = DelayProcedure(by: .milliseconds(Int64(seed) * 7 % 900 + Int64(index % 5) * 20))
+        if index % 3 == 0 { work.priority = .high }
+        work.add(condition: RateLimit(count, per: .seconds(1), of: category))
+        work.add(condition: AtMost(places, of: category))
+        work.addWillExecuteBlockObserver { _, _ in
+          starts.note(clock.now)
+          running.increment()
+          most.value = max(most.value ?? 0, running.value)
+        }
+        work.addWillFinishBlockObserver { _, _, _ in running.decrement() }
+        queues[index % 2].add(work)
+      }
+    }
+    let instants = starts.events.sorted()
+    #expect(instants.count == number && most.value! <= places)
+    for (first, next) in zip(instants, instants.dropFirst(count)) {
+      #expect(first.duration(to: next) >= .seconds(1))
+    }
+    if seed == 0 {
+      // Short ones: twenty seconds for sixty, and no more.
+      #expect(instants[0].duration(to: instants[number - 1]) < .seconds(20))
+    }
+  }
+
+  @Test("those that have waited for a place do not start in a burst")
+  func behindPlaces() {
+    let queue = makeQueue()
+    let holder = TracedProcedure("holder", end: .whenToldOrCancelled)
+    holder.add(condition: AtMost(1, of: category))
+    queue.add(holder)
+    let procedures = (0..<3).map { limited("\($0)", 1) }
+    for procedure in procedures { procedure.add(condition: AtMost(3, of: category)) }
+    queue.add(procedures)
+    #expect(executing(procedures).isEmpty)
+    pass(.seconds(60))
+    holder.finish()
+    #expect(executing(procedures) == ["0"])
+    pass(.milliseconds(999))
+    #expect(executing(procedures) == ["0"])
+    pass(.milliseconds(1))
+    #expect(executing(procedures) == ["0", "1"])
+    pass(.seconds(1))
+    #expect(executing(procedures) == ["0", "1", "2"])
+    for procedure in procedures { procedure.finish() }
+    scheduler.run()
+  }
+
+  @Test("a start that a procedure has no slot for goes to another queue's")
+  func declined() {
+    let (narrow, wide) = (makeQueue(1), makeQueue())
+    let procedures = [limited("first", 1), limited("narrow", 1), limited("wide", 1)]
+    wide.add(procedures[0])
+    scheduler.run()
+    narrow.add(procedures[1])
+    scheduler.run()
+    wide.add(procedures[2])
+    scheduler.run()
+    let other = TracedProcedure("other", end: .whenToldOrCancelled)
+    narrow.add(other)
+    #expect(executing(procedures + [other]) == ["first", "other"])
+    pass(.seconds(1))
+    #expect(executing(procedures) == ["first", "wide"])
+    other.finish()
+    #expect(executing(procedures) == ["first", "wide"])
+    pass(.seconds(1))
+    #expect(executing(procedures) == ["first", "narrow", "wide"])
+    for procedure in procedures { procedure.finish() }
+    scheduler.run()
+  }
+
+  @Test("a cancelled one leaves the line, and the clock sets no timer for it")
+  func cancelled() {
+    let queue = makeQueue()
+    let procedures = [limited("first", 1), limited("second", 1)]
+    queue.add(procedures)
+    #expect(executing(procedures) == ["first"] && clock.pendingCount == 1)
+    procedures[1].cancel()
+    scheduler.run()
+    #expect(procedures[1].isFinished && clock.pendingCount == 0)
+    procedures[0].finish()
+    scheduler.run()
+  }
+
+  @Test("two intervals are both kept to; equal ones are one, with the lower count")
+  func intervals() {
+    let queue = makeQueue()
+    let procedures = (0..<4).map { limited("\($0)", 2) }
+    for procedure in procedures {
+      procedure.add(condition: RateLimit(3, per: .seconds(60), of: category))
+      procedure.add(condition: RateLimit(9, per: .seconds(1), of: category))
+    }
+    queue.add(procedures)
+    #expect(executing(procedures) == ["0", "1"])
+    pass(.seconds(1))
+    #expect(executing(procedures) == ["0", "1", "2"])
+    pass(.seconds(58))
+    #expect(executing(procedures) == ["0", "1", "2"])
+    pass(.seconds(1))
+    #expect(executing(procedures) == ["0", "1", "2", "3"])
+    for procedure in procedures { procedure.finish() }
+    scheduler.run()
+  }
+
+  @Test("a pause keeps all back until its end; the one that ends later counts")
+  func pause() {
+    let queue = makeQueue()
+    let rate = RateLimit(2, per: .seconds(1), of: category)
+    rate.pause(for: .seconds(10), clock: clock.clock)
+    let procedures = (0..<3).map { limited("\($0)", 2) }
+    queue.add(procedures)
+    #expect(executing(procedures).isEmpty)
+    rate.pause(for: .seconds(5))
+    pass(.seconds(9))
+    #expect(executing(procedures).isEmpty)
+    #expect(
+      queue.snapshot().description.contains("it waits for 'starts of x in 1.0 seconds'"),
+      "\(queue.snapshot())")
+    pass(.seconds(1))
+    #expect(executing(procedures) == ["0", "1"])
+    // While one waits, too.
+    rate.pause(for: .seconds(3))
+    pass(.milliseconds(2_999))
+    #expect(executing(procedures) == ["0", "1"])
+    pass(.milliseconds(1))
+    #expect(executing(procedures) == ["0", "1", "2"])
+    for procedure in procedures { procedure.finish() }
+    scheduler.run()
+  }
+
+  @Test("a child of a group with the same rate needs a start of its own, and gets it in time")
+  func insideGroup() {
+    let child = limited("child", 1)
+    let group = GroupProcedure(child)
+    group.add(condition: RateLimit(1, per: .seconds(1), of: category))
+    makeQueue().add(group)
+    #expect(executing([child]).isEmpty && group.isExecuting)
+    pass(.seconds(1))
+    #expect(executing([child]) == ["child"])
+    child.finish()
+    scheduler.run()
+    #expect(group.isFinished)
+  }
+
+  @Test("a count or an interval of zero traps, naming the category")
+  func misuse() async {
+    let count = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = RateLimit(0, per: .seconds(1), of: "host")
+    }
+    let interval = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      _ = RateLimit(1, per: .zero, of: "host")
+    }
+    for (result, numbers) in [(count, "0, per: 1.0 seconds"), (interval, "1, per: 0.0 seconds")] {
+      let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+      #expect(message.contains("RateLimit(\(numbers), of: 'host') lets no procedure start"))
+    }
+  }
+
+  @Test("keys that are no longer used are forgotten")
+  func keys() {
+    let context = SchedulingContext(
+      scheduler: scheduler, clock: clock.clock, supervisor: QueueSupervisor())
+    var table = ExclusionTable()
+    var most = 0
+    for index in 0..<2_000 {
+      let category = ExclusionCategory(named: "\(index)", in: domain)
+      let request = ExclusionRequest(
+        [ExclusionLimit(category, atMost: 1, per: .seconds(1))], for: Procedure(),
+        in: ProcedureList(context: context))
+      let isGranted = table.ask(request)
+      #expect(isGranted)
+      _ = table.leave(request)
+      clock.advance(by: .milliseconds(20))
+      most = max(most, table.count)
+    }
+    // Fifty count at a time.
+    #expect(most <= 128, "\(most)")
+  }
+}
