@@ -398,4 +398,20 @@ import Testing
     scheduler.run()
     #expect(ready.isFinished && waiting.isFinished)
   }
+
+  @Test("on one thread all stages of what has begun come before those of the next, however it blocks")
+  func laterStagesFirst() async {
+    let queue = ProcedureQueue(threads: 1)
+    let order = Recorder<String>()
+    queue.isSuspended = true
+    for index in 0..<50 {
+      let decode = BlockProcedure { order.note("decode \(index)") }
+      let write = AsyncProcedure { order.note("write \(index)") }
+      write.add(dependency: decode)
+      queue.add(GroupProcedure(decode, write))
+    }
+    queue.isSuspended = false
+    await queue.waitUntilAllFinished()
+    #expect(order.events == (0..<50).flatMap { ["decode \($0)", "write \($0)"] })
+  }
 }
