@@ -399,7 +399,7 @@ import Testing
     #expect(ready.isFinished && waiting.isFinished)
   }
 
-  @Test("on one thread all stages of what has begun come before those of the next, however it blocks")
+  @Test("on one thread all stages of what has begun come before those of the next")
   func laterStagesFirst() async {
     let queue = ProcedureQueue(threads: 1)
     let order = Recorder<String>()
