@@ -156,7 +156,7 @@ import Testing
     #expect(byBody.count == 5 && byBody.isFinished && byWait.count == 3 && byWait.isFinished)
   }
 
-  @Test("an iterator gives each attempt its own delay and configuration")
+  @Test("Z4: an iterator gives each attempt, the first too, its own delay and configuration")
   func payloads() {
     let times = Recorder<ContinuousClock.Instant>()
     let configured = Counter()
