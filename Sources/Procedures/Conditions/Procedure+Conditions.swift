@@ -39,9 +39,9 @@ extension Procedure {
         claim.add(entry.limits)
         return request
       }
-      guard core.life.state == .pending else { return .added(.none, released: request) }
+      guard core.life.state == .pending else { return .added(.nothing, released: request) }
       let followUp = core.advance(self, after: core.life.post(.goOn))
-      return .added(followUp.following(earlier ?? .none), released: request)
+      return .added(followUp.following(earlier ?? .nothing), released: request)
     }
     switch addition {
     case .pointless:
@@ -180,7 +180,7 @@ extension Procedure {
       for link in links { link.arm(for: self) }
       requirements.prerequisites += links.map { Prerequisite(link: $0) }
       let effect = core.life.post(.conditionBrings(procedures.count))
-      return (list, first, effect == .wait ? list.makeWaiting(self) : .none)
+      return (list, first, effect == .wait ? list.makeWaiting(self) : .nothing)
     }
     guard let (list, first, followUp) = start else { return false }
     followUp.perform()

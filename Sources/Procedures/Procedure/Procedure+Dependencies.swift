@@ -73,7 +73,7 @@ extension Procedure {
       let evaluation = core.requirements?.conditions?.restart()
       let request = core.requirements?.exclusion?.takeRequest()
       let followUp = effect == .wait ? core.list?.makeWaiting(self) : nil
-      return .enter(followUp ?? .none, evaluation, released: request)
+      return .enter(followUp ?? .nothing, evaluation, released: request)
     }
     switch next {
     case .pointless:

@@ -36,7 +36,7 @@ extension Procedure {
         waits += count
       }
       effect = core.life.post(.enqueue(waits: waits))
-      guard effect != .refused else { return ProcedureList.FollowUp.none }
+      guard effect != .refused else { return ProcedureList.FollowUp.nothing }
       let placement = Placement(
         urgency: core.urgency, readiness: effect.readiness,
         attempt: core.life.attempt, role: role, isInBatch: isInBatch)

@@ -135,7 +135,7 @@ internal import ProcedurePrimitives
     _ procedure: Procedure, after effect: Life.Effect,
     onWorkerOf workerList: ProcedureList? = nil
   ) -> ProcedureList.FollowUp {
-    guard case .ready(let readiness) = effect, let list = unsafe storedList else { return .none }
+    guard case .ready(let readiness) = effect, let list = unsafe storedList else { return .nothing }
     return unsafe list._withUnsafeGuaranteedRef { list in
       list.advance(
         procedure, to: readiness, in: life.attempt,
@@ -148,7 +148,7 @@ internal import ProcedurePrimitives
   mutating func countDependency(
     of procedure: Procedure, onWorkerOf workerList: ProcedureList?, after dependency: RecordID?
   ) -> ProcedureList.FollowUp {
-    guard !life.isRetired else { return .none }
+    guard !life.isRetired else { return .nothing }
     if isWatched, let dependency { noteDependency(dependency) }
     let effect = life.post(.dependencyDone)
     if effect == .none, life.mayStart, let list = unsafe storedList {

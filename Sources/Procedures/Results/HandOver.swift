@@ -88,7 +88,7 @@ private final class OutputHandOver: HandOver, @unchecked Sendable {
     let record = dependency.recordID
     let (taken, followUp) = dependent.read {
       core -> (Dependencies?, ProcedureList.FollowUp) in
-      guard let released = core.takeInput(&input, of: self) else { return (nil, .none) }
+      guard let released = core.takeInput(&input, of: self) else { return (nil, .nothing) }
       return (
         released, core.countDependency(of: dependent, onWorkerOf: worker?.list, after: record)
       )

@@ -192,46 +192,93 @@ final class ProcedureList: Sendable {
   // MARK: After them
 
   /// What a critical section leaves to be done once no lock is held. Usually nothing.
-  struct FollowUp: Sendable {
-    /// Nil if there is nothing to do.
-    fileprivate let list: ProcedureList?
-    /// It needs a worker.
-    fileprivate let needsWorker: Bool
-    /// Members wait, and no worker can help them.
-    fileprivate let isStuck: Bool
-    /// Freed categories, for procedures of other lists.
-    fileprivate let offers: [ExclusionRequest]
+  ///
+  /// One reference, since each critical section returns one.
+  enum FollowUp: Sendable {
+    case nothing
+    /// The list needs a worker.
+    case worker(ProcedureList)
+    /// Members of the list wait, and no worker can help them.
+    case stuck(ProcedureList)
+    /// More than one of these.
+    case several(Several)
 
-    static var none: FollowUp {
-      @inline(__always) get {
-        FollowUp(list: nil, needsWorker: false, isStuck: false, offers: [])
+    final class Several: Sendable {
+      let list: ProcedureList
+      let needsWorker: Bool
+      let isStuck: Bool
+      /// Freed categories, for procedures of other lists.
+      let offers: [ExclusionRequest]
+
+      fileprivate init(
+        _ list: ProcedureList, needsWorker: Bool, isStuck: Bool, offers: [ExclusionRequest]
+      ) {
+        self.list = list
+        self.needsWorker = needsWorker
+        self.isStuck = isStuck
+        self.offers = offers
       }
     }
 
-    var isNothing: Bool { @inline(__always) get { list == nil } }
+    fileprivate init(
+      _ list: ProcedureList, needsWorker: Bool, isStuck: Bool, offers: [ExclusionRequest] = []
+    ) {
+      switch (needsWorker, isStuck, offers.isEmpty) {
+      case (false, false, true): self = .nothing
+      case (true, false, true): self = .worker(list)
+      case (false, true, true): self = .stuck(list)
+      default:
+        self = .several(
+          Several(list, needsWorker: needsWorker, isStuck: isStuck, offers: offers))
+      }
+    }
+
+    var isNothing: Bool {
+      @inline(__always) get { if case .nothing = self { true } else { false } }
+    }
 
     /// Whether there is nothing but a worker to be asked for.
-    var isOnlyWorker: Bool { needsWorker && !isStuck && offers.isEmpty }
+    var isOnlyWorker: Bool { if case .worker = self { true } else { false } }
 
-    /// Joins what an earlier step in the same critical section of a procedure left to be done.
+    /// Joins what an earlier step in the same critical section of a procedure left to be done. Whether members wait
+    /// says the later one.
     func following(_ earlier: FollowUp) -> FollowUp {
-      FollowUp(
-        list: list ?? earlier.list, needsWorker: needsWorker || earlier.needsWorker,
-        isStuck: isStuck, offers: earlier.offers + offers)
+      guard let earlier = earlier.all, earlier.needsWorker || !earlier.offers.isEmpty else {
+        return self
+      }
+      return FollowUp(
+        earlier.list, needsWorker: earlier.needsWorker || all?.needsWorker == true,
+        isStuck: all?.isStuck == true, offers: earlier.offers + (all?.offers ?? []))
+    }
+
+    private var all: Several? {
+      switch self {
+      case .nothing: nil
+      case .worker(let list): Several(list, needsWorker: true, isStuck: false, offers: [])
+      case .stuck(let list): Several(list, needsWorker: false, isStuck: true, offers: [])
+      case .several(let several): several
+      }
     }
 
     /// - Parameter isLast: false if the caller is about to change the list again: then that step says whether
     ///   members wait.
     @inline(__always)
     func perform(isLast: Bool = true) {
-      if let list { perform(for: list, isLast) }
+      if !isNothing { performRest(isLast) }
     }
 
     @inline(never)
-    private func perform(for list: ProcedureList, _ isLast: Bool) {
-      if needsWorker { Worker.submit(for: list) }
-      if isLast, isStuck { list.context.supervisor.noteStuck(list) }
-      if !offers.isEmpty { ProcedureList.pass(on: offers) }
+    private func performRest(_ isLast: Bool) {
+      switch self {
+      case .nothing: break
+      case .worker(let list): Worker.submit(for: list)
+      case .stuck(let list): if isLast { list.context.supervisor.noteStuck(list) }
+      case .several(let several):
+        let list = several.list
+        if several.needsWorker { Worker.submit(for: list) }
+        if isLast, several.isStuck { list.context.supervisor.noteStuck(list) }
+        if !several.offers.isEmpty { ProcedureList.pass(on: several.offers) }
+      }
     }
   }
 
@@ -245,7 +292,7 @@ final class ProcedureList: Sendable {
     let needsWorker = storage.machine.requestWorker()
     let isStuck =
       storage.machine.isStuck(hasMoreArrivals: !arrivals.isEmpty) && wantsStuckLists
-    if !needsWorker, !isStuck, foreign.isEmpty { return .none }
+    if !needsWorker, !isStuck, foreign.isEmpty { return .nothing }
     return followUp(needsWorker: needsWorker, isStuck: isStuck, foreign: foreign)
   }
 
@@ -253,14 +300,13 @@ final class ProcedureList: Sendable {
     needsWorker: Bool, isStuck: Bool, foreign: [ExclusionRequest] = []
   ) -> FollowUp {
     if needsWorker { isWorkerComing.store(1) }
-    guard needsWorker || isStuck || !foreign.isEmpty else { return .none }
-    return FollowUp(list: self, needsWorker: needsWorker, isStuck: isStuck, offers: foreign)
+    return FollowUp(self, needsWorker: needsWorker, isStuck: isStuck, offers: foreign)
   }
 
   /// One that waits has been added, outside of any critical section.
   private func followUpOfWaiting() -> FollowUp {
     isWorkerComing.load() == 0 && wantsStuckLists
-      ? followUp(needsWorker: false, isStuck: true) : .none
+      ? .stuck(self) : .nothing
   }
 
   private var wantsStuckLists: Bool { withContext { $0.wantsStuckLists } ?? false }
@@ -342,17 +388,17 @@ extension ProcedureList {
       placement.note(in: procedure)
       let answer = arrivals.append(procedure, isExpected: isWorkerComing)
       // What follows comes when the group is made.
-      if owner != nil, answer != .closed { return (.accepted(isAnnounced: false), .none) }
+      if owner != nil, answer != .closed { return (.accepted(isAnnounced: false), .nothing) }
       if answer == .accepted {
         return (
           .accepted(isAnnounced: true),
-          placement.readiness == .waiting ? followUpOfWaiting() : .none
+          placement.readiness == .waiting ? followUpOfWaiting() : .nothing
         )
       }
       if answer == .acceptedUnexpected {
         // If it cannot be taken now, it stays there until what keeps it has changed.
         return storage.withLock { storage in
-          if storage.machine.isSuspended { return (.accepted(isAnnounced: true), .none) }
+          if storage.machine.isSuspended { return (.accepted(isAnnounced: true), .nothing) }
           if storage.machine.hasRoom { receiveArrivals(&storage) }
           return (.accepted(isAnnounced: true), followUp(of: &storage))
         }
@@ -394,14 +440,14 @@ extension ProcedureList {
         // The caller that completes the batch says whether members wait.
         return followUp(needsWorker: storage.machine.requestWorker(), isStuck: false)
       }
-      return asks ? followUp(of: &storage) : .none
+      return asks ? followUp(of: &storage) : .nothing
     }
   }
 
   /// A member has one wait fewer but still waits; a barrier may now be in a cycle with it.
   func followUpOfWaitingOn() -> FollowUp {
     // Arrivals are closed as soon as there is a barrier.
-    owner == nil && !arrivals.isOpen ? followUpOfWaiting() : .none
+    owner == nil && !arrivals.isOpen ? followUpOfWaiting() : .nothing
   }
 
   /// Called under the procedure's lock.
@@ -422,7 +468,7 @@ extension ProcedureList {
   func surrender(_ procedure: Procedure, in attempt: UInt32) -> FollowUp {
     locked { storage in
       let membership = procedure.membership
-      guard membership.line == .running, membership.attempt == attempt else { return .none }
+      guard membership.line == .running, membership.attempt == attempt else { return .nothing }
       return makeWaiting(procedure, &storage)
     }
   }
