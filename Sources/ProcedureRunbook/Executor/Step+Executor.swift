@@ -3,8 +3,8 @@ extension Step {
   ///
   /// What has the terminal, or a launcher of its own, is none unless it says so.
   func executor(_ options: Options) -> String? {
-    let usual = terminal || launcher != nil ? nil : options.executor
-    let name = executor ?? usual
+    let usual = self.terminal || self.launcher != nil ? nil : options.executor
+    let name = self.executorName ?? usual
     return name == Executors.local ? nil : name
   }
 }

@@ -9,29 +9,53 @@ struct JSONReader {
   private var line = 1
   private var lineStart = 0
   private var depth = 0
+  private let longKey: String?
+  /// What is read now is forgotten: texts are not made, but for keys.
+  private var isChecking = false
 
-  static func read(_ bytes: some Sequence<UInt8>) throws(PlanError) -> JSONValue {
-    var reader = JSONReader(bytes: Array(bytes))
+  /// - Parameter longKey: the key of a list in the root whose elements are read later, one by one; so are those of
+  ///   a root that is a list. nil: all is read now.
+  static func read(
+    _ bytes: some Sequence<UInt8>, longKey: String? = nil
+  ) throws(PlanError) -> JSONValue {
+    var reader = JSONReader(Array(bytes), longKey)
     if reader.bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
       throw reader.failure(
         "the file begins with a byte order mark (BOM); save it as UTF-8 without one")
     }
     try reader.skipSpace()
-    let value = try reader.value()
+    let value = try reader.value(isLong: longKey != nil)
     try reader.skipSpace()
     guard reader.peek == nil else { throw reader.unexpected("the end of the file") }
     return value
   }
 
-  private init(bytes: [UInt8]) { self.bytes = bytes }
+  /// Of nothing.
+  init() { self.init([], nil) }
 
-  private mutating func value() throws(PlanError) -> JSONValue {
+  private init(_ bytes: [UInt8], _ longKey: String?) {
+    self.bytes = bytes
+    self.longKey = longKey
+  }
+
+  /// A value that was read before.
+  func value(at place: JSONList.Place) throws(PlanError) -> JSONValue {
+    var reader = self
+    (reader.position, reader.line) = (Int(place.position), Int(place.line))
+    return try reader.value()
+  }
+
+  /// - Parameter isLong: whether the elements of a list are read later.
+  private mutating func value(isLong: Bool = false) throws(PlanError) -> JSONValue {
     let line = line
     let content: JSONValue.Content
     switch peek {
+    case "["? where isLong:
+      let places = try nested { reader throws(PlanError) in try reader.places() }
+      content = .list(JSONList(reader: self, places: places))
     case "{"?: content = .object(try nested { reader throws(PlanError) in try reader.members() })
     case "["?: content = .array(try nested { reader throws(PlanError) in try reader.elements() })
-    case "\""?: content = .string(try string())
+    case "\""?: content = .string(try string(isKept: !isChecking))
     case "-"?, ("0"..."9")?: content = .number(try number())
     case "t"?: content = try word("true", .boolean(true))
     case "f"?: content = try word("false", .boolean(false))
@@ -53,18 +77,25 @@ struct JSONReader {
 
   private mutating func members() throws(PlanError) -> [JSONValue.Member] {
     var members: [JSONValue.Member] = []
+    // Most objects have few.
     var keys: Set<String> = []
     try readList(until: "}") { reader throws(PlanError) in
       guard reader.peek == "\"" else { throw reader.unexpected("a key in quotes") }
       let line = reader.line
       let key = try reader.string()
-      guard keys.insert(key).inserted else { throw PlanError(.repeatedKey(key), line: line) }
+      if members.count == 16 { keys = Set(members.map(\.key)) }
+      let isRepeated =
+        members.count < 16
+        ? members.contains { $0.key == key } : !keys.insert(key).inserted
+      guard !isRepeated else { throw PlanError(.repeatedKey(key), line: line) }
       try reader.skipSpace()
       guard reader.take(":") else {
         throw reader.unexpected("':' after the key '\(key.shortened)'")
       }
       try reader.skipSpace()
-      members.append(JSONValue.Member(key: key, line: line, value: try reader.value()))
+      let isLong = reader.depth == 1 && key == reader.longKey
+      members.append(
+        JSONValue.Member(key: key, line: line, value: try reader.value(isLong: isLong)))
     }
     return members
   }
@@ -73,6 +104,18 @@ struct JSONReader {
     var elements: [JSONValue] = []
     try readList(until: "]") { reader throws(PlanError) in elements.append(try reader.value()) }
     return elements
+  }
+
+  /// Elements are read, for their mistakes, and forgotten.
+  private mutating func places() throws(PlanError) -> [JSONList.Place] {
+    var places: [JSONList.Place] = []
+    isChecking = true
+    defer { isChecking = false }
+    try readList(until: "]") { reader throws(PlanError) in
+      places.append(JSONList.Place(position: UInt32(reader.position), line: UInt32(reader.line)))
+      _ = try reader.value()
+    }
+    return places
   }
 
   /// What stands between brackets, with commas between and maybe one at the end.
@@ -92,28 +135,43 @@ struct JSONReader {
     }
   }
 
-  private mutating func string() throws(PlanError) -> String {
-    var text: [UInt8] = []
+  private mutating func string(isKept: Bool = true) throws(PlanError) -> String {
     position += 1
-    while let character = peek {
-      switch character {
-      case "\"":
+    // What was before the last escape.
+    var text: [UInt8] = []
+    var start = position
+    while position < bytes.count {
+      switch bytes[position] {
+      case UInt8(ascii: "\""):
+        // Most texts have no escape.
+        let string =
+          text.isEmpty
+          ? Self.string(bytes[start..<position], isKept)
+          : Self.string((text + bytes[start..<position])[...], isKept)
         position += 1
-        guard let string = String(validating: text, as: UTF8.self) else {
-          throw failure("a text is not UTF-8")
-        }
+        guard let string else { throw failure("a text is not UTF-8") }
         return string
-      case "\\":
+      case UInt8(ascii: "\\"):
+        text += bytes[start..<position]
         position += 1
         text += try escape().utf8
-      case ..<" ":
+        start = position
+      case ..<0x20:
         throw failure("a text does not end on its line, or contains a control character")
       default:
-        text.append(bytes[position])
         position += 1
       }
     }
     throw unexpected("'\"' at the end of a text")
+  }
+
+  /// nil for what is not UTF-8.
+  private static func string(_ bytes: ArraySlice<UInt8>, _ isKept: Bool) -> String? {
+    // Most texts are ASCII, in which nothing is to be checked: that takes the most time.
+    guard bytes.contains(where: { $0 > 0x7F }) else {
+      return isKept ? String(decoding: bytes, as: UTF8.self) : ""
+    }
+    return String(validating: bytes, as: UTF8.self)
   }
 
   private mutating func escape() throws(PlanError) -> String {

@@ -6,6 +6,8 @@ struct JSONValue {
     case number(Double)
     case string(String)
     case array([JSONValue])
+    /// One that is too long to have all of it in memory.
+    case list(JSONList)
     case object([Member])
   }
 
@@ -25,8 +27,28 @@ struct JSONValue {
     case .boolean: "true or false"
     case .number: "a number"
     case .string: "a text"
-    case .array: "a list"
+    case .array, .list: "a list"
     case .object: "an object"
     }
   }
+}
+
+/// A list without mistakes whose elements are read one by one, when they are wanted: until then it is text.
+struct JSONList {
+  /// Where an element begins.
+  struct Place {
+    let position: UInt32
+    let line: UInt32
+  }
+
+  private let reader: JSONReader
+  private let places: [Place]
+
+  static let empty = JSONList(reader: JSONReader(), places: [])
+
+  init(reader: JSONReader, places: [Place]) { (self.reader, self.places) = (reader, places) }
+
+  var count: Int { places.count }
+
+  func element(_ index: Int) throws(PlanError) -> JSONValue { try reader.value(at: places[index]) }
 }

@@ -9,10 +9,15 @@ struct FileMakers: Sendable {
   }
 
   private var makers: [String: Int] = [:]
+  /// The length of the shortest path in `makers`.
+  private var shortest = Int.max
   private var folders: [String: Folder] = [:]
+  /// The length of the longest path in `folders`.
+  private var longest = 0
 
   /// A file that two steps make is a mistake: its contents would depend on which of them ended last.
   init(_ steps: [Step]) throws(PlanError) {
+    makers.reserveCapacity(steps.count)
     for (index, step) in steps.enumerated() {
       for output in step.outputs {
         let path = Self.shortest(step.path(of: output))
@@ -22,6 +27,7 @@ struct FileMakers: Sendable {
           }
         } else {
           makers[path] = index
+          shortest = min(shortest, path.utf8.count)
           add(index, path)
         }
       }
@@ -33,13 +39,15 @@ struct FileMakers: Sendable {
     let path = Self.shortest(path)
     var result: [Int] = []
     var above: String? = path
-    while let path = above {
+    // Most folders are too short to be something that is made.
+    while let path = above, path.utf8.count >= shortest {
       if let maker = makers[path] {
         result.append(maker)
         break
       }
       above = Self.folder(of: path)
     }
+    guard path.utf8.count <= longest, folders[path] != nil else { return result }
     var below = [path]
     while let path = below.popLast(), let folder = folders[path] {
       result += folder.makers
@@ -50,8 +58,11 @@ struct FileMakers: Sendable {
 
   private mutating func add(_ step: Int, _ path: String) {
     guard var folder = Self.folder(of: path) else { return }
-    var isKnown = folders[folder] != nil
-    folders[folder, default: Folder()].makers.append(step)
+    var isKnown = folders[folder]?.makers.append(step) != nil
+    if !isKnown {
+      folders[folder] = Folder(makers: [step])
+      longest = max(longest, folder.utf8.count)
+    }
     while !isKnown, let parent = Self.folder(of: folder) {
       isKnown = folders[parent] != nil
       folders[parent, default: Folder()].folders.append(folder)
@@ -62,9 +73,12 @@ struct FileMakers: Sendable {
   /// Without `..` where that leads out of a folder that is named, so that one file has one name here.
   private static func shortest(_ path: String) -> String {
     let dot = UInt8(ascii: ".")
-    guard zip(path.utf8, path.utf8.dropFirst()).contains(where: { $0 == dot && $1 == dot }) else {
-      return path
+    var last: UInt8 = 0
+    let hasDots = path.utf8.contains { byte in
+      defer { last = byte }
+      return byte == dot && last == dot
     }
+    guard hasDots else { return path }
     var parts: [Substring] = []
     for part in path.split(separator: "/") {
       if part == "..", let last = parts.last, last != ".." {

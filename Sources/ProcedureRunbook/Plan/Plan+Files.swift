@@ -13,8 +13,10 @@ extension Plan {
     let makers = try FileMakers(steps)
     var ordered = steps
     for (index, step) in steps.enumerated() {
+      let read = files(index)
+      if read.isEmpty { continue }
       // Most steps read nothing that others make.
-      let found = files(index).flatMap { makers.steps(making: step.path(of: $0)) }
+      let found = read.flatMap { makers.steps(making: step.path(of: $0)) }
       guard !found.isEmpty else { continue }
       var known = Set(step.after)
       for maker in found.map({ steps[$0] }) where maker.name != step.name {
@@ -66,13 +68,20 @@ extension Plan {
 extension Step {
   /// Where one of its files is, without what changes nothing.
   func path(of file: String) -> String {
-    guard let directory, !file.hasPrefix("/") else { return FileTree.normal(file) }
-    return FileTree.normal(directory + "/" + file)
+    guard file.utf8.first != UInt8(ascii: "/"), let directory = self.directory else {
+      return FileTree.normal(file)
+    }
+    var path = ""
+    path.reserveCapacity(directory.utf8.count + 1 + file.utf8.count)
+    path += directory
+    path += "/"
+    path += file
+    return FileTree.normal(path)
   }
 
   /// The files that its `depfile` names: none without one, nil when it is not there or not readable.
   var dependencies: [String]? {
-    guard let depfile else { return [] }
+    guard let depfile = self.depfile else { return [] }
     guard let bytes = try? InputFile(path(of: depfile)).contents() else { return nil }
     return DependencyFile.files(in: bytes)
   }

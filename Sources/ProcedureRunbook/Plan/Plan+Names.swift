@@ -29,14 +29,14 @@ extension Step {
   /// When it runs, if not after a success, and what it takes.
   var traits: [String] {
     let when: String? =
-      switch occasion {
+      switch self.occasion {
       case .success: nil
       case .always: "always"
       case .failure: "on failure"
       }
     return [
-      when, executor, processors.map { "cpu \($0)" },
-      memory.map { "memory \(MemorySize(bytes: $0))" },
+      when, self.executorName, self.processors.map { "cpu \($0)" },
+      self.memory.map { "memory \(MemorySize(bytes: $0))" },
     ]
     .compactMap { $0 }
   }

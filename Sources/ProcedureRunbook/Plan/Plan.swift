@@ -45,6 +45,7 @@ struct Plan: Sendable, Equatable {
     guard !steps.isEmpty else { throw PlanError(.emptyPlan) }
     let groups = Set(groups)
     var names: Set<String> = []
+    names.reserveCapacity(steps.count)
     for step in steps {
       let (isNew, other) = names.insert(step.name)
       guard isNew else {
@@ -61,7 +62,8 @@ struct Plan: Sendable, Equatable {
   }
 
   private func checkReferences() throws(PlanError) {
-    let known = Set(steps.map(\.name)).union(groups)
+    let hasReferences = steps.contains { !$0.after.isEmpty }
+    let known = hasReferences ? Set(steps.map(\.name)).union(groups) : []
     for step in steps {
       for name in step.after where !known.contains(name) {
         throw PlanError(.unknownAfter(name, step: step.name), in: step)

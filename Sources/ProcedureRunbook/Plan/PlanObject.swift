@@ -2,19 +2,37 @@ import ProceduresProcess
 
 /// An object of a plan whose values are taken out by key and type, with a sentence when that fails.
 struct PlanObject {
+  /// Whose object it is. In words only where there is a mistake.
+  enum Owner {
+    case plan
+    case defaults
+    case step(number: Int, name: String?)
+
+    var text: String {
+      switch self {
+      case .plan: "the plan"
+      case .defaults: "'defaults'"
+      case .step(_, let name?): "step '\(name)'"
+      case .step(let number, nil): "step \(number)"
+      }
+    }
+  }
+
   private let members: [JSONValue.Member]
-  private let owner: String
+  private let ownerOfAll: Owner
   private let line: Int
 
+  private var owner: String { ownerOfAll.text }
+
   init(
-    _ members: [JSONValue.Member], of owner: String, line: Int, allowed: [String]
+    _ members: [JSONValue.Member], of owner: Owner, line: Int, allowed: [String]
   ) throws(PlanError) {
     for member in members where !allowed.contains(member.key) {
       throw PlanError(
-        .unknownKey(member.key, owner: owner, allowed: allowed), line: member.line)
+        .unknownKey(member.key, owner: owner.text, allowed: allowed), line: member.line)
     }
     self.members = members
-    self.owner = owner
+    ownerOfAll = owner
     self.line = line
   }
 
@@ -37,10 +55,16 @@ struct PlanObject {
     guard case .string(let text) = value.content else {
       throw wrongType(key, expected: "a text", value)
     }
-    guard !text.allSatisfy(\.isWhitespace) else {
+    guard !Self.isBlank(text) else {
       throw PlanError(.emptyText(key: key, owner: owner), line: value.line)
     }
     return text
+  }
+
+  private static func isBlank(_ text: String) -> Bool {
+    // Most texts begin with a letter, and characters take their time.
+    if let first = text.utf8.first, (0x21..<0x7F).contains(first) { return false }
+    return text.allSatisfy(\.isWhitespace)
   }
 
   /// A text or a list of texts.
@@ -89,7 +113,7 @@ struct PlanObject {
       lines.append(line)
     }
     let text = lines.joined(separator: "\n")
-    guard !text.allSatisfy(\.isWhitespace) else {
+    guard !Self.isBlank(text) else {
       throw PlanError(.emptyText(key: key, owner: owner), line: value.line)
     }
     try checkZeroByte(text, key)
@@ -104,7 +128,7 @@ struct PlanObject {
   // MARK: Objects
 
   func object(
-    _ key: String, of owner: String, allowed: [String]
+    _ key: String, of owner: Owner, allowed: [String]
   ) throws(PlanError) -> PlanObject? {
     guard let value = value(key) else { return nil }
     guard case .object(let members) = value.content else {
@@ -278,6 +302,9 @@ struct PlanObject {
   }
 
   func has(_ key: String) -> Bool { value(key) != nil }
+
+  /// Whether it has no other keys than these.
+  func has(only keys: [String]) -> Bool { members.allSatisfy { keys.contains($0.key) } }
 
   func value(_ key: String) -> JSONValue? { members.first { $0.key == key }?.value }
 

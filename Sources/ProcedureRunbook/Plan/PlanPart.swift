@@ -46,17 +46,17 @@ struct PlanPart {
   ) throws(PlanError) {
     (self.file, self.directory) = (file, directory)
     do throws(PlanError) {
-      let root = try JSONReader.read(bytes)
+      let root = try JSONReader.read(bytes, longKey: "steps")
       guard case .object(let members) = root.content else {
         (object, list, parameters, pools, secrets) = (nil, root, [:], [:], [])
         return
       }
       let plan = try PlanObject(
-        members, of: "the plan", line: root.line, allowed: PlanFile.planKeys)
+        members, of: .plan, line: root.line, allowed: PlanFile.planKeys)
       list =
         file == nil && !plan.has("include")
         ? try plan.required("steps")
-        : plan.value("steps") ?? JSONValue(content: .array([]), line: root.line)
+        : plan.value("steps") ?? JSONValue(content: .list(.empty), line: root.line)
       parameters = try plan.environment("parameters")
       pools = try plan.numbersByName("pools")
       secrets = try plan.variables("secrets")
@@ -79,18 +79,19 @@ struct PlanPart {
   /// Its steps, with its own defaults.
   func steps(parameters: [String: String]) throws(PlanError) -> [Step] {
     do throws(PlanError) {
-      var template = StepTemplate(directory: directory, parameters: parameters)
-      let defaults = try object?.object("defaults", of: "'defaults'", allowed: StepTemplate.keys)
+      var template = StepTemplate(directory: directory, file: file, parameters: parameters)
+      let defaults = try object?.object("defaults", of: .defaults, allowed: StepTemplate.keys)
       if let defaults { try template.read(defaults) }
-      guard case .array(let values) = list.content else {
+      guard case .list(let values) = list.content else {
         throw PlanError(
           .wrongType(
             key: "steps", owner: "the plan", expected: "a list of steps", found: list.kind),
           line: list.line)
       }
       var steps: [Step] = []
-      for (index, value) in values.enumerated() {
-        steps += try self.steps(value, index + 1, template)
+      steps.reserveCapacity(values.count)
+      for index in 0..<values.count {
+        try add(values.element(index), index + 1, template, to: &steps)
       }
       return steps
     } catch {
@@ -98,45 +99,52 @@ struct PlanPart {
     }
   }
 
-  /// One, or several with `each`.
-  private func steps(
-    _ value: JSONValue, _ number: Int, _ template: StepTemplate
-  ) throws(PlanError) -> [Step] {
+  /// Adds one, or several with `each`.
+  private func add(
+    _ value: JSONValue, _ number: Int, _ template: StepTemplate, to steps: inout [Step]
+  ) throws(PlanError) {
     guard case .object(let members) = value.content else {
       throw PlanError(
         .wrongType(
           key: "steps", owner: "the plan", expected: "a list of objects", found: value.kind),
         line: value.line)
     }
-    var owner = "step \(number)"
+    var owner: String?
     // The name first, so that all other errors can use it.
     if case .string(let name)? = members.first(where: { $0.key == "name" })?.value.content,
       !name.isEmpty
     {
-      owner = "step '\(name)'"
+      owner = name
     }
-    let object = try PlanObject(members, of: owner, line: value.line, allowed: PlanFile.stepKeys)
+    let object = try PlanObject(
+      members, of: .step(number: number, name: owner), line: value.line, allowed: PlanFile.stepKeys)
     let name = try object.text(object.required("name"), "name")
     let (script, isList) = try object.script("run")
-    var step = Step(name: name, run: script, stopsAtFailingLine: isList)
-    (step.line, step.file) = (value.line, file)
-    step.description = try object.text("description")
-    step.group = try object.text("group")
+    var template = template
+    // Most steps say nothing else.
+    let isShort = object.has(only: ["name", "run", "after", "group", "inputs", "outputs"])
+    if !isShort { try template.read(object) }
+    var step = template.step(name, run: script)
+    step.line = value.line
     step.after = try object.texts("after")
+    step.group = try object.text("group")
+    step.inputs = try object.arguments("inputs")
+    step.outputs = try object.arguments("outputs")
+    if isList { step.stopsAtFailingLine = true }
+    guard !isShort else { return steps.append(step) }
+    step.description = try object.text("description")
     step.occasion = try occasion(object)
     step.exclusive = try object.texts("exclusive")
     step.pools = try object.texts("pool")
     step.onlyIf = try object.argument("onlyIf")
     step.unless = try object.argument("unless")
-    step.inputs = try object.arguments("inputs")
-    step.outputs = try object.arguments("outputs")
     step.depfile = try object.argument("depfile")
     step.terminal = try object.boolean("terminal") ?? false
-    var template = template
-    try template.read(object)
-    template.apply(to: &step)
-    guard let pattern = try object.pattern("each", in: directory) else { return [step] }
-    return pattern.combinations.map { step.filled(with: $0) }
+    if let pattern = try object.pattern("each", in: directory) {
+      steps += pattern.combinations.map { step.filled(with: $0) }
+    } else {
+      steps.append(step)
+    }
   }
 
   private func occasion(_ object: PlanObject) throws(PlanError) -> Step.Occasion {

@@ -94,23 +94,15 @@ extension Step {
   /// The step for one combination.
   func filled(with values: StepPattern.Values) -> Step {
     func fill(_ text: String) -> String { StepPattern.filled(text, values) }
-    var step = Step(name: fill(name), run: run, stopsAtFailingLine: stopsAtFailingLine)
-    step.description = description.map(fill)
-    step.after = after.map(fill)
-    step.group = group.map(fill)
-    step.exclusive = exclusive.map(fill)
-    step.pools = pools.map(fill)
-    step.inputs = inputs.map(fill)
-    step.outputs = outputs.map(fill)
-    step.depfile = depfile.map(fill)
-    step.directory = directory.map(fill)
-    (step.onlyIf, step.unless, step.terminal) = (onlyIf, unless, terminal)
-    (step.processors, step.memory, step.occasion) = (processors, memory, occasion)
-    (step.timeout, step.retries, step.retryDelay) = (timeout, retries, retryDelay)
-    (step.launcher, step.launcherCancel) = (launcher, launcherCancel)
-    (step.executor, step.executorOptions) = (executor, executorOptions)
-    (step.line, step.file) = (line, file)
-    step.environment = environment
+    var step = Step(
+      name: fill(name), run: run, after: after.map(fill), group: group.map(fill),
+      inputs: inputs.map(fill), outputs: outputs.map(fill), details)
+    step.line = line
+    step.description = self.description.map(fill)
+    step.exclusive = self.exclusive.map(fill)
+    step.pools = self.pools.map(fill)
+    step.depfile = self.depfile.map(fill)
+    step.directory = self.directory.map(fill)
     for (name, value) in values { step.environment[name] = value }
     return step
   }

@@ -7,43 +7,38 @@ struct StepTemplate {
 
   /// That of the file that it stands in.
   private let fileDirectory: String?
-  private var directory: String?
-  private var environment: [String: String] = [:]
-  private var timeout: Duration?
-  private var retries = 0
-  private var retryDelay = Duration.zero
-  private var processors: Int?
-  private var memory: Int?
-  private var executor: String?
-  private var executorOptions: String?
-  private var launcher: String?
-  private var launcherCancel: String?
+  private var details = StepDetails()
+  /// For the steps that say nothing of this themselves.
+  private var shared: StepDetails.Shared
 
   /// - Parameters:
   ///   - directory: that of the plan's file.
+  ///   - file: that file, if it is an included one.
   ///   - parameters: variables, unless a step or the defaults have such ones of their own.
-  init(directory: String?, parameters: [String: String] = [:]) {
+  init(directory: String?, file: String? = nil, parameters: [String: String] = [:]) {
     fileDirectory = directory
-    self.directory = directory
-    environment = parameters
+    (details.directory, details.environment) = (directory, parameters)
+    details.file = file
+    shared = StepDetails.Shared(details)
   }
 
   /// Reads what is there over what was read before.
   mutating func read(_ object: PlanObject) throws(PlanError) {
     if let path = try object.argument("directory") {
-      directory = Directory.path(path, in: directory)
+      details.directory = Directory.path(path, in: details.directory)
     }
     for file in try object.arguments("dotenv") {
-      environment.merge(try object.dotenv(file, in: fileDirectory)) { _, new in new }
+      details.environment.merge(try object.dotenv(file, in: fileDirectory)) { _, new in new }
     }
-    environment.merge(try object.environment("environment")) { _, new in new }
-    timeout = try object.seconds("timeout") ?? timeout
-    retries = try object.wholeNumber("retries", least: 0) ?? retries
-    retryDelay = try object.seconds("retryDelay") ?? retryDelay
-    processors = try object.wholeNumber("cpu", least: 1) ?? processors
-    memory = try object.size("memory") ?? memory
-    executorOptions = try object.argument("executorOptions") ?? executorOptions
+    details.environment.merge(try object.environment("environment")) { _, new in new }
+    details.timeout = try object.seconds("timeout") ?? details.timeout
+    details.retries = try object.wholeNumber("retries", least: 0) ?? details.retries
+    details.retryDelay = try object.seconds("retryDelay") ?? details.retryDelay
+    details.processors = try object.wholeNumber("cpu", least: 1) ?? details.processors
+    details.memory = try object.size("memory") ?? details.memory
+    details.executorOptions = try object.argument("executorOptions") ?? details.executorOptions
     try readPlace(object)
+    shared = StepDetails.Shared(details)
   }
 
   /// Where its command runs: what is said last counts.
@@ -54,29 +49,19 @@ struct StepTemplate {
           .unknownExecutor(name, known: Executors.names), line: object.line(of: "executor"))
       }
       guard !object.has("launcher") else { throw object.error(PlanError.Problem.twoPlaces) }
-      (executor, launcher, launcherCancel) = (name, nil, nil)
+      (details.executorName, details.launcher, details.launcherCancel) = (name, nil, nil)
     }
     let cancel = try object.argument("launcherCancel")
     if let command = try object.argument("launcher") {
       // One belongs to the other.
-      (launcher, launcherCancel, executor) = (command, cancel, nil)
+      (details.launcher, details.launcherCancel, details.executorName) = (command, cancel, nil)
     } else if let cancel {
-      guard launcher != nil else { throw object.error(PlanError.Problem.cancelWithoutLauncher) }
-      launcherCancel = cancel
+      guard details.launcher != nil else {
+        throw object.error(PlanError.Problem.cancelWithoutLauncher)
+      }
+      details.launcherCancel = cancel
     }
   }
 
-  func apply(to step: inout Step) {
-    step.directory = directory
-    step.environment = environment
-    step.timeout = timeout
-    step.retries = retries
-    step.retryDelay = retryDelay
-    step.processors = processors
-    step.memory = memory
-    step.executor = executor
-    step.executorOptions = executorOptions
-    step.launcher = launcher
-    step.launcherCancel = launcherCancel
-  }
+  func step(_ name: String, run: String) -> Step { Step(name: name, run: run, shared) }
 }

@@ -48,19 +48,20 @@ enum BuiltInPlan {
         "PART": part, "FOLDER": folder, "NAME": String(part.map { $0 == "/" ? "-" : $0 }),
       ]
       func step(_ group: String, _ run: String, after: [String] = []) -> Step {
-        Step(
-          name: "\(group) \(part)", run: run, after: after, group: group, exclusive: [part],
-          onlyIf: hasFiles, timeout: .seconds(60), directory: package, environment: environment)
+        var step = Step(name: "\(group) \(part)", run: run, after: after, group: group)
+        (step.exclusive, step.onlyIf, step.timeout) = ([part], hasFiles, .seconds(60))
+        (step.directory, step.environment) = (package, environment)
+        return step
       }
       steps.append(step("checksum", checksum))
       steps.append(step("compress", compress))
       steps.append(step("verify", verify, after: ["compress \(part)"]))
       steps.append(step("count", count))
     }
-    steps.append(
-      Step(
-        name: "report", run: report, after: ["checksum", "verify", "count"],
-        timeout: .seconds(60), directory: package, environment: ["FOLDER": folder]))
+    var last = Step(name: "report", run: report, after: ["checksum", "verify", "count"])
+    (last.timeout, last.directory) = (.seconds(60), package)
+    last.environment = ["FOLDER": folder]
+    steps.append(last)
     return try Plan(steps: steps)
   }
 

@@ -11,7 +11,7 @@ struct Launcher: Sendable, Equatable {
   init?(of step: Step, _ options: Options) {
     if let command = step.launcher {
       (self.command, cancel) = (command, step.launcherCancel)
-    } else if step.executor == nil, let command = options.launcher {
+    } else if step.executorName == nil, let command = options.launcher {
       (self.command, cancel) = (command, options.launcherCancel)
     } else {
       return nil

@@ -21,6 +21,9 @@ struct InputFile {
     guard descriptor >= 0 else { throw failure(errno) }
     defer { close(descriptor) }
     var contents: [UInt8] = []
+    // Of a file the system knows how much it is.
+    let size = FileStatus(descriptor: descriptor)?.size ?? 0
+    contents.reserveCapacity(min(max(size, 0), Self.largest))
     var piece = [UInt8](repeating: 0, count: 1 << 16)
     while true {
       let count = unsafe read(descriptor, &piece, piece.count)

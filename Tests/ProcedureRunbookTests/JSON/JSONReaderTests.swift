@@ -48,6 +48,41 @@ struct JSONReaderTests {
   }
 
   @Test(
+    "the elements of a long list are read when they are wanted, and know their lines",
+    arguments: [
+      "\n[{\"a\": \"é\\n\"},\n // c\n 1 ,]",
+      "{\"x\": [0],\n\"l\":[{\"a\": \"é\\n\"},\n\n 1]}",
+    ])
+  func longList(json: String) throws {
+    var root = try JSONReader.read(json.utf8, longKey: "l")
+    if case .object(let members) = root.content {
+      guard case .array = members[0].value.content else {
+        return #expect(Bool(false), "not a list")
+      }
+      root = members[1].value
+    }
+    guard case .list(let list) = root.content else {
+      return #expect(Bool(false), "not a long list")
+    }
+    #expect(list.count == 2 && root.kind == "a list")
+    let (first, last) = (try list.element(0), try list.element(1))
+    #expect(first.line == 2 && last.line == 4)
+    guard case .object(let members) = first.content,
+      case .string(let text) = members[0].value.content
+    else { return #expect(Bool(false), "not what was read") }
+    #expect(text == "é\n" && members[0].key == "a")
+  }
+
+  @Test(
+    "a mistake in an element of a long list is found at once",
+    arguments: ["[1, {\"a\": 1, \"a\": 2}]", "[\"\\q\"]", "{\"l\": [[], tru]}"])
+  func mistakeInLongList(json: String) {
+    #expect(throws: PlanError.self) { try JSONReader.read(json.utf8, longKey: "l") }
+    let bytes: [UInt8] = [0x5B, 0x22, 0xFF, 0x22, 0x5D]
+    #expect(throws: PlanError.self) { try JSONReader.read(bytes, longKey: "") }
+  }
+
+  @Test(
     "text that is not JSON is refused, with the place of the mistake",
     arguments: [
       ("", 1, 1), ("{", 1, 2), ("[1,,]", 1, 4), ("[,]", 1, 2), ("[1 2]", 1, 4), ("{\"a\" 1}", 1, 6),
@@ -70,5 +105,12 @@ struct JSONReaderTests {
     #expect(throws: PlanError.self) { try JSONReader.read([0x22, 0xFF, 0x22]) }
     let deep = String(repeating: "[", count: 1_000_000)
     #expect(throws: PlanError.self) { try JSONReader.read(deep.utf8) }
+    #expect(throws: PlanError.self) { try JSONReader.read(deep.utf8, longKey: "steps") }
+    // Of many keys none may come twice either.
+    let keys = (0..<40).map { "\"\($0)\": 1" }.joined(separator: ",")
+    #expect(throws: Never.self) { try JSONReader.read("{\(keys)}".utf8) }
+    for key in [0, 15, 16, 39] {
+      #expect(throws: PlanError.self) { try JSONReader.read("{\(keys),\"\(key)\": 1}".utf8) }
+    }
   }
 }

@@ -322,7 +322,7 @@ struct PlanFileTests {
        "steps": [{"name": "a", "run": "x"}, {"name": "b", "run": "x", "executor": "local"},
                  {"name": "c", "run": "x", "launcher": "nice", "executorOptions": "-p short"}]}
       """)
-    #expect(plan.steps.map(\.executor) == ["slurm", "local", nil])
+    #expect(plan.steps.map(\.executorName) == ["slurm", "local", nil])
     #expect(plan.steps.map(\.executorOptions) == ["-p long", "-p long", "-p short"])
     let none = try Options([])
     let slurm = try Options(["--executor", "slurm"])

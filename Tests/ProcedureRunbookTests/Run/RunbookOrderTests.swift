@@ -17,7 +17,9 @@ struct RunbookOrderTests {
     _ name: String, reads inputs: [String] = [], makes outputs: [String],
     in directory: String? = nil
   ) -> Step {
-    Step(name: name, run: "true", inputs: inputs, outputs: outputs, directory: directory)
+    var step = Step(name: name, run: "true", inputs: inputs, outputs: outputs)
+    step.directory = directory
+    return step
   }
 
   // MARK: Folders
