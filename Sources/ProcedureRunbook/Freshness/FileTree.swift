@@ -17,13 +17,17 @@ struct FileTree: Sendable {
 
   let files: [File]
 
-  /// - Parameter excluded: paths of what does not count, such as what a step makes in a folder that it reads.
-  init(_ path: String, without excluded: Set<String> = []) throws(FileProblem) {
+  /// - Parameter excluded: paths of what does not count in a folder, such as what a step makes there. Asked for if it
+  ///   is one.
+  init(
+    _ path: String, without excluded: @autoclosure () -> Set<String> = []
+  ) throws(FileProblem) {
     let status = try FileStatus(path)
     guard status.kind == .folder else {
       files = [File(name: "", path: path, status: status)]
       return
     }
+    let excluded = excluded()
     var files: [File] = []
     var folders = [""]
     while let folder = folders.popLast() {
@@ -60,7 +64,10 @@ struct FileTree: Sendable {
   }
 
   /// The newest of its files; nil when there is none.
-  var newest: FileTime? { files.map(\.status.time).max() }
+  var newest: FileTime? {
+    files.reduce(nil) { newest, file in newest.map { max($0, file.status.time) } ?? file.status.time
+    }
+  }
 
   /// Without what changes nothing: `a/./b`, `a//b`, `a/b/`.
   static func normal(_ path: String) -> String {
@@ -71,11 +78,13 @@ struct FileTree: Sendable {
 
   /// Most paths are, and there are many.
   private static func isNormal(_ path: String) -> Bool {
-    var last = UInt8(ascii: "/")
-    for byte in path.dropFirst(path.hasPrefix("/") ? 1 : 0).utf8 {
-      if last == UInt8(ascii: "/"), byte == last || byte == UInt8(ascii: ".") { return false }
-      last = byte
+    let slash = UInt8(ascii: "/")
+    var (last, isFirst) = (slash, true)
+    for byte in path.utf8 {
+      // One slash may be the first.
+      if last == slash, byte == slash && !isFirst || byte == UInt8(ascii: ".") { return false }
+      (last, isFirst) = (byte, false)
     }
-    return last != UInt8(ascii: "/")
+    return last != slash
   }
 }

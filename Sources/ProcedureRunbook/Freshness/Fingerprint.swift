@@ -3,6 +3,21 @@
 struct Fingerprint: Equatable, Sendable {
   private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
+  init() {}
+
+  /// From its text; nil when that is none.
+  init?(_ text: ArraySlice<UInt8>) {
+    guard 1...16 ~= text.count else { return nil }
+    value = 0
+    for byte in text {
+      switch byte {
+      case 0x30...0x39: value = value << 4 | UInt64(byte - 0x30)
+      case 0x61...0x66: value = value << 4 | UInt64(byte - 0x57)
+      default: return nil
+      }
+    }
+  }
+
   // Odd, and with bits set all over.
   private static let first: UInt64 = 0x9E37_79B1_85EB_CA87
   private static let second: UInt64 = 0xC2B2_AE3D_27D4_EB4F
@@ -16,6 +31,11 @@ struct Fingerprint: Equatable, Sendable {
   mutating func add(_ text: String) {
     var text = text
     text.withUTF8 { unsafe add(UnsafeRawBufferPointer($0)) }
+  }
+
+  mutating func add(_ texts: [String]) {
+    add(UInt64(texts.count))
+    for text in texts { add(text) }
   }
 
   /// The bytes, and how many they are: "ab", "c" is not "a", "bc".

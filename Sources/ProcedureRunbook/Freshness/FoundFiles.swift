@@ -18,11 +18,13 @@ final class FoundFiles: Sendable {
   }
 
   /// - Parameter excluded: paths of what does not count in a folder.
-  func tree(_ path: String, without excluded: Set<String>) throws(FileProblem) -> FileTree {
+  func tree(
+    _ path: String, without excluded: @autoclosure () -> Set<String>
+  ) throws(FileProblem) -> FileTree {
     // A folder without some of its files is that of one step.
-    guard shared.contains(path.hashValue), !excluded.contains(where: { $0.hasPrefix(path) }) else {
-      return try FileTree(path, without: excluded)
-    }
+    guard !shared.isEmpty, shared.contains(path.hashValue),
+      !excluded().contains(where: { $0.hasPrefix(path) })
+    else { return try FileTree(path, without: excluded()) }
     if let known = trees.withLock({ $0[path] }) { return try known.get() }
     let tree = Result { () throws(FileProblem) in try FileTree(path) }
     trees.withLock { $0[path] = tree }

@@ -7,33 +7,36 @@ import ProceduresProcess
 /// 1. It looks at steps with outputs that come only after such steps: what else comes before may change files.
 /// 2. A step is done when it is up to date and all that it comes after is. Nothing will run that changes its
 ///    files.
-/// 3. It has a moment for looks that take long. What it has not looked at by then is looked at while steps run:
-///    they start all the same.
+/// 3. It has a moment, and as much more as looks take that are quick. What it has not looked at by then is looked at
+///    while steps run: they start all the same.
 struct FreshnessSweep {
-  private static let moment = Duration.milliseconds(100)
+  /// How long it may take: a moment, and for each look what a quick one takes on a machine that has other work too.
+  struct Patience {
+    var moment = Duration.milliseconds(100)
+    var look = Duration.microseconds(200)
+  }
 
   /// For each step of the plan whether it is done.
   let isDone: [Bool]
-  /// For each step what was found, if that still holds when the step begins.
-  let looks: [StepFiles.Look?]
+  /// What was found of steps that are not done, by their numbers, if that still holds when the step begins.
+  let looks: [Int: StepFiles.Look]
 
-  init(_ plan: Plan, _ shared: StepFreshness.Shared?) {
+  init(_ plan: Plan, _ shared: StepFreshness.Shared?, _ patience: Patience = Patience()) {
     guard let shared, !shared.isForced else {
       isDone = Array(repeating: false, count: plan.steps.count)
-      looks = Array(repeating: nil, count: plan.steps.count)
+      looks = [:]
       return
     }
     let graph = plan.graph
     let canBeDone = graph.closed { !plan.steps[$0].outputs.isEmpty }
     let candidates = graph.stepOrder.filter { canBeDone[$0] }
-    let work = SweepWork(plan, candidates, shared)
-    work.run(for: Self.moment)
-    let found = work.looks
-    var looks = [StepFiles.Look?](repeating: nil, count: plan.steps.count)
+    let work = SweepWork(plan, candidates, shared, patience)
+    work.run()
+    let found = work.found
+    var looks: [Int: StepFiles.Look] = [:]
     isDone = graph.closed { index in
-      looks[index] = found[index]
-      if case .upToDate? = found[index]?.verdict { return true }
-      return false
+      looks[index] = found.looks[index]
+      return found.isUpToDate[index]
     }
     self.looks = looks
   }
@@ -41,67 +44,79 @@ struct FreshnessSweep {
 
 /// The looks of a sweep, by this thread and, where they take long, by others.
 private final class SweepWork: Sendable {
+  struct Found {
+    var isUpToDate: [Bool]
+    /// Of the others.
+    var looks: [Int: StepFiles.Look] = [:]
+  }
+
   private let plan: Plan
   private let candidates: [Int]
   private let shared: StepFreshness.Shared
+  private let patience: FreshnessSweep.Patience
   private let state: Locked<State>
-  private let found: FoundFiles
+  private let files: FoundFiles
   private let isIdle = DispatchSemaphore(value: 0)
+  private let start = ContinuousClock.now
 
   private struct State {
     var next = 0
-    var looks: [StepFiles.Look?]
+    var found: Found
   }
 
-  init(_ plan: Plan, _ candidates: [Int], _ shared: StepFreshness.Shared) {
+  init(
+    _ plan: Plan, _ candidates: [Int], _ shared: StepFreshness.Shared,
+    _ patience: FreshnessSweep.Patience
+  ) {
     self.plan = plan
     self.candidates = candidates
-    self.shared = shared
-    found = FoundFiles(of: candidates.lazy.map { plan.steps[$0] })
-    state = Locked(State(looks: Array(repeating: nil, count: plan.steps.count)))
+    (self.shared, self.patience) = (shared, patience)
+    files = FoundFiles(of: candidates.lazy.map { plan.steps[$0] })
+    let isUpToDate = [Bool](repeating: false, count: plan.steps.count)
+    state = Locked(State(found: Found(isUpToDate: isUpToDate)))
   }
 
-  var looks: [StepFiles.Look?] { state.withLock { $0.looks } }
+  var found: Found { state.withLock { $0.found } }
 
-  /// - Parameter moment: for what takes long; looks that take no time do not count.
-  func run(for moment: Duration) {
-    if lookAlone(for: moment / 10) { return }
-    let end = ContinuousClock.now + moment
-    guard let threads = shared.threads, threads.prepare() else { return }
+  func run() {
+    // 1. This thread alone: most file systems answer before another thread has begun.
+    lookAll(for: patience.moment / 10)
+    guard !isComplete, let threads = shared.threads, threads.prepare() else { return }
+    // 2. Many at once, of which some may hang.
     for _ in 0..<16 {
       threads.run { [self] in
-        while ContinuousClock.now < end, let index = next() { look(at: index) }
+        lookAll(for: patience.moment)
         isIdle.signal()
       }
     }
     for _ in 0..<16 {
-      let rest = end - .now
-      guard rest > .zero,
-        isIdle.wait(timeout: .now() + .microseconds(Int(rest / .microseconds(1)))) == .success
-      else { return }
+      while isIdle.wait(timeout: .now() + .milliseconds(10)) != .success {
+        guard hasTime(patience.moment) else { return }
+      }
     }
   }
 
-  /// False when it took long: the file system is far away.
-  private func lookAlone(for moment: Duration) -> Bool {
-    var last = ContinuousClock.now
-    let end = last + .seconds(1)
-    var rest = moment
-    while let index = next() {
-      look(at: index)
-      let now = ContinuousClock.now
-      if now - last > .milliseconds(1) { rest -= now - last }
-      if rest < .zero || now > end { return false }
-      last = now
-    }
-    return true
+  private func lookAll(for moment: Duration) {
+    while hasTime(moment), let index = next() { look(at: index) }
   }
+
+  private func hasTime(_ moment: Duration) -> Bool {
+    ContinuousClock.now - start < moment + patience.look * (state.withLock { $0.next } + 1)
+  }
+
+  private var isComplete: Bool { state.withLock { $0.next == candidates.count } }
 
   private func look(at index: Int) {
-    let files = StepFiles(of: plan.steps[index], digests: shared.digests, found: found)
-    let record = shared.journal.record(of: plan.steps[index].name)
-    let look = files.look(after: record, mayRead: false)
-    state.withLock { $0.looks[index] = look }
+    let step = StepFiles(of: plan.steps[index], digests: shared.digests, found: files)
+    guard let look = step.look(after: shared.journal.record(of: step.step.name), mayRead: false)
+    else { return }
+    state.withLock { state in
+      if case .upToDate = look.verdict {
+        state.found.isUpToDate[index] = true
+      } else {
+        state.found.looks[index] = look
+      }
+    }
   }
 
   private func next() -> Int? {

@@ -1,3 +1,5 @@
+import ProceduresProcess
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -32,33 +34,46 @@ enum JournalLine: Equatable {
 
   /// nil when it was not written to its end, or says nothing that is known here.
   init?(_ bytes: ArraySlice<UInt8>) {
-    let parts = bytes.split(separator: 0x09, maxSplits: 3, omittingEmptySubsequences: false)
-      .map { String(decoding: $0, as: UTF8.self) }
-    guard parts.count == 4 else { return nil }
-    if parts[0] == "run" {
-      self = .run(process: parts[1], machine: parts[2])
+    var rest = bytes
+    guard let kind = Self.field(of: &rest), let first = Self.field(of: &rest),
+      let second = Self.field(of: &rest)
+    else { return nil }
+    func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
+    let word = text(kind)
+    if word == "run" {
+      self = .run(process: text(first), machine: text(second))
       return
     }
-    guard let name = Self.name(encoded: parts[3]) else { return nil }
-    switch parts[0] {
+    guard let name = Self.name(encoded: rest) else { return nil }
+    switch word {
     case "started":
       self = .step(name, .started)
     case "succeeded":
-      let marks = parts[2].split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+      let end = second.firstIndex(of: UInt8(ascii: " ")) ?? second.endIndex
+      guard let command = Fingerprint(first), let marks = FileMarks(second[..<end]) else {
+        return nil
+      }
       let entry = RunJournal.Entry(
-        command: parts[1], inputs: marks[0], content: marks.count > 1 ? marks[1] : "")
+        command: command, marks: marks, content: Fingerprint(second[end...].dropFirst()))
       self = .step(name, .succeeded(entry))
     case "job":
-      let words = parts[1].split(separator: " ").map(String.init)
+      let words = first.split(separator: UInt8(ascii: " ")).map(text)
       let reference = words.first.map {
         JobReference(key: $0, identifier: words.count > 1 ? words[1] : nil)
       }
-      self = .job(name, reference.map { RunJournal.Job(reference: $0, marks: parts[2]) })
+      self = .job(name, reference.map { RunJournal.Job(reference: $0, marks: text(second)) })
     case "file":
-      self = .file(name, Digest(status: parts[1], digest: parts[2]))
+      self = .file(name, Digest(status: text(first), digest: text(second)))
     default:
       return nil
     }
+  }
+
+  /// What is before the next tab, which goes as well; nil when there is none.
+  private static func field(of rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+    guard let tab = rest.firstIndex(of: 0x09) else { return nil }
+    defer { rest = rest[(tab + 1)...] }
+    return rest[..<tab]
   }
 
   /// With its end.
@@ -69,7 +84,7 @@ enum JournalLine: Equatable {
     case .step(let name, .started):
       "started\t\t\t\(Self.encoded(name))\n"
     case .step(let name, .succeeded(let entry)):
-      "succeeded\t\(entry.command)\t\(entry.inputs) \(entry.content)\t\(Self.encoded(name))\n"
+      "succeeded\t\(entry.command.text)\t\(entry.marks.text) \(entry.content?.text ?? "")\t\(Self.encoded(name))\n"
     case .job(let name, let job):
       "job\t\(Self.words(of: job?.reference))\t\(job?.marks ?? "")\t\(Self.encoded(name))\n"
     case .file(let name, let digest):
@@ -103,11 +118,12 @@ enum JournalLine: Equatable {
   }
 
   /// nil when it was not written to its end.
-  private static func name(encoded text: String) -> String? {
-    guard text.utf8.allSatisfy({ $0 > 0x20 }) else { return nil }
-    guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
+  private static func name(encoded text: ArraySlice<UInt8>) -> String? {
+    guard text.allSatisfy({ $0 > 0x20 }) else { return nil }
+    guard text.contains(UInt8(ascii: "%")) else { return String(decoding: text, as: UTF8.self) }
     var bytes: [UInt8] = []
-    var rest = Array(text.utf8)[...]
+    bytes.reserveCapacity(text.count)
+    var rest = text
     while let byte = rest.popFirst() {
       guard byte == UInt8(ascii: "%") else {
         bytes.append(byte)
@@ -135,8 +151,11 @@ struct JournalLines {
 
   init(_ bytes: [UInt8]) {
     // The last line counts when its end was written.
-    let end = bytes.lastIndex(of: JournalLine.end) ?? 0
-    for line in bytes[..<end].split(separator: JournalLine.end) {
+    var rest = bytes[...]
+    while let end = LineCutter.index(of: JournalLine.end, in: rest) {
+      let line = rest[..<end]
+      rest = rest[(end + 1)...]
+      if line.isEmpty { continue }
       count += 1
       switch JournalLine(line) {
       case .run(let process, let machine): lastRun = (process, machine)
@@ -158,8 +177,10 @@ struct JournalLines {
 
   /// Those that count, and no others.
   var text: String {
-    records.map { JournalLine.step($0.key, $0.value).text }.joined()
-      + digests.map { JournalLine.file($0.key, $0.value).text }.joined()
-      + jobs.map { JournalLine.job($0.key, $0.value).text }.joined()
+    var text = ""
+    for (name, record) in records { text += JournalLine.step(name, record).text }
+    for (name, digest) in digests { text += JournalLine.file(name, digest).text }
+    for (name, job) in jobs { text += JournalLine.job(name, job).text }
+    return text
   }
 }

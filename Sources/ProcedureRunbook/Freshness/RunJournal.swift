@@ -21,15 +21,11 @@ final class RunJournal: Sendable {
   /// What a step succeeded with the last time.
   struct Entry: Equatable, Sendable {
     /// Stands for its command.
-    let command: String
-    /// Stands for names, sizes and times of its inputs, when it began.
-    let inputs: String
-    /// Stands for the contents of its inputs and outputs; empty where they are not known.
-    let content: String
-
-    /// The end of what stands for inputs that may have been changed since: no other is equal to that.
-    static let uncertain = "?"
-    var isUncertain: Bool { inputs.hasSuffix(Self.uncertain) }
+    let command: Fingerprint
+    /// Of what it reads, when it began.
+    let marks: FileMarks
+    /// Stands for the contents of its inputs and outputs; nil where they are not known.
+    let content: Fingerprint?
   }
 
   enum Record: Equatable, Sendable {

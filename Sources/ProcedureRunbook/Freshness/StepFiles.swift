@@ -18,16 +18,14 @@ struct StepFiles: Sendable {
   /// What was found at one moment.
   struct Look: Sendable {
     let verdict: Verdict
-    /// Stands for names, sizes and times of the inputs.
-    var inputs = ""
-    /// The same of what its `depfile` named.
-    var dependencies: String?
+    /// nil when they could not be looked at.
+    var marks: FileMarks?
   }
 
   let step: Step
   /// Contents decide; nil where times do.
   private let digests: FileDigests?
-  private let command: String
+  private let command: Fingerprint
   /// nil where files may have been changed since.
   private let found: FoundFiles?
 
@@ -54,13 +52,13 @@ struct StepFiles: Sendable {
     } catch {
       return Look(verdict: .refused(because: error.sentence))
     }
-    let marks = marks(of: inputs)
     let found = dependencies()
+    var marks = FileMarks(inputs: marks(of: inputs))
+    marks.dependencies = found.flatMap(marksOfDependencies)
     do throws(FileDigests.NotRead) {
       let reason = try reason(inputs, found, marks, record, mayRead: mayRead)
       let verdict: Verdict = reason.map { .outOfDate(because: $0) } ?? .upToDate
-      return Look(
-        verdict: verdict, inputs: marks, dependencies: found.map(marksOfDependencies))
+      return Look(verdict: verdict, marks: marks)
     } catch {
       return nil
     }
@@ -99,32 +97,35 @@ struct StepFiles: Sendable {
   func entry(since look: Look, began start: FileTime) -> RunJournal.Entry {
     let found = dependencies()
     let isOld = found.map { !isChanged($0, since: look, began: start) } ?? false
-    let marks =
-      look.inputs + (isOld ? found.map(marksOfDependencies) ?? "" : RunJournal.Entry.uncertain)
-    let unknown = RunJournal.Entry(command: command, inputs: marks, content: "")
-    guard isOld, let digests, let inputs = try? inputTrees(), self.marks(of: inputs) == look.inputs
+    let marks = FileMarks(
+      inputs: look.marks?.inputs ?? Fingerprint(),
+      dependencies: isOld ? found.flatMap(marksOfDependencies) : nil,
+      isUncertain: !isOld || look.marks == nil)
+    let unknown = RunJournal.Entry(command: command, marks: marks, content: nil)
+    guard isOld, let digests, let inputs = try? inputTrees(),
+      self.marks(of: inputs) == marks.inputs
     else { return unknown }
     let content = try? content(inputs + (found ?? []), digests, mayRead: true)
-    return RunJournal.Entry(command: command, inputs: marks, content: content ?? "")
+    return RunJournal.Entry(command: command, marks: marks, content: content)
   }
 
   /// Whether an input is another one than it was when the step began.
   func hasChangedInput(since look: Look) -> Bool {
     guard !step.inputs.isEmpty else { return false }
     guard let inputs = try? inputTrees() else { return true }
-    return marks(of: inputs) != look.inputs
+    return marks(of: inputs) != look.marks?.inputs
   }
 
   /// Files that the `depfile` named before have not changed if they look the same. For new ones only the time tells.
   private func isChanged(_ found: [FileTree], since look: Look, began start: FileTime) -> Bool {
-    marksOfDependencies(found) != look.dependencies
+    marksOfDependencies(found) != look.marks?.dependencies
       && found.contains { ($0.newest ?? start) > start }
   }
 
   // MARK: Why it runs
 
   private func reason(
-    _ inputs: [FileTree], _ found: [FileTree]?, _ marks: String, _ record: RunJournal.Record?,
+    _ inputs: [FileTree], _ found: [FileTree]?, _ marks: FileMarks, _ record: RunJournal.Record?,
     mayRead: Bool
   ) throws(FileDigests.NotRead) -> String? {
     var oldest: FileTime?
@@ -132,8 +133,7 @@ struct StepFiles: Sendable {
       guard let tree = try? FileTree(path(output)) else {
         return "'\(output.visible)' is not there"
       }
-      let time = tree.newest
-      oldest = [oldest, time].compactMap { $0 }.min()
+      if let time = tree.newest { oldest = oldest.map { min($0, time) } ?? time }
     }
     guard let found else {
       return "what its depfile names is not there, or not readable"
@@ -149,12 +149,12 @@ struct StepFiles: Sendable {
         return "its command, its variables or the names of its files are others than the last time"
       }
       if let digests {
-        guard !entry.content.isEmpty else { return "the contents of its files are not known" }
-        return entry.content == (try content(inputs + found, digests, mayRead: mayRead))
+        guard let content = entry.content else { return "the contents of its files are not known" }
+        return content == (try self.content(inputs + found, digests, mayRead: mayRead))
           ? nil : "an input or output has other contents than the last time"
       }
       if let newer { return "'\(newer.visible)' is newer than what is made from it" }
-      return entry.inputs == marks + marksOfDependencies(found)
+      return entry.marks == marks
         ? nil : "an input was changed since it began the last time"
     case nil:
       // Not made by us, as far as is known; its contents cannot be known to be the right ones.
@@ -176,11 +176,11 @@ struct StepFiles: Sendable {
   }
 
   private func inputTrees() throws(InputProblem) -> [FileTree] {
-    let outputs = Set(step.outputs.map { step.path(of: $0) })
     var trees: [FileTree] = []
+    trees.reserveCapacity(step.inputs.count)
     for input in step.inputs {
       do throws(FileProblem) {
-        trees.append(try tree(path(input), without: outputs))
+        trees.append(try tree(path(input)))
       } catch {
         switch error {
         case .missing:
@@ -201,32 +201,33 @@ struct StepFiles: Sendable {
     return trees.count == files.count ? trees : nil
   }
 
-  private func tree(
-    _ path: String, without excluded: Set<String>
-  ) throws(FileProblem) -> FileTree {
-    if let found { return try found.tree(path, without: excluded) }
-    return try FileTree(path, without: excluded)
+  /// In a folder that it reads what it makes does not count.
+  private func tree(_ path: String) throws(FileProblem) -> FileTree {
+    if let found { return try found.tree(path, without: outputPaths) }
+    return try FileTree(path, without: outputPaths)
   }
 
-  private func marksOfDependencies(_ trees: [FileTree]) -> String {
-    step.depfile == nil ? "" : "-" + marks(of: trees)
+  private var outputPaths: Set<String> { Set(step.outputs.map(path)) }
+
+  private func marksOfDependencies(_ trees: [FileTree]) -> Fingerprint? {
+    step.depfile == nil ? nil : marks(of: trees)
   }
 
-  private func marks(of trees: [FileTree]) -> String {
+  private func marks(of trees: [FileTree]) -> Fingerprint {
     var fingerprint = Fingerprint()
     for tree in trees { tree.addMarks(to: &fingerprint) }
-    return fingerprint.text
+    return fingerprint
   }
 
   /// nil when one of the files cannot be read.
   private func content(
     _ inputs: [FileTree], _ digests: FileDigests, mayRead: Bool
-  ) throws(FileDigests.NotRead) -> String? {
+  ) throws(FileDigests.NotRead) -> Fingerprint? {
     var fingerprint = Fingerprint()
     for tree in inputs + step.outputs.compactMap({ try? FileTree(path($0)) }) {
       guard try digests.add(tree, to: &fingerprint, mayRead: mayRead) else { return nil }
     }
-    return fingerprint.text
+    return fingerprint
   }
 
   /// Makes the folders that its outputs are in. Returns why that cannot be done.
@@ -244,19 +245,20 @@ struct StepFiles: Sendable {
   private func path(_ file: String) -> String { step.path(of: file) }
 
   /// Stands for what it runs, and with what.
-  static func command(of step: Step) -> String {
+  static func command(of step: Step) -> Fingerprint {
     var fingerprint = Fingerprint()
     fingerprint.add(step.run)
     fingerprint.add(step.stopsAtFailingLine ? 1 : 0)
     fingerprint.add(step.directory ?? "")
-    for (name, value) in step.environment.sorted(by: { $0.key < $1.key }) {
-      fingerprint.add(name)
-      fingerprint.add(value)
+    if !step.environment.isEmpty {
+      for (name, value) in step.environment.sorted(by: { $0.key < $1.key }) {
+        fingerprint.add(name)
+        fingerprint.add(value)
+      }
     }
-    for files in [step.inputs, step.outputs, [step.depfile].compactMap { $0 }] {
-      fingerprint.add(UInt64(files.count))
-      for file in files { fingerprint.add(file) }
-    }
-    return fingerprint.text
+    fingerprint.add(step.inputs)
+    fingerprint.add(step.outputs)
+    fingerprint.add(step.depfile.map { [$0] } ?? [])
+    return fingerprint
   }
 }

@@ -47,7 +47,7 @@ final class StepFreshness: Sendable {
   var verdict: StepFiles.Verdict? { lastLook.withLock { $0?.verdict } }
 
   /// Stands for names, sizes and times of its inputs, as they were found last.
-  var inputMarks: String { lastLook.withLock { $0?.inputs ?? "" } }
+  var inputMarks: String { lastLook.withLock { $0?.marks?.inputs.text ?? "" } }
 
   /// Looks at the files; calls back on another thread.
   func look(_ completion: @escaping @Sendable (StepFiles.Verdict) -> Void) {
@@ -112,7 +112,7 @@ final class StepFreshness: Sendable {
     }
     let note = { @Sendable [files, shared, complain] in
       let entry = files.entry(since: look, began: start)
-      if entry.isUncertain {
+      if entry.marks.isUncertain {
         complain(
           "a file that its depfile names may have been changed while it ran: the next run makes it again"
         )

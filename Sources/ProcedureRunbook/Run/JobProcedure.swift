@@ -42,7 +42,7 @@ final class JobProcedure: Procedure, EndsByItself, @unchecked Sendable {
 
   override func execute() {
     // 1. What a killed run has left of this step, and whether that runs the same.
-    let marks = StepFiles.command(of: step) + "-" + (freshness?.inputMarks ?? "")
+    let marks = StepFiles.command(of: step).text + "-" + (freshness?.inputMarks ?? "")
     let leftOver = journal.job(of: step.name)
     let progress = JobProgress(
       leftOver: leftOver?.reference, isSame: leftOver?.marks == marks)
