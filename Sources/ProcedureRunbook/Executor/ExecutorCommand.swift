@@ -6,9 +6,31 @@ import ProceduresProcess
 /// Runs a command of a cluster and waits for it.
 enum ExecutorCommand {
   /// A command that is not there or hangs must not keep what else there is to do.
-  static let patience = Duration.seconds(60)
+  static let longestPatience = Duration.seconds(60)
+  private static let state = Locked(State())
+
+  private struct State {
+    var patience = longestPatience
+    /// The one that runs.
+    var command: ProcessProcedure?
+  }
+
   /// Not a limit of its own: the desk calls one at a time.
   private static let queue = ProcedureQueue(name: "cluster commands", underlyingQueue: .main)
+
+  /// The run is to end: from now on a command gets this long, and so does the one that runs now.
+  static func shorten(to patience: Duration) {
+    let command = state.withLock { state in
+      state.patience = min(state.patience, patience)
+      return state.command
+    }
+    guard let command else { return }
+    DispatchQueue.main.asyncAfter(
+      deadline: .now() + .milliseconds(Int(patience / .milliseconds(1)))
+    ) {
+      command.cancel()
+    }
+  }
 
   /// Returns what it wrote. Called on a thread that may wait, which the main thread is not.
   static func run(
@@ -22,9 +44,16 @@ enum ExecutorCommand {
       configuration.successStatuses = Set(0...255)
       configuration.terminationGracePeriod = .seconds(1)
     }
+    let patience = state.withLock { state in
+      state.command = command
+      return state.patience
+    }
     command.add(observer: TimeoutObserver(by: patience))
     let hasEnded = DispatchSemaphore(value: 0)
-    command.addDidFinishBlockObserver { _, _ in hasEnded.signal() }
+    command.addDidFinishBlockObserver { _, _ in
+      state.withLock { $0.command = nil }
+      hasEnded.signal()
+    }
     queue.add(command)
     hasEnded.wait()
     guard let result = command.result, !command.isCancelled else {

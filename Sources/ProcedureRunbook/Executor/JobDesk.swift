@@ -21,7 +21,8 @@ final class JobDesk: Sendable {
 
   struct Box {
     var arrivals: [Arrival] = []
-    var cancelled: [Job] = []
+    /// With when that was: the thread may be at work then.
+    var cancelled: [(job: Job, since: ContinuousClock.Instant)] = []
     /// What was cancelled is killed.
     var isKilling = false
     fileprivate var hasThread = false
@@ -54,7 +55,7 @@ final class JobDesk: Sendable {
 
   /// Ends it: its `ended` is called when it has, or soon if it was not handed in. Without effect on one that has ended.
   func cancel(_ job: Job) {
-    box.withLock { $0.cancelled.append(job) }
+    box.withLock { $0.cancelled.append((job, .now)) }
     news.signal()
   }
 

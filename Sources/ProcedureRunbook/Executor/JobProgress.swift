@@ -34,6 +34,8 @@ struct JobProgress {
   private var patience = Duration.seconds(5)
 
   private(set) var phase: Phase
+  /// What the cluster called one that a killed run has left.
+  let formerIdentifier: String?
   private(set) var hasBegun = false
   private(set) var beganAt: ContinuousClock.Instant?
   /// The cluster's word, and when it came first.
@@ -46,6 +48,7 @@ struct JobProgress {
   ///
   /// Only the key of a left one is known for sure: a cluster that was set up anew gives identifiers once more.
   init(leftOver: JobReference? = nil, isSame: Bool = true) {
+    formerIdentifier = leftOver?.identifier
     let reference = leftOver.map { JobReference(key: $0.key, identifier: nil) }
     phase = reference.map { isSame ? .unsure($0) : .clearing($0) } ?? .line
   }

@@ -27,6 +27,8 @@ struct JobRounds {
   /// In the order in which they came.
   private var jobs: [Followed] = []
   private var isKilling = false
+  /// The last command of the cluster got no answer.
+  private var isAway = false
   /// When this round began.
   private var now: ContinuousClock.Instant
   private var lastSubmission: ContinuousClock.Instant
@@ -52,6 +54,8 @@ struct JobRounds {
     var output: JobOutput?
     var isTimeUp = false
     var ending = Ending.no
+    /// When that began.
+    var endingSince: ContinuousClock.Instant?
     /// The same of what a killed run has left, which must go before this one is handed in.
     var leftOverEnding = Ending.wanted
 
@@ -108,10 +112,11 @@ struct JobRounds {
         progress: arrival.progress, reference: arrival.progress.reference)
     }
     isKilling = box.isKilling
-    let cancelled = Set(box.cancelled.map(ObjectIdentifier.init))
-    for index in jobs.indices
-    where jobs[index].ending == .no && cancelled.contains(ObjectIdentifier(jobs[index].job)) {
-      jobs[index].ending = .wanted
+    let cancelled = Dictionary(
+      box.cancelled.map { (ObjectIdentifier($0.job), $0.since) }, uniquingKeysWith: min)
+    for index in jobs.indices where jobs[index].ending == .no {
+      guard let since = cancelled[ObjectIdentifier(jobs[index].job)] else { continue }
+      (jobs[index].ending, jobs[index].endingSince) = (.wanted, since)
       jobs[index].progress.cancel()
     }
     // 2. Cancels before anything is handed in.
@@ -185,7 +190,9 @@ struct JobRounds {
     let reports: [String: JobReport]
     do throws(ExecutorProblem) {
       reports = try executor.reports(of: references)
+      isAway = false
     } catch {
+      isAway = true
       // What jobs note is seen all the same.
       return say(error.sentence)
     }
@@ -236,17 +243,24 @@ struct JobRounds {
       case .clearing:
         // What a killed run has left of another command: the new one waits until it is gone, however long.
         if hurry(\.leftOverEnding, index, &asked, &killed) { jobs[index].leftOverEnding = .wanted }
-        if jobs[index].ending != .no { end(index, .lost("cancelled")) }
+        if jobs[index].ending != .no { leave(index, "of an earlier run may still run") }
       case .unsure, .there:
+        if isAway, isLate(index) {
+          leave(index, "may still run: the cluster does not answer")
+          continue
+        }
         guard hurry(\.ending, index, &asked, &killed) else { continue }
-        jobs[index].job.events.complains("\(executor.name): it was killed and may still run")
+        jobs[index].job.events.complains(
+          "\(executor.name): \(name(of: index)) was killed and may still run")
         end(index, .lost("killed"))
       }
     }
+    guard !isAway || !isKilling else { return }
     for (identifiers, kills) in [(asked, false), (killed, true)] where !identifiers.isEmpty {
       do throws(ExecutorProblem) {
         try executor.cancel(identifiers, kills: kills)
       } catch {
+        isAway = true
         // Of those that are killed some may have ended meanwhile.
         if !kills { say(error.sentence) }
       }
@@ -274,6 +288,28 @@ struct JobRounds {
     case .killed(let since):
       return now - since >= Self.lastPatience
     }
+  }
+
+  /// Whether one that is to end has had its time.
+  private func isLate(_ index: Int) -> Bool {
+    guard let since = jobs[index].endingSince else { return false }
+    return isKilling || now - since >= gracePeriod
+  }
+
+  private func name(of index: Int) -> String {
+    let (reference, progress) = (jobs[index].reference, jobs[index].progress)
+    let identifier =
+      reference?.identifier ?? (jobs[index].isLeftOver ? progress.formerIdentifier : nil)
+    return identifier.map { "job \($0)" } ?? "its job"
+  }
+
+  /// The step ends without it. The journal and its files keep it, for the next run to follow.
+  private mutating func leave(_ index: Int, _ why: String) {
+    jobs[index].progress.giveUp()
+    let job = jobs[index].job
+    job.events.complains("\(executor.name): \(name(of: index)) \(why); the next run looks for it")
+    let finish = { @Sendable in job.events.ended(.lost("left"), .now) }
+    if let output = jobs[index].output { output.read(finish) } else { finish() }
   }
 
   /// It is over when what it still wrote was taken.

@@ -5,7 +5,9 @@ internal import ProcedurePrimitives
 /// 1. A job has its key as its comment, so that it is found when `sbatch` was killed before its answer was noted.
 /// 2. A job is not put into the line again by Slurm when its machine fails: whether a step is tried again is for the
 ///    plan to say.
-/// 3. All jobs of the user are asked for in one question, however many there are. `sacct` is asked for those that
+/// 3. A job that is asked to end gets SIGTERM and stays a job, which can be killed at once when it does not listen. A
+///    plain `scancel` would end it for Slurm: then nothing but Slurm's own `KillWait`, half a minute, kills it.
+/// 4. All jobs of the user are asked for in one question, however many there are. `sacct` is asked for those that
 ///    `squeue` has forgotten, where there is accounting.
 final class SlurmExecutor: Executor {
   let name = "slurm"
@@ -64,8 +66,22 @@ final class SlurmExecutor: Executor {
   }
 
   func cancel(_ identifiers: [String], kills: Bool) throws(ExecutorProblem) {
-    _ = try ExecutorCommand.run(
-      "scancel", ["--quiet"] + (kills ? ["--signal=KILL", "--full"] : []) + identifiers)
+    let ways =
+      kills
+      // With both words these are signals to all processes, and not the word to Slurm to end the job.
+      ? [["--signal=KILL", "--batch", "--full"]]
+      : [["--state=PENDING"], ["--state=RUNNING", "--signal=TERM", "--full"]]
+    for way in ways {
+      do throws(ExecutorProblem) {
+        _ = try ExecutorCommand.run("scancel", ["--quiet"] + way + identifiers)
+      } catch {
+        // Some have ended, which Slurm does not hold against the others.
+        let hasEnded = ["Invalid job id", "already completing", "exited with status 1"].contains {
+          error.sentence.hasSuffix($0) || error.sentence.hasSuffix("\($0) specified")
+        }
+        if !hasEnded { throw error }
+      }
+    }
   }
 
   // MARK: What Slurm says

@@ -125,6 +125,8 @@ struct PlanRun {
         [cancellation, afterwards, programs, desks, display, options, interrupts] count in
         // The programs were killed; the run waits for nothing else.
         if count > 2, let signal = interrupts.firstSignal { _exit(128 + signal) }
+        // A cluster that does not answer must not keep the run.
+        ExecutorCommand.shorten(to: count == 1 ? options.gracePeriod : .seconds(1))
         if count == 1 {
           display.lose(patience: options.gracePeriod)
         } else {
@@ -153,7 +155,7 @@ struct PlanRun {
       },
       // Beside the grace time a launcher's cancel command may take its own, and a cluster's commands.
       patience: options.gracePeriod + LaunchedProgram.longestCancel + .seconds(5)
-        + (desks.isEmpty ? .zero : ExecutorCommand.patience),
+        + (desks.isEmpty ? .zero : ExecutorCommand.longestPatience),
       // What runs always may take its time.
       lastSignal: plan.steps.contains(where: \.isFollowUp) ? 2 : 1,
       isStuck: { [programs] in

@@ -37,6 +37,7 @@ enum StandInCluster {
     cat > bin/squeue <<'END'
     #!/bin/sh
     echo squeue >> $CLUSTER/calls
+    test -e $CLUSTER/hangs && exec sleep 600
     test -e $CLUSTER/away && { echo "squeue: error: Unable to contact slurm controller" >&2; exit 1; }
     for job in $CLUSTER/[0-9]*; do
       test -e $job/state || continue
@@ -53,13 +54,19 @@ enum StandInCluster {
     cat > bin/scancel <<'END'
     #!/bin/sh
     echo "scancel $*" >> $CLUSTER/calls
-    signal=TERM
+    test -e $CLUSTER/hangs && exec sleep 600
+    test -e $CLUSTER/away && { echo "scancel: error: Unable to contact slurm controller" >&2; exit 1; }
+    signal=; only=
     for word; do case $word in
-      --signal=KILL) signal=KILL;;
+      --signal=*) signal=${word#*=};;
+      --state=*) only=${word#*=};;
       [0-9]*)
-        case $(cat $CLUSTER/$word/state) in
-          PENDING) echo CANCELLED > $CLUSTER/$word/state;;
+        state=$(cat $CLUSTER/$word/state); test "${only:-$state}" = $state || state=
+        case $state in
+          PENDING) test "$signal" = TERM || echo CANCELLED > $CLUSTER/$word/state;;
           RUNNING)
+            # Without a signal Slurm kills what does not listen much later.
+            test "$signal" || { echo "a running job is ended by its signal" >&2; exit 1; }
             # As Slurm does: all processes of the job at once.
             kill -s $signal -- -$(cat $CLUSTER/$word/group)
             ( for i in 1 2 3 4 5 6 7 8 9; do
