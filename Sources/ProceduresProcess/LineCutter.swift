@@ -58,6 +58,13 @@
       return bytes
     }
 
+    package static func contains(_ byte: UInt8, _ data: Data) -> Bool {
+      unsafe data.withUnsafeBytes { buffer in
+        guard let start = buffer.baseAddress else { return false }
+        return unsafe memchr(start, Int32(byte), buffer.count) != nil
+      }
+    }
+
     package static func index(of byte: UInt8, in bytes: Line) -> Int? {
       unsafe bytes.withUnsafeBytes { buffer in
         guard let start = buffer.baseAddress,

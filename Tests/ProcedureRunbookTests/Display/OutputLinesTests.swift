@@ -43,5 +43,10 @@ struct OutputLinesTests {
     var lines = OutputLines()
     #expect(texts(lines.append(Data("10%\r20%\r30%\r\n".utf8))) == ["30%"])
     #expect(texts(lines.append(Data("1%\r2%".utf8)) + lines.end()) == ["2%"])
+    // A line in several pieces, some of them without a return.
+    for piece in ["a\nb\r", "c", "d"] { _ = lines.append(Data(piece.utf8)) }
+    #expect(texts(lines.append(Data("e\nf\n".utf8))) == ["cde", "f"])
+    #expect(
+      texts(lines.append(Data("g".utf8)) + lines.append(Data("h\r\n\ri\n".utf8))) == ["gh", "i"])
   }
 }
