@@ -17,7 +17,7 @@ final class FileDigests: Sendable {
 
   /// The digest of one file. Its lock is held while the file is read: who wants the same one waits.
   private final class Digest: Sendable {
-    let known = Locked<(status: String, digest: String)?>(nil)
+    let known = Locked<(stamp: FileStamp, digest: Fingerprint)?>(nil)
   }
 
   /// It would have to be read, and must not.
@@ -38,13 +38,17 @@ final class FileDigests: Sendable {
     return true
   }
 
+  /// Its text: of what is only there it is empty. nil when it cannot be read.
   private func digest(of file: FileTree.File, mayRead: Bool) throws(NotRead) -> String? {
     guard file.status.kind == .file else {
       // A pipe has other contents each time. In a folder it is only there.
       guard file.name.isEmpty else { return "" }
       guard mayRead else { throw NotRead() }
-      return Self.read(file.path)?.digest
+      return Self.read(file.path)?.digest.text
     }
+    let stamp = file.status.stamp
+    // Most are remembered, and need no memory here.
+    if let digest = journal.digest(of: file.path, stamp) { return digest.text }
     let digest = state.withLock { state in
       if let digest = state[file.path] { return digest }
       let digest = Digest()
@@ -52,25 +56,20 @@ final class FileDigests: Sendable {
       return digest
     }
     return try digest.known.withLock { known throws(NotRead) in
-      let status = file.status.text
-      if let known, known.status == status { return known.digest }
-      if let digest = journal.digest(of: file.path, status) {
-        known = (status, digest)
-        return digest
-      }
+      if let known, known.stamp == stamp { return known.digest.text }
       guard mayRead else { throw NotRead() }
       guard let (digest, statusRead) = Self.read(file.path) else { return nil }
       // What was changed just now may be changed once more within the same tick of the file's clock.
       if statusRead == file.status, file.status.time.seconds < FileTime.now.seconds - 1 {
-        journal.note(digest: digest, of: file.path, status)
+        journal.note(digest: digest, of: file.path, stamp)
       }
-      known = (status, digest)
-      return digest
+      known = (stamp, digest)
+      return digest.text
     }
   }
 
   /// nil when it cannot be read to its end.
-  private static func read(_ path: String) -> (digest: String, status: FileStatus?)? {
+  private static func read(_ path: String) -> (digest: Fingerprint, status: FileStatus?)? {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
@@ -94,7 +93,7 @@ final class FileDigests: Sendable {
     guard isRead else { return nil }
     // Changed while it was read: then this is the digest of no state that it had.
     let statusAfter = FileStatus(descriptor: descriptor)
-    return (fingerprint.text, status == statusAfter ? status : nil)
+    return (fingerprint, status == statusAfter ? status : nil)
   }
 }
 

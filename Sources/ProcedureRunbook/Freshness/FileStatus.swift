@@ -53,10 +53,46 @@ struct FileStatus: Equatable, Sendable {
   /// Whether both are of one file, changed meanwhile or not.
   func isSameFile(as other: Self) -> Bool { inode == other.inode && device == other.device }
 
-  /// Another text when the file is another one, or was changed.
+  /// Another one when the file is another one, or was changed.
+  var stamp: FileStamp {
+    FileStamp(
+      inode: Int(bitPattern: UInt(inode)), size: size, seconds: time.seconds,
+      nanoseconds: time.nanoseconds)
+  }
+}
+
+/// By what a file is known again that was not changed.
+struct FileStamp: Equatable, Sendable {
+  let inode: Int
+  let size: Int
+  let seconds: Int
+  let nanoseconds: Int
+
   var text: String {
-    [Int(bitPattern: UInt(inode)), size, time.seconds, time.nanoseconds]
-      .map { String($0, radix: 16) }.joined(separator: ".")
+    [inode, size, seconds, nanoseconds].map { String($0, radix: 16) }.joined(separator: ".")
+  }
+}
+
+extension FileStamp {
+  /// From its text; nil when that is none.
+  init?(_ text: ArraySlice<UInt8>) {
+    var rest = text
+    func next(until end: UInt8?) -> Int? {
+      let index = end.map { rest.firstIndex(of: $0) } ?? rest.endIndex
+      guard let index else { return nil }
+      defer { rest = rest[index...].dropFirst() }
+      let isNegative = rest.first == UInt8(ascii: "-")
+      guard let number = Fingerprint(rest[..<index].dropFirst(isNegative ? 1 : 0)) else {
+        return nil
+      }
+      let value = Int(truncatingIfNeeded: number.value)
+      return isNegative ? 0 &- value : value
+    }
+    let dot = UInt8(ascii: ".")
+    guard let inode = next(until: dot), let size = next(until: dot), let seconds = next(until: dot),
+      let nanoseconds = next(until: nil)
+    else { return nil }
+    self.init(inode: inode, size: size, seconds: seconds, nanoseconds: nanoseconds)
   }
 }
 

@@ -14,13 +14,13 @@ import ProceduresProcess
 /// run        4711     node-3           -          process 4711 has the lock
 /// started    -        -                sort       the step began
 /// succeeded  COMMAND  INPUTS CONTENT   sort       and succeeded, with these
-/// file       STATUS   DIGEST           /in/data   what is in a file that looks so
+/// file       STAMP    DIGEST           /in/data   what is in a file that looks so
 /// job        KEY ID   MARKS            sort       the step is a job of a cluster; without a key: it was
 /// ```
 enum JournalLine: Equatable {
   struct Digest: Equatable, Sendable {
-    let status: String
-    let digest: String
+    let stamp: FileStamp
+    let digest: Fingerprint
   }
 
   case run(process: String, machine: String)
@@ -63,7 +63,8 @@ enum JournalLine: Equatable {
       }
       self = .job(name, reference.map { RunJournal.Job(reference: $0, marks: text(second)) })
     case "file":
-      self = .file(name, Digest(status: text(first), digest: text(second)))
+      guard let stamp = FileStamp(first), let digest = Fingerprint(second) else { return nil }
+      self = .file(name, Digest(stamp: stamp, digest: digest))
     default:
       return nil
     }
@@ -88,7 +89,7 @@ enum JournalLine: Equatable {
     case .job(let name, let job):
       "job\t\(Self.words(of: job?.reference))\t\(job?.marks ?? "")\t\(Self.encoded(name))\n"
     case .file(let name, let digest):
-      "file\t\(digest.status)\t\(digest.digest)\t\(Self.encoded(name))\n"
+      "file\t\(digest.stamp.text)\t\(digest.digest.text)\t\(Self.encoded(name))\n"
     }
   }
 

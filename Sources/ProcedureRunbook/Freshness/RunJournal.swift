@@ -143,15 +143,15 @@ final class RunJournal: Sendable {
   // MARK: Contents of files
 
   /// The digest of a file in this state, if it was remembered.
-  func digest(of file: String, _ status: String) -> String? {
+  func digest(of file: String, _ stamp: FileStamp) -> Fingerprint? {
     state.withLock { state in
-      state.digests[file].flatMap { $0.status == status ? $0.digest : nil }
+      state.digests[file].flatMap { $0.stamp == stamp ? $0.digest : nil }
     }
   }
 
   /// Not remembered, it is made again in the next run.
-  func note(digest: String, of file: String, _ status: String) {
-    let digest = JournalLine.Digest(status: status, digest: digest)
+  func note(digest: Fingerprint, of file: String, _ stamp: FileStamp) {
+    let digest = JournalLine.Digest(stamp: stamp, digest: digest)
     let line = JournalLine.file(file, digest).text
     state.withLock { state in
       state.digests[file] = digest
