@@ -68,6 +68,7 @@ private enum Before {
       lock.withLock { request }?.cancel()
     }
   }
+  // end
 
   final class CountWords: Operation, @unchecked Sendable {
     private let fetch: FetchPage
@@ -122,7 +123,6 @@ private enum Before {
 
     func cancel() { queue.cancelAllOperations() }
   }
-  // end
 }
 
 /// As it is written here.
