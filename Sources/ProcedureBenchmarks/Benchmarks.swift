@@ -45,7 +45,7 @@ struct Benchmarks {
 }
 
 extension Contest {
-  /// Every contest, in the order in which they run: those that leave a large heap behind come last.
+  /// Every contest, in the order in which they run: contests with a large heap come last.
   static let all: [Contest] =
     [noOperation, noOperationBesideTask, noOperationBesideOperation]
     + [link, injected, child, observed, asynchronous, cancelled, latency]

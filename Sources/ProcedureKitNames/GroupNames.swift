@@ -88,7 +88,7 @@ extension GroupProcedure {
   public convenience init(operations: Procedure...) { unavailableName() }
 }
 
-// What overrides are called: members of the class, so that the error of such an override shows them.
+// Names to override: members of the class, so that the error of such an override shows them.
 extension GroupProcedure {
   /// Unavailable: see the message.
   @available(*, unavailable, message: "override child(_:willFinishWithErrors:)")

@@ -159,7 +159,7 @@ extension ProcedureProtocol {
   public var log: UnavailableLog { unavailableName() }
 }
 
-// What overrides are called: members of the class, so that the error of such an override shows them.
+// Names to override: members of the class, so that the error of such an override shows them.
 extension Procedure {
   /// Unavailable: see the message.
   @available(*, unavailable, message: "override procedureDidCancel(withErrors:)")

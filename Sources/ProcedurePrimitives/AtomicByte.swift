@@ -2,8 +2,8 @@ public import Synchronization
 
 /// A byte that is written under its owner's lock and read by any thread without one.
 ///
-/// Reading is one acquire load: what was written before `store` is seen by each thread that reads
-/// the new value. Each access is a `schedulingPoint()`.
+/// Reading is one acquire load: each thread that reads the new value sees the writes before `store`.
+/// Each access is a `schedulingPoint()`.
 public struct AtomicByte: ~Copyable, Sendable {
   @usableFromInline let value: Atomic<UInt8>
 
@@ -27,7 +27,7 @@ public struct AtomicByte: ~Copyable, Sendable {
     value.store(new, ordering: .releasing)
   }
 
-  /// Puts `new` in and returns what was there.
+  /// Puts `new` in and returns the value before.
   @inlinable @inline(__always)
   public borrowing func exchange(_ new: UInt8) -> UInt8 {
     schedulingPoint()

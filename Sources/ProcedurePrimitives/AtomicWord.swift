@@ -22,7 +22,7 @@ public struct AtomicWord: ~Copyable, Sendable {
 
   /// Puts `new` in if `expected` was there. It may fail although it was: for loops.
   ///
-  /// - Returns: whether it did, and what was there.
+  /// - Returns: whether it did, and the value before.
   @inlinable @inline(__always)
   public borrowing func replace(_ expected: UInt, with new: UInt) -> (isDone: Bool, found: UInt) {
     schedulingPoint()
@@ -39,9 +39,9 @@ public struct AtomicWord: ~Copyable, Sendable {
     value.bitwiseOr(bits, ordering: .acquiringAndReleasing)
   }
 
-  /// Clears all bits but those that are set in `bits`.
+  /// Keeps the bits that are set in `bits`, and clears all others.
   ///
-  /// - Returns: what was there.
+  /// - Returns: the value before.
   @inlinable @inline(__always)
   public borrowing func keep(_ bits: UInt) -> UInt {
     schedulingPoint()

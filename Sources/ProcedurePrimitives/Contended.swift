@@ -6,7 +6,7 @@
 /// each acquisition a scheduling point of the schedule explorer, and `-DCHAOS` each step a place where
 /// the thread may sleep.
 @safe public struct Contended<Value>: ~Copyable, @unchecked Sendable {
-  // The lock lies with what it guards, in one block of memory, and not in the object that owns
+  // The lock lies with its value, in one block of memory, and not in the object that owns
   // this: threads that only read that object, or use something else in it, would lose its cache
   // line each time a thread enters here.
   @usableFromInline let lock: UnsafeMutablePointer<OwnedLock>
@@ -36,7 +36,7 @@
   public borrowing func withLock<Result, Failure: Error>(
     _ body: (inout Value) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
-    // What is changed is what it points to: ThreadSanitizer would take it for a change of `self.value`.
+    // The change is in the memory that it points to: ThreadSanitizer would take it for a change of `self.value`.
     let value = unsafe self.value
     unsafe lock.pointee.acquire()
     defer { unsafe lock.pointee.release() }

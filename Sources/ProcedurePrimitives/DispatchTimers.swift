@@ -55,7 +55,7 @@ public final class DispatchTimers: TimerService, @unchecked Sendable {
       ? .nanoseconds(0) : .nanoseconds(Int(min(nanoseconds / 1_000, 50_000_000)))
   }
 
-  /// What time it is on the continuous clock.
+  /// The time of the continuous clock.
   public var now: ContinuousClock.Instant { readNow() }
 
   /// Arms the sources if this deadline is the earliest.
@@ -106,7 +106,7 @@ public final class DispatchTimers: TimerService, @unchecked Sendable {
 
 /// Wakes timers once, some time from now.
 package protocol TimerAlarm: AnyObject, Sendable {
-  /// In place of what it was armed for before. Called under a lock: it must not wake at once.
+  /// Replaces the time that it was armed for before. Called under a lock: it must not wake at once.
   func arm(after nanoseconds: UInt64)
 }
 

@@ -1,7 +1,7 @@
 /// Arithmetic whose results stay within what a `Duration` can hold, instead of stopping the program.
 ///
 /// Every duration of a user goes through these before it meets another: `Duration(attoseconds: .max)`
-/// is a duration too, and what is longer than the machine lasts needs no exact end.
+/// is a duration too, and a duration longer than the machine lasts needs no exact end.
 extension Duration {
   /// The longest there is: some 5 × 10¹² years.
   public static var longest: Duration { Duration(attoseconds: .max) }
@@ -44,14 +44,14 @@ extension Duration {
 }
 
 extension ContinuousClock.Instant {
-  /// What a duration is cut to before it is added to an instant: some 290 × 10⁹ years.
+  /// The bound of a duration before it is added to an instant: some 290 × 10⁹ years.
   ///
   /// An instant is a time since some moment in the machine's past, and has no other bounds to look at.
   private static var farthest: Duration { .seconds(Int64.max) }
 
   /// This instant, moved by as much of `duration` as an instant can be moved.
   ///
-  /// This instant is to be one that a clock has shown, or near one.
+  /// A clock has shown this instant, or one near it.
   public func saturatingAdvanced(by duration: Duration) -> Self {
     advanced(
       by: min(max(duration, Duration.zero.saturatingSubtracting(Self.farthest)), Self.farthest))
@@ -59,7 +59,7 @@ extension ContinuousClock.Instant {
 
   /// How long after `earlier` this instant is; zero if it is not after it.
   ///
-  /// `earlier` is one that a clock has shown; this one may be any.
+  /// A clock has shown `earlier`; this instant may be any.
   public func durationSince(_ earlier: Self) -> Duration {
     self > earlier ? earlier.duration(to: self) : .zero
   }

@@ -1,4 +1,4 @@
-/// What a store has under each of its keys, found by hash values.
+/// The entries of a store by key, found by hash values.
 ///
 /// Keys are the user's: their `==`, `hash(into:)` and `deinit` are user code. So a key is compared with those of its
 /// hash, of which there is mostly one, between two critical sections; the second looks whether what the first found
@@ -11,7 +11,7 @@
 /// 1. No code of a key runs with the lock held.
 /// 2. An entry is in the table exactly while it is not empty: of a key that is not used nothing is left.
 public final class KeyTable: Sendable {
-  /// What there is under one key. The lock of the table guards the content, which a subclass has.
+  /// The entry of one key. The lock of the table guards the content, which a subclass has.
   open class Entry: @unchecked Sendable {
     @usableFromInline let hash: Int
 
@@ -44,7 +44,7 @@ public final class KeyTable: Sendable {
         var place = entries[new.hash] ?? .none
         guard place.elementsEqual(seen, by: ===) else { return nil }
         let result = body(entry)
-        // Of one that there was before, or of `new`.
+        // The key of an existing entry, or of `new`.
         let isListed = seen.contains { $0 === entry }
         guard isListed == entry.isEmpty else { return result }
         if isListed { place = place.keeping { $0 !== entry } } else { place.append(entry) }
@@ -55,7 +55,7 @@ public final class KeyTable: Sendable {
     }
   }
 
-  /// Runs `body`, under the lock, for an entry that may be in the table, and only loses what is in it.
+  /// Runs `body`, under the lock, for an entry that may be in the table, and only loses content.
   @inlinable
   public func remove<Result: Sendable>(from entry: Entry, _ body: () -> Result) -> Result {
     let (result, released) = entries.withLock { entries -> (Result, SmallList<Entry>) in

@@ -22,8 +22,8 @@ public struct LockByte: ~Copyable, Sendable {
     owned = OwnedByte(initial)
   }
 
-  /// What was published last, and perhaps the highest bit. One acquire load: what was written before it
-  /// was published is seen by the thread that reads it.
+  /// The value published last, and perhaps the highest bit. One acquire load: a thread that reads the value
+  /// sees the writes before its publication.
   @inlinable @inline(__always)
   public borrowing func load() -> UInt8 {
     schedulingPoint()
@@ -32,7 +32,7 @@ public struct LockByte: ~Copyable, Sendable {
 
   /// Acquires the lock.
   ///
-  /// - Returns: what was published last, without the highest bit.
+  /// - Returns: the value published last, without the highest bit.
   @inlinable @inline(__always)
   public borrowing func acquire() -> UInt8 {
     #if MODEL || CHAOS

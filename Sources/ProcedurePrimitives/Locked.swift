@@ -5,7 +5,7 @@ public import Synchronization
 /// must cost least.
 ///
 /// No user code, no continuation and no closure's release may run inside `withLock`: the state
-/// machines return what is to be done, and the caller does it after the release.
+/// machines return the work to be done, and the caller does it after the release.
 ///
 /// Compile-time faces, all absent from ordinary builds:
 /// - `-DTSAN` tells ThreadSanitizer about acquire and release. On Linux it cannot see into `Mutex`

@@ -7,7 +7,7 @@ package func stopBecauseOfMisuse(_ message: String) -> Never {
   fatalError(message)
 }
 
-/// The body of what is declared only so that the compiler can say what to write instead. Never called.
+/// The body of a declaration that only lets the compiler say what to write instead. Never called.
 package func unavailableName() -> Never {
   preconditionFailure("Internal inconsistency: an unavailable name was used")
 }

@@ -1,7 +1,7 @@
 #if MODEL
   public import Dispatch
 
-  /// What the schedule explorer of the model tests puts in the place of a thread.
+  /// Stands for a thread in the schedule explorer of the model tests.
   ///
   /// With `-DMODEL`, the locks, `AtomicByte` and `AtomicWord` stop here before each access, so that
   /// the explorer decides which thread goes next. A thread that it does not know goes on unhindered.

@@ -7,7 +7,7 @@ public import Synchronization
   ///
   /// A thread that waits is not woken. It looks again for a while, and then sleeps for longer and longer moments: right
   /// where a critical section is a hundred instructions and two threads rarely meet, as with one procedure; not where many
-  /// meet, which is what `Contended` is for. Nor does a thread that waits lend its priority: to know the holder would cost
+  /// meet: use `Contended` there. A thread that waits lends no priority: to know the holder would cost
   /// a no-op four hundredths more, and each procedure eight bytes.
   @usableFromInline
   struct OwnedByte: ~Copyable, Sendable {

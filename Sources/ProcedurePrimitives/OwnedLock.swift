@@ -8,7 +8,7 @@ public import Synchronization
   /// A lock that knows the thread that holds it: its number, or zero.
   ///
   /// Acquiring is one compare-exchange, and releasing a store: half of what a `Mutex` costs. When it is released, the
-  /// first thread that asks acquires it, not the one that waited longest. `Mutex` hands itself over on Linux, to a thread
+  /// first thread that asks acquires it, not the longest waiting one. `Mutex` hands itself over on Linux, to a thread
   /// that may be asleep; once several threads want it for each of many short steps, every step becomes a switch of threads.
   ///
   /// A store cannot tell that another thread waits, so it wakes none. A thread that finds the lock held looks again
@@ -87,7 +87,7 @@ public import Synchronization
     }
   }
 #else
-  /// A lock that knows the thread that holds it: the system's, which lends that thread the priority of those that wait.
+  /// The system's lock, which knows its holder and lends it the priority of the waiting threads.
   ///
   /// On Darwin that is `os_unfair_lock`, which is not handed over.
   ///

@@ -86,7 +86,7 @@ public func chaosPoint() {
     }
   }
 
-  /// What the explorer's build calls before a lock is taken and after it was given back.
+  /// The explorer's build calls this before a lock is acquired and after it was released.
   @usableFromInline
   struct ModelLock: Sendable {
     @usableFromInline init() {}

@@ -3,7 +3,7 @@
   /// The address; 0 before. The reference is owned from `set(_:)`, or the initialiser, until this goes.
   private let word: AtomicWord
 
-  /// Makes one that is set, or is not yet.
+  /// Makes it, set or not set yet.
   public init(_ object: Object? = nil) {
     word = AtomicWord(object.map(Self.owned) ?? 0)
   }
@@ -21,7 +21,7 @@
     return unsafe Unmanaged<Object>.fromOpaque(address)._withUnsafeGuaranteedRef(body)
   }
 
-  /// Sets it. Of callers that do so at the same time one at most may come here.
+  /// Sets it. At most one of several callers at the same time may come here.
   public func set(_ object: Object) {
     precondition(!isSet, "Internal inconsistency: set twice")
     word.insert(Self.owned(object))

@@ -1,6 +1,6 @@
-/// A list whose first element needs no allocation: for what is mostly none or one.
+/// A list whose first element needs no allocation: for usually none or one.
 ///
-/// Of a class it takes nine bytes.
+/// With a class as element it takes nine bytes.
 public enum SmallList<Element> {
   case none
   case one(Element)

@@ -8,18 +8,18 @@ public final class SpareThreads: Sendable {
 
   /// How many may run work at once. More work waits until one is free.
   private static let most = 64
-  /// How many there are at most, with those that wait for a procedure. Dispatch has 255 threads for serial queues, and
+  /// The limit, with threads that wait for a procedure. Dispatch has 255 threads for serial queues, and
   /// the user's need some, too.
   private static let mostWithBlocked = 192
 
   private struct Queues: Sendable {
     var idle: [DispatchQueue] = []
     var made = 0
-    /// Those that run work, but for those that wait for a procedure meanwhile.
+    /// The threads that run work, without threads that wait for a procedure meanwhile.
     var running = 0
   }
 
-  /// What a spare thread serves. Found on spare threads alone.
+  /// The line that a spare thread serves. Found on spare threads alone.
   private static let line = DispatchSpecificKey<WorkLine>()
 
   private let queues = Locked(Queues())
@@ -28,7 +28,7 @@ public final class SpareThreads: Sendable {
   public static var isCurrent: Bool { DispatchQueue.getSpecific(key: line) != nil }
 
   /// Runs `body`, in which the calling thread is blocked until procedures have finished: these may need a thread, so
-  /// a spare one that waits for them does not count, and another begins what waits.
+  /// a spare one that waits for them does not count, and another begins the waiting work.
   public static func blocking(_ body: () -> Void) {
     guard let line = DispatchQueue.getSpecific(key: line) else { return body() }
     shared.queues.withLock { $0.running -= 1 }

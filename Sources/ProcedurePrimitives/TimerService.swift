@@ -2,8 +2,8 @@
 public protocol TimerTarget: AnyObject, Sendable {
   /// Called once, on the timer's thread, at or after the deadline.
   ///
-  /// Must neither block nor run user code: all other deadlines wait for it. What may, it hands on, by
-  /// `TimerService.deliver`; what others must see in time, it does here.
+  /// Must neither block nor run user code: all other deadlines wait for it. It hands user code on, by
+  /// `TimerService.deliver`; here it does the part that others must see in time.
   func timerFired()
 }
 
@@ -12,7 +12,7 @@ package protocol QuietTarget: TimerTarget {}
 
 /// A monotonic clock that wakes its targets. The real one stands on Dispatch, a test's on nothing.
 public protocol TimerService: AnyObject, Sendable {
-  /// What time it is.
+  /// The time now.
   var now: ContinuousClock.Instant { get }
 
   /// Calls `target` at or after `deadline`, never before. Keeps it alive until then. O(1).

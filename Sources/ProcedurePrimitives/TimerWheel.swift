@@ -2,8 +2,8 @@
 ///
 /// A wheel has 64 slots; a slot of level n spans 64ⁿ ticks. A timer lies in the level of the highest
 /// 6-bit digit in which its tick differs from now, so it is moved at most once a level on its way
-/// down. The wheel has no clock, no lock and calls nothing: its owner says what time it is and gets
-/// back what is due.
+/// down. The wheel has no clock, no lock and calls nothing: its owner passes the time in and gets
+/// back the timers that are due.
 ///
 /// Invariants:
 /// 1. `now` never goes back.

@@ -1,4 +1,4 @@
-/// A reference that does not keep its object alive, for what is `Sendable`.
+/// A reference that does not keep its object alive, for `Sendable` types.
 ///
 /// Not `weak let`, which says the same of a property: the compilers before Swift 6.2.3 refuse it.
 public struct Weak<Object: AnyObject> {

@@ -98,7 +98,7 @@ public final class WorkLine: Sendable {
     while let work = state.withLock({ $0.beginOnSpareThread() }) { work() }
   }
 
-  /// What a spare thread of this line runs is about to wait for procedures.
+  /// The job of a spare thread of this line is about to wait for procedures.
   func spareThreadBlocks() { meet(state.withLock { $0.spareThreadBlocks() }) }
 
   /// And no longer waits.

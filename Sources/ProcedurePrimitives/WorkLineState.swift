@@ -1,6 +1,6 @@
-/// What waits in a `WorkLine`, and whether its threads begin it in time.
+/// The work that waits in a `WorkLine`, and whether its threads begin it in time.
 ///
-/// | event       | what it does                                                                     |
+/// | event       | effect                                                                           |
 /// |-------------|----------------------------------------------------------------------------------|
 /// | submit      | joins the line; the looks begin; stalled and without spare threads: one begins     |
 /// | begin       | no longer stalled; the first leaves the line, unless the block is surplus         |
@@ -12,15 +12,15 @@
 /// Invariants: while work waits, a look is due. The blocks of a pool that are still to come are as many as wait and
 /// are surplus.
 struct WorkLineState: Sendable {
-  /// What the caller of an event has to see to.
+  /// The steps that the caller of an event must take.
   struct Needs: OptionSet, Sendable {
     let rawValue: UInt8
     static let look = Needs(rawValue: 1)
     static let spareThread = Needs(rawValue: 2)
   }
 
-  /// How many looks in vain it takes for another spare thread while the process computes: a second. Then those that
-  /// are waited for may be at work, and another thread would only take their time.
+  /// The number of looks in vain before another spare thread while the process computes: a second. Then the
+  /// awaited threads may be at work, and another thread would only take their time.
   private static let patience = 50
   /// How often that doubles: up to eight seconds.
   private static let doublings = 3
@@ -67,7 +67,7 @@ struct WorkLineState: Sendable {
     return .spareThread
   }
 
-  /// A usual thread has come. A spare one may have begun what it came for.
+  /// A usual thread has come. A spare one may have begun its work.
   mutating func begin() -> WorkLine.Work? {
     isStalled = false
     guard surplusBlocks == 0 else {
@@ -95,7 +95,7 @@ struct WorkLineState: Sendable {
     return work
   }
 
-  /// What a spare thread runs waits for procedures from here on.
+  /// The job of a spare thread waits for procedures from here on.
   mutating func spareThreadBlocks() -> Needs {
     spareThreads -= 1
     return needsFirstSpareThread()

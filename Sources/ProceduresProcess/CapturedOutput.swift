@@ -18,7 +18,7 @@ struct CapturedOutput: Sendable {
     if bytes.count - limit > max(limit / 4, 65_536) { trim() }
   }
 
-  /// What is kept of it, and how many bytes came before that.
+  /// The part that is kept, and how many bytes came before it.
   mutating func take() -> (bytes: Data, dropped: Int) {
     if bytes.count > limit { trim() }
     defer { bytes = Data() }

@@ -195,7 +195,7 @@
 
     /// A descendant keeps the output open that is to be ended anyway. That need not wait for the whole
     /// grace period: when all that is left of the group was asleep, in two looks, and wrote nothing in
-    /// between, none of it is on the way to write what it got from the program.
+    /// between, none of it is about to write data that it got from the program.
     private func lookWhetherIdle(since pieceCount: Int) {
       after(.milliseconds(20)) { child in
         guard !child.outputIsRead, !child.outputTimeIsUp else { return }

@@ -7,7 +7,7 @@
     internal import Musl
   #endif
 
-  /// What the system knows of a child process of ours.
+  /// The system's knowledge of a child process of ours.
   enum ChildStatus {
     /// Whether it has ended, or is no child of ours any more. It is not reaped.
     static func hasEnded(_ identifier: pid_t) -> Bool {
@@ -19,7 +19,7 @@
       look(at: identifier, WSTOPPED) == .changed
     }
 
-    /// Takes the status of one that has ended; nil if other code took it before us.
+    /// Takes the status of an ended process; nil if other code took it before us.
     static func reap(_ identifier: pid_t) -> ProcessExit? {
       var status: Int32 = 0
       var reaped: pid_t

@@ -7,7 +7,7 @@
   ///
   /// 1. The first thread is made together with that which supervises programs; more as they are
   ///    needed, up to the limit, and these go when they have had nothing to do for a while.
-  /// 2. Can no more be made, those that are there do the work.
+  /// 2. If the system refuses more, the existing ones do the work.
   /// 3. Jobs begin in the order in which they came.
   package final class HandlerThreads: Sendable {
     package typealias Job = @Sendable () -> Void

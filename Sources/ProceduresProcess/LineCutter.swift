@@ -12,7 +12,7 @@
     internal import Musl
   #endif
 
-  /// Cuts output into lines, without their line feeds. Lines are bytes: what is no text stays as it is.
+  /// Cuts output into lines, without their line feeds. Lines are bytes: invalid text stays as it is.
   package struct LineCutter: Sendable {
     package typealias Line = ArraySlice<UInt8>
 

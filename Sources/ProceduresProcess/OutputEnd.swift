@@ -4,15 +4,15 @@
   internal import Foundation
 #endif
 
-/// The end of what a program wrote, as text of bounded length: where it says what is wrong.
+/// The end of a program's output, as text of bounded length: errors stand there.
 struct OutputEnd: Sendable {
   /// In bytes.
   static let length = 1_000
 
-  /// Without white space at its end; `…` stands for what was before, where something was.
+  /// Without white space at its end; `…` stands for anything before.
   let text: String
 
-  /// Of nothing.
+  /// The end of no output.
   init() { text = "" }
 
   /// Whole lines, if the last is not longer than all that is kept.

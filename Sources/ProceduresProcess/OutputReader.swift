@@ -32,7 +32,7 @@
     private(set) var isAtEnd = false
     private(set) var isStopped = false
 
-    /// Keeps the last of what it reads, unless there is a handler to hand it to; calls `ended` at the end.
+    /// Keeps the last bytes that it reads, or hands all to a handler if there is one; calls `ended` at the end.
     init(
       _ descriptor: Int32, _ supervisor: ProcessSupervisor, handler: OutputHandler?,
       keeping mostCapturedBytes: Int, ended: @escaping @Sendable () -> Void
@@ -125,7 +125,7 @@
       return bytes
     }
 
-    /// What is kept of it, and how many bytes came before that.
+    /// The part that is kept, and how many bytes came before it.
     func takeCaptured() -> (bytes: Data, dropped: Int) { captured.take() }
 
     /// The end of all it has read, captured or not.

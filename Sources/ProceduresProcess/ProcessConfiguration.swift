@@ -17,7 +17,7 @@ public struct ProcessConfiguration: Sendable {
   public var standardOutput: ProcessOutput = .captured
   /// The destination of its error output, unless `mergesStandardError`; by default memory.
   public var standardError: ProcessOutput = .captured
-  /// Of captured output so many bytes are kept, of each of the two; of more the last ones. By default 16 MB.
+  /// How many bytes of captured output are kept, of each of the two: the last ones. By default 16 MB.
   ///
   /// `ProcessResult.droppedByteCount` says how many were not.
   public var mostCapturedBytes = 16 << 20
@@ -39,8 +39,8 @@ public struct ProcessConfiguration: Sendable {
   /// Ends whatever the program left running in its process group, once it ended by itself.
   ///
   /// It is done as in a cancel: SIGTERM, and SIGKILL after the grace period. By default such
-  /// programs are left alone, as in a shell. After a cancel the group is always cleared. What keeps
-  /// an output pipe open and is asleep is ended at once, not after `outputGracePeriod`.
+  /// programs are left alone, as in a shell. After a cancel the group is always cleared. A sleeping program that keeps
+  /// an output pipe open is ended at once, not after `outputGracePeriod`.
   public var endsDescendants = false
 
   #if os(macOS) || os(Linux)

@@ -10,7 +10,7 @@
 /// the changes in it.
 public struct ProcessEnvironment: Sendable, Equatable {
   let inherits: Bool
-  /// nil: taken out of what is inherited.
+  /// nil: removed from the inherited environment.
   private(set) var changes: [String: String?]
 
   /// The environment of this process, as it is when the program starts.

@@ -32,7 +32,7 @@
       close(.writing)
     }
 
-    /// What to give to a program; nil if the system has no descriptors left.
+    /// The descriptors for a program; nil if the system has no descriptors left.
     func descriptor(_ end: End) -> Int32? {
       state.withLock { state in
         if !state.isOpened {

@@ -36,7 +36,7 @@
   ///
   /// **Descendants** that stay when the program ended by itself are left alone, unless
   /// `endsDescendants` is set. They cannot keep the procedure from finishing: when one holds an
-  /// output pipe open, what it writes is read for another `outputGracePeriod`, and then not.
+  /// output pipe open, the procedure reads on for another `outputGracePeriod`, and then stops.
   ///
   /// **Threads.** No thread and no run loop waits for the program: all programs together have one
   /// thread that waits for their pipes and ends, and ends them. The handler of `.streamed` output is
@@ -113,7 +113,7 @@
     final func change(_ change: @Sendable (inout ProcessConfiguration) -> Void) {
       var changed = configuration
       change(&changed)
-      // What is replaced, a handler for example, is released after the lock.
+      // A replaced value, a handler for example, is released after the lock.
       _ = run.withLock { [changed] run in
         let before = run.configuration
         run.configuration = changed
@@ -220,7 +220,7 @@
     /// ```
     ///
     /// Called once, when the program has ended and all its output was handled; not when it could not be run
-    /// or the procedure was cancelled before. The thread is one that all ends of programs share: what
+    /// or the procedure was cancelled before. All ends of programs share one thread: code that
     /// blocks belongs elsewhere.
     open func programDidEnd(with result: ProcessResult) {
       finish(withResult: self.result(of: result))

@@ -13,12 +13,12 @@ public struct ProcessResult: Sendable {
   /// Its standard error; empty unless that was `.captured` on its own.
   public let errorOutput: Data
   /// How many bytes were captured and not kept, of both outputs together: see
-  /// `ProcessConfiguration.mostCapturedBytes`. What came last was kept.
+  /// `ProcessConfiguration.mostCapturedBytes`. The last bytes were kept.
   public let droppedByteCount: Int
   /// The time from its start to its end; programs that it left running, and waits for its output,
   /// do not count.
   public let duration: Duration
-  /// The last of what it wrote to standard error, wherever that went, unless we never saw it.
+  /// The end of its standard error, wherever that went, unless the procedure never saw it.
   let errorOutputEnd: OutputEnd
 
   init(

@@ -13,7 +13,7 @@
       let identifier: pid_t
       let pipes: StandardPipes
       let start: ContinuousClock.Instant
-      /// What it has, if it has the terminal. Handed over to the supervisor's thread.
+      /// Its hold on the terminal, if it has that. Handed over to the supervisor's thread.
       let terminal: ForegroundTerminal?
     }
 

@@ -67,7 +67,7 @@
       return isStarted
     }
 
-    /// Has the thread do something, after what was posted before. From any thread.
+    /// Posts work to the thread, which does it after earlier work. From any thread.
     func post(_ body: @escaping Body) {
       let mustWake = mailbox.withLock { mailbox in
         mailbox.bodies.append(body)

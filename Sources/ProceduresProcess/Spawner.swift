@@ -7,7 +7,7 @@
     internal import Musl
   #endif
 
-  /// What a standard stream of the new program is connected to.
+  /// The connection of a standard stream of the new program.
   enum StandardStream {
     case inherited
     case null
@@ -79,7 +79,7 @@
       }
       var code = unsafe changeDirectory(&actions)
       #if canImport(Glibc)
-        // What other code of this process forgot to mark close-on-exec stays out of the program.
+        // Descriptors that other code of this process did not mark close-on-exec stay out of the program.
         _ = unsafe SystemFunctions.addCloseFrom?(&actions, 3)
       #endif
       unsafe setAttributes(&attributes)

@@ -17,8 +17,8 @@ struct PathSegment {
 }
 
 extension ProcedureTimeline.Snapshot {
-  /// What one procedure waited for before it started, one after another. A wait for its group is what the group
-  /// waited for, as far as it did.
+  /// The waits of one procedure before it started, one after another. The group's own waits replace a wait
+  /// for the group, as far as there are any.
   func waitSegments(of place: Int, step: Int) -> [PathSegment] {
     var segments: [PathSegment] = []
     var current = place
@@ -76,8 +76,8 @@ extension ProcedureTimeline.Snapshot {
 
   /// The critical path's time in parts, without gaps, in order.
   ///
-  /// What a step ran while the next was ready, and was kept back by a slot, an exclusion or a barrier,
-  /// counts for that cause: the next might have run meanwhile. The rest of what it ran is work.
+  /// The time of a step while the next was ready, and kept back by a slot, an exclusion or a barrier,
+  /// counts for that cause: the next might have run meanwhile. The rest of its time is work.
   var pathSegments: [PathSegment] {
     let walk = pathWalk
     var segments: [PathSegment] = []
@@ -98,7 +98,7 @@ extension ProcedureTimeline.Snapshot {
       for run in runSegments(of: step.place, step: number) {
         for part in run.split(by: blocked) { add(part) }
       }
-      // What its group did after its last child had finished.
+      // The time of its group after its last child had finished.
       var place = step.place
       while place != step.outermost,
         let parent = entries[place].parent.flatMap({ places[$0] })
@@ -147,7 +147,7 @@ extension ProcedureTimeline.Snapshot {
     return waitSegments(of: place, step: step).filter { $0.kind == .wait(cause) }
   }
 
-  /// From start to finish, with what was not its own work apart: what a wait after the start says.
+  /// From start to finish, with waits after the start apart from its own work.
   private func runSegments(of place: Int, step: Int) -> [PathSegment] {
     let entry = entries[place]
     guard let started = entry.times.started else { return [] }

@@ -40,7 +40,7 @@ private struct TraceWriter {
     NumberText.decimal(nanoseconds, per: 1_000, digits: 3)
   }
 
-  /// What every event has. The caller writes the arguments.
+  /// The fields of every event. The caller writes the arguments.
   private mutating func begin(
     _ phase: String, _ name: String, category: String, at time: Int64, process: Int, thread: Int
   ) {
@@ -148,7 +148,7 @@ private struct TraceWriter {
     json.raw("\"id\":\"0x\(String(from, radix: 16))\(hexadecimal(to))\",\"bp\":\"e\",\"args\":{}}")
   }
 
-  /// Eight digits, so that two numbers in a row are one that no other two are.
+  /// Eight digits, so that two numbers in a row are unique.
   private func hexadecimal(_ number: Int) -> String {
     let digits = String(number, radix: 16)
     return String(repeating: "0", count: max(0, 8 - digits.count)) + digits

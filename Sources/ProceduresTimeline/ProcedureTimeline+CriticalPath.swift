@@ -61,12 +61,12 @@ extension ProcedureTimeline.Snapshot {
   }
 }
 
-/// What the walk needs to find quickly.
+/// Indices for the walk.
 private struct PathIndex {
   private let snapshot: ProcedureTimeline.Snapshot
   /// The child of each group that finished last.
   private var lastChild: [Int: Int] = [:]
-  /// The places of those that had a slot, by their queue or group, in the order in which they finished.
+  /// The places of procedures that had a slot, by their queue or group, in the order in which they finished.
   private var finishers: [WaitNames.Home: [Int]] = [:]
   private(set) var last: Int?
 
@@ -100,7 +100,7 @@ private struct PathIndex {
 
   private func end(of place: Int) -> Int64 { snapshot.entries[place].times.finished ?? .max }
 
-  /// Of a group the child that finished last, however deep.
+  /// For a group, the child that finished last, however deep.
   func lowest(_ place: Int) -> Int {
     var place = place
     while snapshot.entries[place].isGroup, let child = lastChild[snapshot.entries[place].id] {
@@ -109,7 +109,7 @@ private struct PathIndex {
     return place
   }
 
-  /// What that one waited for last, if that was a procedure; that of its group, if it was none.
+  /// The last procedure that it waited for; that of its group, if there is none.
   func link(before place: Int) -> (ProcedureTimeline.Step.Link, Int?) {
     var next: Int? = place
     while let place = next {
@@ -119,7 +119,7 @@ private struct PathIndex {
     return (.beginning, nil)
   }
 
-  /// Back from the start: what it waited for last counts. A hundredth of the wait is no reason, where there is another:
+  /// Back from the start: its last wait counts. A hundredth of the wait is no reason, where there is another:
   /// who has waited for a holder waits some microseconds for a slot, too.
   private func ownLink(of place: Int) -> (ProcedureTimeline.Step.Link, Int?)? {
     let entry = snapshot.entries[place]
@@ -157,7 +157,7 @@ private struct PathIndex {
     }
   }
 
-  /// The one that gave back a slot last before that.
+  /// The procedure that gave back a slot last before that.
   private func finisher(in home: WaitNames.Home, until time: Int64, not place: Int) -> Int? {
     guard let finishers = finishers[home] else { return nil }
     var (low, high) = (0, finishers.count)

@@ -98,7 +98,7 @@ extension ProcedureTimeline {
     /// delay between attempts whose they are; of a wait for the group what the group waited for longest.
     public internal(set) var blocker: String?
 
-    /// The entry of the last dependency, of the one that kept the barrier closed, or of the holder of
+    /// The entry of the last dependency, of the procedure that kept the barrier closed, or of the holder of
     /// the exclusion.
     public internal(set) var blockerID: Int?
 
@@ -124,13 +124,13 @@ extension ProcedureTimeline {
 }
 
 extension [ProcedureTimeline.Wait] {
-  /// Each cause once. Of several stretches the last one's blocker counts.
+  /// Each cause once. With several stretches the last one's blocker counts.
   fileprivate var joined: [ProcedureTimeline.Wait] {
     var joined: [ProcedureTimeline.Wait] = []
     for wait in self {
       let place = joined.firstIndex {
         guard $0.cause == wait.cause else { return false }
-        // Of these the blocker is no procedure, but what is waited for.
+        // The blocker of these is no procedure, but a name.
         return wait.cause != .condition && !wait.cause.isAfterStart || $0.blocker == wait.blocker
       }
       guard let place else {

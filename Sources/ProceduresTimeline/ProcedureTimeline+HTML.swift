@@ -82,7 +82,7 @@ private struct PageData {
     json.raw("]")
   }
 
-  /// The number of the cause; -1 for work, -2 for what was not enqueued yet.
+  /// The number of the cause; -1 for work, -2 for the time before the enqueue.
   private func cause(of kind: ProcedureTimeline.PathShare.Kind) -> Int {
     switch kind {
     case .work: -1

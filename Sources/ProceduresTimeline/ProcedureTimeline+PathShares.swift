@@ -119,7 +119,7 @@ extension ProcedureTimeline.Snapshot {
     case .wait(.attemptDelay): ""
     case .wait(.condition), .wait(.worker), .wait(.group): " ('\(name)')"
     case .wait(let cause):
-      // Of a dependency that is on no recorded queue who waited for it is all that is known.
+      // A dependency on no recorded queue is known only by its dependents.
       cause.isAfterStart || cause == .dependency && share.name == nil ? " ('\(name)')" : ""
     }
   }

@@ -18,8 +18,8 @@ extension ProcedureTimeline {
     /// The names of the queues and groups that are recorded, in the order in which that began.
     public let rootNames: [String]
 
-    /// How many procedures each of them lets run at once now; nil for any number, or if it has gone. What it was as a
-    /// procedure waited is that wait's `limit`.
+    /// How many procedures each of them lets run at once now; nil for any number, or if it has gone.
+    /// The limit at the time that a procedure waited is that wait's `limit`.
     public let limits: [Int?]
 
     /// The last instant that is known, in nanoseconds: the end of what has not finished.
@@ -133,15 +133,15 @@ extension ProcedureTimeline.Entry {
       stretches.append(delay)
     }
     if record.end == nil, let last = stretches.indices.last, stretches[last].blocker == nil {
-      // It waits for what is on no recorded queue.
+      // It waits for a procedure on no recorded queue.
       stretches[last].blocker = record.awaited
     }
   }
 }
 
 extension ProcedureTimeline.Entry {
-  /// What it did after the start, as far as the record does not say it: a delay that goes on, and what it did after its
-  /// cancel, but for waits that have a cause of their own. Of a group that is what its children did.
+  /// Its time after the start, as far as the record does not say it: a delay that goes on, and the time after its
+  /// cancel, but for waits that have a cause of their own. For a group that is its children's time.
   fileprivate mutating func noteRun(until end: Int64) {
     if let last = stretches.indices.last, stretches[last].cause == .attemptDelay {
       stretches[last].nanoseconds = (times.finished ?? end) - stretches[last].from

@@ -102,7 +102,7 @@ extension ProcedureTimeline.Snapshot {
       lines += own.filter { !$0.isRunning && isWorthShowing($0.length) }.map(line(for:))
       var line = "  \(Self.padded(NumberText.time(entry.run(until: end)))) \(entry.name.shown)"
       var notes: [String] = []
-      // Of a delay between attempts that is all of it.
+      // For a delay between attempts that is all of it.
       let waits = entry.waits.filter {
         $0.cause != .attemptDelay && isWorthShowing($0, of: entry, least)
       }.map {
@@ -147,7 +147,7 @@ extension ProcedureTimeline.Snapshot {
     nanoseconds > 0 && nanoseconds >= (end - start) / 100
   }
 
-  /// What is left out of lists: what is less than 1 % of the whole.
+  /// Lists leave out times below 1 % of the whole.
   ///
   /// Procedures of a service wait long, by their own measure, in a run of days. So a cause counts, too, if it is 1 % of
   /// what all procedures took together; and a wait for it, if it is 1 % of what its procedure took.
@@ -208,7 +208,7 @@ extension ProcedureTimeline.Snapshot {
   /// All waiting for one thing.
   struct NamedWait {
     let cause: ProcedureTimeline.WaitCause
-    /// What is waited for, if that is the same for several: `'disk'`, `of queue 'build' (limit 2)`.
+    /// The name of the awaited thing, if it is the same for several: `'disk'`, `of queue 'build' (limit 2)`.
     let name: String
     var sum: Int64 = 0
     var count = 0

@@ -3,7 +3,7 @@ internal import Procedures
 extension ProcedureTimeline.Snapshot {
   /// The part of it within some time: procedures that had not finished before, and were enqueued by then.
   ///
-  /// It leaves out what they did before and after: waits, runs and shares are those within. Procedures that had not
+  /// It leaves out all before and after: waits, runs and shares are those within. Procedures that had not
   /// finished by its end are unfinished, and the critical path ends with them.
   ///
   /// ```swift
@@ -40,7 +40,7 @@ extension ProcedureTimeline.Snapshot {
     cut.start = from
     cut.places = Dictionary(
       uniqueKeysWithValues: zip(cut.entries.map(\.id), cut.entries.indices))
-    // It ends with what is not done by then, if anything is; else with what was done last.
+    // It ends with the unfinished procedures, if there are any; else with the last finished one.
     let open = cut.entries.first { $0.times.finished == nil && cut.places[$0.parent ?? 0] == nil }
     cut.end =
       open == nil ? cut.entries.compactMap(\.times.finished).max() ?? from : max(from, to)
@@ -54,7 +54,7 @@ extension ProcedureTimeline.Entry {
   fileprivate func cut(from: Int64, to: Int64) -> ProcedureTimeline.Entry? {
     guard times.enqueued < to || times.enqueued == from, times.finished ?? .max > from || from == to
     else { return nil }
-    // What came before was so from the beginning on; what comes later has not come.
+    // Earlier instants move to the beginning; later ones have not come.
     func within(_ time: Int64?) -> Int64? { time.flatMap { $0 <= to ? max($0, from) : nil } }
     var entry = self
     entry.times = Times(

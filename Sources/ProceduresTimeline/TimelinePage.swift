@@ -4,7 +4,7 @@
 /// The page of a timeline: what comes before its title, between that and its data, and after those.
 ///
 /// It loads nothing, and its policy forbids it to. Names and errors come as data, and are put in as
-/// text. What is drawn on the canvas is in the tables as well, for readers that do not see it.
+/// text. The tables have the content of the canvas as well, for readers that do not see it.
 enum TimelinePage {
   static let beforeTitle = #"""
     <!DOCTYPE html>
@@ -154,8 +154,8 @@ enum TimelinePage {
       if (parent) { parent.children++; e.depth = parent.depth + 1; }
     }
     const path = data.path.map(([id, link, ...gaps]) => ({ entry: byID.get(id), link, gaps: gaps.map(g => ({ after: g[0] === 1, cause: g[1] < 0 ? null : CAUSES[g[1]], from: g[2], time: g[3], id: g[4], text: g[5] })) }));
-    // What is shorter is left out where there are many: shorter than 1 % of the whole, and of what its procedure took;
-    // and a cause that is less than 1 % of the whole, and of what all procedures took.
+    // Where there are many, short ones are left out: below 1 % of the whole, and of their procedure's time;
+    // and causes below 1 % of the whole, and of the time of all procedures.
     const LEAST = END / 100;
     const LEAST_SUM = Math.min(END, all.reduce((sum, e) => e.group ? sum : sum + e.end - e.enqueued, 0)) / 100;
     const sums = new Map();
@@ -195,7 +195,7 @@ enum TimelinePage {
       const group = e.parent ? byID.get(e.parent) : null;
       return (e.parent ? "group ‘" + (group ? group.name : "") : "queue ‘" + data.roots[e.root]) + "’" + (limit ? e.parent ? " (" + limit + " at once)" : " (limit " + limit + ")" : "");
     }
-    // What is waited for, without the cause.
+    // The awaited thing, without the cause.
     function reason(e, w) {
       switch (w.cause) {
       case "slot": case "suspension": return "of " + source(e, w.limit);
@@ -212,7 +212,7 @@ enum TimelinePage {
       return e.waits.filter(w => counts(e, w)).map(w => waitText(e, w)).join("; ");
     }
     const percent = t => { const p = t / END * 100; return (p >= 10 || p === 0 ? p.toFixed(0) : p.toFixed(1)) + " %"; };
-    // What was not its own work while it ran.
+    // The waits while it ran.
     function pauses(e) { return e.waits.filter(w => AFTER_START.has(w.cause)); }
     function link(e) {
       const button = element("button", e.name, "link");
@@ -421,7 +421,7 @@ enum TimelinePage {
       if (isLanes()) paintLanes(context, height); else paintRows(context, height);
       context.save(); context.beginPath(); context.rect(left(), TOP, width(), height - TOP); context.clip();
       let before = null;
-      // Those that are wider than a few pixels, between what is visible.
+      // The visible ones wider than a few pixels.
       const least = (to - from) / Math.max(width(), 1) * 5;
       for (const step of path) {
         const e = step.entry;
@@ -510,7 +510,7 @@ enum TimelinePage {
 
     // MARK: Details
 
-    // What a screen reader says of one that is selected.
+    // A screen reader's text for the selected one.
     function spoken(e) {
       return [e.name, e.group ? "group" : "", e.outcome, e.started >= 0 ? "started at " + time(e.started) + ", ran for " + time(e.end - e.started) : "not started",
         waitsText(e) ? "waited: " + waitsText(e) : "", e.onPath ? "on the critical path" : "", e.errors.length ? "error: " + e.errors[0] : ""].filter(Boolean).join(", ");
@@ -724,7 +724,7 @@ enum TimelinePage {
       "at most " + most + " at once", (leaves.reduce((s, e) => s + e.end - e.started, 0) / END).toFixed(2) + " on average",
       ...["failed", "cancelled", "running", "waiting"].filter(count).map(o => count(o) + " " + o), ...(data.dropped ? [data.dropped + " older ones were dropped"] : [])].join(" · ");
     $("verdict").textContent = data.verdict;
-    // Only what is in this timeline.
+    // Only procedures of this timeline.
     const used = CAUSES.map((cause, i) => ({ cause, label: LABELS[i] })).filter(({ cause }) => all.some(e => e.waits.some(w => w.cause === cause)));
     const marks = { failed: "✕ ", cancelled: "⊘ " };
     for (const [name, text, kind] of [...["succeeded", "failed", "cancelled", "running"].filter(o => all.some(e => e.outcome === o && !e.group && e.started >= 0)).map(o => [o, (marks[o] || "") + o]),

@@ -17,8 +17,8 @@ enum WaitNames {
     nameGroups(in: &entries, places: places)
   }
 
-  /// A barrier waits for all that were added before it, and what comes after it waits for the barrier. So
-  /// what ended the wait is, of those that were added before, the one that finished last by then.
+  /// A barrier waits for all that were added before it, and later ones wait for the barrier. So
+  /// the wait ended with the last to finish among the procedures that were added before.
   private static func nameBarriers(in entries: inout [ProcedureTimeline.Entry]) {
     var waiters: [Home: [(place: Int, end: Int64)]] = [:]
     for place in entries.indices {
@@ -64,7 +64,7 @@ enum WaitNames {
   private static func nameGroups(
     in entries: inout [ProcedureTimeline.Entry], places: [Int: Int]
   ) {
-    // A group is enqueued before its children: what it waited for is known by then.
+    // A group is enqueued before its children, so its waits are known by then.
     for place in entries.indices {
       guard let parent = entries[place].parent.flatMap({ places[$0] }),
         let longest = entries[parent].waits.filter({ !$0.cause.isAfterStart })

@@ -4,7 +4,7 @@ internal import ProcedurePrimitives
 ///
 /// The handler is called at most once: by the thread that cancels, or by this one, before the
 /// operation, if the token already is cancelled. After this returns it is not running and never
-/// will: what it uses may be torn down. If it still runs when the operation ends, the task is
+/// will: you may tear down the values that it uses. If it still runs when the operation ends, the task is
 /// suspended until it has returned; no thread is blocked. A handler may be what makes the operation
 /// end; it must not wait for this call to return.
 ///

@@ -13,7 +13,7 @@ final class CancellationExtras: @unchecked Sendable {
 
   var deadline: Deadline?
 
-  /// Tells a timer that was replaced from the one that counts.
+  /// Distinguishes a replaced timer from the current one.
   var deadlineGeneration: UInt64 = 0
 
   /// How the ends of other tokens decide it.

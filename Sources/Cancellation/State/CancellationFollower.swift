@@ -4,8 +4,8 @@ package protocol CancellationFollower: AnyObject, Sendable {
   /// The first part: from then on it reads cancelled. Called once, by the thread that cancels the token, for which those
   /// wait that must not run ahead of it.
   ///
-  /// So it runs no user code, and releases nothing: what it may hold the last reference to is kept by what it appends.
-  /// Nor does it allocate anything for each of many: one that waits for the allocator waits until others leave it alone.
+  /// So it runs no user code, and releases nothing: the appended entry keeps an object that it may hold last.
+  /// It allocates nothing for each of many: a thread in the allocator waits until others leave that alone.
   ///
   /// - Parameter walk: marks its own token, if it has one, in the same step, so that another cancel which finds it
   ///   marked finds this walk by that token, and waits for it.
@@ -50,12 +50,12 @@ package struct MarkedFollower: Sendable {
     (self.own, self.rest) = (own, rest)
   }
 
-  /// The rest of a tree, of which those that have tokens come before.
+  /// The rest of a tree; its members with tokens come before.
   package init(restOfTree deliver: @escaping @Sendable () -> Void) {
     self.init(nil, .requested, isFirst: true, own: nil, rest: .tree(deliver))
   }
 
-  /// Carries out what is left, when the handlers of its own token have been called.
+  /// Carries out the rest, after the handlers of its own token have been called.
   func carryOutRest() {
     switch rest {
     case .nothing: break

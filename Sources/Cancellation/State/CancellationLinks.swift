@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// What a token's state leaves when it ends: places on its parents, and what few states have at all.
+/// The links that a token's state leaves when it ends: places on its parents, and parts that few states have.
 struct CancellationLinks: Sendable {
   /// A place that this state has on another: a linked source on its parent, a combined token on its
   /// operand. Keeps the other alive.

@@ -52,7 +52,7 @@ extension CancellationState {
   ///
   /// The timer's thread marks, so that it needs no other to be true; what runs user code it hands on.
   fileprivate func deadlinePassed(generation: UInt64, on clock: TimerClock) {
-    // Taken out of there by the thread that carries it out: what it keeps alive must not go on this one.
+    // The thread that carries it out takes it from there: this thread must not release the last reference.
     let end = Locked(begin(.cancelled(.deadlineExceeded), ifDeadline: generation))
     let carryOut = { @Sendable in end.withLock { $0.take() }?.finish() }
     switch end.withLock({ $0?.concernsOthers }) {

@@ -30,7 +30,7 @@ extension CancellationState {
     var last = operand
     while let next = last.followed { last = next }
     if last === self { return .isCircular }
-    // What it was derived from has ended, and is not waited for any more.
+    // Its operand has ended; nothing waits for that any more.
     let ended = withMachine { machine in
       machine.rule = .any(undecided: 1)
       return machine.links.takeParents()
@@ -73,7 +73,7 @@ extension CancellationState {
     return false
   }
 
-  /// Makes this state, which has no source, follow the one that `decide` returns when `operand` is
+  /// Makes this state, which has no source, follow the token that `decide` returns when `operand` is
   /// cancelled, or end as not cancelled with it.
   func derive(
     from operand: CancellationState, by decide: @escaping CancellationDerivation.Decision

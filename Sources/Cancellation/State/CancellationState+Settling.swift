@@ -28,9 +28,9 @@ extension CancellationState {
     }
   }
 
-  /// The source goes, uncancelled: settles the token, and releases handlers and what they captured.
+  /// The source goes, uncancelled: settles the token, and releases handlers with their captures.
   func endWithoutCancel() {
-    // Handlers stay in the machine until they are called: one that is held here would be released
+    // Handlers stay in the machine until they are called: a handler held here would be released
     // outside of the nesting.
     let settling = withMachine { machine in
       let settling = machine.settleOnly()
@@ -107,8 +107,8 @@ extension FollowerWalk {
 
 /// The way of one end through everything that it decides.
 ///
-/// Tokens are marked tree by tree; handlers are called when the tree is marked. What a `map` among
-/// the handlers decides is another tree, put behind the first instead of recursed into: only the
+/// Tokens are marked tree by tree; handlers are called when the tree is marked. The tree that a `map` among
+/// the handlers decides is put behind the first instead of recursed into: only the
 /// token that an end begins with may take the short way.
 private struct SettlingWalk: Sendable {
   /// The rest of the work, which may run user code.

@@ -23,7 +23,7 @@ final class CancellationState: @unchecked Sendable {
     static let cancelledMarking: UInt8 = 3
   }
 
-  /// Guards the machine. What threads poll is `status`, which only changes when the token does (K2).
+  /// Guards the machine. Threads poll `status`, which only changes when the token does (K2).
   ///
   /// Before `status`, which takes what the lock leaves of eight bytes.
   private let lock = OwnedLock()
@@ -65,8 +65,8 @@ final class CancellationState: @unchecked Sendable {
     if isSettled { return }
     var links = withMachine { $0.links.take() }
     if links.parents.isEmpty { return links.leave() }
-    // What their closures captured is released with the places on them, and so are the parents: the
-    // closure takes them out, because what it captures is released after the nested releases.
+    // Their places release the parents and the captures of their closures: the
+    // closure takes them out, because its captures are released after the nested releases.
     let box = Locked(links.take())
     NestedReleases.run {
       var links = box.withLock { $0.take() }

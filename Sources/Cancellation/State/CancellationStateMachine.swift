@@ -19,7 +19,7 @@ internal import ProcedurePrimitives
 /// | removeDependent | taken       | taken      | taken    |
 ///
 /// ¹ Refused if it has dependents that this end concerns: they are marked first.
-/// ² If its rule says so, ignored otherwise. ³ Of another walk than the one that marked it: met. ✕ traps.
+/// ² If its rule says so, ignored otherwise. ³ By another walk than its own: met. ✕ traps.
 ///
 /// ```
 ///  pending ──settle──────────────────────▶ settled ──nextHandler…──▶ (no handlers)

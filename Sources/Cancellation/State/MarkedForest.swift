@@ -7,7 +7,7 @@ struct MarkedForest: Sendable {
   enum Remaining: Sendable {
     /// To call the handlers of a token.
     case handlers(CancellationState)
-    /// To carry out what is left of the cancel of a follower.
+    /// To carry out the rest of the cancel of a follower.
     case rest(MarkedFollower)
   }
 

@@ -2,7 +2,7 @@ internal import ProcedurePrimitives
 
 /// Releases that lead to further releases, at a bounded depth of the stack.
 ///
-/// What a handler captured may hold a source, the end of which releases handlers, which hold a source,
+/// A handler may capture a source, the end of which releases handlers, which hold a source,
 /// and so on: a list of a hundred thousand would overflow the stack. Some levels are run where they
 /// come up, as is expected of a release; deeper ones are left to the outermost, which runs them,
 /// on the same thread, before it returns.

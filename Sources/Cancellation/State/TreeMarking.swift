@@ -17,7 +17,7 @@ final class TreeMarking: Sendable {
     met.withLock { met in body(&met) }
   }
 
-  /// Returns when this walk, and those that it met, are done.
+  /// Returns when this walk and the walks that it met are done.
   func wait() {
     var (unvisited, visited): ([TreeMarking], Set<ObjectIdentifier>) = ([self], [])
     while let marking = unvisited.popLast() {

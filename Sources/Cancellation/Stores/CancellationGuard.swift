@@ -6,7 +6,7 @@
 /// ```swift
 /// let source = CancellationTokenSource()
 /// let guardian = CancellationGuard(source)
-/// try start(token: guardian.token)  // a throw cancels what was started
+/// try start(token: guardian.token)  // a throw cancels the started work
 /// guardian.disarm()
 /// ```
 public struct CancellationGuard: ~Copyable, Sendable {

@@ -41,7 +41,7 @@ final class StoredTask: TaskPlace, @unchecked Sendable {
     if let group { table.remove(self, from: group) }
   }
 
-  /// The task; if it is only now being created, one that ends as it does.
+  /// The task; while that is being created, a task that ends as it does.
   func task<Success: Sendable>() -> Task<Success, any Error> {
     if let task = attachment.withLock({ $0.task }) as? Task<Success, any Error> { return task }
     return Task {

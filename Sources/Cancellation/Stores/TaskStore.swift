@@ -54,7 +54,7 @@ public final class TaskStore<ID: Hashable & Sendable>: Sendable {
   ///   - policy: what happens to tasks under the same id.
   ///   - priority: as in `Task.init`.
   ///   - operation: runs where it was formed, as in `Task.init`.
-  /// - Returns: the new task; with `.skipIfRunning`, the one that is running. If that one has
+  /// - Returns: the new task; with `.skipIfRunning`, the running one. If that has
   ///   another type of result, a task that throws `CancellationError`.
   @discardableResult
   public func addTask<Success: Sendable>(

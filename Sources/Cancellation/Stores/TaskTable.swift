@@ -21,7 +21,7 @@ final class TaskTable: Sendable {
 
   private let groups = KeyTable()
 
-  /// Enters a task under the id of `new`, in that group or in the one that there is of the same id.
+  /// Enters a task under the id of `new`, in that group or in an existing group of the same id.
   func admit(_ task: StoredTask, in new: Group, isOnlyOne: Bool, replaces: Bool) -> Admission {
     withGroup(of: new) { group in
       if isOnlyOne, let running = group.tasks.first?.value { return Admission(running: running) }

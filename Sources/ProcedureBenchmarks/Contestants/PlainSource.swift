@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// What one writes in place of a token: a flag and a dictionary of closures under a lock.
+/// The code that replaces a token: a flag and a dictionary of closures under a lock.
 final class PlainSource: Sendable {
   private struct State {
     var handlers: [Int: @Sendable () -> Void] = [:]

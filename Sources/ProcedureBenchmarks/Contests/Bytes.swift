@@ -1,7 +1,7 @@
 import Foundation
 import Procedures
 
-/// What malloc holds for each thing that waits.
+/// The bytes that malloc holds for each waiting item.
 extension Contest {
   static let bytes = [
     bytes(

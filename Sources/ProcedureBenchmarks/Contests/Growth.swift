@@ -1,7 +1,7 @@
 import Procedures
 
 extension Contest {
-  /// What a thing costs when there are a hundred times as many of them at once.
+  /// The cost of an item when there are a hundred times as many at once.
   static let growth = [
     growth("no-op, all pending") { count in
       let queue = ProcedureWork.pending(count)

@@ -1,7 +1,7 @@
 import Foundation
 import Procedures
 
-/// What more than a no-op costs.
+/// The costs of more than a no-op.
 extension Contest {
   /// All of them are made before the first runs, on both sides.
   static let child = Contest(

@@ -1,8 +1,8 @@
 /// One question, put to two contestants: how much one of them costs beside the other.
 struct Contest: Sendable {
-  /// What a cost is, and with it what is made of the two costs of a round.
+  /// The kind of a cost, which says how the two costs of a round are compared.
   enum Unit: String, Encodable {
-    /// Of time only the ratio of the two says something on another machine.
+    /// For time only the ratio of the two holds on another machine.
     case nanoseconds = "ns"
     /// These are the same everywhere: it is the first cost, and the second is there to compare.
     case bytes
@@ -10,9 +10,9 @@ struct Contest: Sendable {
 
   let name: String
   var unit = Unit.nanoseconds
-  /// What the answer may be at most; nil if nothing is promised.
+  /// The ceiling of the answer; nil if nothing is promised.
   var ceiling: Double?
-  /// What it should be.
+  /// The aim.
   var aim: Double?
   /// Fewer rounds, for a contest whose rounds are long.
   var mostRounds = Int.max

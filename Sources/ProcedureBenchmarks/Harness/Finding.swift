@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What the rounds of a contest found.
+/// The result of the rounds of a contest.
 struct Finding: Sendable {
   enum Verdict: String, Encodable {
     /// Nothing is promised.
@@ -12,7 +12,7 @@ struct Finding: Sendable {
   }
 
   let contest: Contest
-  /// What an item cost in each round.
+  /// The cost of an item in each round.
   var ours: [Double] = []
   var theirs: [Double] = []
 
@@ -49,7 +49,7 @@ struct Finding: Sendable {
 }
 
 extension [Double] {
-  /// What this part of the values does not exceed; between two of them it is interpolated.
+  /// The quantile: this part of the values does not exceed it. Interpolated between two values.
   func quantile(_ part: Double) -> Double {
     let sorted = sorted()
     guard let last = sorted.indices.last else { return 0 }

@@ -12,8 +12,8 @@ enum LiveBytes {
   #elseif canImport(Glibc)
     static let isKnown = true
 
-    /// From the totals at the end of malloc's own report: what it got from the system, less what it
-    /// holds in its free lists, and what it mapped for large blocks.
+    /// From the totals at the end of malloc's own report: the bytes from the system, less the bytes that it
+    /// holds in its free lists, and the bytes mapped for large blocks.
     static var now: Int {
       var text: UnsafeMutablePointer<CChar>?
       var size = 0

@@ -44,7 +44,7 @@ struct Side: Sendable {
 }
 
 extension Side {
-  /// What an item costs: the mean of the repeats.
+  /// The cost of an item: the mean of the repeats.
   func cost(_ divisor: Int) async -> Double {
     var sum = 0.0
     for _ in 0..<repeats { sum += await measure(max(1, items / divisor)) }

@@ -6,7 +6,7 @@ enum ReportFormat: Equatable {
   case markdown
   case json
 
-  /// What comes before the first row.
+  /// The text before the first row.
   var heading: String {
     switch self {
     case .text: "\(Machine.text)\n"
@@ -40,7 +40,7 @@ enum ReportFormat: Equatable {
     }
   }
 
-  /// What comes after the last row.
+  /// The text after the last row.
   func closing(_ rows: [Row]) -> String? {
     guard self == .json else { return nil }
     let encoder = JSONEncoder()
@@ -55,7 +55,7 @@ enum ReportFormat: Equatable {
   }
 }
 
-/// What the figures are measured on.
+/// The machine of the figures.
 private enum Machine {
   /// For example `2 cores of Xeon, x86_64, Ubuntu 24.04`.
   static var text: String {

@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// Runs an `async` closure as a task, and finishes with what it returns, or fails with what it
+/// Runs an `async` closure as a task, and finishes with its value, or fails with the error that it
 /// throws.
 ///
 /// ```swift
@@ -234,7 +234,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
   }
 
   // Like the other, and not one function with it: a closure that is handed on costs a tenth to a fifth more
-  // than one that stands where the task is made.
+  // than a closure that stands where the task is made.
   private func run(_ action: @escaping @isolated(any) @Sendable () async throws -> Void) {
     if let task {
       task.setWork { [self] in
@@ -272,7 +272,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
 
   private func bodyEnded(_ errors: [any Error], _ output: consuming StoredValue) {
     let effect = noteFinish(errors: errors, output: output, isByItself: true)
-    // Having got the turn, the caller is the only one that looks at the task.
+    // Having got the turn, only the caller looks at the task.
     if effect == .turn, task?.keepTurn(of: self) == true { return }
     _ = answer(to: effect, with: errors, isByItself: true)
   }

@@ -11,7 +11,7 @@ extension DispatchSemaphore {
   ///   - call: the function that blocks.
   ///   - instead: what to write in its place.
   ///   - patience: after how long it is reported.
-  ///   - procedures: what it waits for.
+  ///   - procedures: the awaited procedures.
   func wait(
     in call: String, instead: String, patience: DispatchTimeInterval = .seconds(1),
     for procedures: @autoclosure () -> [Procedure]

@@ -121,7 +121,7 @@ extension ProcedureQueueSnapshot.Entry {
     }
   }
 
-  /// Not more for one that is deeper than sixteen: the text would grow with the square of the depth.
+  /// No deeper than sixteen levels: the text would grow with the square of the depth.
   fileprivate static func indentation(of depth: Int) -> String {
     String(repeating: "  ", count: min(depth, 16))
   }

@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// What a queue reports, to which handler, and after how long; the looks for waits that last, and the search for waits
+/// The reports of a queue: handler and delays; the looks for waits that last, and the search for waits
 /// that never end.
 final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
   typealias Handler = @Sendable (ProcedureDiagnostic) -> Void
@@ -19,7 +19,7 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
   }
 
   private let settings = Locked(Settings())
-  /// What the handler received a report of that it receives once: that one of a class does not finish, that no worker comes.
+  /// Reports that the handler has received, and receives once: a class that does not finish, no worker comes.
   private let reportedOnce = Locked(Set<String>())
 
   let watch: WaitWatch

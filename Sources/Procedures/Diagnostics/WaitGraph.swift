@@ -76,7 +76,7 @@ struct WaitGraph {
       Wait(waiter: index, others: others.map { add($0) }, count: min(count, others.count)))
   }
 
-  /// One of those that `isStuck` names, if one of the first procedures cannot end without them.
+  /// A procedure for which `isStuck` is true, if one of the first cannot end without it.
   func firstStuck(without isStuck: (Procedure) -> Bool) -> Procedure? {
     var stuck = procedures.map(isStuck)
     guard let first = stuck.firstIndex(of: true) else { return nil }
@@ -92,7 +92,7 @@ struct WaitGraph {
     return canEnd[..<rootCount].contains(false) ? procedures[first] : nil
   }
 
-  /// The cycles among those that wait for ever, each once.
+  /// The cycles among procedures that wait forever, each once.
   var cycles: [WaitCycle] {
     let (canEnd, left) = ends()
     var cycles: [WaitCycle] = []
@@ -117,7 +117,7 @@ struct WaitGraph {
     return cycles
   }
 
-  /// Begins with the one that was met first, which is the oldest if they are of one queue.
+  /// Begins with the first to be met, which is the oldest if they are of one queue.
   private func cycle(_ path: [Int]) -> WaitCycle {
     let start = path.indices.min { path[$0] < path[$1] } ?? 0
     return WaitCycle(members: (path[start...] + path[..<start]).map { procedures[$0] })

@@ -13,7 +13,7 @@ internal import ProcedurePrimitives
 ///                       since = now                         delay has passed since: reported
 ///
 /// So a report comes after the delay, and at most half of it later. A look is bounded: it goes through the oldest
-/// members of each line of a list, in which those that have waited longest stand.
+/// members of each line of a list, which have waited longest.
 final class WaitLooks: Sendable {
   /// The kinds of reports, and their delays.
   struct Rules: Sendable {
@@ -224,7 +224,7 @@ extension Procedure {
     return (waits, obstacle)
   }
 
-  /// Writes down what it waits for, for the next look.
+  /// Writes down its wait, for the next look.
   ///
   /// - Returns: the same, with since when.
   fileprivate final func note(

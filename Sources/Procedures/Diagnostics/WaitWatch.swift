@@ -4,7 +4,7 @@ internal import ProcedurePrimitives
 ///
 /// A list that has members waiting and nothing for a worker to do says so; that is all it costs while
 /// there is progress. When nothing was said for a while, the waits are looked through once; on a
-/// queue that never comes to rest, after a hundred such whiles. What is found is reported, and its
+/// queue that never comes to rest, after a hundred such whiles. A cycle is reported, and its
 /// members are cancelled; but while something else still executes, which might undo a wait, only if
 /// they are found again a second later.
 final class WaitWatch: Sendable {
@@ -60,7 +60,7 @@ final class WaitWatch: Sendable {
     if note.end() { schedule(from: root, after: quiet) }
   }
 
-  /// Ends cycles: all of them if nothing else executes, otherwise those that were suspects before.
+  /// Ends cycles: all of them if nothing else executes, otherwise the suspects of the time before.
   private func lookThrough(_ root: ProcedureList, after suspects: [WaitCycle] = []) {
     let graph = WaitGraph(from: root.procedures)
     state.withLock { $0.size = graph.count }
@@ -70,7 +70,7 @@ final class WaitWatch: Sendable {
     let cycles = found.isEmpty ? [] : WaitGraph(from: root.procedures).cycles.filter(found.contains)
     let certain = graph.isBusy ? cycles.filter(suspects.contains) : cycles
     for cycle in certain { cycle.end(reportingTo: root.context.supervisor) }
-    // What those waited for may have been in a second one.
+    // A second cycle may have the procedures that these waited for.
     if !certain.isEmpty { noteStuck(in: root) }
     suspect(cycles.filter { !certain.contains($0) }, in: root)
   }

@@ -3,7 +3,7 @@ internal import ProcedurePrimitives
 /// A group's knowledge of the end of its children.
 struct ChildResults: Sendable {
   var errors: [any Error] = []
-  /// Those that are its own: of what it wraps, or of the attempt that counts.
+  /// Its own errors: of the wrapped procedure, or of the attempt that counts.
   var ownErrors: [any Error] = []
   /// Waits that never end are reported once, though each member has the error.
   var cycles: [[String]] = []
@@ -30,7 +30,7 @@ extension GroupProcedure {
   /// Lets the override, and then the closures, say which errors of a child that is about to finish
   /// the group takes over.
   ///
-  /// They do not hear of errors that the group has given it: one that answers each failure with another child
+  /// They do not receive errors that the group has given it: a closure that answers each failure with another child
   /// would do so without end once the group is cancelled.
   final func decide(about child: Procedure) {
     guard mayDecideOtherwise else {
@@ -49,7 +49,7 @@ extension GroupProcedure {
     takeOver(errorsToTakeOver(ofGroup + kept, of: child), of: child)
   }
 
-  /// Takes over errors of a child, except those that follow from what else ended in the group.
+  /// Takes over errors of a child, except consequences of another end in the group.
   final func takeOver(_ errors: [any Error], of child: Procedure) {
     let relation = relation(to: child)
     if case .part = relation, errors.isEmpty { return }
@@ -90,7 +90,7 @@ extension GroupProcedure {
     return errors.beginning(in: reference)
   }
 
-  /// What counts from now on. Those of before are released after the lock.
+  /// The values from now on. The caller releases the former ones after the lock.
   final func setOwnErrors(_ errors: [any Error]) {
     let released = childResults.withLock { results in
       let released = results.ownErrors
@@ -116,7 +116,7 @@ extension ChildResults {
 
   /// Forgets the errors of children that failed long ago.
   ///
-  /// - Returns: what is to be released without the lock.
+  /// - Returns: references to be released without the lock.
   fileprivate mutating func forgetEarlier() -> ChildResults? {
     let (surplus, oldCycles) = (errors.count - Self.mostKept, cycles.count - Self.mostKept)
     guard surplus > 0 || oldCycles > 0 else { return nil }
@@ -139,7 +139,7 @@ extension ChildResults {
 }
 
 extension Error {
-  /// The error itself; of one that names a child, that child's.
+  /// The error itself; the child's, if it names a child.
   fileprivate var fromChild: any Error {
     guard let error = self as? ProcedureError, error.code == .child else { return self }
     return error.underlyingErrors.first ?? self

@@ -200,7 +200,7 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
     if read({ $0.observers.wantsAdditions }) { announce(children, as: .announced) }
   }
 
-  /// - Parameter batch: what is complete when the last of them has been announced.
+  /// - Parameter batch: it is complete when the last of them has been announced.
   private func announce(
     _ children: [Procedure], as target: Production.Target, completing batch: [Procedure] = []
   ) {
@@ -248,7 +248,7 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
   /// }
   /// ```
   ///
-  /// Called for every child, however it ends: `errors` is empty for one that succeeded, was cancelled
+  /// The group calls it for every child, however that ends: `errors` is empty if the child succeeded, was cancelled
   /// without errors, or only by the group; `child.isCancelled` distinguishes these. The child waits: it has
   /// not finished yet, so a child added here is in time, and its dependents have not started. The
   /// errors that are returned become part of the group's errors, each with the child's name; `[]`
@@ -325,7 +325,7 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
 
   /// Releases the children without recursion: groups may be nested thousands deep.
   ///
-  /// Of a group that never ran, children that something else still refers to are cancelled: nothing
+  /// If the group never ran, its children that something else refers to are cancelled: nothing
   /// else would end them.
   private func release() {
     forgetChildren()
@@ -353,7 +353,7 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
     for procedure in awaitingTurn { procedure.requestTurn() }
   }
 
-  /// The group goes, and gives up what it has of them beside its list. To override.
+  /// The group goes, and releases its references to them beside its list. To override.
   func forgetChildren() {}
 
   /// Children do not own the list: they leave it before the group goes.

@@ -87,7 +87,7 @@ extension Procedure {
   }
 }
 
-/// An observer on the main actor, as one that is called there.
+/// Wraps an observer on the main actor, and calls it there.
 private struct OnMainActor<Observer: MainActorProcedureObserver>: ProcedureObserver {
   let observer: Observer
 

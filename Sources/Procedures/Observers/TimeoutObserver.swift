@@ -38,7 +38,7 @@ public struct TimeoutObserver: ProcedureObserver {
 
 /// Cancels a procedure when its time is up.
 private final class CancelTimer: TimerTarget {
-  /// What is left to be done, which keeps the procedure alive: taken out by the thread that does it, since the
+  /// The pending action, which keeps the procedure alive: the thread that does it takes it out, since the
   /// procedure must not go on that of the timers.
   private enum Remainder: Sendable {
     case none

@@ -3,8 +3,8 @@ internal import ProcedurePrimitives
 /// A part of a procedure that only some procedures have: one subclass for each feature, at most one object of each
 /// in a procedure. Guarded by the procedure's lock.
 ///
-/// A procedure that has none pays one word. A feature hangs on the procedure by its attachment, and overrides what it
-/// wants to be called for; the core need not know the feature.
+/// A procedure that has none pays one word. A feature hangs on the procedure by its attachment, and overrides the
+/// calls that it wants; the core need not know the feature.
 class Attachment: @unchecked Sendable {
   /// The next one of the same procedure.
   @safe @exclusivity(unchecked) final var next: Attachment?

@@ -202,10 +202,10 @@ struct Dependencies: Sendable {
     take { $0.dependency === procedure && $0.isDeclared }
   }
 
-  /// Among how many one that is done is looked for.
+  /// How many of the latest entries are searched for a done one.
   private static let fewest = 64
 
-  /// One has handed over what it had to, and is not needed any more. Of many, so as not to search a long row for each,
+  /// An entry has handed over, and is not needed any more. With many, so as not to search a long row for each,
   /// some leave with the last.
   ///
   /// - Returns: the caller releases it without the lock: a closure may keep the user's values.
@@ -252,8 +252,8 @@ struct Dependencies: Sendable {
     takeEach { _ in }
   }
 
-  /// Releases those of a procedure that goes without having finished, and with each procedure that goes, those that it
-  /// has: without recursion, since a chain may be 300,000 long.
+  /// Releases the dependencies of a procedure that goes without having finished, and of each procedure that goes with
+  /// it: without recursion, since a chain may be 300,000 long.
   mutating func releaseAll() {
     var released: [Procedure] = []
     takeProcedures(into: &released)
@@ -275,7 +275,7 @@ struct Dependencies: Sendable {
 ///
 /// Guarded by that procedure's lock. The same links hold those together that an enqueued procedure is about to enter.
 struct Dependents: Sendable {
-  /// How many are entered before revoked ones are looked for, beside those that were left the last time.
+  /// The number of entries before a search for revoked ones, besides the entries left the last time.
   private static let patience: UInt32 = 32
 
   private var latest: Dependency?

@@ -25,7 +25,7 @@ protocol PendingConditions: AnyObject, Sendable {
   func restart() -> AbandonedEvaluation
 }
 
-/// What there was before a restart. Released, as what may hold the user's values, without a lock.
+/// The conditions before a restart. Released without a lock, since they may hold the user's values.
 struct AbandonedEvaluation: Sendable {
   let task: Task<Void, Never>?
   let answer: (any Sendable)?

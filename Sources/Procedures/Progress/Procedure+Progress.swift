@@ -25,7 +25,7 @@ extension Procedure {
     return min(sum, 1)
   }
 
-  /// What is known without looking at children.
+  /// The fraction without looking at children.
   private var reportedFraction: Double? {
     isFinished ? 1 : read { $0.progress?.fraction } ?? (childList == nil ? 0 : nil)
   }
@@ -130,7 +130,7 @@ extension Procedure {
     }
   }
 
-  /// Becomes part of what is watched. The procedure with its node, if that has to be set up.
+  /// Begins to be watched. The procedure with its node, if that has to be set up.
   private func join(_ parent: ProgressNode, of group: Procedure) -> [(Procedure, ProgressNode)] {
     let source = group.progressSource
     guard source == nil || source === self else { return [] }

@@ -21,14 +21,14 @@ final class ProgressNode: Sendable {
     var place = 0
     /// Only children of this generation count: an attempt replaces those before it.
     var generation = 0
-    /// Of the children: the sum of weight times fraction, and of weights.
+    /// The children's sum of weight times fraction, and of weights.
     var completed = 0.0
     var total = 0.0
     var watchers: [Int: Watcher] = [:]
     var lastWatcher = 0
   }
 
-  /// What to do after the lock about a new fraction.
+  /// The steps after the lock for a new fraction.
   private struct Change: Sendable {
     let difference: Double
     let parent: ProgressNode?
@@ -51,7 +51,7 @@ final class ProgressNode: Sendable {
     while var node = parent.take(), isKnownUniquelyReferenced(&node) { parent = node.takeParent() }
   }
 
-  /// Of one that only what is being released refers to.
+  /// For a node that only released objects refer to.
   private func takeParent() -> ProgressNode? { state.withLock { $0.parent.take() } }
 
   /// Adds a reader.

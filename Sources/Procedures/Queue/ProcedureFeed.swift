@@ -153,7 +153,7 @@ public final class ProcedureFeed: Sendable {
     return true
   }
 
-  /// Adds one that has a place.
+  /// Adds a procedure that has a place.
   private func addInPlace(_ procedure: Procedure) -> Bool {
     procedure.read { core in core.attachments.with(RoomPlace.self) { $0.room = room } }
     return queue.add(procedure)

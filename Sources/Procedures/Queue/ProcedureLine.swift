@@ -44,7 +44,7 @@ final class LinePlace: Attachment, @unchecked Sendable {
     let line: ProcedureLine
     let key: SlabKey
 
-    /// What the procedure there is to wait for, if anything.
+    /// The procedure that it must wait for, if any.
     func dependency() -> LineDependency? {
       table.withLock { line.member(before: key) }.map { earlier, earlierKey in
         LineDependency(

@@ -89,7 +89,7 @@ extension ProcedureQueue {
   }
 }
 
-// A closure that is `async`, where one that is not is wanted. Disfavoured, so that the compiler still says what it
+// An `async` closure where a synchronous one is wanted. Disfavoured, so that the compiler still says what it
 // finds in any other closure.
 extension ProcedureQueue {
   /// Takes a closure that is not `async`.

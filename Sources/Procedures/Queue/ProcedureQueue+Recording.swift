@@ -9,7 +9,7 @@ extension ProcedureQueue: RecordedOwner {
 }
 
 extension RecordStore {
-  /// Records what is on the queue, and what is added to it, from here on.
+  /// Records the procedures on the queue, and later ones.
   package func record(_ queue: ProcedureQueue) {
     queue.list.beginRecording(in: self, of: queue, named: queue.name)
   }

@@ -9,7 +9,7 @@ internal import ProcedurePrimitives
 /// await queue.waitUntilAllFinished()
 /// ```
 ///
-/// A procedure that waits for its dependencies takes no slot; one that executes keeps its slot until
+/// A procedure that waits for its dependencies takes no slot; an executing one keeps its slot until
 /// it has finished. With `maxConcurrentProcedureCount: 1` a queue is serial in the order above. A
 /// queue that its owner releases still runs the procedures on it.
 ///
@@ -168,8 +168,8 @@ public final class ProcedureQueue: Sendable {
   /// finish.
   ///
   /// A refused procedure is cancelled with `ProcedureError.Code.queueClosed` and finishes without
-  /// executing, `add` returns false, and `diagnosticsHandler` is called. What its procedures
-  /// produce is refused in the same way; their children and the prerequisites of their conditions
+  /// executing, `add` returns false, and `diagnosticsHandler` is called. Procedures that its
+  /// members produce are refused in the same way; their children and the prerequisites of their conditions
   /// are part of them, and accepted. Each concurrent `add` is either before or after it. It stays
   /// closed; to close it again changes nothing.
   public func close() {

@@ -75,7 +75,7 @@ public final class ProcedureStore<Key: Hashable & Sendable>: Sendable {
   /// - Returns: false if the queue is closed; see `ProcedureQueue.add(_:)`.
   @discardableResult
   public func add(_ procedure: Procedure, for key: Key, policy: Policy) -> Bool {
-    // 1. In line before it is on the queue: one that is added meanwhile stands behind it.
+    // 1. In line before it is on the queue: a later one stands behind it.
     let (place, previous) = table.withEntry(of: Line(key)) {
       entry -> (LinePlace.Content, [Procedure]) in
       let line = ProcedureLine.of(entry)

@@ -23,7 +23,7 @@ final class QueueDelegateReference: ListDelegate, @unchecked Sendable {
     }
   }
 
-  /// Adds a recorder. What it returns takes it off again.
+  /// Adds a recorder, and returns the key that removes it.
   func add(_ recorder: @escaping Recorder) -> Int {
     references.withLock { references in
       references.lastKey += 1

@@ -42,7 +42,7 @@ final class Room: Sendable {
   func take() async -> Bool {
     await FinishWaiter.wait { task in
       state.withLock { state in
-        // Under the lock: a cancel that comes later finds the task among those that wait.
+        // Under the lock: a later cancel finds the task among the waiting ones.
         if Task.isCancelled { return false }
         if state.take() { return true }
         state.waiting.append(task)

@@ -144,7 +144,7 @@ extension Procedure {
 }
 
 extension ProcedureCore {
-  /// - Returns: nil if something is in its way; otherwise what is to be released without the lock, as is what was there.
+  /// - Returns: nil if something is in its way; otherwise references, with the former value, to be released without the lock.
   @inline(never)
   fileprivate mutating func takeInput(
     _ input: inout StoredValue, of handOver: OutputHandOver
@@ -154,7 +154,7 @@ extension ProcedureCore {
     return forget(handOver)
   }
 
-  /// - Returns: what is to be released without the lock.
+  /// - Returns: references to be released without the lock.
   fileprivate mutating func forget(_ handOver: HandOver) -> Dependencies {
     // A procedure that was cancelled may have left others behind.
     let isLast = life.state > .pending || life.isLastDependency

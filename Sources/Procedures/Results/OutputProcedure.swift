@@ -20,7 +20,7 @@ public protocol OutputProcedure<Output>: Procedure {
   /// The type of the output.
   associatedtype Output: Sendable
 
-  /// The output; nil until it is set, which one that is cancelled before does not do.
+  /// The output; nil until it is set. A procedure that is cancelled before that sets none.
   ///
   /// One that is cancelled and makes a value all the same keeps it here; what asks for it by `value`, or by
   /// injection, gets the cancel.

@@ -13,7 +13,7 @@ extension ProcedureProtocol {
   /// never overlap. It runs where this procedure's queue says. It is not called if this procedure was
   /// cancelled before. It is handed both procedures, so that it need not capture them, and is released
   /// then. After it neither keeps the other alive: a dependency that succeeded leaves
-  /// `dependencies`; one that did not stays there, for conditions, until this procedure has finished.
+  /// `dependencies`; any other stays there, for conditions, until this procedure has finished.
   ///
   /// - Parameters:
   ///   - dependency: the procedure that this one is to depend on.

@@ -56,7 +56,7 @@ nonisolated open class ResultProcedure<Output: Sendable>: Procedure, EndsByItsel
   }
 }
 
-// A closure that is `async`, where one that is not is wanted. Disfavoured, so that the compiler still says what it
+// An `async` closure where a synchronous one is wanted. Disfavoured, so that the compiler still says what it
 // finds in any other closure.
 extension ResultProcedure {
   /// Takes a closure that is not `async`.

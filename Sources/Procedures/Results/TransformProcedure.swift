@@ -66,7 +66,7 @@ nonisolated open class TransformProcedure<Input: Sendable, Output: Sendable>: Pr
   }
 }
 
-// A closure that is `async`, where one that is not is wanted. Disfavoured, so that the compiler still says what it
+// An `async` closure where a synchronous one is wanted. Disfavoured, so that the compiler still says what it
 // finds in any other closure.
 extension TransformProcedure {
   /// Takes a closure that is not `async`.

@@ -89,7 +89,7 @@ package final class DispatchScheduler: Scheduler {
     if case .line(let line) = threads { line.isStalled } else { false }
   }
 
-  /// Not on the workers' own queue: that may be blocked by what is looked for.
+  /// Not on the workers' own queue: the awaited work may block that.
   package func submitWhenQuiet(after delay: Duration, _ work: @escaping @Sendable () -> Void) {
     let timers = DispatchTimers.shared
     _ = timers.schedule(QuietTimer(work: work), at: timers.now.saturatingAdvanced(by: delay))

@@ -96,7 +96,7 @@ private final class QueueMembers: Sendable {
 
   init(of queue: ProcedureQueue, _ feed: MonitorFeed) {
     self.queue = queue
-    // First those that come, then those that are there: none is missed, and one may come twice.
+    // First later procedures, then the present ones: none is missed, and one may come twice.
     let recorder = queue.record { [weak self] procedure in self?.add(procedure, feed) }
     state.withLock { $0.recorder = recorder }
     for procedure in queue.procedures { add(procedure, feed) }

@@ -42,7 +42,7 @@ extension Operation {
 
 /// Reminds an operation's queue, on Linux, that the operation is ready.
 ///
-/// Foundation's queue there stores what `isReady` said when an operation is added. What finishes in
+/// Foundation's queue there reads `isReady` when an operation is added and stores it later. A finish in
 /// between is overwritten, and the operation waits until something else happens to the queue: seen
 /// once in 100,000 times. One reminder a little later is enough.
 final class ReadinessReminder: TimerTarget {

@@ -2,7 +2,7 @@ internal import Foundation
 
 /// The queues that what connects operations and procedures runs on.
 enum OperationQueues {
-  /// Runs procedures of operations that were given no queue, and those that only wait.
+  /// Runs procedures of operations without a queue, and procedures that only wait.
   static let procedures = ProcedureQueue(name: "operations")
 
   /// Starts operations that were not ready when their procedure executed.

@@ -86,7 +86,7 @@ final class ProcedureProgress: SharedProgress, @unchecked Sendable {
 
   // MARK: To the procedure
 
-  /// What counts is what is so by now: handlers are called some time later, in any order.
+  /// Reads the present state: handlers are called some time later, in any order.
   private func followPauses() {
     pauses.withLock { _ in (procedure as? GroupProcedure)?.isSuspended = super.isPaused }
   }

@@ -33,7 +33,7 @@ final class ProcedureQueueProgress: SharedProgress, @unchecked Sendable {
       pausingHandler = { [weak self] in self?.followPauses() }
       resumingHandler = { [weak self] in self?.followPauses() }
     #endif
-    // First those that come, then those that are there: none is missed, and one may come twice.
+    // First later procedures, then the present ones: none is missed, and one may come twice.
     let recorder = queue.record { [weak self] procedure in self?.add(procedure) }
     counts.withLock { $0.recorder = recorder }
     for procedure in queue.procedures { add(procedure) }
@@ -68,13 +68,13 @@ final class ProcedureQueueProgress: SharedProgress, @unchecked Sendable {
 
   // MARK: To the queue
 
-  /// What counts is what is so by now: handlers are called some time later, in any order.
+  /// Reads the present state: handlers are called some time later, in any order.
   private func followPauses() {
     pauses.withLock { _ in queue.isSuspended = super.isPaused }
   }
 
   #if canImport(Darwin)
-    /// A parent has cancelled, or this has: then it is done, and what was added since is to run.
+    /// A parent has cancelled, or this has: then it is done, and procedures added since run.
     private func cancelOnce() {
       let isFirst = counts.withLock { counts in
         defer { counts.isCancelled = true }

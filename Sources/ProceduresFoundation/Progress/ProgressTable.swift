@@ -16,7 +16,7 @@ enum ProgressTable {
     let key = ObjectIdentifier(owner)
     if let progress = existing(key) as? Kind { return progress }
     let made = make()
-    // Two threads may have made one; what is not kept is released after the lock.
+    // Two threads may have made one; the other is released after the lock.
     let kept: SharedProgress = entries.withLock { entries in
       if let progress = entries[key]?.progress { return progress }
       entries[key] = Entry(progress: made)
@@ -51,7 +51,7 @@ class SharedProgress: Progress, @unchecked Sendable {
 
   deinit { ProgressTable.remove(owner) }
 
-  /// It is the one that is used: called once.
+  /// This one is used: called once.
   func begin() {}
 
   #if canImport(Darwin)
@@ -68,10 +68,10 @@ class SharedProgress: Progress, @unchecked Sendable {
   #endif
 }
 
-/// Sets what is so, and looks again, until that is what was set.
+/// Sets the present state, and looks again, until it has set the state that it sees.
 ///
-/// Several threads may do so at once, with no lock around `set`, in which observers may be called. The one that sets last
-/// may have looked before the others; because it looks again, what is set in the end is what is so.
+/// Several threads may do so at once, with no lock around `set`, in which observers may be called. The last to set
+/// may have looked before the others; because it looks again, the present state is set in the end.
 func setLatest<Value: Equatable>(_ latest: () -> Value, set: (Value) -> Void) {
   var value = latest()
   while true {

@@ -1,6 +1,6 @@
 public import Foundation
 
-// Seconds, wherever a `Duration` is taken: zero, less and what is not a number are no time at all,
+// Seconds, wherever a `Duration` is taken: zero, less and not a number are no time at all,
 // infinity is as long as a `Duration` can be. `.zero` is always the `Duration`.
 
 /// Timeouts in seconds.

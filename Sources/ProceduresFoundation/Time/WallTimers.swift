@@ -103,7 +103,7 @@ private final class DispatchAlarm: WallAlarm, @unchecked Sendable {
   var now: Duration { Duration(saturating: Date().timeIntervalSince1970) }
 
   func set(for time: Duration) {
-    // An absolute time by the wall clock, though it is given from now. What is centuries away never
+    // An absolute time by the wall clock, though it is given from now. A time that is centuries away never
     // comes.
     let wait = time.saturatingSubtracting(now).nanosecondsRoundedUp
     let soonest = DispatchWallTime.now() + .nanoseconds(Int(clamping: wait))

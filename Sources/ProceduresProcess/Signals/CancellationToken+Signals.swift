@@ -21,7 +21,7 @@
     /// signal are all cancelled by it.
     ///
     /// ## Thread
-    /// Handlers of the token run on a thread of their own that waits for signals; one that blocks delays
+    /// Handlers of the token run on a thread of their own that waits for signals; a handler that blocks delays
     /// other tokens of signals. The reason is `.requested`.
     public static func signals(_ signals: ProcessSignal...) -> CancellationToken {
       SignalWatches.shared.add(signals).source.token

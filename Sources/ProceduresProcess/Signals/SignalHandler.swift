@@ -13,7 +13,7 @@
   /// The end of the pipe that is written to.
   nonisolated(unsafe) private var pipeEnd: Int32 = -1
 
-  /// What each signal did before.
+  /// The former action of each signal.
   nonisolated(unsafe) private var previousActions: UnsafeMutablePointer<sigaction>?
 
   /// The system's side of catching signals. Its functions are called under the lock of `SignalWatches`.
@@ -45,7 +45,7 @@
       return unsafe sigaction(signal, &action, nil) == 0
     }
 
-    /// The signal does what it did before.
+    /// The signal gets its former action back.
     static func uninstall(for signal: Int32) {
       guard let previous = unsafe previousActions else { return }
       _ = unsafe sigaction(signal, previous + Int(signal), nil)

@@ -9,7 +9,7 @@
     internal import Musl
   #endif
 
-  /// What is cancelled by some signals.
+  /// A source that some signals cancel.
   final class SignalWatch: Sendable {
     let source = CancellationTokenSource()
     let signals: Set<Int32>
@@ -85,7 +85,7 @@
         for watch in watches { remove(watch, from: &state) }
         return watches
       }
-      // What was to take it has ended meanwhile: it is as if it had come a moment later.
+      // Its watch has ended meanwhile: the signal counts as a moment later.
       if watches.isEmpty { _ = kill(getpid(), signal) }
       for watch in watches { watch.source.cancel() }
     }

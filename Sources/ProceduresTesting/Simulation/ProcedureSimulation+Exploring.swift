@@ -12,7 +12,7 @@ extension ProcedureSimulation {
   /// ```
   ///
   /// A run fails if the scenario throws, if something never finishes, or for any reason for which
-  /// `run()` throws. It is run again: one that does not fail in the same way depends on something outside the
+  /// `run()` throws. It is run again: if it fails differently, it depends on something outside the
   /// simulation, and the error says so. Otherwise it is repeated with fewer and fewer decisions that are not the
   /// obvious one, as long as it still fails; the error shows the run that is left: its seed, how to repeat it, and
   /// its log. To look at one seed again, explore `17...17`, or make a simulation of it.
@@ -201,7 +201,7 @@ struct Exploration {
 }
 
 extension [Int] {
-  /// What follows would be decided so anyway.
+  /// Later decisions would be the same anyway.
   fileprivate var untilLastOther: [Int] {
     lastIndex { $0 != 0 }.map { Array(self[...$0]) } ?? []
   }

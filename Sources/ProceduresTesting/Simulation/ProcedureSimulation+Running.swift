@@ -6,12 +6,12 @@ extension ProcedureSimulation {
   /// Runs until nothing is left to be done.
   ///
   /// - Throws: a `SimulationError` if something is unfinished then (with a snapshot of what waits
-  ///   for what), if it does not come to an end, if what was to hold always does not, or if
+  ///   for what), if it does not come to an end, if a condition of `always` does not hold, or if
   ///   something that `perform` had planned throws.
   public func run() throws {
     try runUntilIdle()
     guard var reason = unfinishedReason else { return }
-    // What comes now comes from elsewhere: it is run, to learn what it does, and fails all the same.
+    // Jobs that come now come from elsewhere: they run, to show what they do, and the run fails all the same.
     var bringsLeft = 10
     while bringsLeft > 0, waitForForeignThreads() {
       bringsLeft -= 1
@@ -179,7 +179,7 @@ extension ProcedureSimulation {
     return SimulationFailure(description: text)
   }
 
-  /// Of all queues, also of those that their owners have released.
+  /// All queues, also queues that their owners have released.
   private var snapshots: String {
     let queues = record.withLock { $0.queues.compactMap(\.queue) }
     var snapshots = queues.filter { $0.count > 0 }.map { "\($0.snapshot())" }

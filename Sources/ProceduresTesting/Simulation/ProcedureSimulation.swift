@@ -43,7 +43,7 @@ public final class ProcedureSimulation: Sendable {
     var failure: (any Error)?
     var generator: SimulationGenerator
     var steps = 0
-    /// What threads outside have brought, by the procedures that they did it to.
+    /// Jobs that outside threads have brought, by their procedures.
     var foreignNames: Set<String> = []
     /// Whether the step that runs came from such a thread.
     var isStepForeign = false
@@ -72,7 +72,7 @@ public final class ProcedureSimulation: Sendable {
   /// After so many steps the simulation takes a run to be endless.
   public let mostSteps: Int
 
-  /// Whether a run that has come to a stand waits a moment for threads outside, to name what they do.
+  /// Whether a run that stands still waits a moment for outside threads, to name them.
   let waitsForForeignThreads: Bool
 
   /// Makes an empty world.

@@ -2,19 +2,19 @@ internal import Dispatch
 internal import ProcedurePrimitives
 internal import Procedures
 
-/// What could happen next in a simulation, and what time it is there. Runs nothing by itself.
+/// The possible next steps of a simulation, and its time. Runs nothing by itself.
 ///
-/// Time passes only when nothing is left to be done at the present instant. What is to be done when
+/// Time passes only when nothing is left to be done at the present instant. A step for the moment when
 /// it is quiet comes last of each instant, and does not keep a simulation going in which everything
 /// has finished.
 ///
-/// At each event of a procedure its turn may be put aside, as if its thread were preempted there: what is left of
+/// At each event of a procedure its turn may be put aside, as if its thread were preempted there: the rest of
 /// it is one more thing that could happen.
 final class SimulatedWorld: Scheduler, TimerService {
   /// Something that could happen next.
   struct Event: Sendable {
     let isQuiet: Bool
-    /// Whether it goes on with what was put aside.
+    /// Whether it goes on with the turn that was put aside.
     let goesOn: Bool
     /// Whether a thread outside the simulation brought it.
     let isForeign: Bool
@@ -36,7 +36,7 @@ final class SimulatedWorld: Scheduler, TimerService {
 
   fileprivate struct State: Sendable {
     var draws: SimulationDraws
-    /// What could happen now, in the order in which it came up.
+    /// The steps that could happen now, in the order in which they came up.
     var possible: [Event] = []
     var quiet: [Event] = []
     /// Made with the first event that lies in the future.
@@ -44,21 +44,21 @@ final class SimulatedWorld: Scheduler, TimerService {
     /// How many events of the future are not quiet ones.
     var plans = 0
     var elapsed: UInt64 = 0
-    /// What was decided to be next, when something was put aside.
+    /// The step that was chosen when a turn was put aside.
     var chosen: Event?
-    /// What is to happen on the stack of the event that is being noted.
+    /// The step to run on the stack of the event that is being noted.
     var interruption: Event?
     /// How many events are on the stack, one within the other.
     var depth = 0
-    /// The priority of what is under way.
+    /// The priority of the present step.
     var current: UInt64 = 0
-    /// Whether what comes up next is the rest of what is under way.
+    /// Whether the next step to come up is the rest of the present one.
     var isGoingOn = false
     /// The thread that runs it, while one does.
     var owner: ThreadMark?
-    /// The last one that did: what any other brings is foreign.
+    /// The last thread that did: a job from any other is foreign.
     var home: ThreadMark?
-    /// Whether what is under way came from such a thread, and no procedure was named for it yet: a task that goes on
+    /// Whether the present step came from such a thread, and no procedure was named for it yet: a task that goes on
     /// after real time has no event itself, but what it does has.
     var isForeign = false
   }
@@ -167,7 +167,7 @@ final class SimulatedWorld: Scheduler, TimerService {
     }
   }
 
-  /// What happens in the middle of something else was drawn before: now it does.
+  /// Runs the step that was drawn to happen in the middle of another.
   func interrupt(_ willRun: () -> Void) {
     guard let event = state.withLock({ $0.beginInterruption() }) else { return }
     willRun()
@@ -182,7 +182,7 @@ final class SimulatedWorld: Scheduler, TimerService {
     state.withLock { $0.pause() }
   }
 
-  /// What is left of the turn that was put aside is what could happen next.
+  /// The rest of the turn that was put aside could happen next.
   func perform(_ work: @escaping @Sendable () -> Void) {
     state.withLock { state in
       let event = Event(goesOn: true, isForeign: state.isForeign, work)
@@ -203,7 +203,7 @@ final class SimulatedWorld: Scheduler, TimerService {
 
   /// Forgets whatever could happen.
   func clear() {
-    // What is released may call back.
+    // A release may call back.
     let forgotten = state.withLock { state in
       defer {
         (state.possible, state.quiet, state.future, state.plans) = ([], [], nil, 0)

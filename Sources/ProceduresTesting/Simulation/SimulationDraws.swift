@@ -2,10 +2,10 @@
 ///
 /// A seed also draws how it decides, so that each kind of order has seeds that find it soon:
 ///
-/// - **At random** (a quarter of the seeds): mostly what is under way goes on; otherwise each of the others is as
-///   likely. Something may also happen while what is under way stays on the stack.
+/// - **At random** (a quarter of the seeds): mostly the present step goes on; otherwise each of the others is as
+///   likely. Something may also happen while the present step stays on the stack.
 /// - **By priorities** (a quarter): each that comes up has a random priority, and the highest is next. At up to three
-///   random places the one that is next becomes the lowest. That is PCT (Burckhardt and others, 2010): an order that
+///   random places the next one becomes the lowest. That is PCT (Burckhardt and others, 2010): an order that
 ///   depends on d decisions is found with a probability that has a bound.
 /// - **By priorities, begun first** (half): likewise, but all that can begin does, up to its first event, before anything
 ///   goes on. So what begins in one order goes on in each other, each of them as likely.
@@ -20,9 +20,9 @@ struct SimulationDraws: Sendable {
 
   private var generator: SimulationGenerator
   private let way: Way
-  /// What was decided, whenever there was a choice.
+  /// The decisions, one for each choice.
   private(set) var made: [Int] = []
-  /// Among how many, and whether something else went on instead of what was under way, of each. For `exploreAll`.
+  /// Of each, the number of candidates, and whether it preempted the present step. For `exploreAll`.
   private(set) var choices: [Choice] = []
   private let notesChoices: Bool
   private var count = 0
@@ -32,7 +32,7 @@ struct SimulationDraws: Sendable {
     let isPause: Bool
   }
 
-  /// Of no more than so many at once the highest is looked for: a scenario of thousands stays linear.
+  /// The highest among at most so many is taken: a scenario of thousands stays linear.
   static let mostCompared = 256
 
   init(seed: UInt64, script: [Int]?, notesChoices: Bool = false) {
@@ -75,8 +75,8 @@ struct SimulationDraws: Sendable {
     }
   }
 
-  /// What happens at an event of what is under way: 0 if that goes on. Up to the count of candidates the one that is
-  /// next while it is put aside; above that the one that happens while it stays on the stack.
+  /// The choice at an event of the present step: 0 if that goes on. Up to the count of candidates, the candidate
+  /// that is next while it is put aside; above that, the candidate that runs while it stays on the stack.
   mutating func pause(
     _ current: inout UInt64, among candidates: inout [SimulatedWorld.Event], mayPutAside: Bool,
     mayInterrupt: Bool
@@ -102,7 +102,7 @@ struct SimulationDraws: Sendable {
       case .given(let script): return draws.given(script)
       }
     }
-    // Of another scenario, or another version of it, a decision may mean nothing here.
+    // A decision of another scenario, or of another version of it, may mean nothing here.
     if decision <= others { return mayPutAside ? decision : 0 }
     return mayInterrupt && decision <= 2 * others ? decision : 0
   }

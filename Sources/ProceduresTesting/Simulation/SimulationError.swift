@@ -64,7 +64,7 @@ extension SimulationError {
     "ProcedureSimulation(seed: \(seed), draws: \(text(of: draws)))"
   }
 
-  /// For example `[1] + Array(repeating: 0, count: 812) + [2]`. What follows the last decision that is not the first
+  /// For example `[1] + Array(repeating: 0, count: 812) + [2]`. Decisions after the last that is not the first
   /// choice would be decided so anyway.
   private static func text(of draws: [Int]) -> String {
     var parts: [String] = []

@@ -1,6 +1,6 @@
 internal import Procedures
 
-/// What has happened in a simulation, in order.
+/// The events of a simulation, in order.
 struct SimulationLog: Sendable {
   enum Event: Sendable {
     case willExecute
@@ -20,7 +20,7 @@ struct SimulationLog: Sendable {
 
   private var entries: [Entry] = []
   private var names: Set<String> = []
-  /// The number that the next procedure of a name gets, which may be taken by one that is called so.
+  /// The number that the next procedure of a name gets; another procedure may have that name itself.
   private var nextNumbers: [String: Int] = [:]
   private var hasher = Hasher()
   /// Those that were put aside, or came instead, with a decision that was not the obvious one.
@@ -68,7 +68,7 @@ struct SimulationLog: Sendable {
   var text: String { text(of: entries) }
 
   /// No more than some two hundred lines: of a long log those of procedures to which a decision came, what the test
-  /// noted, and those that `reason` names; then the last ones.
+  /// noted, and lines that `reason` names; then the last ones.
   func shortText(because reason: String) -> String {
     let most = 200
     guard entries.count > most else { return text }

@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import ProcedurePrimitives
 
-/// Says of a run that does not come back which one it is: of one that has not come further for a while, and of one
+/// Says which run does not come back: a run that has not come further for a while, and a run
 /// that stops the program.
 ///
 /// Nothing else could: the thread that would throw the error is blocked, or gone.

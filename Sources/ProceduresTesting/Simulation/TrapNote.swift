@@ -40,7 +40,7 @@ enum TrapNote {
   }
 
   private static let note: @convention(c) (Int32) -> Void = { _ in
-    // What comes again when this returns does what it did before.
+    // A signal that comes again when this returns does its former action.
     TrapNote.uninstall()
     guard let simulation = SimulationWatch.shared.current else { return }
     alarm(5)
@@ -50,6 +50,6 @@ enum TrapNote {
   }
 }
 
-/// What the signals did before. Under the lock of the watch.
+/// The former actions of the signals. Under the lock of the watch.
 nonisolated(unsafe) private var previousActions: [sigaction] = .init(
   repeating: sigaction(), count: 3)

@@ -2,7 +2,7 @@ internal import ProcedurePrimitives
 
 /// Timers that fire when their owner says what time it is.
 final class VirtualTimers: TimerService {
-  /// What is due when, and how far time has come.
+  /// The pending timers, and how far time has come.
   private struct Agenda: Sendable {
     var wheel = TimerWheel<any TimerTarget>(nanosecondsPerTick: 1)
     var elapsed: UInt64 = 0
@@ -14,7 +14,7 @@ final class VirtualTimers: TimerService {
     }
   }
 
-  /// Time ends here: what is due later, some 146 years from the beginning, never is.
+  /// Time ends here, some 146 years from the beginning: a later timer never fires.
   static let end = Duration.longest.nanosecondsRoundedUp - 1
 
   private let agenda = Locked(Agenda())
@@ -28,7 +28,7 @@ final class VirtualTimers: TimerService {
   /// When something is to be done next, though maybe only in the wheel.
   var nextWake: UInt64? { agenda.withLock { $0.wheel.nextWake } }
 
-  /// Without those that only look at something.
+  /// Without timers that only look at something.
   var pendingCount: Int { agenda.withLock { $0.wheel.count - $0.quietCount } }
 
   func nanoseconds(until instant: ContinuousClock.Instant) -> UInt64 {

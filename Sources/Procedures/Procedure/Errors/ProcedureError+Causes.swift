@@ -15,7 +15,7 @@ extension ProcedureError {
     return causes.allSatisfy { ($0 as? ProcedureError)?.follows(within: group) ?? false }
   }
 
-  /// What is behind the messages of dependencies, and of a group that something has ended; a cancel without errors
+  /// The causes behind the messages of dependencies, and of a group that something has ended; a cancel without errors
   /// is a `CancellationError`.
   fileprivate var cause: any Error {
     var error = self
@@ -29,7 +29,7 @@ extension ProcedureError {
 }
 
 extension Error {
-  /// The error itself; of one that says how a dependency or the group ended, what that ended with.
+  /// The error itself; if it says how a dependency or the group ended, the errors of that.
   var cause: any Error { (self as? ProcedureError)?.cause ?? self }
 }
 
@@ -45,7 +45,7 @@ extension [any Error] {
     }
   }
 
-  /// Without those that are there only because something else in `group` ended as it did.
+  /// Without consequences of another end in `group`.
   func beginning(in group: GroupReference) -> [any Error] {
     filter { !(($0 as? ProcedureError)?.follows(within: group) ?? false) }
   }

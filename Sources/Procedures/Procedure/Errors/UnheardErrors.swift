@@ -3,7 +3,7 @@ internal import ProcedurePrimitives
 /// Reports the errors of a closure that was given to `queue.add { … }`, if nothing can look at them any more.
 ///
 /// It is taken back when an observer, the delegate or an owner of the procedure reads its errors or its outcome.
-/// What is left of it when nothing but the worker refers to the finished procedure, or when that goes, is reported.
+/// The rest is reported when nothing but the worker refers to the finished procedure, or when that goes.
 final class UnheardErrors: Sendable {
   private let name: String
   private let supervisor: SupervisorReference?

@@ -88,7 +88,7 @@ final class ExclusionLevel: @unchecked Sendable {
   /// Inside a holder, which lends its own place, one is enough.
   private func places(of limit: ExclusionLimit) -> Int { min(limit.places, room) }
 
-  /// None waits for ever: of those that wait here, the oldest is the next when too many have passed it.
+  /// None waits forever: the oldest waiting one is next when too many have passed it.
   func hurryOldest() {
     guard passing >= Self.patience, let line = lines.oldest, let oldest = line.waiters.oldest
     else { return }

@@ -143,10 +143,10 @@ final class ExclusionClaim: @unchecked Sendable {
     return request
   }
 
-  /// It asks anew later. What is returned is released without a lock.
+  /// It asks anew later. The caller releases the returned references without a lock.
   func takeRequest() -> ExclusionRequest? { request.take() }
 
-  /// What it had asked for, and has given up, is not all any more. Released as by `takeRequest()`.
+  /// The procedure now wants other categories than it asked for. Released as by `takeRequest()`.
   func takeIncompleteRequest() -> ExclusionRequest? {
     // A second reference would make each limit that is added a copy of all.
     request?.forgetLimits()

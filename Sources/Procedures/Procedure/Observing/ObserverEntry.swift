@@ -6,7 +6,7 @@ internal import ProcedurePrimitives
 /// It knows no procedure, so that a registration which outlives the procedure costs it nothing: a
 /// weak reference would make all of its reference counting slow.
 ///
-/// Unchecked because `status` says which thread may touch what the subclass keeps: the one that
+/// Unchecked because `status` says which thread may touch the subclass's properties: the thread that
 /// brought it from idle to calling, or to gone.
 ///
 /// | status  | deliver       | remove    | returned | returned from didFinish |

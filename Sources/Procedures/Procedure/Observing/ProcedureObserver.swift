@@ -30,7 +30,7 @@ public protocol ProcedureObserver: Sendable {
   /// called.
   ///
   /// - Parameters:
-  ///   - procedure: the one that is observed.
+  ///   - procedure: the observed procedure.
   ///   - pendingExecute: keep it to hold the event back; release it to let the event go on.
   func will(execute procedure: Procedure, pendingExecute: PendingEvent)
 
@@ -45,13 +45,13 @@ public protocol ProcedureObserver: Sendable {
 
   /// The procedure has added `newProcedure`.
   ///
-  /// By then it may run, or have finished: what it needs before it starts belongs to will-add.
+  /// By then it may run, or have finished: prepare it in will-add.
   func procedure(_ procedure: Procedure, didAdd newProcedure: Procedure)
 
   /// The procedure is about to finish with these errors, which no longer change.
   ///
   /// - Parameters:
-  ///   - procedure: the one that is observed.
+  ///   - procedure: the observed procedure.
   ///   - errors: of the cancel and of the finish.
   ///   - pendingFinish: keep it to hold the event back; release it to let the event go on.
   func will(

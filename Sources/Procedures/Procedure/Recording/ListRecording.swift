@@ -1,4 +1,4 @@
-/// What the members of one list are recorded with, from one call of `ProcedureTimeline.record` on.
+/// Records the members of one list, from one call of `ProcedureTimeline.record` on.
 final class ListRecording: Sendable {
   let store: RecordStore
   let history: HindranceHistory
@@ -35,14 +35,14 @@ final class HindranceHistory: @unchecked Sendable {
   /// The list's state may have changed.
   @inline(__always)
   func note(_ hindrance: Hindrance, limit: Int) {
-    // What is waited for from here on, or has been until now.
+    // The wait from here on, or until now.
     if hindrance == .slot { sums.limit = Int32(clamping: limit) }
     guard hindrance != current else { return }
     sums = sample()
     current = hindrance
   }
 
-  /// What time it is, and how long each hindrance was there until now.
+  /// The time now, and how long each hindrance was there until now.
   @inline(__always)
   func sample() -> RecordSample {
     var sample = sums

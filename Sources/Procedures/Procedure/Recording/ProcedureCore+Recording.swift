@@ -57,7 +57,7 @@ extension ProcedureCore {
     dependencies.hasUnfinished
   }
 
-  /// The dependency that has not finished, or else the procedure that holds what it stands in line for; one of them.
+  /// The dependency that has not finished, or else a holder of the category that it stands in line for; one of them.
   fileprivate var awaited: Procedure? {
     guard life.state == .pending, !life.isCancelled else { return nil }
     if let dependency = dependencies.procedures.first(where: { !$0.isFinished }) {
@@ -77,7 +77,7 @@ extension ProcedureCore {
       watch(false)
     } else if let record {
       if insertion == .held { record.noteBarrier() }
-      // What happened before it was a member.
+      // The time before it was a member.
       notifyWatcher(after: record.life)
     } else {
       beginRecord(of: procedure, in: list)
@@ -147,7 +147,7 @@ extension Procedure {
 
   /// Its record so far, if it is in that store and has not finished.
   final func currentRecord(in store: RecordStore) -> RecordedProcedure? {
-    // 1. Under the locks: what was noted, and the procedure that it waits for.
+    // 1. Under the locks: the notes, and the procedure that it waits for.
     typealias Current = (record: RecordedProcedure, awaited: Procedure?)
     let current: Current? = read { core in
       guard let list = core.list, let record = core.record, record.store === store
@@ -168,7 +168,7 @@ extension Procedure {
     return record
   }
 
-  /// Records it from here on, and what is below it.
+  /// Records it from here on, and all below it.
   final func beginRecord(in list: ProcedureList) {
     read { core in
       guard core.life.state < .finishing, core.list === list, core.isMember else { return }

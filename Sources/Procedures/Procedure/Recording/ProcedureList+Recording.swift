@@ -51,7 +51,7 @@ extension ProcedureList {
     let context = context
     let clock = RecordClock(context.clock.service)
     let isOnMainThread = context.scheduler.isOnMainThread
-    // What it replaces is released after the lock: users' errors may go with it.
+    // The replaced record is released after the lock: users' errors may go with it.
     let (recording, _): (ListRecording?, ListRecording?) = locked { storage in
       guard store.isRecording else { return (nil, nil) }
       // Those that an earlier timeline records go on with the same times.
@@ -92,7 +92,7 @@ extension ProcedureList {
     recordChildren(of: group, in: recording)
   }
 
-  /// Records what is in the list of a queue, or of a group, and below, from here on.
+  /// Records the members of the list of a queue, or of a group, and all below, from here on.
   func beginRecording(in store: RecordStore, of owner: (any RecordedOwner)?, named name: String) {
     ProcedureRecord.isUsed.store(1)
     let place = store.addRoot(owner, named: name, by: RecordClock(context.clock.service))
@@ -147,7 +147,7 @@ extension ProcedureList {
     return limit == .max ? nil : limit
   }
 
-  /// What is recorded so far of members that have not finished, and below.
+  /// The records so far of members that have not finished, and of all below.
   func unfinishedRecords(in store: RecordStore) -> [RecordedProcedure] {
     var lists = [self]
     var records: [RecordedProcedure] = []
@@ -171,7 +171,7 @@ final class NewcomerRecorder: Sendable {
 }
 
 extension Procedure {
-  /// Of a group, passes on each child that is about to be added from here on, on the thread that adds it. One recorder at a time.
+  /// For a group, passes on each child that is about to be added, on the thread that adds it. One recorder at a time.
   package final func recordChildren(_ recorder: @escaping @Sendable (Procedure) -> Void) {
     childList?.setNewcomerRecorder(NewcomerRecorder(recorder))
   }

@@ -30,12 +30,12 @@ final class ProcedureRecord: Attachment, @unchecked Sendable {
 
   required init() { preconditionFailure("Internal inconsistency: a record is made by a list") }
 
-  /// All of it: of one that has finished, or under both locks.
+  /// All of it: after the finish, or under both locks.
   var content: RecordedProcedure { open.content }
 
   var number: UInt64 { open.content.id }
 
-  /// What was noted last.
+  /// The last note.
   var life: RecordedLife { open.life ?? RecordedLife() }
 
   /// Whether the procedure may still change it.
@@ -104,7 +104,7 @@ final class ProcedureRecord: Attachment, @unchecked Sendable {
     (open.content.name, open.content.errors, open.content.reason) = (name, errors, reason)
   }
 
-  /// What is known so far, as if it waited for nothing from now on. Called under the lock of the list as well.
+  /// The record so far, as if it waited for nothing from now on. Called under the lock of the list as well.
   func soFar(missesDependency: Bool) -> RecordedProcedure {
     var ended = open
     let sample = history.sample()
@@ -167,7 +167,7 @@ struct OpenRecord: Sendable {
     let category: String?
   }
 
-  /// What keeps the turn while observers are called.
+  /// The wait that keeps the turn while observers are called.
   private struct Observing: Sendable {
     let event: ProcedureEvents
     let cause: WaitCause
@@ -175,7 +175,7 @@ struct OpenRecord: Sendable {
   }
 
   /// Observers that take less than this, together, count as work: five notes for each procedure would be a record
-  /// of noise. Of a virtual clock each is longer, or takes no time.
+  /// of noise. With a virtual clock each is longer, or takes no time.
   private static let leastObserving: Int64 = 20_000
 
   /// Whether what keeps it is up to its list.
@@ -204,7 +204,7 @@ struct OpenRecord: Sendable {
     if isReady != (next.stage == .ready) { isReady.toggle() }
   }
 
-  /// Notes what it waited for since the last note.
+  /// Notes the wait since the last note.
   mutating func endStretch(missesDependency: Bool, at sample: RecordSample) {
     let (from, to) = (begin.now, sample.now)
     if let held = life?.held {
@@ -225,7 +225,7 @@ struct OpenRecord: Sendable {
     begin = sample
   }
 
-  /// What it waits for if no dependency is missing: a barrier; its group, that has not announced it; or the scheduler.
+  /// The wait if no dependency is missing: a barrier; its group, that has not announced it; or the scheduler.
   private var causeOfOrder: WaitCause {
     if isHeld { return .barrier }
     return content.parent == 0 ? .worker : .group
@@ -283,7 +283,7 @@ struct OpenRecord: Sendable {
 
   var isObserved: Bool { observing != nil }
 
-  /// The time of one that never started is no part of what the critical path ran.
+  /// The critical path has no part of a procedure that never started.
   mutating func beginObserving(_ event: ProcedureEvents, _ cause: WaitCause, at now: Int64) {
     guard content.started != RecordedProcedure.never else { return }
     observing = Observing(event: event, cause: cause, from: now)

@@ -19,7 +19,7 @@ package struct RecordClock: Sendable {
     uptimeThen = service === DispatchTimers.shared ? Self.beginning.uptime : nil
   }
 
-  /// What time it is.
+  /// The time now.
   ///
   /// The machine's is read as a number, in half the instructions of an instant: this is called several
   /// times for each procedure. While the machine sleeps it stands still.

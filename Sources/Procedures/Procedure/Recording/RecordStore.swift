@@ -6,7 +6,7 @@ protocol RecordedOwner: AnyObject, Sendable {
   /// How many of its members run at once; nil for no limit.
   var recordedLimit: Int? { get }
 
-  /// What is recorded so far of those that have not finished, however deep.
+  /// The records so far of unfinished procedures, however deep.
   func unfinishedRecords(in store: RecordStore) -> [RecordedProcedure]
 
   /// The store records no more: its members, and those below, forget it.
@@ -17,7 +17,7 @@ protocol RecordedOwner: AnyObject, Sendable {
 ///
 /// A worker that has finished a procedure takes the next number, and puts the record at that place of a ring. The
 /// ring is cut into stripes with a lock each, and the next number is in the next stripe: so two workers meet at a
-/// lock only if one of them is late by a whole round. What is at the place is the oldest, and is dropped.
+/// lock only if one of them is late by a whole round. The record at the place is the oldest, and is dropped.
 package final class RecordStore: Sendable {
   /// A queue, or group, that is recorded.
   struct Root: Sendable {
@@ -34,10 +34,10 @@ package final class RecordStore: Sendable {
 
   private static let storeCount = Atomic<UInt16>(0)
 
-  /// By which a record's number is told from the same number of another store.
+  /// Distinguishes a record's number from the same number of another store.
   let mark = storeCount.wrappingAdd(1, ordering: .relaxed).newValue
   package let capacity: Int
-  /// Of so many members of a recorded queue one is recorded.
+  /// One of so many members of a recorded queue is recorded.
   package let sampleSize: Int
   private let offeredCount = Atomic<Int>(0)
   private let stripes: [Stripe]
@@ -63,7 +63,7 @@ package final class RecordStore: Sendable {
 
   var isRecording: Bool { isActive.load(ordering: .sequentiallyConsistent) }
 
-  /// Whether a member of a queue that is recorded is one of those that are, with all below it.
+  /// Whether this member of a recorded queue is itself recorded, with all below it.
   func takesNext() -> Bool {
     sampleSize == 1
       || offeredCount.wrappingAdd(1, ordering: .relaxed).oldValue % sampleSize == 0
@@ -78,8 +78,8 @@ package final class RecordStore: Sendable {
   /// That of a new record: from 1.
   func nextNumber() -> UInt64 { lastNumber.wrappingAdd(1, ordering: .relaxed).newValue }
 
-  /// Takes over the record of a procedure that has finished. Called with no lock held, since what is
-  /// dropped may be the last reference to a user's error.
+  /// Takes over the record of a procedure that has finished. Called with no lock held: a dropped record
+  /// may have the last reference to a user's error.
   func append(_ record: ProcedureRecord) {
     let place = finishedCount.wrappingAdd(1, ordering: .relaxed).oldValue % capacity
     let index = place / stripes.count
@@ -112,7 +112,7 @@ package final class RecordStore: Sendable {
   }
 
   private var unfinished: [RecordedProcedure] {
-    // What this makes strong is released without the lock.
+    // These strong references are released without the lock.
     let roots = self.roots.withLock { $0 }
     return roots.compactMap(\.owner).flatMap { $0.unfinishedRecords(in: self) }
   }
@@ -122,7 +122,7 @@ package final class RecordStore: Sendable {
   /// Names of the queues and groups that are recorded, in order.
   package var rootNames: [String] { roots.withLock { $0.map(\.name) } }
 
-  /// How many procedures each of them lets run at once; nil for any number, or one that has gone.
+  /// How many procedures each of them lets run at once; nil for any number, or if it has gone.
   package var rootLimits: [Int?] {
     roots.withLock { $0 }.map { $0.owner?.recordedLimit }
   }

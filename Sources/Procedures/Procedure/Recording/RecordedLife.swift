@@ -1,6 +1,6 @@
 /// How far a procedure is, as a record needs it.
 struct RecordedLife: Sendable, Equatable {
-  /// What a pending procedure waits for, in this order, and what comes then.
+  /// The waits of a pending procedure, in this order, and the stages after them.
   enum Stage: UInt8, Sendable {
     case dependencies
     /// A worker that evaluates its conditions.
@@ -19,7 +19,7 @@ struct RecordedLife: Sendable, Equatable {
     var isInList: Bool { self == .evaluation || self == .ready }
   }
 
-  /// Four bits of the stage, one of the cancel, and what is held: each procedure has a byte for that.
+  /// Four bits of the stage, one of the cancel, and the held event: each procedure has a byte for that.
   private var bits: UInt8
 
   @inline(__always)

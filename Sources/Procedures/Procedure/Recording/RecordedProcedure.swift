@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// What is known of one procedure: instants in nanoseconds, and where its waiting went. Names, types and errors are
+/// The record of one procedure: instants in nanoseconds, and where its waiting went. Names, types and errors are
 /// kept as they are, and become text when a timeline is written.
 package struct RecordedProcedure: Sendable {
   package enum End: UInt8, Sendable {
@@ -40,7 +40,7 @@ package struct RecordedProcedure: Sendable {
   /// The name of what an unfinished one waits for, if that is a procedure.
   package internal(set) var awaited: String?
 
-  /// The place of its queue, or outermost group, among those that are recorded.
+  /// The place of its queue, or outermost group, among the recorded ones.
   package var root: Int { Int(rootIndex) }
 
   /// One after another, in the order in which they happened.
@@ -61,7 +61,7 @@ package struct RecordedProcedure: Sendable {
     if lastWait?.cause == .dependency || lastWait?.cause == .exclusion { lastWait?.other = number }
   }
 
-  /// It has waited so long for that; further on for what it waited for before, if that is the same.
+  /// Adds a wait of that length and cause; to the last one, if the cause is the same.
   mutating func append(_ wait: RecordedWait) {
     if let last = lastWait, last.cause == wait.cause, last.name == wait.name, last.end == wait.from
     {
@@ -84,7 +84,7 @@ package struct RecordedWait: Sendable {
   /// When it began.
   package let from: Int64
   package internal(set) var nanoseconds: Int64
-  /// The record of the dependency, or of the holder, whose end ended it, or is to end it; 0 if that is not known. Of a
+  /// The record of the dependency, or of the holder, whose end ended it, or is to end it; 0 if that is not known. For a
   /// slot how many there were.
   package internal(set) var other: UInt64
 

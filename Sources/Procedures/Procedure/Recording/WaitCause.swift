@@ -24,7 +24,7 @@ public enum WaitCause: String, Sendable, Hashable, CaseIterable {
   case mainActor
   /// The interval between two attempts of a `RetryProcedure` or `RepeatProcedure`: all that such a delay does.
   case attemptDelay
-  /// From its cancel on, of which its code was told, until it finished: after the start.
+  /// From the delivery of its cancel until it finished: after the start.
   case lingering
 
   /// For people: `held event`.

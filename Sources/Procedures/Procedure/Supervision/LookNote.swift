@@ -20,5 +20,5 @@ final class LookNote: Sendable {
 
 /// A procedure that the framework ends: what its author gives it is a closure, a time, or a request.
 ///
-/// Of all others `finish()` is called by the author of the subclass, who may have forgotten it.
+/// For all others the author of the subclass calls `finish()`, and may have forgotten it.
 package protocol EndsByItself: Procedure {}

@@ -65,7 +65,7 @@ extension Procedure {
     }
   }
 
-  /// Of one that is on no queue: where it is instead, and what to do about it.
+  /// Says of a procedure on no queue where it is instead, and how to mend that.
   ///
   /// - Parameter advice: what to do if it is in no group.
   final func placeInstead(advice: String) -> String {

@@ -1,7 +1,7 @@
 internal import ProcedurePrimitives
 
-/// What looks after the procedures of one queue: it hears what is refused and what waits, and reports what the
-/// user wants to hear of. This one, of procedures on no queue, hears of nothing.
+/// Looks after the procedures of one queue: it receives refusals and waits, and reports those which the
+/// user asked for. This one, of procedures on no queue, receives nothing.
 ///
 /// Called with no lock held, except for `queueName`, which acquires none of a procedure or of a list.
 class QueueSupervisor: @unchecked Sendable {
@@ -48,9 +48,9 @@ final class SupervisorReference: @unchecked Sendable {
 
 /// The kinds of reports that any queue of the process ever wanted: without any, nothing is looked up.
 enum Supervision {
-  /// Of cancelled procedures that have not finished.
+  /// Reports of cancelled procedures that have not finished.
   static let wantsCancels = AtomicByte(0)
-  /// Of anything else: whether any queue has ever had a handler.
+  /// All other reports: whether any queue has ever had a handler.
   static let wantsReports = AtomicByte(0)
 }
 
