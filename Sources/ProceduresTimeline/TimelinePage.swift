@@ -421,7 +421,7 @@ enum TimelinePage {
       if (isLanes()) paintLanes(context, height); else paintRows(context, height);
       context.save(); context.beginPath(); context.rect(left(), TOP, width(), height - TOP); context.clip();
       let before = null;
-      // The visible ones wider than a few pixels.
+      // Arrows between visible steps, wider than a few pixels.
       const least = (to - from) / Math.max(width(), 1) * 5;
       for (const step of path) {
         const e = step.entry;

@@ -31,8 +31,8 @@ extension ProcedureDiagnostic {
     return ProcedureDiagnostic(
       .finishForgotten, name, age: age,
       "execute() of \(subject) returned \(age.forPeople) ago, and finish() has not been called since: was it "
-        + "forgotten? Work that takes long can say so: by reportProgress, by a handler on its cancellationToken, or by "
-        + "a queue's waitReportDelay.")
+        + "forgotten? Work that takes long can say so: by report(fractionCompleted:), by a handler on its "
+        + "cancellationToken, or by a queue's waitReportDelay.")
   }
 
   static func eventHeld(

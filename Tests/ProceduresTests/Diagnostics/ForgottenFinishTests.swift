@@ -63,6 +63,8 @@ import Testing
         "execute() of 'Forgetful' returned 10 seconds ago, and finish() has not been called")
         == true
     )
+    // The remedy is a call that exists.
+    #expect(diagnostics.events.first?.description.contains("report(fractionCompleted:)") == true)
     withExtendedLifetime(kept) {}
     end(queue)
   }
