@@ -232,7 +232,7 @@ public enum UnavailableUserIntent: Sendable {
   case none, initiated, sideEffect
 }
 
-/// A log of a procedure, which there is none of. Takes whatever is written to one.
+/// Stands for ProcedureKit's log of a procedure, which does not exist here. Takes any call.
 @available(*, unavailable, message: "add observers, set diagnosticsHandler, or record a timeline")
 @dynamicMemberLookup @dynamicCallable
 public struct UnavailableLog {
@@ -242,7 +242,7 @@ public struct UnavailableLog {
   public func dynamicallyCall(withKeywordArguments arguments: KeyValuePairs<String, Any>) {}
 }
 
-/// The options of key-value observing, which there is none of.
+/// Stands for the options of key-value observing, which does not exist here.
 @available(*, unavailable, message: "there is no KVO; write addDidFinishBlockObserver { … }")
 public enum UnavailableObservingOption: Sendable {
   /// Unavailable: see the message.

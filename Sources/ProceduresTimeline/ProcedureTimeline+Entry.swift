@@ -57,8 +57,8 @@ extension ProcedureTimeline {
     /// Its waits by cause: each cause once, but for a condition of each name, and an event of each kind. In
     /// the order in which it waited for each of them first.
     ///
-    /// Those before the start add up to the time from `enqueued` to `started`, or to `cancelled`, to
-    /// the nanosecond. Those with `cause.isAfterStart` are not part of that sum.
+    /// The waits before the start add up to the time from `enqueued` to `started`, or to `cancelled`, to
+    /// the nanosecond. Waits with `cause.isAfterStart` are not part of that sum.
     public var waits: [Wait] { stretches.count < 2 ? stretches : stretches.joined }
 
     /// The same, one after another as they happened.

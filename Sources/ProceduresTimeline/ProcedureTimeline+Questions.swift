@@ -73,7 +73,7 @@ extension ProcedureTimeline.Snapshot {
     return all.prefix(count).map { (entries[$0.place], $0.wait) }
   }
 
-  /// Those that took longest from start to finish, groups not counted.
+  /// The procedures that took longest from start to finish, without groups.
   public func slowest(_ count: Int = 10) -> [ProcedureTimeline.Entry] {
     let started = entries.filter { !$0.isGroup && $0.times.started != nil }
     return Array(

@@ -16,8 +16,8 @@ public import Procedures
 /// queue's clock: in a test with virtual time, or a simulation, times are virtual.
 ///
 /// ## Cost
-/// A queue that is not recorded pays one load. One that is pays some time and memory for each procedure, and workers
-/// share no other lock than that of their queue. The newest `capacity` procedures that have finished are kept,
+/// A queue that is not recorded pays one load. A recorded queue pays some time and memory for each procedure; its
+/// workers share no further lock. The timeline keeps the records of the newest `capacity` finished procedures,
 /// with their errors, but not the procedures themselves.
 ///
 /// ## Thread safety

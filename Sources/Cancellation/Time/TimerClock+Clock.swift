@@ -6,7 +6,7 @@ internal import ProcedurePrimitives
 /// try await queue.clock.sleep(for: .seconds(2))
 /// ```
 extension TimerClock: Clock {
-  /// Those of the continuous clock.
+  /// Instants of the continuous clock.
   public typealias Instant = ContinuousClock.Instant
 
   /// The resolution of the continuous clock.

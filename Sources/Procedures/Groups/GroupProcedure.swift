@@ -120,7 +120,7 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
     set { list.keepsFinishedChildren = newValue }
   }
 
-  /// Whether children are kept from starting. Those that execute go on; default false.
+  /// Whether the group keeps children from starting; default false. Executing children go on.
   ///
   /// A suspended group still finishes when it is cancelled, or when it has no unfinished children.
   public final var isSuspended: Bool {

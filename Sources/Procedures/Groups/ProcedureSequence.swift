@@ -50,7 +50,7 @@ public struct ProcedureSequence: Sequence, Sendable {
 }
 
 extension Procedure {
-  /// Has others run when this one has finished; chainable.
+  /// Makes others wait until this one has finished; chainable.
   ///
   /// ```swift
   /// GroupProcedure {

@@ -7,9 +7,9 @@ internal import ProcedurePrimitives
 /// upload.add(observer: DidCancelObserver { upload, errors in print("\(upload.name) stops") })
 /// ```
 ///
-/// The same as `addDidCancelBlockObserver`, as a value. One for `Procedure` is an observer for any
-/// procedure. One for another type is added to procedures of that type alone: on any other it would
-/// never be called, and the compiler refuses it.
+/// The same as `addDidCancelBlockObserver`, as a value. With `P` as `Procedure` it observes any procedure.
+/// With another type you can add it to procedures of that type alone: on any other the queue would never
+/// call it, and the compiler refuses it.
 public struct DidCancelObserver<P: Procedure>: Sendable {
   /// The queue that calls the closure; nil for the procedure's worker.
   public let eventQueue: DispatchQueue?

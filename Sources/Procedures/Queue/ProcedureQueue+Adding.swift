@@ -60,8 +60,8 @@ extension ProcedureQueue {
   /// queue.add { @MainActor in label.text = "done" }
   /// ```
   ///
-  /// For closures that are `@MainActor`: written so, or a method of a type on the main actor. One that
-  /// is also `async` is given to a `MainActorProcedure`.
+  /// For closures that are `@MainActor`: written so, or a method of a type on the main actor. Give an
+  /// `async` closure to a `MainActorProcedure`.
   ///
   /// - Parameter block: run once; an error that it throws is the procedure's.
   /// - Returns: the procedure: to wait for it, or to cancel it.

@@ -164,8 +164,7 @@ public final class ProcedureQueue: Sendable {
     }
   }
 
-  /// Refuses all procedures that are added from here on. Those that are on the queue go on, and
-  /// finish.
+  /// Refuses all procedures that are added from here on. Procedures on the queue go on, and finish.
   ///
   /// A refused procedure is cancelled with `ProcedureError.Code.queueClosed` and finishes without
   /// executing, `add` returns false, and `diagnosticsHandler` is called. Procedures that its
@@ -232,10 +231,9 @@ public final class ProcedureQueue: Sendable {
     }
   }
 
-  /// Cancels every procedure that has not finished. Those added later are not affected.
+  /// Cancels every procedure that has not finished. It does not affect later ones.
   ///
-  /// All of them read cancelled before the cancel of any is delivered: none starts because another
-  /// one has made room.
+  /// All of them are marked before the first cancel is delivered, so none starts because another made room.
   public func cancelAll(withErrors errors: [any Error] = []) {
     Procedure.cancel(
       list.procedures, errors: errors,

@@ -10,8 +10,8 @@ internal import ProcedurePrimitives
 /// saves.add(Save(document), for: document.id, policy: .inOrder)                // one after another
 /// ```
 ///
-/// It is to procedures what `TaskStore` is to tasks. A procedure waits until all earlier ones of its key have finished,
-/// their DidFinish observers included. So all work of an older one, also of a cancelled one, comes before the newer one
+/// It does for procedures the same as `TaskStore` for tasks. A procedure waits until all earlier ones of its key have
+/// finished, their DidFinish observers included. So all work of an older one, also of a cancelled one, comes before the newer one
 /// starts. Procedures of different keys run side by side, as the queue has slots. Several stores know nothing of
 /// each other; to exclude others across queues see `MutuallyExclusive`.
 ///

@@ -9,9 +9,9 @@ internal import ProcedurePrimitives
 /// queue.add(resize, upload)
 /// ```
 ///
-/// The operation must not be on an `OperationQueue`: the procedure starts it. One that is on a queue
-/// is waited for, by `procedure.add(dependency: operation)`. One that was started elsewhere, or has
-/// finished, is not started again.
+/// The operation must not be on an `OperationQueue`: the procedure starts it. To wait for an operation on a
+/// queue, use `procedure.add(dependency: operation)`. The procedure does not start an operation again that
+/// was started elsewhere, or has finished.
 ///
 /// Present dependencies of the operation become dependencies of the procedure, so that
 /// no slot is taken while it waits. Later dependencies of the operation are waited for too, but

@@ -9,8 +9,8 @@ internal import ProcedurePrimitives
 /// operationQueue.addOperation(upload)
 /// ```
 ///
-/// An asynchronous operation, with key-value observing for `isExecuting` and `isFinished`. Nothing of the
-/// procedure is executed before `start()`, which adds it to `queue`; the operation has finished when
+/// An asynchronous operation, with key-value observing for `isExecuting` and `isFinished`. The procedure
+/// executes nothing before `start()`, which adds it to `queue`; the operation has finished when
 /// the procedure has, and its DidFinish observers have returned. A dependency that the procedure has when
 /// this is made is a dependency of the operation too, so that no place on the `OperationQueue` is taken
 /// while it waits. A procedure that is on a queue already is only waited for.

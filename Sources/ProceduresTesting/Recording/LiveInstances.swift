@@ -65,7 +65,7 @@ public final class LiveInstances: Sendable {
 
 /// Objects are alive that should not be.
 public struct LiveInstancesError: Error, CustomStringConvertible {
-  /// Which ones.
+  /// The objects that are still alive, by name.
   public let description: String
 
   init(_ labels: [String]) {

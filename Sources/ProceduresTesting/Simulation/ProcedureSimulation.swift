@@ -163,7 +163,7 @@ public final class ProcedureSimulation: Sendable {
     record.withLock { Int.random(in: range, using: &$0.generator) }
   }
 
-  /// Notes what happens to a procedure that is on no queue. Those on queues are met by themselves.
+  /// Notes the events of a procedure that is on no queue. The simulation finds procedures on its queues by itself.
   public func observe(_ procedure: Procedure) {
     // Not by recursion: groups may be nested thousands deep.
     var unmet = [procedure]
