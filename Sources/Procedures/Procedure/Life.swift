@@ -22,12 +22,12 @@
 /// ¹ unless `finish` was accepted before. ² unless cancelled: then its errors are added, once.
 /// ³ once; refused on a group, whose end is `childrenFinished`. ⁴ if it has conditions.
 ///
-/// Events of what it waits for (`dependencyAdded` to `conditionsSatisfied`) count until it has started: the
+/// Events of its waits (`dependencyAdded` to `conditionsSatisfied`) count until it has started: the
 /// table of the gate says what they do. The others answer to something else than the state: `deliver` to a mark,
 /// `childrenFinished` to a group that has settled, `heard` to the question to the group, `release` to a hold,
 /// `takeTurn` and `giveBackTurn` to who has the turn; and `joinGroup` comes with the enqueue.
 ///
-/// Parts of it are machines of their own: what it waits for before it starts, the *gate*, which is asked as long
+/// Parts of it are machines of their own: its waits before the start, the *gate*, which is asked as long
 /// as the procedure is pending and was not cancelled; who has the *turn*; how far its *cancel* has come; an event
 /// that observers keep back, its *hold*; and what a child asks its group, the *hearing*.
 ///
@@ -408,7 +408,7 @@ extension Life {
     /// An event comes: its override is called, then observers, then the queue's delegate. For didAttach there are new
     /// observers; after willAdd a procedure is added, and didAdd follows.
     case event(ProcedureEvents)
-    /// Have a dependency that has finished hand over what it made.
+    /// Have a finished dependency hand over its value.
     case handOver
     case evaluateConditions
     /// Find out which children there are, to announce them to the group's observers.
@@ -433,9 +433,9 @@ extension Life {
     /// A dependency has finished, or was removed.
     case dependencyDone
     case conditionAdded
-    /// A condition was added that needs no evaluating, and changes what it asks for with its slot.
+    /// A condition was added that needs no evaluating, and changes the categories that it asks for with its slot.
     case exclusionAdded
-    /// What was added is known to it: it goes on if nothing else is missing.
+    /// The addition is known to it: it goes on if nothing else is missing.
     case goOn
     /// A worker has time to evaluate its conditions.
     case evaluate(attempt: UInt32)
@@ -531,7 +531,7 @@ extension Life {
   /// Which attempt to start it is in.
   var attempt: UInt32 { gate.attempt }
 
-  /// Whether no other dependency than the one that is about to be counted is missing.
+  /// Whether only the dependency that is about to be counted is missing.
   var isLastDependency: Bool { gate.isLastDependency }
 
   /// Whether its conditions are being evaluated.
@@ -547,7 +547,7 @@ extension Life {
   /// Whether `takeTurn` would take it.
   var isTurnFree: Bool { !turn.isHeld && !cancel.isDue }
 
-  /// Whether it has not started, and no code of the user's runs in its turn: what it begins with may change.
+  /// Whether it has not started, and no code of the user's runs in its turn: its first step may change.
   var mayStillTake: Bool { state <= .pending && isTurnFree && !isCancelled }
 
   /// Whether a thread has its turn, or is about to: it is not kept until something happens elsewhere.
@@ -723,8 +723,8 @@ enum HoldableEvent: UInt8, Sendable {
   case finish
 }
 
-/// What a child asks its group before it finishes: which of its errors the group takes over. Pure, a part of the
-/// life of the child.
+/// The question of a child to its group before it finishes: which of its errors the group takes over. Pure, a part
+/// of the life of the child.
 ///
 /// Events and stages; – changes nothing, ✕ is an inconsistency and traps:
 ///

@@ -97,7 +97,7 @@ extension Procedure {
     return true
   }
 
-  /// Cancels several procedures, and all below those that are groups: all are marked, and what depends on their tokens,
+  /// Cancels several procedures, and all below groups among them: all are marked, with the dependents of their tokens,
   /// before any cancel is delivered.
   ///
   /// - Returns: whether it was the cancel that counts for one of them at least.
@@ -165,7 +165,7 @@ extension Procedure {
     }
   }
 
-  /// The same of a member of a tree. Appended is one that has a token, or that was marked before: this may be the last
+  /// The same for a member of a tree. Appends it if it has a token, or was marked before: this may be the last
   /// reference to it.
   private final func mark(
     _ errors: [any Error], _ reason: CancellationReason, isByToken: Bool = false,
@@ -198,7 +198,7 @@ extension Procedure {
     rest()
   }
 
-  /// Goes on with a procedure that was marked when it was added to a cancelled group: what is below
+  /// Goes on with a procedure that was marked when it was added to a cancelled group: all below
   /// it is marked too, before the cancel of any is delivered.
   final func join(_ cancel: TreeCancel, isMarked: Bool) {
     guard let childList else {
@@ -219,7 +219,7 @@ extension Procedure {
   ///
   /// - Parameters:
   ///   - walk: marks their own tokens as well; nil if these are left to their cancels.
-  ///   - marked: what is left to be done: with a walk, in the end, to deliver all that it has marked.
+  ///   - marked: the remaining work: with a walk, in the end, to deliver all that it has marked.
   private static func mark(
     _ lists: [ProcedureList], by cancel: TreeCancel, _ walk: FollowerWalk? = nil,
     into marked: inout [MarkedFollower]
@@ -300,7 +300,7 @@ private enum Telling: Sendable {
 
 extension ProcedureCore {
   /// Marks it if a token that it is on reads cancelled, which may not have come to it: so that no thread that has seen
-  /// the token sees it begin. What is left of the cancel is the token's, when it comes.
+  /// the token sees it begin. The token does the rest of the cancel, when it comes.
   @inline(__always)
   mutating func markIfTokenIsCancelled(for procedure: Procedure) {
     guard !attachments.isEmpty, life.state <= .started, !life.isCancelled else { return }

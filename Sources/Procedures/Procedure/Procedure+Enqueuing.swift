@@ -4,7 +4,7 @@ internal import ProcedurePrimitives
 extension Procedure {
   /// Makes it a member of `list`: the only way from initialized to pending.
   ///
-  /// One critical section of the procedure, with that of the list inside. What can be read without the
+  /// One critical section of the procedure, with that of the list inside. State that others read without the
   /// lock is published before others can find it in the list: a member reads pending, and one of a
   /// cancelled group cancelled.
   ///
@@ -53,7 +53,7 @@ extension Procedure {
       // A refused one is no member, but its turns run where they would have.
       core.setList(list, of: self, isMember: insertion != .refused)
       if core.isMember, list.isGroup { _ = core.life.post(.joinGroup) }
-      // Only what is a member reports its causes to the group: what is refused never was inside. Before it can end.
+      // Only a member reports its causes to the group: a refused one never was inside. Before it can end.
       if core.isMember, let reference = childList?.owner, let around = list.owner {
         isCircle = !reference.join(around)
       }
@@ -74,7 +74,7 @@ extension Procedure {
     {
       return insertion
     }
-    // A group that waits for nothing else is ready in a moment, and so is what is added with others.
+    // A group that waits for nothing else is ready in a moment, and so are members of a batch.
     let isReadySoon = isInBatch || childList != nil && armed.isEmpty && insertion != .held
     followUp.perform(isLast: !isReadySoon)
     if effect == .turn {

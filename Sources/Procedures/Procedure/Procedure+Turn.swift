@@ -169,7 +169,7 @@ extension Procedure {
   }
 }
 
-/// What a step needs, beside itself. Small, since several are made in each life.
+/// The parts that a step needs besides itself. Small, since several are made in each life.
 enum StepDetail: Sendable {
   case none
   /// Where the turn goes on: it is still held.
@@ -296,7 +296,7 @@ extension ProcedureCore {
     !context.isDetached || list?.isOnQueue != true
   }
 
-  /// The next child that has asked; nil also if a cancel is to be delivered first: then they are heard after that.
+  /// The next child that has asked; nil also if a cancel is to be delivered first: the answers come after that.
   mutating func takeUnheardChild() -> Procedure? {
     guard let pending, !pending.unheard.isEmpty else { return nil }
     guard life.cancel.isDue else { return pending.unheard.popFirst() }

@@ -50,7 +50,7 @@ extension Procedure {
     return answer(to: effect, with: errors, isByItself: isByItself)
   }
 
-  /// The end of a ready-made procedure whose closure has returned that output. What keeps it is the
+  /// The end of a ready-made procedure whose closure has returned that output. Stored in the
   /// property that comes with the protocol.
   final func finishByItself(with output: consuming StoredValue) {
     _ = finish(errors: [], output: output, isByItself: true) {}
@@ -66,7 +66,7 @@ extension Procedure {
     }
   }
 
-  /// The first half of it: what the caller has to do then is in what is returned.
+  /// The first half of it: the returned value says how the caller goes on.
   final func noteFinish(
     errors: [any Error], output: consuming StoredValue, isByItself: Bool
   ) -> Life.Effect {

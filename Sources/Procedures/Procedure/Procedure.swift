@@ -30,7 +30,7 @@ public import ProcedurePrimitives
 /// ## Cancellation
 /// `cancel()` sets `isCancelled`, fires `cancellationToken`, and then, in the procedure's next
 /// turn, calls `procedureDidCancel(withErrors:)` and the DidCancel observers. A procedure that has
-/// not executed yet then finishes by itself, without executing; one that has must call `finish()`.
+/// not executed yet then finishes by itself, without executing; any other must call `finish()`.
 ///
 /// ## Thread safety
 /// Everything may be called from any thread. `cancel`, `finish` and `add(observer:)` return at
@@ -79,7 +79,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
 
   // Hooks of ready-made procedures besides the overrides, so that no override has to call super.
 
-  /// A group is about to execute: what is added to it from here on is announced when it is added.
+  /// A group is about to execute: it announces later children when they are added.
   func announceChildren() {}
 
   /// A group lets its children end it.
@@ -107,7 +107,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// It was cancelled: what the framework itself executes ends now.
   func endBecauseOfCancel() {}
 
-  /// Of what ends when its closure returns: what to write for work that calls back later.
+  /// For a procedure that ends with its closure: the spelling for work that calls back later.
   var formThatCallsBack: String? { nil }
 
   /// It is about to be added to a queue or group, on the thread that adds.
@@ -122,7 +122,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// The same, for a simulation, which has no main actor.
   package final var needsMainActor: Bool { runsOnMainActor }
 
-  /// Whether its input is kept by the property that comes with the protocol. Of a class that may have one of
+  /// Whether the property that comes with the protocol keeps its input. For a class that may have one of
   /// its own in its place it is not known.
   var keepsInput: Bool { false }
 

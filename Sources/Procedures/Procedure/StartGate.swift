@@ -1,6 +1,6 @@
 /// The waits of one procedure before it starts. Pure, like the life that it belongs to.
 ///
-/// It waits, in this order, for its dependencies, then for its conditions, then for a slot; what is added
+/// It waits, in this order, for its dependencies, then for its conditions, then for a slot; an addition
 /// meanwhile begins that anew:
 ///
 /// ```
@@ -9,7 +9,7 @@
 /// ```
 ///
 /// Each time it must go back a new *attempt* begins. A worker that is on its way to evaluate or to start the
-/// procedure, what it has noted for the turn, and an evaluation that goes on, belong to the attempt they began in,
+/// procedure, its note for the turn, and an evaluation that goes on, belong to the attempt they began in,
 /// and come to nothing in a later one.
 ///
 /// Events and stages; `+` begins a new attempt, `!` is noted for the turn, – changes nothing, ✕ is an inconsistency
@@ -61,7 +61,7 @@ struct StartGate: Sendable {
 
   var isWaitingForDependencies: Bool { dependencies > 0 }
 
-  /// Whether no other dependency than the one that is about to be counted is missing.
+  /// Whether only the dependency that is about to be counted is missing.
   var isLastDependency: Bool { dependencies <= 1 }
 
   var isReady: Bool {
@@ -82,7 +82,7 @@ struct StartGate: Sendable {
     let mustWait = isReady || stage == .queued
     switch stage {
     case .unconditional, .ready: goBack(to: .unconditional)
-    // Conditions are evaluated when all dependencies have finished: those that were are again.
+    // Conditions are evaluated when all dependencies have finished: all of them again.
     case .due, .queued, .evaluating, .satisfied, .satisfiedAndReady: goBack(to: .due)
     }
     return mustWait
@@ -132,7 +132,7 @@ struct StartGate: Sendable {
     return mustWait
   }
 
-  /// A condition was added that needs no evaluating, and changes what it asks for with its slot. True if
+  /// A condition was added that needs no evaluating, and changes its categories. True if
   /// it was ready, and must be so anew.
   mutating func exclusionAdded() -> Bool {
     guard isReady else { return false }

@@ -2,7 +2,7 @@ internal import ProcedurePrimitives
 
 /// Items that were added to a list, until a worker looks at it the next time.
 ///
-/// Adding is one compare-exchange, waits for no worker and needs no memory: those that arrive are linked
+/// Adding is one compare-exchange, waits for no worker and needs no memory: arrivals are linked
 /// through themselves, the latest first. A worker takes all that came meanwhile at once.
 ///
 /// Closed, it accepts none: that of a list that may refuse some, or has to do something with each.
@@ -11,7 +11,7 @@ internal import ProcedurePrimitives
 /// |----------|-----------------------------------------------------------------------------|
 /// | `closed` | none is accepted                                                            |
 /// | `due`    | one is there that is ready, and a worker is expected or the caller has looked |
-/// | others   | the address of the one that arrived last; 0 if none is there                |
+/// | others   | the address of the latest arrival; 0 if none is there                       |
 ///
 /// Each change of the word acquires and releases, so that adding and taking are ordered as by a lock: a
 /// caller whose change came after a worker's sees what that worker had written before.
@@ -91,7 +91,7 @@ enum ArrivalAnswer: Sendable {
 struct ArrivalLine: Sendable {
   private var first: Member?
   private(set) var count = 0
-  /// How many of those that are left could start.
+  /// How many of the remaining ones could start.
   private(set) var readyCount = 0
 
   var isEmpty: Bool { first == nil }

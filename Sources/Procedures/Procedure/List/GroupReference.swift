@@ -33,7 +33,7 @@ internal import ProcedurePrimitives
 
   /// This group becomes a child of `parent`.
   ///
-  /// Of the threads that close a circle together, the one that notes its part last finds the parts of all others:
+  /// Several threads may close a circle together. The last to note its part finds the parts of all others:
   /// each notes before it looks. Costs the depth of `parent` if there are groups in this one, otherwise nothing.
   ///
   /// - Returns: false if it is around `parent`, or the same: they would wait for each other.

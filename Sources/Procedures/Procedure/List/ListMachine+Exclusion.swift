@@ -1,6 +1,6 @@
-/// Members that exclude others: had a slot at hand, and wait in line for what they asked for beside it.
+/// Members that exclude others: had a slot at hand, and wait in line for the categories that they asked for.
 extension ListMachine {
-  /// The member that had to ask has been granted what it asked for, and is taken.
+  /// The member that had to ask has been granted its categories, and is taken.
   mutating func takeGranted(_ procedure: Procedure) -> Job {
     precondition(procedure.membership.line != .none, "Internal inconsistency: taken, but no member")
     return start(.unowned(procedure))
@@ -13,7 +13,7 @@ extension ListMachine {
     lines.move(.unowned(procedure), to: .excluded)
   }
 
-  /// An excluded member is offered what it waited for. False if it has no use for it now.
+  /// An excluded member gets an offer of its categories. False if it has no use for them now.
   mutating func grant(_ request: ExclusionRequest, to procedure: Procedure) -> Bool {
     let member = Member.unowned(procedure)
     guard member.membership.line == .excluded, lines.request(of: member) === request
@@ -33,7 +33,7 @@ extension ListMachine {
     return lines.isPreceded(member, request)
   }
 
-  /// The list is suspended: those that were granted a slot go back to wait for one.
+  /// The list is suspended: members with a granted slot go back to wait for one.
   mutating func revokeGrants() -> [ExclusionRequest] {
     var revoked: [ExclusionRequest] = []
     while let member = lines.granted.first {

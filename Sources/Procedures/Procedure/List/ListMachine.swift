@@ -9,20 +9,20 @@ internal import ProcedurePrimitives
 /// Each member stands in one line (`MemberLines`):
 /// - *waiting*: for dependencies, or for the answer of a condition
 /// - *evaluable*: its conditions are to be evaluated, which takes no slot
-/// - *ready*: for a slot, in the bucket of its priority; those that have stepped aside, and may go on,
-///   come before those that became ready later
-/// - *excluded*: had a slot at hand, and waits in line for what it excludes others from
-/// - *granted*: has a slot, and what it asked for, and is to be taken
+/// - *ready*: for a slot, in the bucket of its priority; members that have stepped aside, and may go on,
+///   come before members that became ready later
+/// - *excluded*: had a slot at hand, and waits in line for its categories
+/// - *granted*: has a slot and its categories, and is to be taken
 /// - *running*: taken with a slot
 ///
 /// Beside them is a line of *turns*: procedures that have something to do that needs no slot, such
 /// as delivering a cancel, or finishing.
 ///
-/// | event             | what it does                                                             |
+/// | event             | effect                                                                   |
 /// |-------------------|--------------------------------------------------------------------------|
 /// | insert            | joins waiting, evaluable or ready; refused once a group has closed       |
 /// | advance           | waiting → evaluable or ready; in a batch only noted, instead of ready    |
-/// | complete          | all of a batch are members: those that are ready by now → ready          |
+/// | complete          | all of a batch are members: the ready ones → ready                       |
 /// | makeWaiting       | anywhere, but not started → waiting                                      |
 /// | take              | first turn; first granted; first evaluable; first ready if a slot is free |
 /// | exclude           | ready → excluded, instead of being taken                                 |
@@ -57,7 +57,7 @@ struct ListMachine: Sendable {
   var limit = Int.max
   var isSuspended = false
 
-  // Of this machine and its extensions only.
+  // For this machine and its extensions only.
 
   var lines = MemberLines()
   /// Those that were added, and are no members yet: as if they stood at the end of the waiting ones
@@ -96,7 +96,7 @@ struct ListMachine: Sendable {
     let member = Member.retaining(procedure)
     join(member, line, isKept: true)
     if !isHeld, let request { lines.note(request, of: member) }
-    // The group brings those that it is made of itself.
+    // The group brings its first children itself.
     if isGroup, placement.role != .initialChild { kept.add(procedure) }
     return isHeld ? .held : .accepted(isAnnounced: isAnnounced)
   }
@@ -167,7 +167,7 @@ struct ListMachine: Sendable {
 
   /// All of a batch are members, or have arrived. Those that have been ready meanwhile are so from here on.
   ///
-  /// - Parameter batch: those that were added in one call, whatever has become of them since.
+  /// - Parameter batch: the members that were added in one call, whatever has become of them since.
   mutating func complete(_ batch: [Procedure]) {
     // From here on none is in `arrivals`, whose ready ones are counted.
     admitArrivals()
@@ -182,7 +182,7 @@ struct ListMachine: Sendable {
 
   /// A member that had come further, but has not started, must wait after all.
   ///
-  /// - Returns: what it asked for, or was granted, and must give up.
+  /// - Returns: the request or grant that it must give up.
   mutating func makeWaiting(_ procedure: Procedure) -> ExclusionRequest? {
     let line = procedure.membership.line
     guard line != .none else { return nil }
@@ -194,7 +194,7 @@ struct ListMachine: Sendable {
 
   /// One that has finished leaves. The caller owns a reference to it.
   ///
-  /// - Returns: whether that closed the group, and what it has to give up.
+  /// - Returns: whether that closed the group, and the request that it must give up.
   mutating func retire(_ member: Member) -> (closes: Bool, request: ExclusionRequest?) {
     guard member.membership.line != .none else { return (false, nil) }
     lines.remove(member)
@@ -245,7 +245,7 @@ struct ListMachine: Sendable {
           member: member, kind: .evaluate(membership.attempt),
           quality: membership.urgency.ownQuality))
     }
-    // Arrivals are no more urgent than normal, and came later than those that are ready.
+    // Arrivals are no more urgent than normal, and came later than the ready members.
     if !lines.hasReady(atLeast: .normal), let job = takeReadyArrival() { return .job(job) }
     guard lines.slotsInUse < limit, let member = lines.firstReady else { return nil }
     if let request = lines.request(of: member) { return .mustAsk(request) }
@@ -313,7 +313,7 @@ extension ListMachine {
     }
   }
 
-  /// Whether `children` has those that have finished.
+  /// Whether `children` has finished ones.
   var keepsFinishedChildren: Bool { kept.isKept }
 
   /// The group is made of these, which were inserted. User code of one of them, in a turn that it had before the
@@ -323,7 +323,7 @@ extension ListMachine {
     kept.all = kept.all.isEmpty ? children : children + kept.all
   }
 
-  /// - Returns: what is forgotten, to be released when nothing is locked.
+  /// - Returns: the forgotten children, to be released when nothing is locked.
   mutating func keepFinishedChildren(_ keeps: Bool) -> [Procedure] {
     guard keeps != keepsFinishedChildren else { return [] }
     let forgotten = kept.all
@@ -377,7 +377,7 @@ extension ListMachine {
 extension ListMachine {
   var slotsInUse: Int { lines.slotsInUse }
 
-  /// Whether one that is ready could be taken.
+  /// Whether a ready member could be taken.
   var hasRoom: Bool { isOpen && slotsInUse < limit }
 
   /// Whether an procedure has arrived that is no member yet.
@@ -387,7 +387,7 @@ extension ListMachine {
   var hasReadyArrivals: Bool { arrivals.readyCount > 0 }
 
   /// Whether there are members that wait for others, and nothing that a worker could do about it. Not those of a
-  /// group that has not begun: it stands in another list, and waits there. Nor those that wait for nothing but
+  /// group that has not begun: it stands in another list, and waits there. Not members that wait for nothing but
   /// the end of a suspension.
   @inline(__always)
   func isStuck(hasMoreArrivals: Bool) -> Bool {
@@ -410,7 +410,7 @@ extension ListMachine {
     return members.map(\.procedure)
   }
 
-  /// In no order, those that have arrived included.
+  /// In no order, arrivals included.
   func forEach(_ body: (Procedure) -> Void) {
     lines.forEach { $0.with(body) }
     arrivals.forEach { $0.with(body) }

@@ -3,7 +3,7 @@ internal import ProcedurePrimitives
 /// As what an procedure is added.
 enum MemberRole: Sendable {
   case member
-  /// One of those that a group is made of.
+  /// One of a group's first children.
   case initialChild
   /// Another member needs it: a closed list accepts it too, and it is not held back.
   case prerequisite
@@ -66,7 +66,7 @@ enum Readiness: Sendable, Equatable {
   case waiting
   /// Its conditions can be evaluated, once a worker has time.
   case evaluate
-  /// Nothing but a slot, and what it excludes others from, is missing.
+  /// Nothing but a slot and its categories is missing.
   case start
 }
 
@@ -89,7 +89,7 @@ struct Membership: Sendable {
     set { bits = bits & ~Self.listBits | newValue.index }
   }
 
-  /// Of one that has arrived, or is in a batch: whether it waits for nothing but a slot. In a batch it also waits for
+  /// For an arrival, or a member in a batch: whether it waits for nothing but a slot. In a batch it also waits for
   /// the others.
   var isReady: Bool {
     get { bits & (Self.ready | Self.inBatch) == Self.ready }
@@ -169,7 +169,7 @@ struct MemberLinks: Sendable {
 
   /// Whether the reference that is owned, here or by the list whose lock is held, is the only one.
   ///
-  /// The reference stays what it is from one end of this to the other: it is only lent, to something that can be asked.
+  /// The reference stays the same from one end of this to the other: it is only lent, to something that can be asked.
   var isOwnedOnce: Bool {
     var procedure = unsafe reference.takeRetainedValue()
     let isOnly = isKnownUniquelyReferenced(&procedure)

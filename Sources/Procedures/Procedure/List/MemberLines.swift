@@ -2,8 +2,8 @@ internal import ProcedurePrimitives
 
 /// In which line each member of a list stands, which have a slot, and what members ask for beside it.
 ///
-/// Those that are ready stand in a bucket for each priority: first those that have stepped aside and may go
-/// on, in the order in which they were first taken, then those that became ready later.
+/// Ready members stand in a bucket for each priority: first members that have stepped aside and may go
+/// on, in the order in which they were first taken, then members that became ready later.
 ///
 /// Invariant: `slotsInUse` is the number of granted and running members.
 struct MemberLines: Sendable {
@@ -25,8 +25,8 @@ struct MemberLines: Sendable {
   private var running = MemberLine()
   /// Those of normal priority that are ready for the first time: the bucket that nearly all stand in.
   private var normal = MemberLine()
-  /// The other buckets of those that are ready, by priority; for each first those that are for the first time. None
-  /// until one is needed.
+  /// The other buckets of ready members, by priority; for each, first the members that are ready for the first time.
+  /// None until one is needed.
   private var buckets: ContiguousArray<MemberLine> = []
   /// A bit for each bucket that is not empty.
   private var readyBuckets: UInt16 = 0
@@ -57,7 +57,7 @@ struct MemberLines: Sendable {
     }
   }
 
-  /// A member leaves for good. What it asks for is to be taken afterwards.
+  /// A member leaves for good. The caller takes its request afterwards.
   @inline(__always)
   mutating func remove(_ member: Member) {
     take(member, outOf: member.membership.line)
@@ -77,7 +77,7 @@ struct MemberLines: Sendable {
     put(member, target)
   }
 
-  /// One starts that is ready, or was granted what it asks for.
+  /// A member starts that is ready, or was granted its categories.
   @inline(__always)
   mutating func start(_ member: Member) {
     let line = member.membership.line
@@ -161,7 +161,7 @@ struct MemberLines: Sendable {
 
   // MARK: Looking
 
-  /// Whether a member waits for others: for those that it depends on, or that exclude it.
+  /// Whether a member waits for others: for its dependencies, or for procedures that exclude it.
   var hasWaiting: Bool { !waiting.isEmpty || !excluded.isEmpty }
 
   /// Whether a member is ready.
@@ -173,7 +173,7 @@ struct MemberLines: Sendable {
     readyBuckets >= StandingLine.ready(priority).readyBit
   }
 
-  /// The one that is to be given the next slot.
+  /// The member that gets the next slot.
   var firstReady: Member? {
     @inline(__always) get {
       guard readyBuckets != 0 else { return nil }
@@ -203,7 +203,7 @@ struct MemberLines: Sendable {
     for line in buckets { line.forEach(body) }
   }
 
-  /// The first ones of each line: those that have stood there longest.
+  /// The first members of each line, which have stood there longest.
   func forEach(ofFirst limit: Int, _ body: (Member) -> Void) {
     for line in [running, granted, excluded, evaluable, waiting, normal] {
       line.forEach(ofFirst: limit, body)

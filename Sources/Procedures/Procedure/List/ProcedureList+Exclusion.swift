@@ -2,7 +2,7 @@ internal import ProcedurePrimitives
 
 /// The exclusions of members.
 extension ProcedureList {
-  /// Grants the first of the ready ones what it asks for beside its slot, or it steps aside.
+  /// Grants the first ready member the categories that it asks for with its slot, or it steps aside.
   @inline(never)
   func ask(
     _ request: ExclusionRequest, _ storage: inout Storage
@@ -17,7 +17,7 @@ extension ProcedureList {
     return storage.machine.takeGranted(request.procedure)
   }
 
-  /// Grants what was freed to those members of this list that have a slot for it, in the same step.
+  /// Grants freed categories to members of this list that have a slot for them, in the same step.
   ///
   /// - Returns: offers to procedures of other lists.
   func accept(_ offers: [ExclusionRequest], _ storage: inout Storage) -> [ExclusionRequest] {

@@ -89,7 +89,7 @@ extension ProcedureList {
   /// - Parameter leavesWorker: whether the caller sees to a worker, if that is all that is needed.
   /// - Returns: whether it is, and the caller does.
   func begin(as group: Procedure, leavesWorker: Bool) -> Bool {
-    // It has started, so that it holds what it asked for, as do those around it.
+    // It has started, so it holds its categories, as do the groups around it.
     let (request, list) = group.read { ($0.requirements?.exclusion?.request, $0.list) }
     let around = request ?? list?.exclusionAround
     let followUp = lockedAsArrived { storage in
@@ -121,7 +121,7 @@ extension ProcedureList {
   /// Marks the group, or queue, as cancelled and returns the members that may not be.
   func cancel(_ cancel: TreeCancel) -> [Procedure] {
     arrivals.close()
-    // Below a cancel that has been everywhere, and with what was added since, all are marked.
+    // Below a cancel that has been everywhere, all are marked, later additions too.
     if let earlier = locked({ $0.treeCancel }), earlier.isEverywhere { return [] }
     return locked { storage in
       storage.machine.cancel()

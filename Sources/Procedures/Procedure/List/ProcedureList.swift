@@ -29,7 +29,7 @@ final class ProcedureList: Sendable {
     var isOrphaned = false
     /// This list, on behalf of its members: while it is orphaned and has some.
     var itself: ProcedureList?
-    /// Of the innermost group around the members that excludes others, while the members run.
+    /// The request of the innermost group around the members that excludes others, while the members run.
     var exclusionAround: ExclusionRequest?
     /// The recording of its members, if there is one.
     var recording: ListRecording?
@@ -39,7 +39,7 @@ final class ProcedureList: Sendable {
     var newcomerRecorder: NewcomerRecorder?
   }
 
-  /// Of this list and its extensions only, as are `arrivals` and `isWorkerComing`.
+  /// For this list and its extensions only, as are `arrivals` and `isWorkerComing`.
   let storage: Contended<Storage>
   let arrivals: Arrivals
 
@@ -191,7 +191,7 @@ final class ProcedureList: Sendable {
 
   // MARK: After them
 
-  /// What a critical section leaves to be done once no lock is held. Usually nothing.
+  /// The work that a critical section leaves for when no lock is held. Usually nothing.
   ///
   /// One reference, since each critical section returns one.
   enum FollowUp: Sendable {
@@ -373,7 +373,7 @@ extension ProcedureList {
     followUp.perform()
   }
 
-  /// Adds a member. Called under the procedure's lock; what is returned is for afterwards.
+  /// Adds a member. Called under the procedure's lock; the returned work is for afterwards.
   ///
   /// - Parameter mark: marks it as cancelled, if the group is: before others can find it here.
   @inline(__always)
@@ -381,13 +381,13 @@ extension ProcedureList {
     _ procedure: Procedure, _ placement: Placement,
     asking request: ExclusionRequest?, marking mark: (TreeCancel) -> Void
   ) -> (Insertion, FollowUp) {
-    // 1. Without the lock, usually. Of a group only while it is being made: later it may refuse.
+    // 1. Without the lock, usually. In a group only while it is being made: later it may refuse.
     if request == nil, placement.mayArriveLate, owner == nil || placement.role == .initialChild,
       arrivals.isOpen
     {
       placement.note(in: procedure)
       let answer = arrivals.append(procedure, isExpected: isWorkerComing)
-      // What follows comes when the group is made.
+      // The follow-up comes when the group is made.
       if owner != nil, answer != .closed { return (.accepted(isAnnounced: false), .nothing) }
       if answer == .accepted {
         return (
@@ -464,7 +464,7 @@ extension ProcedureList {
   }
 
   /// Called under the lock of a procedure that a worker has taken with a slot, and that will not start in that
-  /// attempt: it was cancelled. It gives back the slot, and what it excludes others from.
+  /// attempt: it was cancelled. It gives back the slot and its categories.
   func surrender(_ procedure: Procedure, in attempt: UInt32) -> FollowUp {
     locked { storage in
       let membership = procedure.membership
@@ -475,7 +475,7 @@ extension ProcedureList {
 
   /// Called under the lock of a procedure that was cancelled: it leaves the line it waits in.
   ///
-  /// If it has been offered what it waits for, the offer is on its way here, and is declined.
+  /// If there is an offer for it, that is on its way here, and is declined.
   ///
   /// Those behind it are notified when it has finished, at the latest: this holds a procedure's
   /// lock.
@@ -505,7 +505,7 @@ extension Procedure {
   /// - Parameter list: the list whose workers run it, if that is on a queue.
   final func requestTurn(in list: ProcedureList?) {
     if let list, list.isOnQueue { return list.requestTurn(of: self) }
-    // The turn of one that is being released would come after it.
+    // A turn would come after the release that is under way.
     if list == nil, isBeingReleased(self) { return }
     // Should it be on a queue by then, the turn moves there.
     let context = SchedulingContext.detached
@@ -589,7 +589,7 @@ extension ProcedureList {
       if member.membership.line == .none { admitAll(&storage) }
       let (closes, request) = storage.machine.retire(member)
       receiveArrivals(&storage)
-      // 2. Usually that is all. What it excluded others from is free now, and offered before the next one is taken.
+      // 2. Usually that is all. Its categories are free now, and offered before the next one is taken.
       var (end, offers): (LastEnd?, [ExclusionRequest]?)
       if request != nil || closes || storage.machine.count == 0 {
         (end, offers) = leaveAsLast(request, closes, &storage)
@@ -606,8 +606,8 @@ extension ProcedureList {
     return (job, group)
   }
 
-  /// What follows, once the lock is released, from the end of a member that was the last one and waited
-  /// for, or excluded others. What it holds is released without the lock.
+  /// The work, once the lock is released, after the end of a member that was the last one and waited
+  /// for, or excluded others. Its references are released without the lock.
   private final class LastEnd: Sendable {
     let emptyWaiters: [FinishWaiter]
     let hasClosed: Bool
@@ -615,7 +615,7 @@ extension ProcedureList {
     /// The list, which owned itself until now.
     let itself: ProcedureList?
 
-    /// Of a group, the usual case.
+    /// For a group, the usual case.
     static let closed = LastEnd([], hasClosed: true, request: nil, itself: nil)
 
     init(
@@ -733,7 +733,7 @@ extension ProcedureList {
     }
   }
 
-  /// Whether any procedure has not finished, those that have just arrived included.
+  /// Whether any procedure has not finished, arrivals included.
   private func hasMembers(_ storage: borrowing Storage) -> Bool {
     storage.machine.count > 0 || !arrivals.isEmpty
   }

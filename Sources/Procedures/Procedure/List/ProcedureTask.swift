@@ -25,7 +25,7 @@ final class ProcedureTask: TaskExecutor, @unchecked Sendable {
 
   // This lock guards everything below.
   private let lock = OwnedLock()
-  /// What a task does that was made before that was known.
+  /// The work of a task that was made before that was known.
   private var work = Work.none
   /// Where the steps run. Nil until the procedure has executed, or ends without that.
   private var context: SchedulingContext?
@@ -91,7 +91,7 @@ final class ProcedureTask: TaskExecutor, @unchecked Sendable {
     return run(job) != nil
   }
 
-  /// Has the first step run later, by a thread that may be another one; and one that comes later, too.
+  /// Has the first step run later, perhaps by another thread; a later step, too.
   @inline(never)
   func submitFirstStep(on context: SchedulingContext) {
     if let job = takeFirstStep(on: context, runsIt: false) { submit(job, on: context) }

@@ -3,10 +3,10 @@ internal import ProcedurePrimitives
 /// The barriers of one queue, and what waits for them.
 ///
 /// A barrier begins a *stretch*: itself, and the procedures that are added until the next one. Stretches open in order.
-/// What is in an open one runs; what is in another is held back, by one wait more than it has
+/// Procedures in an open one run; others are held back, by one wait more than they have
 /// dependencies.
 ///
-/// | event                        | what it does                                                     |
+/// | event                        | effect                                                           |
 /// |------------------------------|------------------------------------------------------------------|
 /// | a barrier is added           | begins a stretch, which is not open                              |
 /// | another procedure is added   | joins the last stretch; held back unless that is open            |
@@ -42,7 +42,7 @@ final class QueueBarriers: Sendable {
   /// The place of one procedure. Given back, once, when it has finished.
   struct Ticket: Sendable {
     fileprivate let barriers: QueueBarriers
-    /// Nil for one that was there before the first barrier, or that has passed the last.
+    /// Nil for a procedure from before the first barrier, or past the last.
     fileprivate let stretch: Stretch?
     /// Where it is among the held ones; nil for the barrier.
     fileprivate let index: Int?
@@ -76,7 +76,7 @@ final class QueueBarriers: Sendable {
 
   private let state = Locked(State())
 
-  /// There will be a barrier: from here on `list` holds back what is added, until it has a ticket.
+  /// There will be a barrier: from here on `list` holds later procedures back, until they have a ticket.
   func begin(in list: ProcedureList) {
     let members: [Procedure] = state.withLock { state in
       guard !state.isUsed else { return [] }
@@ -142,7 +142,7 @@ final class QueueBarriers: Sendable {
 
   /// The procedures that must finish before the one with that ticket goes on; empty if it is not held back.
   ///
-  /// O(1) for what waits for a barrier. O(count) for a barrier, and for what is behind one that was
+  /// O(1) for a procedure behind a barrier. O(count) for a barrier, and for procedures behind one that was
   /// cancelled.
   ///
   /// - Parameters:

@@ -70,7 +70,7 @@ struct Worker {
         _ = list.take(after: job, isLast: true)
         return .children(children)
       case .idle:
-        // What was evaluated may be ready now, and no other worker was asked for on its behalf.
+        // The evaluated procedure may be ready now, and no other worker was asked for on its behalf.
         next = list.take(after: job, isLast: stretch.isOver)
       case .retired(let waiters):
         if job.member.with({ $0.failed }), job.member.isOwnedOnce {
