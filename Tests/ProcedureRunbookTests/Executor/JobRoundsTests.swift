@@ -100,4 +100,71 @@ struct JobRoundsTests {
     }
     #expect(isSaid.isSet.withLock { $0 } && now - start < .seconds(60))
   }
+
+  /// What a job was told, in order.
+  private final class Log: Sendable {
+    let lines = Mutex<[String]>([])
+
+    func add(_ line: String) { lines.withLock { $0.append(line) } }
+
+    var events: Job.Events {
+      Job.Events(
+        note: { [self] reference in
+          add(reference == nil ? "forgotten" : "noted")
+          return nil
+        },
+        began: { _ in }, wrote: { _ in }, says: { _ in }, complains: { [self] in add($0) },
+        timeIsUp: {}, ended: { [self] end, _ in add("\(end)") })
+    }
+  }
+
+  /// Answers nothing, or that a job runs, whatever is done.
+  private struct Stubborn: Executor {
+    let name = "line"
+    let isAway: Bool
+
+    func submit(_ job: JobRequest) throws(ExecutorProblem) -> String { "8" }
+
+    func reports(of jobs: [JobReference]) throws(ExecutorProblem) -> [String: JobReport] {
+      guard !isAway else { throw ExecutorProblem(sentence: "it is away", isTransient: true) }
+      return Dictionary(
+        uniqueKeysWithValues: jobs.map {
+          ($0.key, JobReport(identifier: "7", state: .running))
+        })
+    }
+
+    func cancel(_ identifiers: [String], kills: Bool) throws(ExecutorProblem) {
+      guard !isAway else { throw ExecutorProblem(sentence: "it is away", isTransient: true) }
+    }
+  }
+
+  @Test(
+    "a job that a killed run has left stays in the journal when the run is stopped before it has ended",
+    arguments: [(true, true), (true, false), (false, false)])
+  func left(isAway: Bool, isSame: Bool) throws {
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let log = Log()
+    let job = Job(Step(name: "a", run: "true"), log.events)
+    var rounds = JobRounds(
+      Stubborn(isAway: isAway), directory: directory.path, pollInterval: .seconds(1),
+      gracePeriod: .seconds(3), at: start
+    ) { _ in }
+    var box = JobDesk.Box()
+    let leftOver = JobReference(key: "k", identifier: "7")
+    box.arrivals = [.init(job: job, progress: JobProgress(leftOver: leftOver, isSame: isSame))]
+    box.cancelled = [(job, start)]
+    rounds.make(box, at: start)
+    var now = start
+    while let due = rounds.due, now < start + .seconds(30) {
+      now = max(now, due)
+      rounds.make(JobDesk.Box(), at: now)
+    }
+    #expect(now - start <= .seconds(4))
+    let why =
+      isSame ? "may still run: the cluster does not answer" : "of an earlier run may still run"
+    #expect(
+      log.lines.withLock { $0 } == [
+        "line: job 7 \(why); the next run looks for it", "\(JobEnd.lost("left"))",
+      ])
+  }
 }
