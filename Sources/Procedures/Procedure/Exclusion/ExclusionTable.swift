@@ -129,7 +129,7 @@ struct ExclusionTable: Sendable {
     return offered
   }
 
-  /// Nobody with this rate starts before so much time has passed.
+  /// No procedure with this rate starts before so much time has passed.
   ///
   /// - Parameter clock: if the category is not in use, and has no clock yet.
   mutating func pause(_ rate: ExclusionCategory, for duration: Duration, on clock: TimerClock) {
@@ -203,7 +203,7 @@ struct ExclusionTable: Sendable {
     return level
   }
 
-  /// Time alone frees their places, and where nobody waits, no timer is set for it. Amortised O(1).
+  /// Time alone frees their places, and where no procedure waits, no timer is set for it. Amortised O(1).
   private mutating func forgetUnusedRates() {
     levels = levels.filter { _, level in
       level.startTimes?.expire()

@@ -11,7 +11,7 @@ final class StartTimes: TimerTarget, @unchecked Sendable {
   @safe @exclusivity(unchecked) private var starts = Fifo<ContinuousClock.Instant>()
   /// Those among them that came to nothing.
   @safe @exclusivity(unchecked) private var takenBack: [ContinuousClock.Instant] = []
-  /// Nobody starts before.
+  /// No procedure starts before.
   @safe @exclusivity(unchecked) private(set) var pauseEnd: ContinuousClock.Instant?
   @safe @exclusivity(unchecked) private var timer: SlabKey?
 
@@ -48,7 +48,7 @@ final class StartTimes: TimerTarget, @unchecked Sendable {
     }
   }
 
-  /// Someone waits: there will be a look when there may be room.
+  /// A procedure waits: the timer looks when there may be room.
   func setTimer() {
     guard timer == nil,
       let next = pauseEnd ?? starts.first?.saturatingAdvanced(by: interval)
@@ -56,7 +56,7 @@ final class StartTimes: TimerTarget, @unchecked Sendable {
     timer = clock.service.schedule(self, at: next)
   }
 
-  /// Nobody waits any more.
+  /// No procedure waits any more.
   func cancelTimer() {
     if let timer = timer.take() { clock.service.cancel(timer) }
   }
