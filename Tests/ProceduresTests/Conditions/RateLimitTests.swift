@@ -217,6 +217,24 @@ import Testing
     #expect(group.isFinished)
   }
 
+  @Test("a start that is turned down an interval later takes nothing from others")
+  func declinedLate() {
+    let context = SchedulingContext(
+      scheduler: scheduler, clock: clock.clock, supervisor: QueueSupervisor())
+    let limit = ExclusionLimit(category, atMost: 1, per: .seconds(1))
+    let requests = (0..<4).map { _ in
+      ExclusionRequest([limit], for: Procedure(), in: ProcedureList(context: context))
+    }
+    var table = ExclusionTable()
+    let isFirst = table.ask(requests[0])
+    clock.advance(by: .seconds(1))
+    let isSecond = table.ask(requests[1])
+    clock.advance(by: .milliseconds(500))
+    let offers = table.decline(requests[0])
+    let isThird = table.ask(requests[2])
+    #expect(isFirst && isSecond && offers.isEmpty && !isThird)
+  }
+
   @Test("a count or an interval of zero traps, naming the category")
   func misuse() async {
     let count = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

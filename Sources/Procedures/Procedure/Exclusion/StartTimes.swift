@@ -30,8 +30,10 @@ final class StartTimes: TimerTarget, @unchecked Sendable {
     return now
   }
 
-  /// The procedure that was let in then does not start.
-  func takeBack(_ start: ContinuousClock.Instant) { takenBack.append(start) }
+  /// The procedure that was let in then does not start. If that was an interval ago it does not count in any case.
+  func takeBack(_ start: ContinuousClock.Instant) {
+    if let first = starts.first, start >= first { takenBack.append(start) }
+  }
 
   func pause(for duration: Duration) {
     let end = clock.now.saturatingAdvanced(by: duration)
