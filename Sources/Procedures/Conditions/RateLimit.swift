@@ -58,9 +58,11 @@ public struct RateLimit: ExclusionCondition {
 
   /// Lets none of the category start before `duration` has passed, as when a server says `Retry-After`.
   ///
-  /// What has started goes on. A pause that ends later stays. May be called on any thread.
+  /// Started procedures go on. A pause that ends later stays. You may call it on any thread.
   ///
-  /// - Parameter clock: for a category that nothing was started in yet; otherwise it has one.
+  /// - Parameters:
+  ///   - duration: the length of the pause; zero or less is none.
+  ///   - clock: for a category that nothing was started in yet; otherwise it has one.
   public func pause(for duration: Duration, clock: TimerClock = .continuous) {
     ExclusionTable.shared.withLock { $0.pause(limit.category, for: duration, on: clock) }
   }
