@@ -168,7 +168,7 @@ struct RunbookClusterTests {
       """
       mkfifo go
       $RUNBOOK --poll 0.2 plan.json > first & p=$!
-      until test -e ran; do sleep 0.02; done
+      until test -e ran && grep -q 'slurm: job 101' first; do sleep 0.02; done
       kill -KILL $p; wait $p 2> /dev/null; touch cluster/\(trouble)
       for again in 1 2; do
         : > cluster/calls

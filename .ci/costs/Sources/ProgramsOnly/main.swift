@@ -1,5 +1,5 @@
 import ProceduresFoundation
 
 let echo = ProcessProcedure("echo", arguments: ["a program has run"])
-await ProcedureQueue().run(echo)
+_ = await ProcedureQueue().run(echo)
 print(echo.result?.outputText ?? "no program has run", terminator: "")
