@@ -62,9 +62,6 @@ struct ExclusionTable: Sendable {
       lastAge += 1
       request.draw(lastAge)
     }
-    for limit in request.limits where limit.category.interval != nil {
-      levels[limit.category]?.startTimes?.expire()
-    }
     guard let obstacle = obstacle(to: request) else {
       hold(request)
       return true
@@ -175,9 +172,9 @@ struct ExclusionTable: Sendable {
     to request: ExclusionRequest
   ) -> (level: ExclusionLevel, index: Int)? {
     for index in request.limits.indices {
-      if let level = level(of: request, index), level.keepsOut(request, index) {
-        return (level, index)
-      }
+      guard let level = level(of: request, index) else { continue }
+      level.startTimes?.expire()
+      if level.keepsOut(request, index) { return (level, index) }
     }
     return nil
   }
