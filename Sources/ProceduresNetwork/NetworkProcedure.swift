@@ -43,6 +43,11 @@ nonisolated open class NetworkProcedure<Attempt: ProcedureProtocol>: RetryProced
       body: { () -> Attempt? in
         let attempt = body()
         for condition in resilience.conditions { attempt.add(condition: condition) }
+        if !resilience.conditions.isEmpty {
+          attempt.addWillFinishBlockObserver { attempt, errors, _ in
+            resilience.pauseRates(after: errors, on: attempt.clock)
+          }
+        }
         if let timeout { attempt.timeout(after: timeout) }
         budget.measure(attempt)
         return attempt
@@ -50,10 +55,6 @@ nonisolated open class NetworkProcedure<Attempt: ProcedureProtocol>: RetryProced
       retry: { failure, next in
         let method = NetworkProcedure<Attempt>.method(of: failure.procedure)
         budget.attemptEnds(on: failure.procedure.clock)
-        for error in failure.errors {
-          guard let wait = (error as? NetworkError)?.retryAfter else { continue }
-          resilience.pauseRates(for: wait, on: failure.procedure.clock)
-        }
         guard
           case .retry(let earliest) = resilience.decision(
             after: failure.errors, method: method, deadlineLeft: budget.deadlineLeft),

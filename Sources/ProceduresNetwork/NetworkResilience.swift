@@ -28,8 +28,9 @@ public struct NetworkResilience: Sendable {
   /// resilience.conditions = [AtMost(6, of: host), RateLimit(10, per: .seconds(1), of: host)]
   /// ```
   ///
-  /// When the server asks for a wait by `Retry-After`, each `RateLimit` among them is paused for so long: then the
-  /// others of that category wait, too, instead of asking in vain.
+  /// When the server asks for a wait by `Retry-After`, with a status after which there may be another attempt, each
+  /// `RateLimit` among them is paused for so long, but for `longestRetryAfter` at most: then the others of that
+  /// category wait, too, instead of asking in vain.
   public var conditions: [any Condition] = []
   /// How long all attempts and waits may take; then it is cancelled with code `.timedOut`. nil for no limit.
   ///
@@ -105,9 +106,15 @@ public struct NetworkResilience: Sendable {
   }
 
   /// Others of the same rate need not ask a server that has just asked this one to wait.
-  func pauseRates(for wait: Duration, on clock: TimerClock) {
-    guard wait > .zero else { return }
-    for case let rate as RateLimit in conditions { rate.pause(for: wait, clock: clock) }
+  func pauseRates(after errors: [any Error], on clock: TimerClock) {
+    for case let error as NetworkError in errors {
+      guard let status = error.statusCode, retriedStatusCodes.contains(status),
+        let wait = error.retryAfter
+      else { continue }
+      for condition in conditions {
+        condition.pauseRates(for: min(wait, longestRetryAfter), on: clock)
+      }
+    }
   }
 
   /// The errors of an attempt; one whose server asks for a longer wait than is left says so.

@@ -284,6 +284,31 @@ struct ResilienceTests {
     #expect(made.value == 5 && queue.count == 0)
   }
 
+  @Test("I4: what pauses a rate: the last attempt too, no other status, no longer than allowed")
+  func pauseOfRates() {
+    let category = ExclusionCategory(named: "host", in: ExclusionDomain(name: "pauses"))
+    var resilience = NetworkResilience()
+    resilience.maximumNumberOfAttempts = 1
+    resilience.longestRetryAfter = .seconds(60)
+    let rate = RateLimit(9, per: .seconds(1), of: category)
+    resilience.conditions = [rate && BlockCondition { true }]
+    for (status, wait, paused) in [(404, "50", 0), (503, "20", 20), (429, "31536000", 60)] {
+      let fetch = NetworkProcedure(resilience: resilience) {
+        ResultProcedure<Int> { throw self.refusal(status, ["Retry-After": wait]) }
+      }
+      _ = start(fetch)
+      #expect(fetch.isFinished)
+      let next = TracedProcedure("next", end: .whenToldOrCancelled)
+      next.add(condition: rate)
+      _ = start(next)
+      #expect(next.isExecuting == (paused == 0))
+      pass(.seconds(paused))
+      #expect(next.isExecuting)
+      next.finish()
+      pass(.seconds(1))
+    }
+  }
+
   @Test("I4: an attempt that takes too long is cancelled and tried again")
   func requestTimeout() {
     var resilience = NetworkResilience()

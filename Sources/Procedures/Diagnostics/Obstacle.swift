@@ -159,8 +159,10 @@ extension Obstacle {
     case .exclusion(let obstacles):
       "it waits for "
         + obstacles.map { obstacle in
-          "'\(obstacle.category)'"
-            + (obstacle.holders.isEmpty ? "" : ", held by \(obstacle.procedures.namesForPeople)")
+          "'\(obstacle.category)', "
+            + (obstacle.time.map { next in
+              "\(next.isPaused ? "paused" : "all taken") for \(next.after.forPeople) more"
+            } ?? "held by \(obstacle.procedures.namesForPeople)")
         }
         .joined(separator: ", ")
     case .slot(let limit, let running):

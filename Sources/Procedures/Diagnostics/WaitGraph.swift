@@ -62,7 +62,7 @@ struct WaitGraph {
     case .exclusion(let obstacles):
       for obstacle in obstacles {
         // Time ends the wait for a rate.
-        if obstacle.holders.isEmpty { isBusy = true }
+        if obstacle.time != nil { isBusy = true }
         addWait(of: index, for: obstacle.procedures, count: obstacle.count)
       }
     case let obstacle:

@@ -189,7 +189,8 @@ import Testing
     pass(.seconds(9))
     #expect(executing(procedures).isEmpty)
     #expect(
-      queue.snapshot().description.contains("it waits for 'starts of x in 1.0 seconds'"),
+      queue.snapshot().description.contains(
+        "it waits for 'starts of x in 1.0 seconds', paused for 1 second more"),
       "\(queue.snapshot())")
     pass(.seconds(1))
     #expect(executing(procedures) == ["0", "1"])
@@ -215,6 +216,46 @@ import Testing
     child.finish()
     scheduler.run()
     #expect(group.isFinished)
+  }
+
+  @Test("one that was granted a start, and is cancelled before it has started, takes none")
+  func cancelledBeforeStart() {
+    let (first, second) = (makeQueue(), makeQueue())
+    let procedures = (0..<3).map { limited("\($0)", 1, per: .seconds(2)) }
+    first.add(procedures[0])
+    scheduler.run()
+    first.add(procedures[1])
+    scheduler.run()
+    second.add(procedures[2])
+    scheduler.run()
+    // Granted, with a worker that has not come.
+    clock.advance(by: .seconds(2))
+    procedures[1].cancel()
+    clock.advance(by: .milliseconds(500))
+    #expect(executing(procedures) == ["0", "2"] && procedures[1].isFinished)
+    for procedure in procedures { procedure.finish() }
+    scheduler.run()
+  }
+
+  @Test("starts of a simulation say nothing about those of the next one, or of a queue")
+  func otherClock() throws {
+    for seed in 0..<3 as Range<UInt64> {
+      let simulation = ProcedureSimulation(seed: seed)
+      try simulation.run { simulation in
+        let queue = simulation.makeQueue()
+        for _ in 0..<3 {
+          let procedure = BlockProcedure {}
+          procedure.add(condition: RateLimit(1, per: .seconds(100), of: category))
+          queue.add(procedure)
+        }
+      }
+      #expect(simulation.elapsed == .seconds(200))
+    }
+    let procedure = limited("real", 1, per: .seconds(100))
+    makeQueue().add(procedure)
+    #expect(executing([procedure]) == ["real"])
+    procedure.finish()
+    scheduler.run()
   }
 
   @Test("a start that is turned down an interval later takes nothing from others")

@@ -30,12 +30,14 @@ public struct ExclusionCategory: Hashable, Sendable, CustomStringConvertible {
 
   /// The type's name, or the text.
   public var description: String {
-    let name =
-      switch name {
-      case .type(let type): typeName(type.type)
-      case .text(let text): text
-      }
-    return interval.map { "starts of \(name) in \($0)" } ?? name
+    interval.map { "starts of \(text) in \($0)" } ?? text
+  }
+
+  var text: String {
+    switch name {
+    case .type(let type): typeName(type.type)
+    case .text(let text): text
+    }
   }
 
   /// The category of a type. Types of the same name in different modules are different categories.

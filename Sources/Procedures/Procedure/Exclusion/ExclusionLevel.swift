@@ -15,7 +15,7 @@ final class ExclusionLevel: @unchecked Sendable {
   /// However many the holders would let in: one inside of another holder, which lends its own place.
   private let room: Int
   /// Of a rate's level.
-  let startTimes: StartTimes?
+  @safe @exclusivity(unchecked) private(set) var startTimes: StartTimes?
   @safe @exclusivity(unchecked) private(set) var holders: [Holder] = []
   /// How many places the holders have together.
   @safe @exclusivity(unchecked) private var takenByHolders = 0
@@ -39,6 +39,18 @@ final class ExclusionLevel: @unchecked Sendable {
   }
 
   private var taken: Int { startTimes?.count ?? takenByHolders }
+
+  /// Time has passed, or it is another clock's.
+  func expire(on clock: @autoclosure () -> TimerClock) {
+    guard let startTimes else { return }
+    let clock = clock()
+    // That of a simulation that has ended, for example, says nothing about later starts.
+    if startTimes.clock.service !== clock.service {
+      self.startTimes = StartTimes(of: category, in: startTimes.interval, on: clock)
+    } else {
+      startTimes.expire()
+    }
+  }
 
   func add(_ line: ExclusionLine) {
     lines.insert(line)
@@ -100,7 +112,8 @@ final class ExclusionLevel: @unchecked Sendable {
   func letIn(_ request: ExclusionRequest, _ index: Int) -> ExclusionRequest.Holding {
     passing = lines.oldest.map { $0.age < request.age } ?? false ? passing + 1 : 0
     if let startTimes {
-      return ExclusionRequest.Holding(level: self, place: 0, start: startTimes.note())
+      let start = startTimes.note(places(of: request.limits[index]))
+      return ExclusionRequest.Holding(level: self, place: 0, start: start)
     }
     holders.append(Holder(request: request, index: index))
     takenByHolders += places(of: request.limits[index])
@@ -120,7 +133,7 @@ final class ExclusionLevel: @unchecked Sendable {
     hasStarted: Bool
   ) {
     if let start = holding.start {
-      if !hasStarted { startTimes?.takeBack(start) }
+      if !hasStarted { startTimes?.takeBack(start, places(of: request.limits[index])) }
       return
     }
     guard holding.place < holders.count, holders[holding.place].request === request else {

@@ -50,7 +50,10 @@ public struct ExclusionLimit: Hashable, Sendable, CustomStringConvertible {
 
   /// For example `at most 3 of disk`, `2 of at most 3 of disk`, or `at most 3 starts of disk in 1.0 seconds`.
   public var description: String {
-    (places == 1 ? "" : "\(places) of ") + "at most \(count) "
-      + (category.interval == nil ? "of " : "") + "\(category)"
+    let most =
+      category.interval.map {
+        "at most \(count) start\(count == 1 ? "" : "s") of \(category.text) in \($0)"
+      } ?? "at most \(count) of \(category)"
+    return (places == 1 ? "" : "\(places) of ") + most
   }
 }

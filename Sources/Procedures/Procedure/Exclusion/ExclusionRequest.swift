@@ -96,6 +96,8 @@ struct ExclusionObstacle: Sendable {
   let category: ExclusionCategory
   /// In the order in which they first asked. None of a rate: there will be room in time.
   let holders: [ExclusionRequest]
+  /// When there may be room, of a rate.
+  var time: StartTimes.NextStart?
   /// So many of them have to finish.
   let count: Int
 }

@@ -129,8 +129,10 @@ struct ExclusionTable: Sendable {
   /// No procedure with this rate starts before so much time has passed.
   ///
   /// - Parameter clock: if the category is not in use, and has no clock yet.
-  mutating func pause(_ rate: ExclusionCategory, for duration: Duration, on clock: TimerClock) {
-    (levels[rate] ?? newLevel(rate, on: clock)).startTimes?.pause(for: duration)
+  mutating func pause(_ rate: ExclusionCategory, for duration: Duration, on clock: TimerClock?) {
+    let level = levels[rate] ?? newLevel(rate, on: clock ?? .continuous)
+    if let clock { level.expire(on: clock) }
+    level.startTimes?.pause(for: duration)
   }
 
   /// The obstacles of a request, category by category.
@@ -141,7 +143,8 @@ struct ExclusionTable: Sendable {
         return nil
       }
       if level.startTimes != nil {
-        return ExclusionObstacle(category: level.category, holders: [], count: 0)
+        return ExclusionObstacle(
+          category: level.category, holders: [], time: level.startTimes?.nextStart, count: 0)
       }
       let count = level.countInTheWay(of: request, index)
       guard count > 0 else { return nil }
@@ -173,7 +176,7 @@ struct ExclusionTable: Sendable {
   ) -> (level: ExclusionLevel, index: Int)? {
     for index in request.limits.indices {
       guard let level = level(of: request, index) else { continue }
-      level.startTimes?.expire()
+      level.expire(on: request.list.context.clock)
       if level.keepsOut(request, index) { return (level, index) }
     }
     return nil

@@ -5,12 +5,13 @@ internal import ProcedurePrimitives
 /// A start takes a place for an interval, whether the procedure has finished by then or not.
 final class StartTimes: TimerTarget, @unchecked Sendable {
   private let category: ExclusionCategory
-  private let interval: Duration
-  private let clock: TimerClock
-  /// The oldest first.
+  let interval: Duration
+  let clock: TimerClock
+  /// The oldest first, one for each place.
   @safe @exclusivity(unchecked) private var starts = Fifo<ContinuousClock.Instant>()
-  /// Those among them that came to nothing.
-  @safe @exclusivity(unchecked) private var takenBack: [ContinuousClock.Instant] = []
+  /// How many of an instant came to nothing.
+  @safe @exclusivity(unchecked) private var takenBack: [ContinuousClock.Instant: Int] = [:]
+  @safe @exclusivity(unchecked) private var takenBackCount = 0
   /// No procedure starts before.
   @safe @exclusivity(unchecked) private(set) var pauseEnd: ContinuousClock.Instant?
   @safe @exclusivity(unchecked) private var timer: SlabKey?
@@ -22,20 +23,23 @@ final class StartTimes: TimerTarget, @unchecked Sendable {
   }
 
   /// How many places are taken.
-  var count: Int { starts.count - takenBack.count }
+  var count: Int { starts.count - takenBackCount }
 
-  func note() -> ContinuousClock.Instant {
+  func note(_ places: Int) -> ContinuousClock.Instant {
     let now = clock.now
-    starts.append(now)
+    for _ in 0..<places { starts.append(now) }
     return now
   }
 
   /// The procedure that was let in then does not start. If that was an interval ago it does not count in any case.
-  func takeBack(_ start: ContinuousClock.Instant) {
-    if let first = starts.first, start >= first { takenBack.append(start) }
+  func takeBack(_ start: ContinuousClock.Instant, _ places: Int) {
+    guard let first = starts.first, start >= first else { return }
+    takenBack[start, default: 0] += places
+    takenBackCount += places
   }
 
   func pause(for duration: Duration) {
+    guard duration > .zero else { return }
     let end = clock.now.saturatingAdvanced(by: duration)
     pauseEnd = max(end, pauseEnd ?? end)
   }
@@ -46,15 +50,29 @@ final class StartTimes: TimerTarget, @unchecked Sendable {
     if let end = pauseEnd, end <= now { pauseEnd = nil }
     while let first = starts.first, first.saturatingAdvanced(by: interval) <= now {
       _ = starts.popFirst()
-      if let index = takenBack.firstIndex(of: first) { takenBack.remove(at: index) }
+      // All of one instant expire together.
+      if let count = takenBack.removeValue(forKey: first) { takenBackCount -= count }
     }
+  }
+
+  /// Why there is none, and how long at least.
+  struct NextStart: Sendable {
+    let isPaused: Bool
+    let after: Duration
+  }
+
+  var nextStart: NextStart? {
+    guard let next = nextChange else { return nil }
+    return NextStart(isPaused: pauseEnd != nil, after: max(.zero, clock.now.duration(to: next)))
+  }
+
+  private var nextChange: ContinuousClock.Instant? {
+    pauseEnd ?? starts.first?.saturatingAdvanced(by: interval)
   }
 
   /// A procedure waits: the timer looks when there may be room.
   func setTimer() {
-    guard timer == nil,
-      let next = pauseEnd ?? starts.first?.saturatingAdvanced(by: interval)
-    else { return }
+    guard timer == nil, let next = nextChange else { return }
     timer = clock.service.schedule(self, at: next)
   }
 

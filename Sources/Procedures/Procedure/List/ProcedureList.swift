@@ -458,7 +458,7 @@ extension ProcedureList {
   private func makeWaiting(_ procedure: Procedure, _ storage: inout Storage) -> FollowUp {
     let offers = storage.machine.makeWaiting(procedure).map { request in
       request.record?.leaveLine()
-      return ExclusionTable.shared.withLock { $0.leave(request) }
+      return ExclusionTable.shared.withLock { $0.leave(request, hasStarted: false) }
     }
     return followUp(of: &storage, offering: offers)
   }
@@ -587,12 +587,13 @@ extension ProcedureList {
       // 1. It leaves, with its slot. One whose turn did not begin in this list may only have arrived: on no queue, or
       //    a cancelled group, with whose turn the worker of its last child goes on.
       if member.membership.line == .none { admitAll(&storage) }
+      let hasStarted = member.membership.line != .granted
       let (closes, request) = storage.machine.retire(member)
       receiveArrivals(&storage)
       // 2. Usually that is all. Its categories are free now, and offered before the next one is taken.
       var (end, offers): (LastEnd?, [ExclusionRequest]?)
       if request != nil || closes || storage.machine.count == 0 {
-        (end, offers) = leaveAsLast(request, closes, &storage)
+        (end, offers) = leaveAsLast(request, hasStarted, closes, &storage)
       }
       // 3. The next job.
       let job = takesNext && !closes ? takeJob(&storage) : nil
@@ -631,10 +632,11 @@ extension ProcedureList {
 
   @inline(never)
   private func leaveAsLast(
-    _ request: ExclusionRequest?, _ closes: Bool, _ storage: inout Storage
+    _ request: ExclusionRequest?, _ hasStarted: Bool, _ closes: Bool, _ storage: inout Storage
   ) -> (LastEnd?, [ExclusionRequest]?) {
     let offers = request.map { request in
-      accept(ExclusionTable.shared.withLock { $0.leave(request) }, &storage)
+      accept(
+        ExclusionTable.shared.withLock { $0.leave(request, hasStarted: hasStarted) }, &storage)
     }
     let isEmpty = storage.machine.count == 0
     let waiters = isEmpty ? storage.emptyWaiters?.takeAll() ?? [] : []
