@@ -126,6 +126,7 @@ private final class Budget: @unchecked Sendable {
   func measure(_ attempt: some ProcedureProtocol) {
     guard left != nil else { return }
     attempt.addWillExecuteBlockObserver { [self] attempt, _ in attemptStart = attempt.clock.now }
+    // The first one. Of the others `allows` knows what will be left.
     if left == deadline { limit(attempt) }
   }
 

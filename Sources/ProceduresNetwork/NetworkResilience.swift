@@ -108,9 +108,7 @@ public struct NetworkResilience: Sendable {
   /// Others of the same rate need not ask a server that has just asked this one to wait.
   func pauseRates(after errors: [any Error], on clock: TimerClock) {
     for case let error as NetworkError in errors {
-      guard let status = error.statusCode, retriedStatusCodes.contains(status),
-        let wait = error.retryAfter
-      else { continue }
+      guard let wait = requestedWait(of: error) else { continue }
       for condition in conditions {
         condition.pauseRates(for: min(wait, longestRetryAfter), on: clock)
       }
@@ -120,12 +118,18 @@ public struct NetworkResilience: Sendable {
   /// The errors of an attempt; one whose server asks for a longer wait than is left says so.
   func explaining(_ errors: [any Error], deadlineLeft: Duration) -> [any Error] {
     errors.map { error in
-      guard var refusal = error as? NetworkError, let status = refusal.statusCode,
-        retriedStatusCodes.contains(status), let wait = refusal.retryAfter, wait > deadlineLeft
+      guard var refusal = error as? NetworkError, let wait = requestedWait(of: refusal),
+        wait > deadlineLeft
       else { return error }
       refusal.deadlineLeft = deadlineLeft
       return refusal
     }
+  }
+
+  /// How long the server asks to wait, with a status after which there may be another attempt.
+  private func requestedWait(of error: NetworkError) -> Duration? {
+    guard let status = error.statusCode, retriedStatusCodes.contains(status) else { return nil }
+    return error.retryAfter
   }
 
   private static let safeMethods: Set<String> = [

@@ -41,15 +41,13 @@ struct MadeFiles: Sendable {
 
   /// Whether a step that may not have been looked at yet is up to date, and so is all before it that has not ended.
   private func willNotRun(_ index: Int) -> Bool {
-    guard !shared.isForced else { return false }
     var seen: Set = [index]
     var rest = [index]
     while let index = rest.popLast() {
       let step = plan.steps[index]
-      let files = StepFiles(of: step, digests: shared.digests)
-      guard !step.outputs.isEmpty,
-        files.look(after: shared.journal.record(of: step.name)).verdict == .upToDate
-      else { return false }
+      guard !step.outputs.isEmpty, StepFreshness(of: step, shared).look() == .upToDate else {
+        return false
+      }
       rest += plan.graph.stepsBefore(index).filter {
         !hasEnded($0, before: .now) && seen.insert($0).inserted
       }

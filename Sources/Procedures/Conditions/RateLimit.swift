@@ -34,7 +34,6 @@ internal import ProcedurePrimitives
 /// No thread waits, and no timer is set before a procedure has to wait. Two to four microseconds more for a procedure,
 /// and some 16 bytes for each start that still counts.
 public struct RateLimit: ExclusionCondition {
-  private let category: ExclusionCategory
   private let interval: Duration
   private let limit: ExclusionLimit
 
@@ -42,13 +41,14 @@ public struct RateLimit: ExclusionCondition {
   ///
   /// A count of less than one, and an interval that is not longer than zero, are programmer errors, and trap.
   public init(_ count: Int, per interval: Duration, of category: ExclusionCategory) {
-    self.category = category
     self.interval = interval
     limit = ExclusionLimit(category, atMost: count, per: interval)
   }
 
   /// For example `RateLimit(10, per: 1.0 seconds, of: example.org)`.
-  public var name: String { "RateLimit(\(limit.count), per: \(interval), of: \(category))" }
+  public var name: String {
+    "RateLimit(\(limit.count), per: \(interval), of: \(limit.category.text))"
+  }
 
   /// The category of the starts.
   public var exclusions: [ExclusionCategory] { [limit.category] }

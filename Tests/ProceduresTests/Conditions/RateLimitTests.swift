@@ -34,6 +34,17 @@ import Testing
     return procedures.filter(\.isExecuting).map(\.name)
   }
 
+  private func finish(_ procedures: [TracedProcedure]) {
+    for procedure in procedures { procedure.finish() }
+    scheduler.run()
+  }
+
+  private func request(_ limit: ExclusionLimit) -> ExclusionRequest {
+    let context = SchedulingContext(
+      scheduler: scheduler, clock: clock.clock, supervisor: QueueSupervisor())
+    return ExclusionRequest([limit], for: Procedure(), in: ProcedureList(context: context))
+  }
+
   @Test("so many start at once, and each next one when the first of them is an interval old")
   func order() {
     let queues = [makeQueue(), makeQueue()]
@@ -57,8 +68,7 @@ import Testing
     pass(.milliseconds(600))
     #expect(executing(procedures) == ["0", "2", "3", "4"])
     #expect(clock.pendingCount == 0)
-    for procedure in procedures { procedure.finish() }
-    scheduler.run()
+    finish(procedures)
   }
 
   @Test(
@@ -117,8 +127,7 @@ import Testing
     #expect(executing(procedures) == ["0", "1"])
     pass(.seconds(1))
     #expect(executing(procedures) == ["0", "1", "2"])
-    for procedure in procedures { procedure.finish() }
-    scheduler.run()
+    finish(procedures)
   }
 
   @Test("a start that a procedure has no slot for goes to another queue's")
@@ -140,8 +149,7 @@ import Testing
     #expect(executing(procedures) == ["first", "wide"])
     pass(.seconds(1))
     #expect(executing(procedures) == ["first", "narrow", "wide"])
-    for procedure in procedures { procedure.finish() }
-    scheduler.run()
+    finish(procedures)
   }
 
   @Test("a cancelled one leaves the line, and the clock sets no timer for it")
@@ -173,8 +181,7 @@ import Testing
     #expect(executing(procedures) == ["0", "1", "2"])
     pass(.seconds(1))
     #expect(executing(procedures) == ["0", "1", "2", "3"])
-    for procedure in procedures { procedure.finish() }
-    scheduler.run()
+    finish(procedures)
   }
 
   @Test("a pause keeps all back until its end; the one that ends later counts")
@@ -200,8 +207,7 @@ import Testing
     #expect(executing(procedures) == ["0", "1"])
     pass(.milliseconds(1))
     #expect(executing(procedures) == ["0", "1", "2"])
-    for procedure in procedures { procedure.finish() }
-    scheduler.run()
+    finish(procedures)
   }
 
   @Test("a child of a group with the same rate needs a start of its own, and gets it in time")
@@ -233,8 +239,7 @@ import Testing
     procedures[1].cancel()
     clock.advance(by: .milliseconds(500))
     #expect(executing(procedures) == ["0", "2"] && procedures[1].isFinished)
-    for procedure in procedures { procedure.finish() }
-    scheduler.run()
+    finish(procedures)
   }
 
   @Test("starts of a simulation say nothing about those of the next one, or of a queue")
@@ -260,12 +265,8 @@ import Testing
 
   @Test("a start that is turned down an interval later takes nothing from others")
   func declinedLate() {
-    let context = SchedulingContext(
-      scheduler: scheduler, clock: clock.clock, supervisor: QueueSupervisor())
     let limit = ExclusionLimit(category, atMost: 1, per: .seconds(1))
-    let requests = (0..<4).map { _ in
-      ExclusionRequest([limit], for: Procedure(), in: ProcedureList(context: context))
-    }
+    let requests = (0..<3).map { _ in request(limit) }
     var table = ExclusionTable()
     let isFirst = table.ask(requests[0])
     clock.advance(by: .seconds(1))
@@ -294,15 +295,11 @@ import Testing
 
   @Test("keys that are no longer used are forgotten")
   func keys() {
-    let context = SchedulingContext(
-      scheduler: scheduler, clock: clock.clock, supervisor: QueueSupervisor())
     var table = ExclusionTable()
     var most = 0
     for index in 0..<2_000 {
       let category = ExclusionCategory(named: "\(index)", in: domain)
-      let request = ExclusionRequest(
-        [ExclusionLimit(category, atMost: 1, per: .seconds(1))], for: Procedure(),
-        in: ProcedureList(context: context))
+      let request = request(ExclusionLimit(category, atMost: 1, per: .seconds(1)))
       let isGranted = table.ask(request)
       #expect(isGranted)
       _ = table.leave(request)

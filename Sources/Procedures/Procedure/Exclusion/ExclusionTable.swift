@@ -193,10 +193,11 @@ struct ExclusionTable: Sendable {
     }
   }
 
+  /// - Parameter clock: of a rate. Only then is it asked for.
   private mutating func newLevel(
-    _ category: ExclusionCategory, on clock: TimerClock
+    _ category: ExclusionCategory, on clock: @autoclosure () -> TimerClock
   ) -> ExclusionLevel {
-    let times = category.interval.map { StartTimes(of: category, in: $0, on: clock) }
+    let times = category.interval.map { StartTimes(of: category, in: $0, on: clock()) }
     if times != nil, levels.count >= nextSweep { forgetUnusedRates() }
     let level = ExclusionLevel(of: category, times)
     levels[category] = level

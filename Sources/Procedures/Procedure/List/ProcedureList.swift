@@ -593,7 +593,7 @@ extension ProcedureList {
       // 2. Usually that is all. Its categories are free now, and offered before the next one is taken.
       var (end, offers): (LastEnd?, [ExclusionRequest]?)
       if request != nil || closes || storage.machine.count == 0 {
-        (end, offers) = leaveAsLast(request, hasStarted, closes, &storage)
+        (end, offers) = leaveAsLast(request, hasStarted: hasStarted, closes: closes, &storage)
       }
       // 3. The next job.
       let job = takesNext && !closes ? takeJob(&storage) : nil
@@ -632,7 +632,7 @@ extension ProcedureList {
 
   @inline(never)
   private func leaveAsLast(
-    _ request: ExclusionRequest?, _ hasStarted: Bool, _ closes: Bool, _ storage: inout Storage
+    _ request: ExclusionRequest?, hasStarted: Bool, closes: Bool, _ storage: inout Storage
   ) -> (LastEnd?, [ExclusionRequest]?) {
     let offers = request.map { request in
       accept(
