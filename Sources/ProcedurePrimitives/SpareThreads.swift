@@ -29,13 +29,15 @@ public final class SpareThreads: Sendable {
 
   /// Runs `body`, in which the calling thread is blocked until procedures have finished: these may need a thread, so
   /// a spare one that waits for them does not count, and another begins the waiting work.
-  public static func blocking(_ body: () -> Void) {
+  public static func blocking<Result>(_ body: () -> Result) -> Result {
     guard let line = DispatchQueue.getSpecific(key: line) else { return body() }
     shared.queues.withLock { $0.running -= 1 }
     line.spareThreadBlocks()
-    body()
-    line.spareThreadGoesOn()
-    shared.queues.withLock { $0.running += 1 }
+    defer {
+      line.spareThreadGoesOn()
+      shared.queues.withLock { $0.running += 1 }
+    }
+    return body()
   }
 
   /// Whether a thread was free, which serves `line`.

@@ -1,27 +1,26 @@
 internal import Dispatch
 internal import ProcedurePrimitives
 
-extension DispatchSemaphore {
-  /// Blocks the calling thread for procedures.
+extension BlockingCall {
+  /// Blocks the calling thread until `semaphore` is signalled.
   ///
-  /// If that is the main thread, and one of them does not end without it, neither will ever go on: that is reported, to
-  /// the handler of the queue of what needs it, or else to standard error.
-  ///
-  /// - Parameters:
-  ///   - call: the function that blocks.
-  ///   - instead: what to write in its place.
-  ///   - patience: after how long it is reported.
-  ///   - procedures: the awaited procedures.
-  func wait(
-    in call: String, instead: String, patience: DispatchTimeInterval = .seconds(1),
-    for procedures: @autoclosure () -> [Procedure]
-  ) {
+  /// - Parameter patience: after how long it is reported on the main thread.
+  /// - Returns: an error if it would never have returned by itself. The semaphore may be signalled later.
+  func block(
+    on semaphore: DispatchSemaphore, patience: DispatchTimeInterval = .seconds(1)
+  ) -> ProcedureError? {
     if MainThread.isCurrent {
-      if wait(timeout: .now() + patience) == .success { return }
-      let obstacle = WaitGraph(from: procedures()).waitsForMainThread
-      obstacle?.reportBlockedMainThread(by: call, instead: instead)
+      if semaphore.wait(timeout: .now() + patience) == .success { return nil }
+      let obstacle = WaitGraph(from: awaited(by: nil)).waitsForMainThread
+      obstacle?.reportBlockedMainThread(by: self)
     }
-    SpareThreads.blocking { wait() }
+    return SpareThreads.blocking {
+      if isEndable, let procedure = TurnNote.procedure {
+        return procedure.block(on: semaphore, in: self)
+      }
+      semaphore.wait()
+      return nil
+    }
   }
 }
 
@@ -51,7 +50,7 @@ extension Procedure {
     return read { !$0.life.isToldToFinish }
   }
 
-  fileprivate final func reportBlockedMainThread(by call: String, instead: String) {
-    supervisor.reportAloud(.mainThreadBlocked(by: call, self, instead: instead))
+  fileprivate final func reportBlockedMainThread(by call: BlockingCall) {
+    supervisor.reportAloud(.mainThreadBlocked(by: call, self))
   }
 }

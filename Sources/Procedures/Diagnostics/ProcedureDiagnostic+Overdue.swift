@@ -90,8 +90,15 @@ extension ProcedureDiagnostic {
     )
   }
 
-  static func waitCycle(_ names: [String]) -> ProcedureDiagnostic {
-    ProcedureDiagnostic(
-      .waitCycle, names.first ?? "", "\(ProcedureError.dependencyCycle(names))")
+  /// - Parameter calls: the blocking calls that are some of the waits, each with its caller.
+  static func waitCycle(
+    _ error: ProcedureError, blockedIn calls: [(Procedure, BlockingCall)] = []
+  ) -> ProcedureDiagnostic {
+    let sentences = calls.map {
+      " '\($0.name)' is blocked in \($1.name) of \($1.target.nameForPeople)."
+    }
+    return ProcedureDiagnostic(
+      .waitCycle, error.cycle.first ?? "",
+      "\(error)" + sentences.joined())
   }
 }

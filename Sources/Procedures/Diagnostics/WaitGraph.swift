@@ -159,10 +159,16 @@ struct WaitCycle: Equatable, Sendable {
 
   /// Nothing else will: cancels them all, each with the names of all, in order, before any goes on.
   func end(reportingTo supervisor: QueueSupervisor) {
-    let names = members.map(\.name)
-    let error = ProcedureError.dependencyCycle(names)
+    let error = ProcedureError.dependencyCycle(members.map(\.name))
+    let calls = members.compactMap { member in member.blockingCall.map { (member, $0) } }
     // Reported first, before the wait of any caller for a member is over.
-    supervisor.report(.waitCycle(names))
+    if calls.isEmpty {
+      supervisor.report(.waitCycle(error))
+    } else {
+      // A call that returns too early is news to the code behind it, which may not look at its procedure's errors.
+      Optional(supervisor).reportAloud(.waitCycle(error, blockedIn: calls))
+    }
     Procedure.cancel(members, errors: [error], reason: .failure(error))
+    for (member, _) in calls { member.endBlockingCall(with: error) }
   }
 }

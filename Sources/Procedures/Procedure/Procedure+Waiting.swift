@@ -42,19 +42,21 @@ extension Procedure {
   /// Blocks the calling thread until the procedure has finished and its didFinish observers have
   /// returned.
   ///
-  /// Never call it from work that the procedure waits for, or on the main thread if the procedure needs the
-  /// main actor: it would wait forever, which the queue reports after a second. In `async` code await
-  /// `waitUntilFinished()`.
+  /// Never call it from work that the procedure waits for: neither would end. Once that has lasted 100 ms, both are
+  /// cancelled with `ProcedureError.Code.dependencyCycle`, and this returns. Nor call it on the main thread if the
+  /// procedure needs the main actor: it would wait forever, which the queue reports after a second. In `async` code
+  /// await `waitUntilFinished()`.
   ///
-  /// - Returns: how it ended.
+  /// - Returns: how it ended, or `.cancelled` with that error.
   @available(*, noasync, message: "await waitUntilFinished() instead")
   @discardableResult
   public final func blockUntilFinished() -> ProcedureOutcome {
     MissingReport.schedule(for: self)
     let semaphore = DispatchSemaphore(value: 0)
-    if addFinishWaiter(.thread(semaphore)) {
-      semaphore.wait(
-        in: "blockUntilFinished()", instead: "await waitUntilFinished()", for: [self])
+    let call = BlockingCall(
+      name: "blockUntilFinished()", instead: "await waitUntilFinished()", target: .procedure(self))
+    if addFinishWaiter(.thread(semaphore)), let error = call.block(on: semaphore) {
+      return outcome ?? .cancelled([error])
     }
     guard let outcome else {
       preconditionFailure("Internal inconsistency: a wait for '\(name)' ended before its finish")

@@ -101,8 +101,9 @@ public final class ProcedureFeed: Sendable {
   @discardableResult
   public func blockUntilAdded(_ procedure: Procedure) -> Bool {
     room.take { semaphore in
-      semaphore.wait(
-        in: "blockUntilAdded(_:)", instead: "await add(_:)", for: queue.procedures)
+      let call = BlockingCall(
+        name: "blockUntilAdded(_:)", instead: "await add(_:)", target: .any(queue.list))
+      _ = call.block(on: semaphore)
     }
     return addInPlace(procedure)
   }

@@ -255,10 +255,13 @@ public final class ProcedureQueue: Sendable {
 
   /// Blocks until there is a moment without unfinished procedures.
   ///
-  /// Do not call it from a procedure of this queue, which would wait for itself, or from the main
-  /// thread if something on the queue needs the main actor: a `MainActorProcedure`, a closure that is
-  /// written there, as at the top level of `main.swift`, an observer that is called there. Neither
-  /// would go on, which is reported after a second, to `diagnosticsHandler` or else to standard error.
+  /// A procedure of this queue that calls it waits for itself. Once that has lasted 100 ms, the procedure is
+  /// cancelled with `ProcedureError.Code.dependencyCycle`, and this returns. Both are reported by name, to
+  /// `diagnosticsHandler` or else to standard error.
+  ///
+  /// Nor call it on the main thread if something on the queue needs the main actor: a `MainActorProcedure`, a closure
+  /// that is written there, as at the top level of `main.swift`, an observer that is called there. Neither would go on,
+  /// which is reported after a second.
   @available(*, noasync, message: "await waitUntilAllFinished() instead")
   public func blockUntilAllFinished() {
     list.waitUntilEmpty()

@@ -34,8 +34,8 @@ import Testing
   }
 
   private nonisolated func block(for semaphore: DispatchSemaphore) {
-    semaphore.wait(
-      in: "block()", instead: "await all", patience: .milliseconds(1), for: queue.procedures)
+    let call = BlockingCall(name: "block()", instead: "await all", target: .all(queue.list))
+    #expect(call.block(on: semaphore, patience: .milliseconds(1)) == nil)
   }
 
   @Test("closures on the main actor need it, however they are written, and however deep they are")

@@ -39,6 +39,8 @@ extension ProcedureError: CustomStringConvertible {
       "\(quoted("It")) released its finish handle without calling it; call it on every path."
     case .conditionFailed:
       condition + " was not satisfied" + because
+    case .dependencyCycle where cycle.count == 1:
+      "'\(cycle[0])' waits for its own end; remove that wait."
     case .dependencyCycle:
       "Each of these waits for the next, and the last for the first: "
         + cycle.map { "'\($0)'" }.joined(separator: " → ") + "; remove one of the waits."

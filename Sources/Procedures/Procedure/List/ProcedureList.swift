@@ -715,8 +715,9 @@ extension ProcedureList {
       return true
     }
     guard mustWait else { return }
-    semaphore.wait(
-      in: "blockUntilAllFinished()", instead: "await waitUntilAllFinished()", for: procedures)
+    let call = BlockingCall(
+      name: "blockUntilAllFinished()", instead: "await waitUntilAllFinished()", target: .all(self))
+    _ = call.block(on: semaphore)
   }
 
   /// Returns when the last procedure has left, or the task is cancelled.

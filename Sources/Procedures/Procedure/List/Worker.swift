@@ -12,6 +12,8 @@ struct Worker {
   let list: ProcedureList?
   /// The context that it was submitted on: of the queue that the list is on.
   let context: SchedulingContext
+  /// Where it notes whose turn it runs; nil if that procedure is on no queue.
+  let note: TurnNote?
 
   /// Asks for a worker that looks for something to do, for a list that is on a queue.
   static func submit(for list: ProcedureList) {
@@ -26,18 +28,22 @@ struct Worker {
   private static func begin(for list: ProcedureList) {
     _ = list.withContext { context in
       if let first = list.takeFirst() {
-        Worker(list: list, context: context).run(first, in: list, for: context.stretch)
+        run(first, in: list, on: context, for: context.stretch)
       }
     }
   }
 
   /// Runs `first` and then whatever else there is, on this thread.
-  private func run(
-    _ first: Job, in list: ProcedureList, for stretch: WorkerStretch, isHandedOver: Bool = false
+  private static func run(
+    _ first: Job, in list: ProcedureList, on context: SchedulingContext,
+    for stretch: WorkerStretch, isHandedOver: Bool = false
   ) {
-    var stretch = stretch
-    var following = drain(list, from: first, &stretch, isHandedOver: isHandedOver)
-    while let next = following { following = goOn(with: next, &stretch) }
+    TurnNote.with { note in
+      let worker = Worker(list: list, context: context, note: note)
+      var stretch = stretch
+      var following = worker.drain(list, from: first, &stretch, isHandedOver: isHandedOver)
+      while let next = following { following = worker.goOn(with: next, &stretch) }
+    }
   }
 
   /// Runs `first` and then whatever else there is in the list.
@@ -52,16 +58,19 @@ struct Worker {
     while let job = next {
       // 1. A procedure with a quality of its own gets a worker of that quality.
       if let quality = job.quality, !isHandedOver {
-        context.scheduler.submit(quality: quality) {
-          run(job, in: list, for: WorkerStretch(procedures: 1), isHandedOver: true)
+        context.scheduler.submit(quality: quality) { [context] in
+          let stretch = WorkerStretch(procedures: 1)
+          Self.run(job, in: list, on: context, for: stretch, isHandedOver: true)
         }
         next = list.take()
         continue
       }
       isHandedOver = false
       // 2. Its turn.
+      note?.begin(job.member)
       var end = job.member.with { $0.runTurn(job.kind, on: self) }
       if case .idle(begins: .task(let task)?) = end { end = begin(task, of: job.member, &stretch) }
+      note?.end()
       stretch.advance()
       // 3. The next job, in the critical section in which this one goes back or leaves.
       switch consume end {
@@ -112,12 +121,13 @@ struct Worker {
         group.requestTurn()
         return nil
       }
-      return Worker(list: list, context: context).drain(list, from: .turn(of: group), &stretch)
+      return Worker(list: list, context: context, note: note)
+        .drain(list, from: .turn(of: group), &stretch)
     case .children(let list):
       if stretch.isOver {
         Self.submit(for: list)
       } else if let first = list.takeFirst() {
-        return Worker(list: list, context: context).drain(list, from: first, &stretch)
+        return Worker(list: list, context: context, note: note).drain(list, from: first, &stretch)
       }
       return nil
     }
@@ -145,7 +155,7 @@ struct Worker {
     guard let list = procedure.read({ $0.list }), !stretch.isOver else {
       return procedure.requestTurn()
     }
-    Worker(list: list, context: context).run(.turn(of: procedure), in: list, for: stretch)
+    run(.turn(of: procedure), in: list, on: context, for: stretch)
   }
 
   /// Runs one turn of a procedure that is on no queue. Should it be on one by now, the turn moves there.
@@ -153,11 +163,45 @@ struct Worker {
     of procedure: Procedure, outsideOfQueuesOn context: SchedulingContext
   ) {
     let list = procedure.read { $0.list }
-    let end = procedure.runTurn(.turn, on: Worker(list: list, context: context))
+    let end = procedure.runTurn(.turn, on: Worker(list: list, context: context, note: nil))
     // Cancelled, a child finishes in a group that is on no queue.
     guard case .retired(let waiters) = end else { return }
     let group = list?.retire(.unowned(procedure), takesNext: false).finishedGroup
     if let waiters { resume(waiters) }
     group?.requestTurn()
+  }
+}
+
+/// Whose turn the calling thread runs, for blocking calls in it.
+@safe struct TurnNote {
+  /// The address of the present worker's place.
+  private static let place = ThreadWord()
+
+  /// On the stack of the worker, which outlives each use: only its own thread finds the address.
+  private let member: UnsafeMutablePointer<Member?>
+
+  /// Runs `body` with a note. There may be another one outside: a turn on the main queue that spins the run loop.
+  static func with(_ body: (TurnNote) -> Void) {
+    unsafe withUnsafeTemporaryAllocation(of: Member?.self, capacity: 1) { buffer in
+      guard let address = buffer.baseAddress else { return }
+      unsafe address.initialize(to: nil)
+      let outer = place.value
+      place.value = UInt(bitPattern: address)
+      body(unsafe TurnNote(member: address))
+      place.value = outer
+    }
+  }
+
+  @inline(__always)
+  func begin(_ member: Member) { unsafe self.member.pointee = member }
+
+  /// Before the procedure may be released.
+  @inline(__always)
+  func end() { unsafe member.pointee = nil }
+
+  /// The procedure whose turn that is; nil outside of turns.
+  static var procedure: Procedure? {
+    let member = unsafe UnsafePointer<Member?>(bitPattern: place.value)
+    return unsafe member?.pointee?.procedure
   }
 }

@@ -69,13 +69,13 @@ public struct ProcedureDiagnostic: Sendable, CustomStringConvertible {
   }
 
   static func mainThreadBlocked(
-    by call: String, _ procedure: Procedure, instead: String
+    by call: BlockingCall, _ procedure: Procedure
   ) -> ProcedureDiagnostic {
     let name = procedure.name
     return ProcedureDiagnostic(
       .mainThreadBlocked, name,
-      "The main thread is blocked in \(call), and '\(name)' needs it: neither goes on. Write '\(instead)', or block "
-        + "another thread.")
+      "The main thread is blocked in \(call.name), and '\(name)' needs it: neither goes on. Write '\(call.instead)', "
+        + "or block another thread.")
   }
 
   static func additionRefused(_ name: String, _ error: ProcedureError) -> ProcedureDiagnostic {

@@ -1,0 +1,123 @@
+@testable import Procedures
+import ProcedureTestSupport
+import Synchronization
+import Testing
+
+/// Procedures that block in their turn for what does not end before they do.
+@Suite(.timeLimit(.minutes(5))) struct BlockedTurnTests {
+  private let queue = ProcedureQueue(name: "pictures")
+  private let serial = ProcedureQueue(name: "serial", maxConcurrentProcedureCount: 1)
+  private let reports = Recorder<ProcedureDiagnostic>()
+
+  init() {
+    for queue in [queue, serial] { queue.diagnosticsHandler = { [reports] in reports.note($0) } }
+  }
+
+  private func make(
+    _ name: String, _ body: @escaping @Sendable (BlockProcedure) -> Void = { _ in }
+  ) -> BlockProcedure {
+    BlockProcedure(name: name) { body($0) }
+  }
+
+  private func expectCycle(
+    _ names: [String], _ procedures: [Procedure], saying words: String,
+    _ location: SourceLocation = #_sourceLocation
+  ) {
+    for procedure in procedures {
+      let error = procedure.errors.first as? ProcedureError
+      #expect(procedure.isFinished && procedure.isCancelled, sourceLocation: location)
+      #expect(error?.code == .dependencyCycle && error?.cycle == names, sourceLocation: location)
+    }
+    #expect(reports.events.map(\.code) == [.waitCycle], sourceLocation: location)
+    let report = reports.events.first.map { "\($0)" } ?? ""
+    #expect(report.contains(words), "\(report)", sourceLocation: location)
+  }
+
+  @Test(
+    "Q7: a procedure that blocks for the end of its own queue goes on, cancelled; the report has both names"
+  )
+  func ownQueue() async {
+    let import_ = make("import") { [queue] _ in queue.blockUntilAllFinished() }
+    let other = make("other")
+    other.add(dependency: import_)
+    queue.add(import_, other)
+    await queue.waitUntilAllFinished()
+    expectCycle(
+      ["import"], [import_],
+      saying: "'import' waits for its own end; remove that wait. "
+        + "'import' is blocked in blockUntilAllFinished() of queue 'pictures'.")
+    #expect(other.outcome == .succeeded)
+  }
+
+  @Test("Q7: so does a child, and an observer")
+  func inside() async {
+    let child = make("child")
+    child.add(observer: BlockObserver(didFinish: { [queue] _, _ in queue.blockUntilAllFinished() }))
+    queue.add(GroupProcedure(child))
+    await queue.waitUntilAllFinished()
+    #expect(reports.events.map(\.code) == [.waitCycle])
+    #expect(reports.events.first?.procedureName == "child")
+  }
+
+  @Test(
+    "Q7: a procedure of a serial queue that blocks for the next in line gets that cancelled, and goes on"
+  )
+  func nextInLine() async {
+    let (executed, outcomes) = (Counter(), Recorder<ProcedureOutcome>())
+    let second = make("second") { _ in executed.increment() }
+    let first = make("first") { _ in outcomes.note(second.blockUntilFinished()) }
+    serial.add(first, second)
+    await serial.waitUntilAllFinished()
+    expectCycle(
+      ["first", "second"], [first, second],
+      saying: "'first' is blocked in blockUntilFinished() of 'second'")
+    #expect(outcomes.events.first?.isCancelled == true && executed.value == 0)
+  }
+
+  @Test("Q7: the same for its group, for itself, across queues, and for one that blocks for it")
+  func others() async {
+    let group = GroupProcedure(name: "group", children: [])
+    let child = make("child") { _ in group.blockUntilFinished() }
+    group.add(child: child)
+    _ = await queue.run(group)
+    #expect((child.errors.first as? ProcedureError)?.cycle == ["group", "child"])
+
+    let itself = make("itself") { $0.blockUntilFinished() }
+    _ = await queue.run(itself)
+    #expect((itself.errors.first as? ProcedureError)?.cycle == ["itself"])
+
+    let dependent = make("dependent")
+    let here = make("here") { _ in dependent.blockUntilFinished() }
+    dependent.add(dependency: here)
+    serial.add(here)
+    queue.add(dependent)
+    await here.waitUntilFinished()
+    #expect((dependent.errors.first as? ProcedureError)?.cycle.sorted() == ["dependent", "here"])
+
+    let others = Mutex<Procedure?>(nil)
+    let one = make("one") { _ in others.withLock { $0 }?.blockUntilFinished() }
+    let two = make("two") { _ in one.blockUntilFinished() }
+    others.withLock { $0 = two }
+    serial.add(one)
+    queue.add(two)
+    await one.waitUntilFinished()
+    await two.waitUntilFinished()
+    #expect((one.errors.first as? ProcedureError)?.cycle.sorted() == ["one", "two"])
+  }
+
+  @Test("Q7: a wait for what can end is no cycle, however long it lasts, and a snapshot names it")
+  func noCycle() async {
+    let gate = Gate()
+    let slow = AsyncProcedure(name: "slow") { @Sendable in await gate.wait() }
+    let waiting = make("waiting") { _ in slow.blockUntilFinished() }
+    queue.add(waiting, slow)
+    while waiting.blockingCall == nil { await Task.yield() }
+    #expect(WaitGraph(from: queue.procedures).cycles.isEmpty)
+    let line = "\(queue.snapshot())".split(separator: "\n").first { $0.contains("waiting") }
+    #expect(line?.contains("it is blocked in blockUntilFinished(), and waits for 'slow'") == true)
+    gate.open()
+    await queue.waitUntilAllFinished()
+    #expect(waiting.outcome == .succeeded && waiting.blockingCall == nil)
+    #expect(reports.events.isEmpty)
+  }
+}
