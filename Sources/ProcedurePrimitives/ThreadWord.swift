@@ -1,16 +1,12 @@
 /// A word that each thread has for itself, zero at first.
 public struct ThreadWord: Sendable {
-  #if canImport(Darwin)
-    private typealias Key = UInt
-  #else
-    private typealias Key = UInt32
-  #endif
-
   /// Nil if the process has no more of them. Then the word stays zero.
-  private let key: Key?
+  private let key: UInt?
 
+  /// Makes one, which the process keeps.
   public init() {
-    var key: Key = 0
+    // On Linux a key is half as long. It fills the lower half.
+    var key: UInt = 0
     self.key = unsafe Self.makeKey(&key, 0) == 0 ? key : nil
   }
 
@@ -23,9 +19,9 @@ public struct ThreadWord: Sendable {
   // The C library's: this module imports no more of that than Dispatch does.
 
   @_silgen_name("pthread_key_create")
-  private static func makeKey(_ key: UnsafeMutablePointer<Key>, _ destructor: UInt) -> CInt
+  private static func makeKey(_ key: UnsafeMutablePointer<UInt>, _ destructor: UInt) -> CInt
   @_silgen_name("pthread_getspecific")
-  private static func get(_ key: Key) -> UInt
+  private static func get(_ key: UInt) -> UInt
   @_silgen_name("pthread_setspecific")
-  private static func set(_ key: Key, _ value: UInt) -> CInt
+  private static func set(_ key: UInt, _ value: UInt) -> CInt
 }
