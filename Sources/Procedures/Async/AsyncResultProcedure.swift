@@ -195,6 +195,10 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
 
   final override var begun: Begun? { task.map(Begun.task) }
 
+  final override var taskIdentity: TaskIdentity? {
+    read { _ in task?.task }.map { TaskIdentity($0) }
+  }
+
   // MARK: A closure on the main actor, of a recorded procedure
 
   /// Whether its wait for the main actor is recorded, which begins now.

@@ -9,9 +9,12 @@ extension Procedure {
   /// until it is on one; a line on standard error says so after ten seconds.
   @discardableResult
   public final func waitUntilFinished() async -> ProcedureOutcome {
-    await wait()
+    await waitUntilLeft(as: .current)
     return outcome ?? .cancelled([CancellationError()])
   }
+
+  /// The tasks that wait for it.
+  final var waitingTasks: [TaskIdentity] { read { $0.waiters?.tasks ?? [] } }
 
   /// Notifies a waiter when it has finished. False if it has, and the waiter is not notified.
   final func addFinishWaiter(_ waiter: FinishWaiter) -> Bool {
@@ -23,15 +26,19 @@ extension Procedure {
   }
 
   /// Returns when it has finished, or the waiting task is cancelled.
-  private func wait() async {
+  ///
+  /// - Parameter task: the task that goes on afterwards: that one, or another which waits for it.
+  final func waitUntilLeft(as task: TaskIdentity?) async {
     MissingReport.schedule(for: self)
-    _ = await FinishWaiter.wait { task in
-      read { core in
-        if core.life.isRetired { return true }
-        if Task.isCancelled { return false }
+    _ = await FinishWaiter.wait(as: task) { task in
+      let (answer, list) = read { core -> (Bool?, ProcedureList?) in
+        if core.life.isRetired { return (true, nil) }
+        if Task.isCancelled { return (false, nil) }
         core.attachments.with(FinishWaiters.self) { $0.append(task) }
-        return nil
+        return (nil, core.list)
       }
+      list?.noteWaitOfTask()
+      return answer
     } leaving: { place in
       read { $0.waiters?.remove(at: place) }
     }
@@ -65,16 +72,31 @@ extension Procedure {
   }
 }
 
+/// A task, to be compared with others while it goes on.
+struct TaskIdentity: Hashable, Sendable {
+  private let hash: Int
+
+  /// Of a task of a procedure.
+  init(_ task: ProcedureTask.Running) { hash = task.hashValue }
+
+  private init(hash: Int) { self.hash = hash }
+
+  /// That of the caller.
+  static var current: Self? {
+    unsafe withUnsafeCurrentTask { task in unsafe task.map { unsafe Self(hash: $0.hashValue) } }
+  }
+}
+
 /// Waits for a procedure to finish, or for a list to have no members.
 enum FinishWaiter: Sendable {
-  case task(CheckedContinuation<Bool, Never>)
+  case task(CheckedContinuation<Bool, Never>, TaskIdentity?)
   case thread(DispatchSemaphore)
   case barrier(QueueBarriers.Ticket)
 
   /// - Parameter isOver: false for a task that was cancelled before.
   func resume(isOver: Bool = true) {
     switch self {
-    case .task(let continuation): continuation.resume(returning: isOver)
+    case .task(let continuation, _): continuation.resume(returning: isOver)
     case .thread(let semaphore): semaphore.signal()
     case .barrier(let ticket): ticket.finished()
     }
@@ -83,17 +105,18 @@ enum FinishWaiter: Sendable {
   /// Returns when the task that calls is resumed, or cancelled.
   ///
   /// - Parameters:
+  ///   - identity: the task that goes on afterwards, if that is of interest.
   ///   - enter: adds the task to the waiters, unless it returns the answer.
   ///   - leave: takes it out of the waiters; nil if it is not among them.
   /// - Returns: false if the task was cancelled before.
   static func wait(
-    entering enter: (WaitingTask) -> Bool?,
+    as identity: TaskIdentity? = nil, entering enter: (WaitingTask) -> Bool?,
     leaving leave: @Sendable (WaitingTask.Place) -> FinishWaiter?
   ) async -> Bool {
     let place = WaitingTask.Place()
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let task = WaitingTask(continuation: continuation, place: place)
+        let task = WaitingTask(continuation: continuation, identity: identity, place: place)
         if let answer = enter(task) { continuation.resume(returning: answer) }
       }
     } onCancel: {
@@ -110,6 +133,7 @@ struct WaitingTask {
   }
 
   fileprivate let continuation: CheckedContinuation<Bool, Never>
+  fileprivate let identity: TaskIdentity?
   let place: Place
 }
 
@@ -121,7 +145,7 @@ final class FinishWaiters: Attachment, @unchecked Sendable {
   func append(_ waiter: FinishWaiter) { _ = waiters.append(waiter, to: &order) }
 
   func append(_ task: WaitingTask) {
-    task.place.key = waiters.append(.task(task.continuation), to: &order)
+    task.place.key = waiters.append(.task(task.continuation, task.identity), to: &order)
   }
 
   /// Takes out a task that waits no more; nil if it is not here.
@@ -132,6 +156,11 @@ final class FinishWaiters: Attachment, @unchecked Sendable {
   var isEmpty: Bool { order.isEmpty }
   var count: Int { waiters.count }
   var all: [FinishWaiter] { waiters.elements(of: order) }
+
+  /// The tasks among them.
+  var tasks: [TaskIdentity] {
+    all.compactMap { if case .task(_, let identity) = $0 { identity } else { nil } }
+  }
 
   /// Takes the first out, to be resumed without the lock.
   func takeFirst() -> FinishWaiter? { waiters.popFirst(from: &order) }

@@ -116,6 +116,9 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// What `execute()` has begun and left to the worker, if it did. Asked in the same turn.
   var begun: Begun? { nil }
 
+  /// The task of its work, while that goes on.
+  var taskIdentity: TaskIdentity? { nil }
+
   /// Whether its work runs on the main actor.
   var runsOnMainActor: Bool { false }
 

@@ -225,7 +225,8 @@ public final class ProcedureQueue: Sendable {
     defer { registration.unregister() }
     end.cancel(after: grace, clock: list.context.clock)
     return await withTaskCancellationHandler {
-      await list.waitUntilEmpty()
+      // In a procedure of the queue it ends, too: that one is cancelled after the time as the others are.
+      await list.waitUntilEmpty(as: nil)
     } onCancel: {
       end.cancel(.taskCancelled)
     }
@@ -269,7 +270,9 @@ public final class ProcedureQueue: Sendable {
 
   /// Waits until there is a moment without unfinished procedures, or the waiting task is cancelled.
   ///
-  /// In a task that is cancelled it does not wait: `count` says whether procedures are left, as `drain()` does.
+  /// In a task that is cancelled it does not wait: `count` says whether procedures are left, as `drain()` does. The body
+  /// of a procedure of this queue would wait for itself: within some seconds that procedure is cancelled, with
+  /// `ProcedureError.Code.dependencyCycle`.
   public func waitUntilAllFinished() async {
     _ = await list.waitUntilEmpty()
   }

@@ -120,4 +120,58 @@ import Testing
     #expect(waiting.outcome == .succeeded && waiting.blockingCall == nil)
     #expect(reports.events.isEmpty)
   }
+
+  @Test(
+    "Q7: a body that awaits its own queue, or the next in line, however it does, ends in the same way"
+  )
+  func awaiting() async {
+    let time = TestClock()
+    let serial = ProcedureQueue(name: "serial", maxConcurrentProcedureCount: 1, clock: time.clock)
+    let waits: [@Sendable (ResultProcedure<Int>) async -> Void] = [
+      { _ in await serial.waitUntilAllFinished() },
+      { next in await next.waitUntilFinished() },
+      { next in _ = try? await next.value },
+      { next in _ = await serial.run(next) },
+    ]
+    for (index, wait) in waits.enumerated() {
+      let executed = Counter()
+      let next = ResultProcedure(name: "next") { executed.increment() }
+      let body = AsyncProcedure(name: "body") { @Sendable in await wait(next) }
+      serial.add(body)
+      if index < 3 { serial.add(next) }
+      while serial.count > 0 {
+        time.advance(by: .seconds(1))
+        await Task.yield()
+      }
+      let cycle = index == 0 ? ["body"] : ["body", "next"]
+      #expect((body.errors.first as? ProcedureError)?.cycle == cycle, "\(index)")
+      #expect(
+        body.outcome?.isCancelled == true && executed.value == (index == 0 ? 1 : 0), "\(index)")
+    }
+  }
+
+  @Test(
+    "Q7: with a second slot a body may await what is on its queue, and a queue may be drained from inside"
+  )
+  func awaitingWhatEnds() async {
+    let time = TestClock()
+    let queue = ProcedureQueue(name: "wide", clock: time.clock)
+    let gate = Gate()
+    let slow = AsyncProcedure(name: "slow") { @Sendable in await gate.wait() }
+    let body = AsyncProcedure(name: "body") { @Sendable in await slow.waitUntilFinished() }
+    queue.add(body, slow)
+    while slow.waitingTasks.isEmpty { await Task.yield() }
+    #expect(WaitGraph(from: queue.procedures).cycles.isEmpty)
+    let last = AsyncProcedure(name: "last") { @Sendable in await queue.drain(grace: .seconds(30)) }
+    queue.add(last)
+    // Until it has closed the queue.
+    while queue.add(BlockProcedure {}) { await Task.yield() }
+    time.advance(by: .seconds(29))
+    #expect(WaitGraph(from: queue.procedures).cycles.isEmpty && !last.isCancelled)
+    gate.open()
+    await body.waitUntilFinished()
+    time.advance(by: .seconds(30))
+    await last.waitUntilFinished()
+    #expect(slow.outcome == .succeeded && body.outcome == .succeeded)
+  }
 }

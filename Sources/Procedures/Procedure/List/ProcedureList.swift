@@ -722,19 +722,30 @@ extension ProcedureList {
 
   /// Returns when the last procedure has left, or the task is cancelled.
   ///
+  /// - Parameter task: the task that goes on afterwards; nil if something else will end a wait that never ends.
   /// - Returns: false in the latter case.
-  func waitUntilEmpty() async -> Bool {
-    await FinishWaiter.wait { task in
-      storage.withLock { storage in
+  func waitUntilEmpty(as task: TaskIdentity? = .current) async -> Bool {
+    await FinishWaiter.wait(as: task) { task in
+      let answer = storage.withLock { storage -> Bool? in
         if !hasMembers(storage) { return true }
         if Task.isCancelled { return false }
         storage.waiters.append(task)
         return nil
       }
+      if answer == nil { noteWaitOfTask() }
+      return answer
     } leaving: { place in
       storage.withLock { $0.emptyWaiters?.remove(at: place) }
     }
   }
+
+  /// A task has begun to wait for it, or for a member: perhaps that of a member.
+  func noteWaitOfTask() {
+    if context.wantsLooks { context.supervisor.noteWait(in: self) }
+  }
+
+  /// The tasks that wait until it is empty.
+  var waitingTasks: [TaskIdentity] { storage.withLock { $0.emptyWaiters?.tasks ?? [] } }
 
   /// Whether any procedure has not finished, arrivals included.
   private func hasMembers(_ storage: borrowing Storage) -> Bool {
