@@ -28,6 +28,8 @@ enum Obstacle: Sendable {
   case groupStart(Procedure)
   /// All of its children have to finish.
   case children([Procedure])
+  /// Its group, whose turn is in use, has not decided about its errors.
+  case answer(of: Procedure)
   /// An observer holds the event back.
   case pendingEvent(HoldableEvent)
   /// An observer that is called elsewhere has not returned.
@@ -53,7 +55,7 @@ extension Procedure {
     if let call = awaitedObserver { return .observer(call) }
     guard isPending, !isCancelled else { return .nothing }
     // Those that have finished let it go on when their observers have returned.
-    let dependencies = dependencies.filter { $0.awaitedObserver != nil }
+    let dependencies = dependencies.filter { $0.awaitedObserver != nil || $0.blockingCall != nil }
     return dependencies.isEmpty ? .nothing : .dependencies(dependencies)
   }
 
@@ -79,6 +81,8 @@ extension Procedure {
       case .executing
       where core.life.isTurnFree && !core.life.isToldToFinish && isFinishedByAuthor:
         return .finish
+      case .finishing where core.life.hearing == .awaited:
+        return core.list?.group.map(Obstacle.answer) ?? .nothing
       case .started, .executing, .finishing, .finished: return .nothing
       }
     }
@@ -175,6 +179,7 @@ extension Obstacle {
     case .suspension: "its queue or group is suspended"
     case .groupStart(let group): "its group '\(group.name)' has not begun"
     case .children(let children): "it waits for its children \(children.namesForPeople)"
+    case .answer(let group): "it waits until its group '\(group.name)' has heard that it ends"
     case .pendingEvent(let event): "an observer holds its \(event) event back"
     case .observer(let call): "it waits for an observer \(call.entry.place.words)"
     case .finish: "execute() has returned, waits for finish()"

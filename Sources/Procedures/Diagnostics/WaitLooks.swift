@@ -222,7 +222,8 @@ extension Procedure {
     // A cancelled one is reported as that.
     case .finish: if !isCancelled { waits.append(.finish) }
     case .thread: waits.append(.thread)
-    case .nothing, .blocked, .notEnqueued, .barrier, .exclusion, .slot, .suspension, .groupStart,
+    case .nothing, .blocked, .answer, .notEnqueued, .barrier, .exclusion, .slot, .suspension,
+      .groupStart,
       .children:
       break
     }

@@ -105,6 +105,30 @@ import Testing
     #expect((one.errors.first as? ProcedureError)?.cycle.sorted() == ["one", "two"])
   }
 
+  @Test(
+    "Q7: a group that blocks for its children in execute() goes on, and so does a dependent of one that blocks for it"
+  )
+  func turnInUse() async {
+    final class Batch: GroupProcedure, @unchecked Sendable {
+      override func execute() {
+        super.execute()
+        for child in children { child.blockUntilFinished() }
+      }
+    }
+    let batch = Batch(children: [make("child"), make("other")])
+    batch.name = "batch"
+    _ = await queue.run(batch)
+    #expect((batch.errors.first as? ProcedureError)?.cycle == ["batch", "child"])
+
+    let (first, dependent) = (make("first"), make("dependent"))
+    first.add(observer: BlockObserver(didFinish: { _, _ in dependent.blockUntilFinished() }))
+    dependent.add(dependency: first)
+    queue.add(first, dependent)
+    await queue.waitUntilAllFinished()
+    #expect((dependent.errors.first as? ProcedureError)?.cycle == ["first", "dependent"])
+    #expect(first.outcome == .succeeded)
+  }
+
   @Test("Q7: a wait for what can end is no cycle, however long it lasts, and a snapshot names it")
   func noCycle() async {
     let gate = Gate()
