@@ -195,9 +195,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
 
   final override var begun: Begun? { task.map(Begun.task) }
 
-  final override var taskIdentity: TaskIdentity? {
-    read { _ in task?.task }.map { TaskIdentity($0) }
-  }
+  final override var bodyTask: BodyTask? { read { _ in task?.task }.map { BodyTask($0) } }
 
   // MARK: A closure on the main actor, of a recorded procedure
 

@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import ProcedurePrimitives
 
-extension BlockingCall {
+extension WaitingCall {
   /// Blocks the calling thread until `semaphore` is signalled.
   ///
   /// - Parameter patience: after how long it is reported on the main thread.
@@ -50,7 +50,7 @@ extension Procedure {
     return read { !$0.life.isToldToFinish }
   }
 
-  fileprivate final func reportBlockedMainThread(by call: BlockingCall) {
+  fileprivate final func reportBlockedMainThread(by call: WaitingCall) {
     supervisor.reportAloud(.mainThreadBlocked(by: call, self))
   }
 }

@@ -4,8 +4,8 @@ internal import ProcedurePrimitives
 enum Obstacle: Sendable {
   /// It executes, is about to do something, or is on its way to the end.
   case nothing
-  /// Its turn is in a blocking call, until these have finished.
-  case blocked(BlockingCall, [Procedure])
+  /// Its turn is blocked in that call, or its body waits in it, until these have finished.
+  case call(WaitingCall, [Procedure])
   /// It is ready, and no worker of its queue has come to it.
   case thread
   /// It is on no queue yet.
@@ -49,13 +49,13 @@ extension Procedure {
   final var ownObstacle: Obstacle { obstacle(inList: false) }
 
   private final func obstacle(inList asksList: Bool) -> Obstacle {
-    if let call = blockingCall { return .blocked(call, call.awaited(by: self)) }
+    if let call = waitingCall { return .call(call, call.awaited(by: self)) }
     let obstacle = obstacleBesideObservers(inList: asksList)
     guard case .nothing = obstacle else { return obstacle }
     if let call = awaitedObserver { return .observer(call) }
     guard isPending, !isCancelled else { return .nothing }
     // Those that have finished let it go on when their observers have returned.
-    let dependencies = dependencies.filter { $0.awaitedObserver != nil || $0.blockingCall != nil }
+    let dependencies = dependencies.filter { $0.awaitedObserver != nil || $0.waitingCall != nil }
     return dependencies.isEmpty ? .nothing : .dependencies(dependencies)
   }
 
@@ -156,8 +156,8 @@ extension Obstacle {
   var summary: String? {
     switch self {
     case .nothing: nil
-    case .blocked(let call, let others):
-      "it is blocked in \(call.name), and waits for \(others.namesForPeople)"
+    case .call(let call, let others):
+      "it waits in \(call.name) for \(others.namesForPeople)"
     case .thread: "it is ready, and waits for a thread"
     case .notEnqueued: "it is on no queue yet"
     case .dependencies(let others): "it waits for \(others.namesForPeople)"

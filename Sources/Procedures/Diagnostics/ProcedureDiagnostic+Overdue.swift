@@ -92,10 +92,10 @@ extension ProcedureDiagnostic {
 
   /// - Parameter calls: the blocking calls that are some of the waits, each with its caller.
   static func waitCycle(
-    _ error: ProcedureError, blockedIn calls: [(Procedure, BlockingCall)] = []
+    _ error: ProcedureError, waitingIn calls: [(Procedure, WaitingCall)] = []
   ) -> ProcedureDiagnostic {
     let sentences = calls.map {
-      " '\($0.name)' is blocked in \($1.name) of \($1.target.nameForPeople)."
+      " '\($0.name)' waits in \($1.name) of \($1.target.nameForPeople)."
     }
     return ProcedureDiagnostic(
       .waitCycle, error.cycle.first ?? "",

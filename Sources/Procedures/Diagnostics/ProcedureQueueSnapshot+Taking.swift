@@ -84,7 +84,7 @@ extension Obstacle {
       .finish:
       []
     case .dependencies(let others), .barrier(let others), .prerequisites(_, let others),
-      .slot(_, let others), .children(let others), .blocked(_, let others):
+      .slot(_, let others), .children(let others), .call(_, let others):
       others
     case .exclusion(let obstacles): obstacles.flatMap(\.procedures)
     case .groupStart(let group), .answer(let group): [group]

@@ -28,19 +28,9 @@ struct WaitGraph {
 
   private let rootCount: Int
 
-  /// The procedures for which the task of another one waits.
-  private var awaitedByTasks: [ObjectIdentifier: [Procedure]] = [:]
-
   /// Looks at these procedures, at those below them that are groups, and at whatever all those wait for.
   init(from roots: [Procedure]) {
-    self.init(from: roots, awaitedByTasks: [:])
-    let awaited = findAwaitedByTasks()
-    if !awaited.isEmpty { self.init(from: roots, awaitedByTasks: awaited) }
-  }
-
-  private init(from roots: [Procedure], awaitedByTasks: [ObjectIdentifier: [Procedure]]) {
     rootCount = roots.count
-    self.awaitedByTasks = awaitedByTasks
     for procedure in roots { add(procedure) }
     var index = 0
     while index < procedures.count {
@@ -61,36 +51,7 @@ struct WaitGraph {
     return procedures.count - 1
   }
 
-  /// A task is found where it waits, among those that are awaited: it has no note of its own.
-  private func findAwaitedByTasks() -> [ObjectIdentifier: [Procedure]] {
-    var owners: [TaskIdentity: Procedure] = [:]
-    for procedure in procedures {
-      if let task = procedure.taskIdentity { owners[task] = procedure }
-    }
-    guard !owners.isEmpty else { return [:] }
-    var awaited: [ObjectIdentifier: [Procedure]] = [:]
-    var queues: [ObjectIdentifier: ProcedureList] = [:]
-    for procedure in procedures {
-      if let queue = procedure.read({ $0.list })?.listOfQueue {
-        queues[ObjectIdentifier(queue)] = queue
-      }
-      for task in procedure.waitingTasks {
-        if let owner = owners[task] { awaited[ObjectIdentifier(owner)] = [procedure] }
-      }
-    }
-    for queue in queues.values {
-      let call = BlockingCall(name: "", instead: "", target: .all(queue))
-      for task in queue.waitingTasks {
-        if let owner = owners[task] { awaited[ObjectIdentifier(owner)] = call.awaited(by: owner) }
-      }
-    }
-    return awaited
-  }
-
   private mutating func addWaits(of procedure: Procedure, _ index: Int) {
-    if let others = awaitedByTasks[ObjectIdentifier(procedure)] {
-      return addWait(of: index, for: others)
-    }
     switch procedure.obstacle {
     case .nothing, .thread, .condition, .observer, .finish:
       isBusy = true
@@ -199,15 +160,15 @@ struct WaitCycle: Equatable, Sendable {
   /// Nothing else will: cancels them all, each with the names of all, in order, before any goes on.
   func end(reportingTo supervisor: QueueSupervisor) {
     let error = ProcedureError.dependencyCycle(members.map(\.name))
-    let calls = members.compactMap { member in member.blockingCall.map { (member, $0) } }
+    let calls = members.compactMap { member in member.waitingCall.map { (member, $0) } }
     // Reported first, before the wait of any caller for a member is over.
     if calls.isEmpty {
       supervisor.report(.waitCycle(error))
     } else {
       // A call that returns too early is news to the code behind it, which may not look at its procedure's errors.
-      Optional(supervisor).reportAloud(.waitCycle(error, blockedIn: calls))
+      Optional(supervisor).reportAloud(.waitCycle(error, waitingIn: calls))
     }
     Procedure.cancel(members, errors: [error], reason: .failure(error))
-    for (member, _) in calls { member.endBlockingCall(with: error) }
+    for (member, _) in calls { member.endWaitingCall(with: error) }
   }
 }

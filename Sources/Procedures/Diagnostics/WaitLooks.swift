@@ -118,20 +118,15 @@ final class WaitLooks: Sendable {
     var next: ContinuousClock.Instant?
     var lists = [root]
     var count = 0
-    var (running, waiting) = (Set<TaskIdentity>(), Set(root.waitingTasks))
     while let list = lists.popLast(), count < Self.most {
       for sample in list.oldest(of: Self.mostOfALine) {
         count += 1
-        if let task = sample.procedure.taskIdentity { running.insert(task) }
-        waiting.formUnion(sample.procedure.waitingTasks)
         if let children = sample.procedure.childList { lists.append(children) }
         guard let due = look(at: sample, mayLackWorkers, now, rules, diagnostics)
         else { continue }
         next = min(next ?? due, due)
       }
     }
-    // A task of a procedure waits for another one, or for the queue: perhaps each for the other.
-    if !running.isDisjoint(with: waiting) { diagnostics.noteStuck(root) }
     guard let next else { return }
     arm(root, at: min(next, now.saturatingAdvanced(by: period)), for: diagnostics)
   }
@@ -222,7 +217,7 @@ extension Procedure {
     // A cancelled one is reported as that.
     case .finish: if !isCancelled { waits.append(.finish) }
     case .thread: waits.append(.thread)
-    case .nothing, .blocked, .answer, .notEnqueued, .barrier, .exclusion, .slot, .suspension,
+    case .nothing, .call, .answer, .notEnqueued, .barrier, .exclusion, .slot, .suspension,
       .groupStart,
       .children:
       break

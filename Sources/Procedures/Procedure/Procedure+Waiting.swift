@@ -9,12 +9,9 @@ extension Procedure {
   /// until it is on one; a line on standard error says so after ten seconds.
   @discardableResult
   public final func waitUntilFinished() async -> ProcedureOutcome {
-    await waitUntilLeft(as: .current)
+    await wait(as: .current)
     return outcome ?? .cancelled([CancellationError()])
   }
-
-  /// The tasks that wait for it.
-  final var waitingTasks: [TaskIdentity] { read { $0.waiters?.tasks ?? [] } }
 
   /// Notifies a waiter when it has finished. False if it has, and the waiter is not notified.
   final func addFinishWaiter(_ waiter: FinishWaiter) -> Bool {
@@ -27,18 +24,18 @@ extension Procedure {
 
   /// Returns when it has finished, or the waiting task is cancelled.
   ///
-  /// - Parameter task: the task that goes on afterwards: that one, or another which waits for it.
-  final func waitUntilLeft(as task: TaskIdentity?) async {
+  /// - Parameter body: the task that goes on afterwards, if that is one of a body.
+  final func wait(as body: BodyTask?) async {
     MissingReport.schedule(for: self)
-    _ = await FinishWaiter.wait(as: task) { task in
-      let (answer, list) = read { core -> (Bool?, ProcedureList?) in
-        if core.life.isRetired { return (true, nil) }
-        if Task.isCancelled { return (false, nil) }
+    body?.begin(WaitingCall(name: "waitUntilFinished()", target: .procedure(self)))
+    defer { body?.end() }
+    _ = await FinishWaiter.wait { task in
+      read { core in
+        if core.life.isRetired { return true }
+        if Task.isCancelled { return false }
         core.attachments.with(FinishWaiters.self) { $0.append(task) }
-        return (nil, core.list)
+        return nil
       }
-      list?.noteWaitOfTask()
-      return answer
     } leaving: { place in
       read { $0.waiters?.remove(at: place) }
     }
@@ -60,7 +57,7 @@ extension Procedure {
   public final func blockUntilFinished() -> ProcedureOutcome {
     MissingReport.schedule(for: self)
     let semaphore = DispatchSemaphore(value: 0)
-    let call = BlockingCall(
+    let call = WaitingCall(
       name: "blockUntilFinished()", instead: "await waitUntilFinished()", target: .procedure(self))
     if addFinishWaiter(.thread(semaphore)), let error = call.block(on: semaphore) {
       return outcome ?? .cancelled([error])
@@ -72,31 +69,16 @@ extension Procedure {
   }
 }
 
-/// A task, to be compared with others while it goes on.
-struct TaskIdentity: Hashable, Sendable {
-  private let hash: Int
-
-  /// Of a task of a procedure.
-  init(_ task: ProcedureTask.Running) { hash = task.hashValue }
-
-  private init(hash: Int) { self.hash = hash }
-
-  /// That of the caller.
-  static var current: Self? {
-    unsafe withUnsafeCurrentTask { task in unsafe task.map { unsafe Self(hash: $0.hashValue) } }
-  }
-}
-
 /// Waits for a procedure to finish, or for a list to have no members.
 enum FinishWaiter: Sendable {
-  case task(CheckedContinuation<Bool, Never>, TaskIdentity?)
+  case task(CheckedContinuation<Bool, Never>)
   case thread(DispatchSemaphore)
   case barrier(QueueBarriers.Ticket)
 
   /// - Parameter isOver: false for a task that was cancelled before.
   func resume(isOver: Bool = true) {
     switch self {
-    case .task(let continuation, _): continuation.resume(returning: isOver)
+    case .task(let continuation): continuation.resume(returning: isOver)
     case .thread(let semaphore): semaphore.signal()
     case .barrier(let ticket): ticket.finished()
     }
@@ -105,18 +87,17 @@ enum FinishWaiter: Sendable {
   /// Returns when the task that calls is resumed, or cancelled.
   ///
   /// - Parameters:
-  ///   - identity: the task that goes on afterwards, if that is of interest.
   ///   - enter: adds the task to the waiters, unless it returns the answer.
   ///   - leave: takes it out of the waiters; nil if it is not among them.
   /// - Returns: false if the task was cancelled before.
   static func wait(
-    as identity: TaskIdentity? = nil, entering enter: (WaitingTask) -> Bool?,
+    entering enter: (WaitingTask) -> Bool?,
     leaving leave: @Sendable (WaitingTask.Place) -> FinishWaiter?
   ) async -> Bool {
     let place = WaitingTask.Place()
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let task = WaitingTask(continuation: continuation, identity: identity, place: place)
+        let task = WaitingTask(continuation: continuation, place: place)
         if let answer = enter(task) { continuation.resume(returning: answer) }
       }
     } onCancel: {
@@ -133,7 +114,6 @@ struct WaitingTask {
   }
 
   fileprivate let continuation: CheckedContinuation<Bool, Never>
-  fileprivate let identity: TaskIdentity?
   let place: Place
 }
 
@@ -145,7 +125,7 @@ final class FinishWaiters: Attachment, @unchecked Sendable {
   func append(_ waiter: FinishWaiter) { _ = waiters.append(waiter, to: &order) }
 
   func append(_ task: WaitingTask) {
-    task.place.key = waiters.append(.task(task.continuation, task.identity), to: &order)
+    task.place.key = waiters.append(.task(task.continuation), to: &order)
   }
 
   /// Takes out a task that waits no more; nil if it is not here.
@@ -156,11 +136,6 @@ final class FinishWaiters: Attachment, @unchecked Sendable {
   var isEmpty: Bool { order.isEmpty }
   var count: Int { waiters.count }
   var all: [FinishWaiter] { waiters.elements(of: order) }
-
-  /// The tasks among them.
-  var tasks: [TaskIdentity] {
-    all.compactMap { if case .task(_, let identity) = $0 { identity } else { nil } }
-  }
 
   /// Takes the first out, to be resumed without the lock.
   func takeFirst() -> FinishWaiter? { waiters.popFirst(from: &order) }

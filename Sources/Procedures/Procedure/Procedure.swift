@@ -117,7 +117,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   var begun: Begun? { nil }
 
   /// The task of its work, while that goes on.
-  var taskIdentity: TaskIdentity? { nil }
+  var bodyTask: BodyTask? { nil }
 
   /// Whether its work runs on the main actor.
   var runsOnMainActor: Bool { false }

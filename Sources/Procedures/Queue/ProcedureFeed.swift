@@ -101,7 +101,7 @@ public final class ProcedureFeed: Sendable {
   @discardableResult
   public func blockUntilAdded(_ procedure: Procedure) -> Bool {
     room.take { semaphore in
-      let call = BlockingCall(
+      let call = WaitingCall(
         name: "blockUntilAdded(_:)", instead: "await add(_:)", target: .any(queue.list))
       _ = call.block(on: semaphore)
     }

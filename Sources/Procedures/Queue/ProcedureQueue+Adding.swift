@@ -80,11 +80,11 @@ extension ProcedureQueue {
   /// It waits for the finish also then: nothing of the procedure runs after this has returned.
   public func run(_ procedure: Procedure) async -> ProcedureOutcome {
     list.admit(procedure)
-    let caller = TaskIdentity.current
+    let body = BodyTask.current
     return await withTaskCancellationHandler {
       // A task of its own, since the wait must outlast the cancel of this one.
       await Task {
-        await procedure.waitUntilLeft(as: caller)
+        await procedure.wait(as: body)
         return procedure.outcome ?? .cancelled([CancellationError()])
       }.value
     } onCancel: {

@@ -34,7 +34,7 @@ import Testing
   }
 
   private nonisolated func block(for semaphore: DispatchSemaphore) {
-    let call = BlockingCall(name: "block()", instead: "await all", target: .all(queue.list))
+    let call = WaitingCall(name: "block()", instead: "await all", target: .all(queue.list))
     #expect(call.block(on: semaphore, patience: .milliseconds(1)) == nil)
   }
 

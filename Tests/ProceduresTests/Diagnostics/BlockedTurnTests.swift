@@ -45,7 +45,7 @@ import Testing
     expectCycle(
       ["import"], [import_],
       saying: "'import' waits for its own end; remove that wait. "
-        + "'import' is blocked in blockUntilAllFinished() of queue 'pictures'.")
+        + "'import' waits in blockUntilAllFinished() of queue 'pictures'.")
     #expect(other.outcome == .succeeded)
   }
 
@@ -70,7 +70,7 @@ import Testing
     await serial.waitUntilAllFinished()
     expectCycle(
       ["first", "second"], [first, second],
-      saying: "'first' is blocked in blockUntilFinished() of 'second'")
+      saying: "'first' waits in blockUntilFinished() of 'second'")
     #expect(outcomes.events.first?.isCancelled == true && executed.value == 0)
   }
 
@@ -135,13 +135,13 @@ import Testing
     let slow = AsyncProcedure(name: "slow") { @Sendable in await gate.wait() }
     let waiting = make("waiting") { _ in slow.blockUntilFinished() }
     queue.add(waiting, slow)
-    while waiting.blockingCall == nil { await Task.yield() }
+    while waiting.waitingCall == nil { await Task.yield() }
     #expect(WaitGraph(from: queue.procedures).cycles.isEmpty)
     let line = "\(queue.snapshot())".split(separator: "\n").first { $0.contains("waiting") }
-    #expect(line?.contains("it is blocked in blockUntilFinished(), and waits for 'slow'") == true)
+    #expect(line?.contains("it waits in blockUntilFinished() for 'slow'") == true)
     gate.open()
     await queue.waitUntilAllFinished()
-    #expect(waiting.outcome == .succeeded && waiting.blockingCall == nil)
+    #expect(waiting.outcome == .succeeded && waiting.waitingCall == nil)
     #expect(reports.events.isEmpty)
   }
 
@@ -184,7 +184,7 @@ import Testing
     let slow = AsyncProcedure(name: "slow") { @Sendable in await gate.wait() }
     let body = AsyncProcedure(name: "body") { @Sendable in await slow.waitUntilFinished() }
     queue.add(body, slow)
-    while slow.waitingTasks.isEmpty { await Task.yield() }
+    while body.waitingCall == nil { await Task.yield() }
     #expect(WaitGraph(from: queue.procedures).cycles.isEmpty)
     let last = AsyncProcedure(name: "last") { @Sendable in await queue.drain(grace: .seconds(30)) }
     queue.add(last)

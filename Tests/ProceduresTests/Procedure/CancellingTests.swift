@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test("C4: the token interrupts a blocking execute(); override and observers wait for its return")
-  func interruptingABlockingCall() async {
+  func interruptingAWaitingCall() async {
     let (entered, interrupted) = (Gate(), Gate())
     let procedure = BlockProcedure { [trace] procedure in
       procedure.cancellationToken.onCancel { interrupted.open() }

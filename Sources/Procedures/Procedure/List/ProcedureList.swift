@@ -715,37 +715,29 @@ extension ProcedureList {
       return true
     }
     guard mustWait else { return }
-    let call = BlockingCall(
+    let call = WaitingCall(
       name: "blockUntilAllFinished()", instead: "await waitUntilAllFinished()", target: .all(self))
     _ = call.block(on: semaphore)
   }
 
   /// Returns when the last procedure has left, or the task is cancelled.
   ///
-  /// - Parameter task: the task that goes on afterwards; nil if something else will end a wait that never ends.
+  /// - Parameter body: the task that goes on afterwards, if that is one of a body, and nothing else ends the wait.
   /// - Returns: false in the latter case.
-  func waitUntilEmpty(as task: TaskIdentity? = .current) async -> Bool {
-    await FinishWaiter.wait(as: task) { task in
-      let answer = storage.withLock { storage -> Bool? in
+  func waitUntilEmpty(as body: BodyTask? = .current) async -> Bool {
+    body?.begin(WaitingCall(name: "waitUntilAllFinished()", target: .all(self)))
+    defer { body?.end() }
+    return await FinishWaiter.wait { task in
+      storage.withLock { storage in
         if !hasMembers(storage) { return true }
         if Task.isCancelled { return false }
         storage.waiters.append(task)
         return nil
       }
-      if answer == nil { noteWaitOfTask() }
-      return answer
     } leaving: { place in
       storage.withLock { $0.emptyWaiters?.remove(at: place) }
     }
   }
-
-  /// A task has begun to wait for it, or for a member: perhaps that of a member.
-  func noteWaitOfTask() {
-    if context.wantsLooks { context.supervisor.noteWait(in: self) }
-  }
-
-  /// The tasks that wait until it is empty.
-  var waitingTasks: [TaskIdentity] { storage.withLock { $0.emptyWaiters?.tasks ?? [] } }
 
   /// Whether any procedure has not finished, arrivals included.
   private func hasMembers(_ storage: borrowing Storage) -> Bool {

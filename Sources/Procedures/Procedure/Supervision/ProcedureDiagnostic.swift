@@ -69,7 +69,7 @@ public struct ProcedureDiagnostic: Sendable, CustomStringConvertible {
   }
 
   static func mainThreadBlocked(
-    by call: BlockingCall, _ procedure: Procedure
+    by call: WaitingCall, _ procedure: Procedure
   ) -> ProcedureDiagnostic {
     let name = procedure.name
     return ProcedureDiagnostic(
