@@ -45,8 +45,7 @@ struct JSONWriter {
     case 0x22: text += "\\\""
     case 0x5c: text += "\\\\"
     case ..<0x20, 0x26, 0x3c, 0x3e, 0x7f, 0x2028, 0x2029:
-      let digits = String(scalar.value, radix: 16)
-      text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      text += "\\u" + NumberText.padded(String(scalar.value, radix: 16), to: 4)
     default: text.unicodeScalars.append(scalar)
     }
   }

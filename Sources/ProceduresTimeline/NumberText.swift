@@ -19,6 +19,11 @@ enum NumberText {
     return digits == 0 ? "\(sign)\(whole)" : "\(sign)\(whole).\(fraction)"
   }
 
+  /// With zeros before it.
+  static func padded(_ text: String, to digits: Int) -> String {
+    String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
+  }
+
   /// For people: `1.25 s`, `320 ms`, `12.4 µs`, `80 ns`; from ten minutes on `12 min 5 s`, `3 h 20 min`, `29 d 16 h`.
   static func time(_ nanoseconds: Int64) -> String {
     switch nanoseconds.magnitude {

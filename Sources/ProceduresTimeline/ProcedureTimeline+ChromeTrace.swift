@@ -6,8 +6,11 @@ extension ProcedureTimeline.Snapshot {
   /// Each queue or group that is recorded is a process, each lane a thread, each procedure that has
   /// started a slice, with its children nested in it where they are in its lane. Dependencies are flow
   /// arrows, from the start of one slice to that of the other. A cancel is an instant event with its
-  /// reason; counters show how many procedures run, and how many are ready. Times are in microseconds
-  /// since the first procedure was enqueued.
+  /// reason; counters show how many procedures run, and how many are ready. The arguments of a slice have its priority,
+  /// and its waits in numbers.
+  ///
+  /// Times are in microseconds since the first procedure was enqueued. `otherData` has the wall-clock time of that,
+  /// unless times are virtual: `startTime` in ISO 8601, and `startTimeUnixNano`.
   public func chromeTrace() -> String {
     var writer = TraceWriter(self)
     return writer.trace()
@@ -31,6 +34,10 @@ private struct TraceWriter {
     for entry in snapshot.entries where entry.times.cancelled != nil { writeCancel(of: entry) }
     writeCounters()
     json.raw("\n],\"displayTimeUnit\":\"ms\",\"otherData\":{")
+    if let epoch = snapshot.epoch, !snapshot.entries.isEmpty {
+      json.member("startTime", WallClock.text(epoch + snapshot.start))
+      json.member("startTimeUnixNano", String(epoch + snapshot.start))
+    }
     json.member("droppedProcedures", String(snapshot.droppedCount), isLast: true)
     json.raw("}}\n")
     return json.text
@@ -88,9 +95,15 @@ private struct TraceWriter {
       "X", entry.name, category: category, at: started, process: entry.root + 1,
       thread: lane + 1)
     json.raw("\"dur\":\(microseconds(entry.run(until: snapshot.end))),\"args\":{")
+    writeArguments(of: entry)
+    json.raw("}}")
+  }
+
+  private mutating func writeArguments(of entry: ProcedureTimeline.Entry) {
     json.raw("\"id\":\(entry.id),")
     json.member("kind", entry.isGroup ? "group" : "procedure")
     json.member("type", entry.type)
+    json.member("priority", "\(entry.priority)")
     json.member("outcome", entry.outcomeText)
     if entry.ranOnSpareThread { json.member("thread", "spare") }
     json.raw("\"waited\":{")
@@ -110,19 +123,34 @@ private struct TraceWriter {
       }
       json.raw("]")
     }
-    json.raw("}}")
   }
 
-  /// How long it waited for each cause, in milliseconds: in a query of Perfetto `args.waited_ms.slot`.
+  private func milliseconds(_ nanoseconds: Int64) -> String {
+    NumberText.decimal(nanoseconds, per: 1_000_000, digits: 6)
+  }
+
+  /// How long it waited for each cause, in milliseconds: in a query of Perfetto `args.waited_ms.slot`. Then each stretch,
+  /// with when it began, by the trace's time.
   private mutating func writeWaitTimes(of entry: ProcedureTimeline.Entry) {
     let causes = ProcedureTimeline.WaitCause.allCases
     let times = causes.map { ($0, entry.nanosecondsWaited(for: $0)) }.filter { $0.1 != 0 }
     json.raw(",\"waited_ms\":{")
     for (index, (cause, time)) in times.enumerated() {
-      json.raw("\(index == 0 ? "" : ",")\"\(cause.rawValue)\":")
-      json.raw(NumberText.decimal(time, per: 1_000_000, digits: 6))
+      json.raw("\(index == 0 ? "" : ",")\"\(cause.rawValue)\":\(milliseconds(time))")
     }
-    json.raw("}")
+    json.raw("},\"waits\":[")
+    for (index, wait) in entry.stretches.enumerated() {
+      json.raw(index == 0 ? "{" : ",{")
+      json.member("cause", wait.cause.rawValue)
+      if let blocker = wait.blocker { json.member("blocker", blocker) }
+      if let id = wait.blockerID { json.raw("\"blocker_id\":\(id),") }
+      if let category = wait.category { json.member("category", category) }
+      if let limit = wait.limit { json.raw("\"limit\":\(limit),") }
+      if let cause = wait.groupCause { json.member("group_cause", cause.rawValue) }
+      json.raw("\"at_ms\":\(milliseconds(wait.from - snapshot.start)),")
+      json.raw("\"ms\":\(milliseconds(wait.nanoseconds))}")
+    }
+    json.raw("]")
   }
 
   /// DevTools binds a flow to the slice of the same category, process, thread and time: both ends are at
@@ -145,13 +173,9 @@ private struct TraceWriter {
     begin(
       phase, name, category: category, at: started, process: entry.root + 1,
       thread: lane + 1)
-    json.raw("\"id\":\"0x\(String(from, radix: 16))\(hexadecimal(to))\",\"bp\":\"e\",\"args\":{}}")
-  }
-
-  /// Eight digits, so that two numbers in a row are unique.
-  private func hexadecimal(_ number: Int) -> String {
-    let digits = String(number, radix: 16)
-    return String(repeating: "0", count: max(0, 8 - digits.count)) + digits
+    // Eight digits of the second, so that two numbers in a row are unique.
+    let second = NumberText.padded(String(to, radix: 16), to: 8)
+    json.raw("\"id\":\"0x\(String(from, radix: 16))\(second)\",\"bp\":\"e\",\"args\":{}}")
   }
 
   private mutating func writeCancel(of entry: ProcedureTimeline.Entry) {
@@ -159,8 +183,10 @@ private struct TraceWriter {
     begin(
       "i", "cancel \(entry.name)", category: "cancel", at: cancelled, process: entry.root + 1,
       thread: (entry.lane ?? -1) + 1)
-    json.raw("\"s\":\"\(entry.lane == nil ? "p" : "t")\",\"args\":{\"id\":\(entry.id),")
-    json.member("reason", entry.reasonText, isLast: true)
+    json.raw("\"s\":\"\(entry.lane == nil ? "p" : "t")\",\"args\":{")
+    json.member("reason", entry.reasonText)
+    // One that has not started has no slice that says it.
+    if entry.lane == nil { writeArguments(of: entry) } else { json.raw("\"id\":\(entry.id)") }
     json.raw("}}")
   }
 

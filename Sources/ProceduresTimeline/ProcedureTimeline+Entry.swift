@@ -21,6 +21,9 @@ extension ProcedureTimeline {
     /// Whether it is a group: it consists of its children.
     public let isGroup: Bool
 
+    /// The priority that it had last.
+    public let priority: ProcedurePriority
+
     /// When it came onto the queue; of a child, also that of a group that was enqueued then.
     public var enqueued: ContinuousClock.Instant { Times.instant(times.enqueued) }
 

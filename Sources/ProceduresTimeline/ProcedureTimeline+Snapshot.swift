@@ -22,6 +22,15 @@ extension ProcedureTimeline {
     /// The limit at the time that a procedure waited is that wait's `limit`.
     public let limits: [Int?]
 
+    /// Whether each of them is a group.
+    let rootsAreGroups: [Bool]
+
+    /// The wall-clock time of a record's instant 0, in nanoseconds since 1970; nil if a queue has the clock of a test.
+    let epoch: Int64?
+
+    /// From which the ids of spans are made.
+    var identity = TraceIdentity.ofTests
+
     /// The last instant that is known, in nanoseconds: the end of what has not finished.
     var end: Int64
 
@@ -38,18 +47,22 @@ extension ProcedureTimeline {
       let droppedCount = store.droppedCount
       let records = store.records
       self.init(
-        records, droppedCount: droppedCount, rootNames: store.rootNames, limits: store.rootLimits,
-        clocks: store.rootClocks)
+        records, droppedCount: droppedCount, rootNames: store.rootNames,
+        rootsAreGroups: store.rootsAreGroups, limits: store.rootLimits, clocks: store.rootClocks)
       (leftOutCount, sampleSize) = (store.leftOutCount, store.sampleSize)
     }
 
     init(
-      _ records: [RecordedProcedure], droppedCount: Int, rootNames: [String], limits: [Int?],
-      clocks: [RecordClock]
+      _ records: [RecordedProcedure], droppedCount: Int, rootNames: [String],
+      rootsAreGroups: [Bool], limits: [Int?], clocks: [RecordClock]
     ) {
       self.droppedCount = droppedCount
       self.rootNames = rootNames.map { $0.isBlank ? "unnamed" : $0 }
+      self.rootsAreGroups = rootsAreGroups
       self.limits = limits
+      // By the clock as it is now: it may have been set since the recording began.
+      let clock = clocks.first
+      epoch = clocks.allSatisfy(\.isOfMachine) ? clock.map { WallClock.now - $0.now } : nil
       let names = Names(of: records)
       var entries = records.map { Entry($0, names) }
       start = entries.map(\.times.enqueued).min() ?? 0
@@ -73,6 +86,22 @@ extension ProcedureTimeline {
 
     /// When the first was enqueued, until the last finished.
     public var duration: Duration { .nanoseconds(end - start) }
+
+    /// When the first was enqueued, by the wall clock: since 1970. Nil if nothing was recorded, or in virtual time.
+    ///
+    /// With it you find an entry in a log, and the other way round.
+    ///
+    /// ```swift
+    /// if let start = snapshot.startSince1970, let entry = snapshot.slowest(1).first {
+    ///   print(Date(timeIntervalSince1970: (start + snapshot.time(of: entry.enqueued)) / .seconds(1)))
+    /// }
+    /// ```
+    ///
+    /// It goes by the wall clock at the time of the snapshot. If the machine slept since then, or its clock was set, it is
+    /// off by so much.
+    public var startSince1970: Duration? {
+      entries.isEmpty ? nil : epoch.map { .nanoseconds($0 + start) }
+    }
 
     /// How long after the first was enqueued that was.
     public func time(of instant: ContinuousClock.Instant) -> Duration {
@@ -114,6 +143,7 @@ extension ProcedureTimeline.Entry {
     type = names.type(record.type)
     name = names.name(record.id) ?? type
     isGroup = record.isGroup
+    priority = record.priority
     ranOnSpareThread = record.ranOnSpareThread
     cancelReason = record.reason
     errors = record.errors

@@ -17,7 +17,7 @@ extension ProcedureTimeline.Snapshot {
 
   func slotSource(of entry: ProcedureTimeline.Entry) -> SlotSource {
     guard let parent = entry.parent else {
-      return SlotSource(name: rootNames[entry.root], isGroup: false)
+      return SlotSource(name: rootNames[entry.root], isGroup: rootsAreGroups[entry.root])
     }
     return SlotSource(name: self.entry(parent)?.name ?? "", isGroup: true)
   }

@@ -24,6 +24,7 @@ public import Procedures
 /// Everything may be called from any thread, also while procedures run.
 public final class ProcedureTimeline: Sendable {
   private let store: RecordStore
+  private let identity = TraceIdentity.random()
 
   /// Makes a timeline that keeps the newest `capacity` procedures that have finished.
   ///
@@ -68,7 +69,11 @@ public final class ProcedureTimeline: Sendable {
   }
 
   /// The present state: for several questions about the same moment. O(n log n).
-  public func snapshot() -> Snapshot { Snapshot(of: store) }
+  public func snapshot() -> Snapshot {
+    var snapshot = Snapshot(of: store)
+    if snapshot.epoch != nil { snapshot.identity = identity }
+    return snapshot
+  }
 
   /// The procedures that are known, finished or not, in the order in which they were enqueued.
   public var entries: [Entry] { snapshot().entries }
@@ -78,6 +83,11 @@ public final class ProcedureTimeline: Sendable {
 
   /// The present state, for Perfetto and chrome://tracing: see `Snapshot.chromeTrace()`.
   public func chromeTrace() -> String { snapshot().chromeTrace() }
+
+  /// The present state, for an OpenTelemetry collector: see `Snapshot.otlpRequests(service:traceparent:since:)`.
+  public func otlpRequests(service: String, traceparent: String? = nil) -> [String] {
+    snapshot().otlpRequests(service: service, traceparent: traceparent)
+  }
 
   /// The present state, as one page: see `Snapshot.html(title:)`.
   public func html(title: String = "Timeline") -> String { snapshot().html(title: title) }

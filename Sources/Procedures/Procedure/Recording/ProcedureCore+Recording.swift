@@ -39,7 +39,7 @@ extension ProcedureCore {
     guard isWatched, life.isRetired, let record else { return nil }
     // Most have no name, no errors, and exclude no other.
     guard !attachments.are(only: record) || life.isCancelled else {
-      record.noteEnd(.succeeded)
+      record.noteEnd(.succeeded, urgency.priority)
       return record
     }
     if let list, let request = requirements?.exclusion?.request {
@@ -47,7 +47,7 @@ extension ProcedureCore {
       list.holdingLockOnly { request.record = nil }
     }
     record.noteEnd(
-      life.isCancelled ? .cancelled : life.isFailed ? .failed : .succeeded,
+      life.isCancelled ? .cancelled : life.isFailed ? .failed : .succeeded, urgency.priority,
       name: givenName, errors: errors, reason: cancelReason)
     return record
   }
@@ -156,7 +156,7 @@ extension Procedure {
       let missesDependency = core.missesDependency
       var current = list.holdingLockOnly { record.soFar(missesDependency: missesDependency) }
       (current.name, current.errors) = (core.givenName, core.errors)
-      current.reason = core.cancelReason
+      (current.reason, current.priority) = (core.cancelReason, core.urgency.priority)
       return (current, awaited)
     }
     guard var record = current?.record else { return nil }

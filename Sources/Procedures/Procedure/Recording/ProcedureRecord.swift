@@ -96,10 +96,11 @@ final class ProcedureRecord: Attachment, @unchecked Sendable {
 
   /// It has finished.
   func noteEnd(
-    _ end: RecordedProcedure.End, name: String? = nil, errors: [any Error] = [],
-    reason: CancellationReason? = nil
+    _ end: RecordedProcedure.End, _ priority: ProcedurePriority, name: String? = nil,
+    errors: [any Error] = [], reason: CancellationReason? = nil
   ) {
     open.content.end = end
+    open.content.priority = priority
     if end == .succeeded, name == nil, errors.isEmpty { return }
     (open.content.name, open.content.errors, open.content.reason) = (name, errors, reason)
   }

@@ -14,6 +14,9 @@ package struct RecordClock: Sendable {
   /// The uptime then, of the machine's clock; nil of others.
   private let uptimeThen: UInt64?
 
+  /// Whether it is the machine's: the time of day goes with it. That of a test does not.
+  package var isOfMachine: Bool { uptimeThen != nil }
+
   init(_ service: any TimerService) {
     self.service = service
     uptimeThen = service === DispatchTimers.shared ? Self.beginning.uptime : nil

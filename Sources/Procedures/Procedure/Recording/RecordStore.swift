@@ -25,6 +25,7 @@ package final class RecordStore: Sendable {
     weak var owner: (any RecordedOwner)?
     let name: String
     let clock: RecordClock
+    let isGroup: Bool
   }
 
   /// Every sixteenth place of the ring, or so. It grows as records come.
@@ -127,13 +128,17 @@ package final class RecordStore: Sendable {
     roots.withLock { $0 }.map { $0.owner?.recordedLimit }
   }
 
+  /// Whether each of them is a group.
+  package var rootsAreGroups: [Bool] { roots.withLock { $0.map(\.isGroup) } }
+
   /// The clock of each of them.
   package var rootClocks: [RecordClock] { roots.withLock { $0.map(\.clock) } }
 
   /// - Returns: its place among the roots.
   func addRoot(_ owner: (any RecordedOwner)?, named name: String, by clock: RecordClock) -> Int {
     roots.withLock { roots in
-      roots.append(Root(owner: owner, name: name, clock: clock))
+      roots.append(
+        Root(owner: owner, name: name, clock: clock, isGroup: owner is Procedure))
       return roots.count - 1
     }
   }

@@ -20,6 +20,8 @@ package struct RecordedProcedure: Sendable {
   package internal(set) var end: End?
   /// Whether a spare thread started it, since no thread of Dispatch's pool did.
   package internal(set) var ranOnSpareThread = false
+  /// The one it had last.
+  package internal(set) var priority = ProcedurePriority.normal
 
   package let enqueued: Int64
   package internal(set) var ready = never
