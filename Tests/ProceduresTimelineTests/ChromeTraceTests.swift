@@ -118,6 +118,83 @@ import Testing
     #expect(waits == [["first": [:]], ["asks": ["condition": 6_000, "slot": 4_000.5]]])
   }
 
+  /// The arguments of each slice and of each cancel, and what is said of the whole.
+  private struct Details: Decodable {
+    struct Event: Decodable { let ph: String, name: String, args: Arguments }
+    struct Arguments: Decodable { let priority: String?, waits: [Wait]?, reason: String? }
+    struct Wait: Decodable {
+      let cause: String, blocker: String?, blocker_id: Int?, category: String?, limit: Int?
+      let group_cause: String?, at_ms: Double, ms: Double
+
+      var text: String {
+        let parts: [Any?] = [
+          cause, at_ms, ms, blocker, blocker_id, category, limit, group_cause,
+        ]
+        return parts.compactMap { $0.map { "\($0)" } }.joined(separator: " ")
+      }
+    }
+    struct Other: Decodable { let startTime: String?, startTimeUnixNano: String? }
+    let traceEvents: [Event]
+    let otherData: Other
+
+    init(_ snapshot: ProcedureTimeline.Snapshot) throws {
+      self = try JSONDecoder().decode(Self.self, from: Data(snapshot.chromeTrace().utf8))
+    }
+  }
+
+  @Test("V3: a slice has its priority, and each wait with its time, its limit and its blocker")
+  func details() throws {
+    let scenario = Scenario(limit: 1)
+    let disk = ExclusionCategory(named: "disk", in: ExclusionDomain(name: "details"))
+    let (first, second, third) = (lasting(2, "first"), lasting(3, "second"), lasting(1, "third"))
+    second.priority = .high
+    third.add(dependency: second)
+    let group = GroupProcedure(
+      [1, 2].map { number in
+        let child = lasting(number, "child \(number)")
+        child.add(condition: AtMost(1, of: disk))
+        return child
+      })
+    scenario.queue.add(first, second, third, group)
+    let never = lasting(1, "never")
+    never.priority = .veryLow
+    scenario.queue.add(never)
+    scenario.at(4) { never.cancel() }
+    let details = try Details(try scenario.run())
+    var texts: [String: [String]] = [:]
+    for event in details.traceEvents where "Xi".contains(event.ph) && event.args.waits != nil {
+      texts[event.name] = [event.args.priority ?? ""] + (event.args.waits ?? []).map(\.text)
+    }
+    #expect(
+      texts == [
+        "second": ["high"], "first": ["normal", "slot 0.0 3000.0 1"],
+        "third": ["normal", "dependency 0.0 3000.0 second 2", "slot 3000.0 5000.0 1"],
+        "GroupProcedure": ["normal", "slot 0.0 5000.0 1"],
+        "child 1": ["normal", "group 0.0 5000.0 slot"],
+        "child 2": ["normal", "group 0.0 5000.0 slot", "exclusion 5000.0 1000.0 child 1 5 disk"],
+        "cancel never": ["veryLow", "slot 0.0 4000.0 1"],
+      ])
+    #expect(details.otherData.startTime == nil && details.otherData.startTimeUnixNano == nil)
+  }
+
+  @Test("V3: a trace says when it began, by the wall clock")
+  func wallClock() async throws {
+    let (queue, timeline) = (ProcedureQueue(), ProcedureTimeline())
+    timeline.record(queue)
+    #expect(timeline.snapshot().startSince1970 == nil)
+    queue.add(BlockProcedure {})
+    await queue.waitUntilAllFinished()
+    let snapshot = timeline.snapshot()
+    let start = try #require(snapshot.startSince1970)
+    #expect(abs(start / .seconds(1) - Date().timeIntervalSince1970) < 60)
+    let other = try Details(snapshot).otherData
+    let (seconds, attoseconds) = start.components
+    #expect(
+      other.startTimeUnixNano == String(seconds * 1_000_000_000 + attoseconds / 1_000_000_000))
+    let date = Date(timeIntervalSince1970: (start / .seconds(1)).rounded(.down))
+    #expect(other.startTime?.prefix(19) == date.formatted(.iso8601).prefix(19))
+  }
+
   @Test("V3: the checks of these tests find what they look for")
   func checksCanFail() throws {
     func event(_ phase: String, _ ts: Double, _ dur: Double?, id: String? = nil) -> Event {

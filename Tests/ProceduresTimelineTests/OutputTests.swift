@@ -14,6 +14,7 @@ import Testing
       )
       #expect(first.chromeTrace() == second.chromeTrace())
       #expect(first.html() == second.html())
+      #expect(first.otlpRequests(service: "a") == second.otlpRequests(service: "a"))
       #expect(first.summary == second.summary)
     }
     #expect(
