@@ -106,6 +106,9 @@ private struct TraceWriter {
     json.member("priority", "\(entry.priority)")
     json.member("outcome", entry.outcomeText)
     if entry.ranOnSpareThread { json.member("thread", "spare") }
+    for (key, time) in entry.body?.parts ?? [] {
+      json.raw("\"\(key)_ms\":\(milliseconds(time)),")
+    }
     json.raw("\"waited\":{")
     for (index, wait) in entry.waits.enumerated() {
       // Several conditions, or held events: a key each.
@@ -198,6 +201,15 @@ private struct TraceWriter {
       begin("C", "ready", category: "slots", at: time, process: 1, thread: 0)
       json.raw("\"args\":{\"ready\":\(use.ready)}}")
     }
+  }
+}
+
+extension ProcedureTimeline.Body {
+  /// In nanoseconds.
+  var parts: [(key: String, time: Int64)] {
+    [
+      ("busy", busy.nanoseconds), ("scheduled", scheduled.nanoseconds), ("idle", idle.nanoseconds),
+    ]
   }
 }
 

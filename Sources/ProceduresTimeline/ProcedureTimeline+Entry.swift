@@ -67,6 +67,10 @@ extension ProcedureTimeline {
     /// The same, one after another as they happened.
     var stretches: [Wait]
 
+    /// How an asynchronous closure spent its time, from its begin to its end, or to the snapshot. Nil of other
+    /// procedures, of a closure on the main actor, and in a snapshot of some time in which it did not begin and end.
+    public internal(set) var body: Body?
+
     /// The worker's place, from 0: no two procedures are in one lane at the same time, but for a group
     /// and those below it. Nil if it has not started.
     public internal(set) var lane: Int?
@@ -86,6 +90,18 @@ extension ProcedureTimeline {
         RecordClock.origin.advanced(by: .nanoseconds(nanoseconds))
       }
     }
+  }
+
+  /// How an asynchronous closure spent its time. The three add up, also of a closure that runs child tasks at once.
+  public struct Body: Sendable, Hashable {
+    /// A thread of the queue ran it, or a child task of it.
+    public let busy: Duration
+
+    /// It could have gone on, and no thread had come yet.
+    public let scheduled: Duration
+
+    /// It was suspended, or ran elsewhere: on the main actor, or on an actor with an executor of its own.
+    public let idle: Duration
   }
 
   /// How long a procedure waited for one cause.

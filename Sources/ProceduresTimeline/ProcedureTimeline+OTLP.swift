@@ -163,6 +163,9 @@ private struct SpanWriter {
       ("procedure.waited_ns", .number(Int(entry.waited.nanoseconds))),
       ("procedure.ran_ns", .number(Int(entry.run(until: snapshot.end)))),
     ]
+    for (key, time) in entry.body?.parts ?? [] {
+      attributes.append(("procedure.\(key)_ns", .number(Int(time))))
+    }
     if entry.ranOnSpareThread { attributes.append(("procedure.thread", .text("spare"))) }
     return attributes
   }

@@ -73,7 +73,10 @@ extension ProcedureTimeline {
       Lanes.assign(to: &entries, end: end)
       let places = Dictionary(uniqueKeysWithValues: zip(entries.map(\.id), entries.indices))
       WaitNames.complete(&entries, places: places)
-      for place in entries.indices { entries[place].noteRun(until: end) }
+      for place in entries.indices {
+        entries[place].noteRun(until: end)
+        entries[place].body = records[place].body(until: end)
+      }
       self.entries = entries
       self.places = places
     }
@@ -192,6 +195,17 @@ extension ProcedureTimeline.Entry {
 
   private mutating func appendLingering(from: Int64, to end: Int64) {
     if from < end { stretches.append(ProcedureTimeline.Wait(.lingering, from: from, to: end)) }
+  }
+}
+
+extension RecordedProcedure {
+  fileprivate func body(until end: Int64) -> ProcedureTimeline.Body? {
+    // Once it is over, no more time counts.
+    let isOver = self.end != nil || steps == nil
+    guard let times = steps?.times(until: isOver ? nil : end) else { return nil }
+    return ProcedureTimeline.Body(
+      busy: .nanoseconds(times.busy), scheduled: .nanoseconds(times.scheduled),
+      idle: .nanoseconds(times.idle))
   }
 }
 

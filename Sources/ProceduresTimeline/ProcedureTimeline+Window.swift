@@ -62,6 +62,10 @@ extension ProcedureTimeline.Entry {
       started: within(times.started), executing: within(times.executing),
       finished: within(times.finished), cancelled: within(times.cancelled))
     if entry.times.finished == nil { entry.outcome = nil }
+    // Only their sums are known.
+    if let started = times.started, started < from || times.finished ?? .max > to {
+      entry.body = nil
+    }
     entry.stretches = stretches.compactMap { wait in
       let (begin, end) = (max(wait.from, from), min(wait.end, to))
       guard begin < end else { return nil }

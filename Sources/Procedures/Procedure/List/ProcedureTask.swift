@@ -31,6 +31,8 @@ final class ProcedureTask: TaskExecutor, @unchecked Sendable {
   private var context: SchedulingContext?
   /// The step that came before that: for the worker that executes the procedure.
   private var firstStep: UnownedJob?
+  /// What notes its steps, if the procedure is recorded. Written before the first one.
+  private var steps: RecordedSteps?
   /// Whether a thread runs a step, and will look whether the procedure's turn was left to it.
   private var isInStep = false
   /// The procedure, if its turn was. It is a member of its list, so that this need not own it.
@@ -69,9 +71,18 @@ final class ProcedureTask: TaskExecutor, @unchecked Sendable {
     let job = UnownedJob(job)
     let context = locked { () -> SchedulingContext? in
       if self.context == nil { firstStep = job }
+      if let steps { steps.noteEnqueued() }
       return self.context
     }
     if let context { submit(job, on: context) }
+  }
+
+  /// Notes its steps there. Called before it begins; the first step may have been enqueued.
+  func record(in steps: RecordedSteps) {
+    locked {
+      self.steps = steps
+      if firstStep != nil { steps.noteEnqueued() }
+    }
   }
 
   private func submit(_ job: UnownedJob, on context: SchedulingContext) {
@@ -108,7 +119,20 @@ final class ProcedureTask: TaskExecutor, @unchecked Sendable {
 
   /// - Returns: the procedure, if the caller holds its turn now.
   private func run(_ job: UnownedJob) -> Procedure? {
+    if let steps { return run(job, notingIn: steps) }
     unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+    return endStep()
+  }
+
+  @inline(never)
+  private func run(_ job: UnownedJob, notingIn steps: RecordedSteps) -> Procedure? {
+    steps.noteBegun()
+    unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+    steps.noteEnded()
+    return endStep()
+  }
+
+  private func endStep() -> Procedure? {
     return locked {
       isInStep = false
       return unsafe turnOwner.take()

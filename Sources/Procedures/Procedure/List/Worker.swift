@@ -139,6 +139,7 @@ struct Worker {
   private func begin(
     _ task: ProcedureTask, of member: Member, _ stretch: inout WorkerStretch
   ) -> TurnEnd {
+    if let list, list.isRecorded { member.with { $0.recordSteps(of: task) } }
     stretch.advance()
     if stretch.isOver {
       task.submitFirstStep(on: context)

@@ -138,6 +138,12 @@ extension Procedure {
   /// The main actor has begun it.
   final func noteBodyBegun() { read { $0.record?.noteBodyBegun() } }
 
+  /// The steps of its task are recorded, which has not begun.
+  @inline(never)
+  final func recordSteps(of task: ProcedureTask) {
+    if let steps = read({ $0.record?.beginSteps() }) { task.record(in: steps) }
+  }
+
   /// The number of its record, if that is in that store and has not ended.
   final func record(in store: RecordStore) -> UInt64? {
     read { core in

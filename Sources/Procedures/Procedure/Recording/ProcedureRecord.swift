@@ -94,6 +94,13 @@ final class ProcedureRecord: Attachment, @unchecked Sendable {
   /// The main actor has begun it.
   func noteBodyBegun() { open.endWaitForBody(at: history.clock.now) }
 
+  /// The task of its asynchronous closure is about to begin.
+  func beginSteps() -> RecordedSteps {
+    let steps = RecordedSteps(by: history.clock)
+    open.content.steps = steps
+    return steps
+  }
+
   /// It has finished.
   func noteEnd(
     _ end: RecordedProcedure.End, _ priority: ProcedurePriority, name: String? = nil,

@@ -30,6 +30,9 @@ package struct RecordedProcedure: Sendable {
   package internal(set) var finished = never
   package internal(set) var cancelled = never
 
+  /// How its asynchronous closure spends its time; nil of others.
+  package internal(set) var steps: RecordedSteps?
+
   /// The last two, in the procedure's own memory: most have no more.
   private var lastWait: RecordedWait?
   private var waitBefore: RecordedWait?

@@ -1,0 +1,78 @@
+internal import ProcedurePrimitives
+
+/// How an asynchronous closure spent its time, while its procedure is recorded. A step is what its task, or a child of
+/// that, does between two suspensions.
+///
+/// The time is cut where a step is enqueued, begins and ends. A part with a step running is busy; else one with a step
+/// enqueued is scheduled; else it is idle. So the parts add up, however many steps run at once.
+package final class RecordedSteps: Sendable {
+  package struct Times: Sendable {
+    package fileprivate(set) var busy: Int64 = 0
+    package fileprivate(set) var scheduled: Int64 = 0
+    package fileprivate(set) var idle: Int64 = 0
+  }
+
+  private struct State: Sendable {
+    var times = Times()
+    /// Until when that is.
+    var now: Int64
+    var enqueued = 0
+    var running = 0
+    /// Whether any has run: the closure may be elsewhere, on the main actor.
+    var haveRun = false
+
+    mutating func advance(to time: Int64) {
+      // Two threads may have read the clock, and come here, the other way round.
+      let passed = max(time - now, 0)
+      now += passed
+      if running > 0 {
+        times.busy += passed
+      } else if enqueued > 0 {
+        times.scheduled += passed
+      } else {
+        times.idle += passed
+      }
+    }
+  }
+
+  private let clock: RecordClock
+  private let state: Locked<State>
+
+  init(by clock: RecordClock) {
+    self.clock = clock
+    state = Locked(State(now: clock.now))
+  }
+
+  func noteEnqueued() {
+    note { $0.enqueued += 1 }
+  }
+
+  func noteBegun() {
+    note { state in
+      // The one that was enqueued before this was there.
+      state.enqueued = max(state.enqueued - 1, 0)
+      state.running += 1
+      state.haveRun = true
+    }
+  }
+
+  func noteEnded() {
+    note { $0.running -= 1 }
+  }
+
+  private func note(_ change: (inout State) -> Void) {
+    let time = clock.now
+    state.withLock { state in
+      state.advance(to: time)
+      change(&state)
+    }
+  }
+
+  /// The times until that instant, or, if it is nil, until the last step ended. Nil if no step has run.
+  package func times(until end: Int64?) -> Times? {
+    var copy = state.withLock { $0 }
+    guard copy.haveRun else { return nil }
+    if let end { copy.advance(to: end) }
+    return copy.times
+  }
+}
