@@ -272,7 +272,7 @@ extension ProcedureTimeline.Snapshot {
     return
       (["Slowest"]
       + slowest.map {
-        "  \(Self.padded(NumberText.time($0.run(until: end)))) \($0.name.shown)"
+        "  \(Self.padded(NumberText.time($0.run(until: end)))) \($0.name.shown)\($0.idleText)"
           + ($0.outcomeText == "succeeded" ? "" : "  (\($0.outcomeText))")
       }).joined(separator: "\n")
   }
@@ -330,4 +330,12 @@ extension String {
 
   /// Whether nothing of it can be seen.
   var isBlank: Bool { unicodeScalars.allSatisfy(\.isInvisible) }
+}
+
+extension ProcedureTimeline.Entry {
+  /// For example `, idle 5 s`: that long no thread was needed.
+  fileprivate var idleText: String {
+    guard let idle = body?.idle.nanoseconds, idle > 0 else { return "" }
+    return ", idle \(NumberText.time(idle))"
+  }
 }

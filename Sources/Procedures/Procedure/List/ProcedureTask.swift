@@ -132,8 +132,9 @@ final class ProcedureTask: TaskExecutor, @unchecked Sendable {
     return endStep()
   }
 
+  /// - Returns: the procedure, if the caller holds its turn now.
   private func endStep() -> Procedure? {
-    return locked {
+    locked {
       isInStep = false
       return unsafe turnOwner.take()
     }

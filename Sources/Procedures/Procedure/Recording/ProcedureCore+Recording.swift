@@ -138,9 +138,10 @@ extension Procedure {
   /// The main actor has begun it.
   final func noteBodyBegun() { read { $0.record?.noteBodyBegun() } }
 
-  /// The steps of its task are recorded, which has not begun.
+  /// The steps of its task are recorded, which has not begun; not of a closure on the main actor, which takes none.
   @inline(never)
   final func recordSteps(of task: ProcedureTask) {
+    guard !runsOnMainActor else { return }
     if let steps = read({ $0.record?.beginSteps() }) { task.record(in: steps) }
   }
 
