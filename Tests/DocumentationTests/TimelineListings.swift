@@ -65,6 +65,15 @@ struct TimelineListings {
     }
     // end
     #expect(output.events.contains("1 × thumbnails, half of them within 5.0 seconds"))
+    let post = { (request: String) in print(request) }
+    var last = ProcedureTimeline().snapshot()
+    // listing: timeline-spans
+    let now = timeline.snapshot()
+    for request in now.otlpRequests(service: "shop", since: last) { post(request) }
+    last = now
+    // end
+    #expect(output.events.last?.contains(#""name":"thumbnails""#) == true)
+    #expect(timeline.snapshot().otlpRequests(service: "shop", since: last).isEmpty)
     // listing: timeline-expect
     try timeline.expect(order: "fetch", "parse")
     try timeline.expect(overlap: "parse", "thumbnails")
