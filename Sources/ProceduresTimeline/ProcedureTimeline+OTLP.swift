@@ -10,7 +10,7 @@ extension ProcedureTimeline.Snapshot {
   /// ```
   ///
   /// Each request is one line, so that requests joined by `"\n"` are a file that a collector reads. None is larger than
-  /// the 4 MiB that a collector takes at least, unless a single span is.
+  /// the 4 MiB that a collector takes at least, unless one span has more than 1 MiB of names and errors. O(n).
   ///
   /// ## Traces
   /// A procedure that was added to a recorded queue begins a trace, and all below it are spans of that: a

@@ -29,8 +29,8 @@ public final class ProcedureTimeline: Sendable {
   /// Makes a timeline that keeps the newest `capacity` procedures that have finished.
   ///
   /// - Parameters:
-  ///   - capacity: at least 1. Each place takes 8 bytes once it is used, and each record some 400, besides the
-  ///     errors and names that it keeps.
+  ///   - capacity: at least 1. Each place takes 8 bytes once it is used, and each record some 400, of an
+  ///     asynchronous closure 500, besides the errors and names that it keeps.
   ///   - count: of so many procedures of a queue one is recorded, with all below it: for a service that runs for
   ///     days, of which the newest `capacity` would be some minutes. Slots in use, and waits for procedures that are
   ///     not recorded, are then known of the sample only.

@@ -121,7 +121,8 @@ import Testing
         }
         keys(event.attributes, of: event.name)
       }
-      if span.events.map(\.timeUnixNano) != span.events.map(\.timeUnixNano).sorted() {
+      let order = span.events.compactMap { UInt64($0.timeUnixNano) }
+      if order != order.sorted() {
         faults.append("\(span.name): its events are out of order")
       }
       for link in span.links where places[link.spanId]?.traceId != link.traceId {
@@ -310,6 +311,47 @@ import Testing
     let whole = try read(last)
     #expect(Set(whole.map { $0.traceId + $0.spanId }) == Set(seen.map { $0.traceId + $0.spanId }))
     #expect(last.otlpRequests(service: "shop", since: last).isEmpty)
+  }
+
+  @Test("V3: on real threads, too, each that has finished is exported once")
+  func sinceOnThreads() async throws {
+    let (queue, timeline) = (ProcedureQueue(maxConcurrentProcedureCount: 3), ProcedureTimeline())
+    timeline.record(queue)
+    var last = timeline.snapshot()
+    let count = Rounds.size(10_000, otherwise: 300)
+    let adding = Task { @concurrent in
+      for number in 0..<count {
+        queue.add(
+          number % 4 == 0
+            ? AsyncProcedure { @concurrent in await Task.yield() }
+            : GroupProcedure(BlockProcedure {}))
+      }
+      await queue.waitUntilAllFinished()
+    }
+    var seen: [Span] = []
+    for _ in 0..<20 {
+      let now = timeline.snapshot()
+      seen += try read(now.otlpRequests(service: "shop", since: last))
+      last = now
+      await Task.yield()
+    }
+    await adding.value
+    seen += try read(timeline.snapshot().otlpRequests(service: "shop", since: last))
+    // Each group with its child, each closure alone.
+    #expect(seen.count == 2 * count - (count + 3) / 4)
+    #expect(faults(seen) == [])
+  }
+
+  @Test("V3: a virtual clock may be some centuries ahead")
+  func extremes() throws {
+    for years in [80, 250, 290] {
+      let scenario = Scenario(limit: 1)
+      scenario.queue.add(
+        DelayProcedure(by: .seconds(years * 31_557_600)).named("long"), lasting(1, "next"))
+      let spans = try read(try scenario.run())
+      #expect(faults(spans) == [], "\(years) years")
+      #expect(spans.count == 2)
+    }
   }
 
   @Test(
