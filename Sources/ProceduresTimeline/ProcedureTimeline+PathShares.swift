@@ -112,9 +112,11 @@ extension ProcedureTimeline.Snapshot {
   }
 
   private func longestText(of share: ProcedureTimeline.PathShare) -> String {
-    let name = entry(share.longest)?.name.shown ?? ""
+    let entry = entry(share.longest)
+    let name = entry?.name.shown ?? ""
     return switch share.kind {
-    case .work: " (longest: '\(name)', \(NumberText.time(share.longestDuration.nanoseconds)))"
+    case .work:
+      " (longest: '\(name)', \(NumberText.time(share.longestDuration.nanoseconds))\(entry?.idleText ?? ""))"
     case .notEnqueued: " ('\(name)')"
     case .wait(.attemptDelay): ""
     case .wait(.condition), .wait(.worker), .wait(.group): " ('\(name)')"
@@ -122,6 +124,16 @@ extension ProcedureTimeline.Snapshot {
       // A dependency on no recorded queue is known only by its dependents.
       cause.isAfterStart || cause == .dependency && share.name == nil ? " ('\(name)')" : ""
     }
+  }
+}
+
+extension ProcedureTimeline.Entry {
+  /// For example `, 90 % idle`: its closure needed no thread for so much of its time. Empty below a tenth.
+  var idleText: String {
+    guard let body else { return "" }
+    let whole = body.parts.reduce(0) { $0 + Double($1.time) }
+    let percent = Int((Double(body.idle.nanoseconds) / max(whole, 1) * 100).rounded())
+    return percent < 10 ? "" : ", \(percent) % idle"
   }
 }
 

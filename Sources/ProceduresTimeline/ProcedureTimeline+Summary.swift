@@ -100,7 +100,8 @@ extension ProcedureTimeline.Snapshot {
       let entry = step.entry
       let own = bySteps[index] ?? []
       lines += own.filter { !$0.isRunning && isWorthShowing($0.length) }.map(line(for:))
-      var line = "  \(Self.padded(NumberText.time(entry.run(until: end)))) \(entry.name.shown)"
+      var line =
+        "  \(Self.padded(NumberText.time(entry.run(until: end)))) \(entry.name.shown)\(entry.idleText)"
       var notes: [String] = []
       // For a delay between attempts that is all of it.
       let waits = entry.waits.filter {
@@ -330,12 +331,4 @@ extension String {
 
   /// Whether nothing of it can be seen.
   var isBlank: Bool { unicodeScalars.allSatisfy(\.isInvisible) }
-}
-
-extension ProcedureTimeline.Entry {
-  /// For example `, idle 5 s`: that long no thread was needed.
-  fileprivate var idleText: String {
-    guard let idle = body?.idle.nanoseconds, idle > 0 else { return "" }
-    return ", idle \(NumberText.time(idle))"
-  }
 }

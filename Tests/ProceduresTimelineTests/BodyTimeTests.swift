@@ -58,7 +58,8 @@ import Testing
         #""busy_ms":6000.000000,"scheduled_ms":7500.000000,"idle_ms":5000.000000,"waited""#))
     let spans = snapshot.otlpRequests(service: "shop")[0]
     #expect(spans.contains(#"{"key":"procedure.idle_ns","value":{"intValue":"5000000000"}}"#))
-    #expect(snapshot.summary.contains("18.5 s body, idle 5 s"))
+    #expect(snapshot.summary.contains("18.5 s body, 27 % idle\n"))
+    #expect(snapshot.verdict.contains("(longest: 'body', 18.5 s, 27 % idle)"))
     #expect(snapshot.during(.seconds(1) ..< .seconds(3)).entry(named: "body")?.body == nil)
     #expect(snapshot.during(.zero ..< .seconds(30)).entry(named: "body")?.body != nil)
   }
