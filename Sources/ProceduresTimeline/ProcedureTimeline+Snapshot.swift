@@ -200,9 +200,7 @@ extension ProcedureTimeline.Entry {
 
 extension RecordedProcedure {
   fileprivate func body(until end: Int64) -> ProcedureTimeline.Body? {
-    // Once it is over, no more time counts.
-    let isOver = self.end != nil || steps == nil
-    guard let times = steps?.times(until: isOver ? nil : end) else { return nil }
+    guard let times = steps?.times(until: end) else { return nil }
     return ProcedureTimeline.Body(
       busy: .nanoseconds(times.busy), scheduled: .nanoseconds(times.scheduled),
       idle: .nanoseconds(times.idle))

@@ -84,6 +84,21 @@ import Testing
     #expect(parts[0] == 1 && parts[2] >= 4)
   }
 
+  @Test("V1: a finish that is held back is no part of a closure's time")
+  func held() throws {
+    let body = AsyncProcedure(name: "body") { [clock] in clock.advance(by: .seconds(1)) }
+    let kept = Recorder<PendingEvent>()
+    body.addWillFinishBlockObserver { _, _, pendingFinish in kept.note(pendingFinish) }
+    queue.add(body)
+    scheduler.run()
+    clock.advance(by: .seconds(5))
+    #expect(times("body") == [1, 0, 0])
+    clock.advance(by: .seconds(5))
+    kept.events.first?.release()
+    scheduler.run()
+    #expect(body.isFinished && times("body") == [1, 0, 0])
+  }
+
   @Test(
     "V1: nothing is said of other procedures, nor of a closure that began before it was recorded")
   func others() throws {

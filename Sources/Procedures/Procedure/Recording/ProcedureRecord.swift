@@ -108,12 +108,14 @@ final class ProcedureRecord: Attachment, @unchecked Sendable {
   ) {
     open.content.end = end
     open.content.priority = priority
+    open.content.steps?.noteOver()
     if end == .succeeded, name == nil, errors.isEmpty { return }
     (open.content.name, open.content.errors, open.content.reason) = (name, errors, reason)
   }
 
   /// The record so far, as if it waited for nothing from now on. Called under the lock of the list as well.
   func soFar(missesDependency: Bool) -> RecordedProcedure {
+    if open.life?.stage == .finishing { open.content.steps?.noteOver() }
     var ended = open
     let sample = history.sample()
     ended.endStretch(missesDependency: missesDependency, at: sample)

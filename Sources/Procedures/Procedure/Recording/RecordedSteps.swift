@@ -20,8 +20,11 @@ package final class RecordedSteps: Sendable {
     var running = 0
     /// Whether any has run: the closure may be elsewhere, on the main actor.
     var haveRun = false
+    /// Whether the closure has ended: no more time counts.
+    var isOver = false
 
     mutating func advance(to time: Int64) {
+      guard !isOver else { return }
       // Two threads may have read the clock, and come here, the other way round.
       let passed = max(time - now, 0)
       now += passed
@@ -60,6 +63,15 @@ package final class RecordedSteps: Sendable {
     note { $0.running -= 1 }
   }
 
+  /// The closure has ended, in its last step, which may be about to.
+  func noteOver() {
+    let time = clock.now
+    state.withLock { state in
+      if state.running > 0 { state.advance(to: time) }
+      state.isOver = true
+    }
+  }
+
   private func note(_ change: (inout State) -> Void) {
     let time = clock.now
     state.withLock { state in
@@ -68,11 +80,11 @@ package final class RecordedSteps: Sendable {
     }
   }
 
-  /// The times until that instant, or, if it is nil, until the last step ended. Nil if no step has run.
-  package func times(until end: Int64?) -> Times? {
+  /// The times until that instant, or until the last step ended, if the closure has. Nil if no step has run.
+  package func times(until end: Int64) -> Times? {
     var copy = state.withLock { $0 }
     guard copy.haveRun else { return nil }
-    if let end { copy.advance(to: end) }
+    copy.advance(to: end)
     return copy.times
   }
 }
