@@ -28,6 +28,7 @@ let package = Package(
     .library(name: "ProceduresNetwork", targets: ["ProceduresNetwork"]),
     .library(name: "ProceduresTimeline", targets: ["ProceduresTimeline"]),
     .library(name: "ProceduresTesting", targets: ["ProceduresTesting"]),
+    .library(name: "ProceduresFakes", targets: ["ProceduresFakes"]),
     .library(name: "ProcedureKitNames", targets: ["ProcedureKitNames"]),
     .executable(name: "runbook", targets: ["ProcedureRunbook"]),
     .executable(name: "benchmarks", targets: ["ProcedureBenchmarks"]),
@@ -55,6 +56,12 @@ let package = Package(
     .target(
       name: "ProceduresTesting",
       dependencies: ["ProceduresTimeline", "Procedures", "Cancellation", "ProcedurePrimitives"],
+      swiftSettings: settings),
+    .target(
+      name: "ProceduresFakes",
+      dependencies: [
+        "ProceduresNetwork", "ProceduresProcess", "Procedures", "Cancellation", "ProcedurePrimitives",
+      ],
       swiftSettings: settings),
     .target(
       name: "ProcedureKitNames", dependencies: ["Procedures", "ProcedurePrimitives"],
@@ -118,6 +125,13 @@ let package = Package(
       ],
       swiftSettings: settings),
     .testTarget(
+      name: "ProceduresFakesTests",
+      dependencies: [
+        "ProceduresFakes", "ProceduresNetwork", "ProceduresProcess", "ProceduresTesting",
+        "Procedures", "ProcedureTestSupport",
+      ],
+      swiftSettings: settings),
+    .testTarget(
       name: "ProcedureKitNamesTests", dependencies: ["ProcedureKitNames", "ProcedureTestSupport"],
       swiftSettings: settings),
     .testTarget(
@@ -132,7 +146,7 @@ let package = Package(
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "ProcedureRunbook", "ProceduresFoundation", "ProceduresNetwork", "ProceduresProcess",
+        "ProcedureRunbook", "ProceduresFakes", "ProceduresFoundation", "ProceduresNetwork", "ProceduresProcess",
         "ProceduresTesting", "ProceduresTimeline", "Procedures", "Cancellation",
         "ProcedurePrimitives", "ProcedureTestSupport",
       ],

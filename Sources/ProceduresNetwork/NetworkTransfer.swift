@@ -1,12 +1,14 @@
 internal import Foundation
 internal import ProcedurePrimitives
+internal import Procedures
 #if canImport(FoundationNetworking)
   internal import FoundationNetworking
 #endif
 
 /// One task of a session, from its start to what came of it.
 ///
-/// 1. `completion` is called exactly once after `start()`, on a thread of Dispatch's pool, or a spare one.
+/// 1. `completion` is called exactly once after `start()`, on a thread of Dispatch's pool, or a spare one; where a
+///    stand-in for the network calls, if there is one.
 /// 2. The sink is used by the task's events, which come one at a time, and after the last of them.
 /// 3. No method of the task is called from its events: on Linux these come on the session's own
 ///    queue, which such a method waits for.
@@ -15,6 +17,8 @@ final class NetworkTransfer<Sink: BodySink>: TaskEvents, @unchecked Sendable {
     @Sendable (Result<HTTPPayloadResponse<Sink.Payload>, any Error>) -> Void
 
   let userSession: URLSession
+  /// Instead of the session.
+  private let standIn: (any NetworkStandIn)?
   private let request: URLRequest
   private let body: UploadBody?
   private let sink: Sink
@@ -26,16 +30,18 @@ final class NetworkTransfer<Sink: BodySink>: TaskEvents, @unchecked Sendable {
 
   private struct State: @unchecked Sendable {
     var machine: TransferStateMachine
-    var transfer: (task: URLSessionTask, delegate: TransferDelegate)?
+    var transfer: (any CarriedTransfer)?
     var completion: Completion?
     var reported = 0
   }
 
   init(
     _ request: URLRequest, body: UploadBody?, in session: URLSession,
+    standIn: (any NetworkStandIn)?,
     accepting acceptedStatusCodes: Set<Int>, into sink: Sink,
     report: @escaping @Sendable (Double) -> Void, completion: @escaping Completion
   ) {
+    self.standIn = standIn
     self.request = request
     self.body = body
     self.sink = sink
@@ -48,24 +54,27 @@ final class NetworkTransfer<Sink: BodySink>: TaskEvents, @unchecked Sendable {
         completion: completion))
   }
 
-  /// Starts the task; called once.
-  func start() {
-    let transfer = TransferDelegate.makeTask(for: self, in: userSession) {
-      session -> URLSessionTask in
+  /// Starts the task; called once, when `procedure` executes.
+  func start(of procedure: Procedure) {
+    let transfer =
+      standIn?.carry(request, sending: body, of: procedure, for: self)
+      ?? SessionTransfer(makeTask())
+    state.withLock { $0.transfer = transfer }
+    transfer.resume()
+  }
+
+  private func makeTask() -> (task: URLSessionTask, delegate: TransferDelegate) {
+    TransferDelegate.makeTask(for: self, in: userSession) { session -> URLSessionTask in
       switch body {
       case nil: session.dataTask(with: request)
       case .data(let data): session.uploadTask(with: request, from: data)
       case .file(let url): session.uploadTask(with: request, fromFile: url)
       }
     }
-    state.withLock { $0.transfer = transfer }
-    transfer.task.resume()
   }
 
   /// Ends the task, if it has not ended; `completion` is called all the same.
-  func cancel() {
-    if let (task, delegate) = state.withLock({ $0.transfer }) { delegate.cancel(task) }
-  }
+  func cancel() { state.withLock({ $0.transfer })?.cancel() }
 
   // MARK: Events of the task
 
@@ -98,7 +107,7 @@ final class NetworkTransfer<Sink: BodySink>: TaskEvents, @unchecked Sendable {
       responseCame(response)
     }
     // Closing a file and what a procedure releases are not for the session's own queue.
-    WorkLine.shared(.default).submit { self.finish(error) }
+    offSession { self.finish(error) }
   }
 
   // MARK: -
@@ -123,7 +132,12 @@ final class NetworkTransfer<Sink: BodySink>: TaskEvents, @unchecked Sendable {
     }
   }
 
-  private func cancelLater() { WorkLine.shared(.default).submit { self.cancel() } }
+  private func cancelLater() { offSession { self.cancel() } }
+
+  /// Not on the session's own queue. A stand-in has none, and nothing of it runs on a thread of its own.
+  private func offSession(_ work: @escaping @Sendable () -> Void) {
+    if standIn == nil { WorkLine.shared(.default).submit(work) } else { work() }
+  }
 
   private func finish(_ error: (any Error)?) {
     let (ending, completion, transfer) = state.withLock { state in

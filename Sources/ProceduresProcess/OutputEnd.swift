@@ -1,22 +1,22 @@
 #if canImport(FoundationEssentials)
-  internal import FoundationEssentials
+  package import FoundationEssentials
 #else
-  internal import Foundation
+  package import Foundation
 #endif
 
 /// The end of a program's output, as text of bounded length: errors stand there.
-struct OutputEnd: Sendable {
+package struct OutputEnd: Sendable {
   /// In bytes.
-  static let length = 1_000
+  package static let length = 1_000
 
   /// Without white space at its end; `…` stands for anything before.
   let text: String
 
   /// The end of no output.
-  init() { text = "" }
+  package init() { text = "" }
 
   /// Whole lines, if the last is not longer than all that is kept.
-  init(of output: Data) {
+  package init(of output: Data) {
     let isWhite: (UInt8) -> Bool = { $0 == 0x20 || (0x09...0x0d).contains($0) }
     let written = output.prefix(through: output.lastIndex { !isWhite($0) } ?? output.startIndex - 1)
     guard written.count > Self.length else {

@@ -1,18 +1,18 @@
 #if os(macOS) || os(Linux)
   #if canImport(FoundationEssentials)
-    internal import FoundationEssentials
+    package import FoundationEssentials
   #else
-    internal import Foundation
+    package import Foundation
   #endif
 
   /// Takes output that is not kept, on handler threads, one call at a time.
-  struct OutputHandler: Sendable {
-    let take: @Sendable (Data) -> Void
+  package struct OutputHandler: Sendable {
+    package let take: @Sendable (Data) -> Void
     /// Called after the last piece; nil if that makes no difference.
-    let end: (@Sendable () -> Void)?
+    package let end: (@Sendable () -> Void)?
 
     /// Nil if no handler receives the output.
-    init?(for output: ProcessOutput) {
+    package init?(for output: ProcessOutput) {
       switch output {
       case .streamed(let closure): (take, end) = (closure, nil)
       case .lines(let closure):

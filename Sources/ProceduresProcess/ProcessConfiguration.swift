@@ -45,9 +45,9 @@ public struct ProcessConfiguration: Sendable {
 
   #if os(macOS) || os(Linux)
     /// The pipe from the program before it in a pipeline, instead of `standardInput`.
-    var inputPipe: ProcessPipe?
+    package var inputPipe: ProcessPipe?
     /// The pipe to the program after it in a pipeline, instead of `standardOutput`.
-    var outputPipe: ProcessPipe?
+    package var outputPipe: ProcessPipe?
 
     var isInPipeline: Bool { inputPipe != nil || outputPipe != nil }
   #endif

@@ -37,7 +37,7 @@ public struct ProcessError: Error, Sendable, CustomStringConvertible {
   /// It has the program, but not its arguments or environment: those may hold secrets.
   public let description: String
 
-  init(_ code: Code, program: String, result: ProcessResult? = nil, _ description: String) {
+  package init(_ code: Code, program: String, result: ProcessResult? = nil, _ description: String) {
     self.code = code
     self.program = program
     self.result = result

@@ -1,5 +1,10 @@
 #if os(macOS) || os(Linux)
   internal import ProcedurePrimitives
+  #if canImport(FoundationEssentials)
+    package import FoundationEssentials
+  #else
+    package import Foundation
+  #endif
   #if canImport(Darwin)
     internal import Darwin
   #elseif canImport(Glibc)
@@ -14,7 +19,7 @@
   ///    met where a start is tried again.
   /// 2. Each end is closed here once: when its program has it, or will not come. Then the other program
   ///    meets the end of the file, or is ended by SIGPIPE.
-  final class ProcessPipe: Sendable {
+  package final class ProcessPipe: Sendable {
     enum End { case reading, writing }
 
     private struct State {
@@ -23,6 +28,9 @@
       var isOpened = false
       var isReadingDone = false
       var isWritingDone = false
+      // Of programs that are none.
+      var memory = Data()
+      var reader: (@Sendable () -> Void)?
     }
 
     private let state = Locked(State())
@@ -48,7 +56,7 @@
     }
 
     func close(_ end: End) {
-      state.withLock { state in
+      let reader = state.withLock { state in
         switch end {
         case .reading:
           state.isReadingDone = true
@@ -57,7 +65,24 @@
           state.isWritingDone = true
           Self.close(&state.writing)
         }
+        return end == .writing ? state.reader.take() : nil
       }
+      reader?()
+    }
+
+    /// Stand-ins for two programs: what the first one writes is kept here.
+    package func append(_ data: Data) { state.withLock { $0.memory.append(data) } }
+
+    /// All that the first one has written.
+    package var memory: Data { state.withLock { $0.memory } }
+
+    /// Calls `body` once, when the program that writes has ended, or will not come.
+    package func whenWritten(_ body: @escaping @Sendable () -> Void) {
+      let isWritten = state.withLock { state in
+        if !state.isWritingDone { state.reader = body }
+        return state.isWritingDone
+      }
+      if isWritten { body() }
     }
 
     private static func close(_ descriptor: inout Int32?) {

@@ -61,7 +61,7 @@
 
     private struct Run {
       var configuration: ProcessConfiguration
-      var child: ChildProcess?
+      var child: (any RunningProgram)?
       var identifier: Int32?
       var hasEnded = false
       var result: ProcessResult?
@@ -178,10 +178,17 @@
     open override func execute() {
       var configuration = configuration
       if let input { configuration.standardInput = input }
-      let child = ChildProcess(
-        configuration,
-        started: { identifier in self.run.withLock { $0.identifier = identifier } },
-        completion: { ending in self.programEnded(ending) })
+      let started: @Sendable (Int32) -> Void = { identifier in
+        self.run.withLock { $0.identifier = identifier }
+      }
+      let completion: @Sendable (Result<ProcessResult, ProcessError>) -> Void = { ending in
+        self.programEnded(ending)
+      }
+      let standIn: (any ProgramStandIn)? = standIn()
+      let child: any RunningProgram =
+        standIn?.makeRun(
+          of: configuration, by: self, started: started, completion: completion)
+        ?? ChildProcess(configuration, started: started, completion: completion)
       run.withLock { $0.child = child }
       child.start()
     }

@@ -21,7 +21,7 @@ public struct ProcessResult: Sendable {
   /// The end of its standard error, wherever that went, unless the procedure never saw it.
   let errorOutputEnd: OutputEnd
 
-  init(
+  package init(
     exit: ProcessExit, output: Data, errorOutput: Data, droppedByteCount: Int = 0,
     duration: Duration, errorOutputEnd: OutputEnd = OutputEnd()
   ) {

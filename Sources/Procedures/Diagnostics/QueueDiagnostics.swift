@@ -11,6 +11,7 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
     var refusalRecorder: Handler?
     var gracePeriod: Duration?
     var waitReportDelay = MissingReport.delay
+    var standIns: [any StandIn] = []
 
     var rules: WaitLooks.Rules {
       WaitLooks.Rules(
@@ -66,6 +67,19 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
   override var queueName: String {
     get { settings.withLock { $0.queueName } }
     set { settings.withLock { $0.queueName = newValue } }
+  }
+
+  override var standIns: [any StandIn] { settings.withLock { $0.standIns } }
+
+  func setStandIn(_ standIn: any StandIn) {
+    // Those that it replaces are released after the lock.
+    let replaced = settings.withLock { settings in
+      defer {
+        settings.standIns = settings.standIns.filter { type(of: $0) != type(of: standIn) } + [standIn]
+      }
+      return settings.standIns
+    }
+    _ = replaced
   }
 
   var gracePeriod: Duration? {

@@ -127,6 +127,12 @@ public final class ProcedureQueue: Sendable {
     diagnostics.refusalRecorder = recorder
   }
 
+  /// Has procedures of this queue, and of groups on it, that execute from now on, ask `standIn` instead of what is
+  /// outside of the program. It replaces one of the same type.
+  package func use(_ standIn: some StandIn) {
+    diagnostics.setStandIn(standIn)
+  }
+
   deinit {
     list.orphan()
     if list.count == 0 { diagnostics.looks.disarm() }

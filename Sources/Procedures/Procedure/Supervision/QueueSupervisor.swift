@@ -29,6 +29,9 @@ class QueueSupervisor: @unchecked Sendable {
   /// Reports that a queue or group has refused a procedure.
   func reportRefusal(_ diagnostic: @autoclosure () -> ProcedureDiagnostic) {}
 
+  /// What stands for something outside of the program, for the procedures of the queue: fakes of a test.
+  var standIns: [any StandIn] { [] }
+
   // Waits that are reported if they last.
 
   /// A member of that list may have begun to wait.

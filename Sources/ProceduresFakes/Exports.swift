@@ -1,0 +1,2 @@
+@_exported public import ProceduresNetwork
+@_exported public import ProceduresProcess

@@ -1,0 +1,60 @@
+#if os(macOS) || os(Linux)
+  internal import Foundation
+  internal import ProcedurePrimitives
+  internal import ProceduresProcess
+
+  /// Where a stream of a `FakeProgram` goes.
+  struct FakeOutput {
+    private let configuration: ProcessConfiguration
+    private let destination: ProcessOutput
+    private let handler: OutputHandler?
+    private var captured: CapturedOutput
+    private var isCaptured = false
+    private var handedOver = Data()
+    private var file: FileHandle?
+    /// The last of it, once it has ended.
+    private(set) var outputEnd = OutputEnd()
+
+    init(_ destination: ProcessOutput, _ configuration: ProcessConfiguration) {
+      self.configuration = configuration
+      self.destination = destination
+      handler = OutputHandler(for: destination)
+      captured = CapturedOutput(atMost: configuration.mostCapturedBytes)
+      if case .captured = destination { isCaptured = true }
+    }
+
+    mutating func open() throws(ProcessError) {
+      guard case .file(let path, let appending) = destination else { return }
+      let place = URL(
+        filePath: path,
+        relativeTo: configuration.directory.map { URL(filePath: $0, directoryHint: .isDirectory) })
+      do {
+        if !appending || !FileManager.default.fileExists(atPath: place.path) {
+          try Data().write(to: place)
+        }
+        file = try FileHandle(forWritingTo: place)
+      } catch {
+        throw ProcessError(
+          .fileNotOpened, program: configuration.program,
+          "'\(path)', for '\(configuration.program)', cannot be opened: \(error)")
+      }
+    }
+
+    mutating func take(_ data: Data) {
+      if isCaptured { captured.append(Array(data)) }
+      if let handler {
+        handler.take(data)
+        handedOver = handedOver.suffix(OutputEnd.length) + data.suffix(OutputEnd.length)
+      }
+      if let file, (try? file.seekToEnd()) != nil { try? file.write(contentsOf: data) }
+    }
+
+    /// After the last piece.
+    mutating func end() -> (bytes: Data, dropped: Int) {
+      handler?.end?()
+      try? file.take()?.close()
+      outputEnd = handler == nil ? captured.end : OutputEnd(of: handedOver)
+      return captured.take()
+    }
+  }
+#endif

@@ -1,0 +1,185 @@
+#if os(macOS) || os(Linux)
+  internal import Cancellation
+  internal import Foundation
+  internal import ProcedurePrimitives
+  internal import ProceduresProcess
+  #if canImport(Darwin)
+    internal import Darwin
+  #elseif canImport(Glibc)
+    internal import Glibc
+  #elseif canImport(Musl)
+    internal import Musl
+  #endif
+
+  /// One run of a `FakeProgram`. Its steps come one at a time; a signal replaces those that are left.
+  final class FakeRun: RunningProgram, @unchecked Sendable {
+    private struct State: Sendable {
+      /// Nil until it has begun.
+      var program: FakeProgram?
+      var begin: ContinuousClock.Instant
+      var isTerminating = false
+      var isKilled = false
+      var isOver = false
+      var killTimer: SlabKey?
+    }
+
+    private let configuration: ProcessConfiguration
+    private let programs: FakePrograms
+    private let started: @Sendable (Int32) -> Void
+    private let completion: @Sendable (Result<ProcessResult, ProcessError>) -> Void
+    private let playback: Playback<FakeProgram.Event>
+    private let state: Locked<State>
+    // Of the steps, which come one at a time.
+    @safe @exclusivity(unchecked) private var output: FakeOutput
+    @safe @exclusivity(unchecked) private var errorOutput: FakeOutput
+    @safe @exclusivity(unchecked) private var failure: ProcessError?
+
+    init(
+      _ configuration: ProcessConfiguration, of programs: FakePrograms, by procedure: Procedure,
+      started: @escaping @Sendable (Int32) -> Void,
+      completion: @escaping @Sendable (Result<ProcessResult, ProcessError>) -> Void
+    ) {
+      self.configuration = configuration
+      self.programs = programs
+      self.started = started
+      self.completion = completion
+      playback = Playback(of: procedure)
+      output = FakeOutput(
+        configuration.outputPipe == nil ? configuration.standardOutput : .discarded, configuration)
+      errorOutput = FakeOutput(
+        configuration.mergesStandardError ? .discarded : configuration.standardError, configuration)
+      state = Locked(State(begin: playback.clock.now))
+    }
+
+    func start() {
+      playback.prepare { event in self.happen(event) }
+      guard let pipe = configuration.inputPipe else { return playback.start(begin) }
+      pipe.whenWritten { self.playback.start(self.begin) }
+    }
+
+    func terminate() { receive(SIGTERM, killingAfter: configuration.terminationGracePeriod) }
+    func kill() { receive(SIGKILL) }
+    func send(_ signal: Int32) { receive(signal) }
+
+    // MARK: The steps
+
+    private func begin() -> [Playback<FakeProgram.Event>.Step] {
+      let clock = playback.clock
+      do throws(ProcessError) {
+        let input = try readInput()
+        let program = programs.begin(configuration, input, at: clock.now)
+        guard !program.isMissing else {
+          throw error(.programNotFound, "there is no program '\(configuration.program)'")
+        }
+        try output.open()
+        try errorOutput.open()
+        state.withLock { state in
+          state.program = program
+          state.begin = clock.now
+        }
+        started(programs.makeIdentifier())
+        return program.steps
+      } catch {
+        failure = error
+        return [.init(wait: .zero, event: .end(.status(127)))]
+      }
+    }
+
+    private func readInput() throws(ProcessError) -> Data {
+      if let pipe = configuration.inputPipe { return pipe.memory }
+      switch configuration.standardInput {
+      case .none, .inherited: return Data()
+      case .data(let data): return data
+      case .file(let path):
+        let place = URL(
+          filePath: path,
+          relativeTo: configuration.directory.map { URL(filePath: $0, directoryHint: .isDirectory) }
+        )
+        guard let data = try? Data(contentsOf: place) else {
+          throw error(
+            .fileNotOpened, "'\(path)', for '\(configuration.program)', cannot be opened")
+        }
+        return data
+      }
+    }
+
+    private func error(_ code: ProcessError.Code, _ description: String) -> ProcessError {
+      ProcessError(code, program: configuration.program, description)
+    }
+
+    private func happen(_ event: FakeProgram.Event) {
+      switch event {
+      case .output(let data):
+        write(data)
+      case .errorOutput(let data):
+        if configuration.mergesStandardError { write(data) } else { errorOutput.take(data) }
+      case .end(let exit):
+        end(exit)
+      }
+    }
+
+    private func write(_ data: Data) {
+      if let pipe = configuration.outputPipe { pipe.append(data) } else { output.take(data) }
+    }
+
+    private func end(_ exit: ProcessExit) {
+      playback.stop()
+      let (begin, timer) = state.withLock { state in
+        state.isOver = true
+        return (state.begin, state.killTimer.take())
+      }
+      if let timer { playback.clock.service.cancel(timer) }
+      let (captured, dropped) = output.end()
+      let (capturedError, droppedError) = errorOutput.end()
+      if let failure { return completion(.failure(failure)) }
+      completion(
+        .success(
+          ProcessResult(
+            exit: exit, output: captured, errorOutput: capturedError,
+            droppedByteCount: dropped + droppedError,
+            duration: begin.duration(to: playback.clock.now),
+            errorOutputEnd: (configuration.mergesStandardError ? output : errorOutput).outputEnd)))
+    }
+
+    // MARK: Signals
+
+    private func receive(_ signal: Int32, killingAfter grace: Duration? = nil) {
+      let steps: [Playback<FakeProgram.Event>.Step]? = state.withLock { state in
+        guard !state.isOver, !state.isKilled else { return nil }
+        let now = playback.clock.now
+        // One that has not begun is only not begun.
+        if state.program != nil {
+          programs.note(.init(program: configuration.program, number: signal, instant: now))
+        }
+        if let grace, state.killTimer == nil {
+          let end = now.saturatingAdvanced(by: grace)
+          state.killTimer = playback.clock.service.schedule(KillTimer(self), at: end)
+        }
+        let ending = [Playback<FakeProgram.Event>.Step(wait: .zero, event: .end(.signal(signal)))]
+        switch signal {
+        case SIGKILL:
+          state.isKilled = true
+          return ending
+        case SIGTERM, SIGINT, SIGHUP, SIGQUIT:
+          guard !state.isTerminating else { return nil }
+          state.isTerminating = true
+          switch state.program?.reaction ?? .ends {
+          case .ends: return ending
+          case .goesOn: return nil
+          case .changes(let program): return program.steps
+          }
+        default: return nil
+        }
+      }
+      if let steps { playback.replace(with: steps) }
+    }
+
+    private final class KillTimer: TimerTarget {
+      private let run: FakeRun
+
+      init(_ run: FakeRun) { self.run = run }
+
+      func timerFired() { run.playback.clock.service.deliver { self.run.kill() } }
+    }
+  }
+#endif

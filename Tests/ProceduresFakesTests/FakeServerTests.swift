@@ -1,0 +1,392 @@
+import Foundation
+import ProcedureTestSupport
+import ProceduresFakes
+import ProceduresTesting
+import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// A part of an app, as a user writes it: it knows nothing of tests.
+private struct Catalog: Sendable {
+  let url = URL(string: "https://api.example/releases?token=secret")!
+  var session = URLSession.shared
+
+  func releases() -> NetworkProcedure<NetworkDataProcedure> {
+    var resilience = NetworkResilience()
+    resilience.backoffStrategy = .constant(.seconds(1))
+    resilience.requestTimeout = .seconds(10)
+    resilience.deadline = .seconds(120)
+    return NetworkProcedure(resilience: resilience) { [url, session] in
+      NetworkDataProcedure(session: session, url: url)
+    }
+  }
+}
+
+@Suite("A server of a test", .timeLimit(.minutes(5)))
+struct FakeServerTests {
+  private let url = URL(string: "https://api.example/file")!
+
+  /// Runs what `add` returns in a simulation, and returns it with the time that it took.
+  private func simulate<Added: Procedure>(
+    _ server: FakeServer, seed: UInt64 = 1, _ make: () -> Added
+  ) throws -> (procedure: Added, elapsed: Duration) {
+    let simulation = ProcedureSimulation(seed: seed)
+    let procedure = make()
+    try simulation.run { simulation in
+      let queue = simulation.makeQueue()
+      queue.replaceNetwork(with: server)
+      queue.add(procedure)
+    }
+    return (procedure, simulation.elapsed)
+  }
+
+  private func intervals(_ server: FakeServer) -> [Duration] {
+    zip(server.requests, server.requests.dropFirst()).map { $0.instant.duration(to: $1.instant) }
+  }
+
+  // MARK: What a user tests
+
+  @Test("I4: 429 with Retry-After is waited for in virtual time, and then asked again")
+  func retryAfter() throws {
+    let server = FakeServer(.status(429, header: ["Retry-After": "30"]), .text("[]"))
+    let (fetch, elapsed) = try simulate(server) { Catalog().releases() }
+    #expect((try? fetch.output?.get().payload) == Data("[]".utf8))
+    #expect(intervals(server) == [.seconds(30)] && elapsed == .seconds(30))
+    #expect(server.requests.map(\.number) == [1, 2] && server.requests[0].path == "/releases")
+    #expect(server.openCount == 0)
+  }
+
+  @Test("I4: a server that asks for a longer wait than is left is not asked again")
+  func longRetryAfter() throws {
+    let server = FakeServer(
+      .status(503, header: ["Retry-After": "130"], body: Data("busy".utf8)).after(.seconds(5)))
+    let (fetch, elapsed) = try simulate(server) { Catalog().releases() }
+    let error = try #require(fetch.errors.first as? NetworkError)
+    #expect(error.statusCode == 503 && error.body == Data("busy".utf8))
+    #expect(error.deadlineLeft == .seconds(115) && elapsed == .seconds(5))
+    #expect(server.requests.count == 1)
+  }
+
+  @Test("I4: a reset connection and a slow server are tried again, a timeout ends the attempt")
+  func resetAndSlow() throws {
+    let server = FakeServer(
+      .reset.after(.seconds(2)), .text("late").after(.seconds(11)), .text("x"))
+    let (fetch, elapsed) = try simulate(server) { Catalog().releases() }
+    #expect((try? fetch.output?.get().payload) == Data("x".utf8))
+    #expect(intervals(server) == [.seconds(3), .seconds(11)] && elapsed == .seconds(14))
+    #expect(server.openCount == 0)
+  }
+
+  @Test("I4: without a response the error is the session's, unwrapped; a POST is not sent twice")
+  func errors() throws {
+    let offline = FakeServer(.failure(.notConnectedToInternet))
+    let (fetch, _) = try simulate(offline) { NetworkDataProcedure(url: url) }
+    #expect((fetch.errors.first as? URLError)?.code == .notConnectedToInternet)
+
+    var request = URLRequest(url: url)
+    request.httpMethod = "POST"
+    let post = request
+    let server = FakeServer(.reset)
+    let (send, _) = try simulate(server) {
+      NetworkProcedure { NetworkUploadProcedure(request: post, body: .data(Data("order".utf8))) }
+    }
+    #expect((send.errors.first as? URLError)?.code == .networkConnectionLost)
+    #expect(server.requests.map(\.body) == [Data("order".utf8)])
+    #expect(server.requests.map(\.method) == ["POST"])
+  }
+
+  @Test("a server that never answers: the session gives up when it has met nothing for so long")
+  func never() throws {
+    let server = FakeServer(.never)
+    let (fetch, elapsed) = try simulate(server) { NetworkDataProcedure(url: url) }
+    #expect((fetch.errors.first as? URLError)?.code == .timedOut && elapsed == .seconds(60))
+
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.timeoutIntervalForRequest = 20
+    let session = URLSession(configuration: configuration)
+    let slow = FakeServer(.text("x").after(.seconds(21)))
+    #expect(
+      try simulate(slow) { NetworkDataProcedure(session: session, url: url) }.elapsed
+        == .seconds(20))
+    var request = URLRequest(url: url, timeoutInterval: 30)
+    let (patient, _) = try simulate(slow) {
+      NetworkDataProcedure(session: session, request: request)
+    }
+    #expect(patient.outcome?.isSuccess == true)
+
+    request.timeoutInterval = .infinity
+    let endless = NetworkDataProcedure(request: request)
+    let simulation = ProcedureSimulation(seed: 1)
+    try simulation.run { simulation in
+      let queue = simulation.makeQueue()
+      queue.replaceNetwork(with: server)
+      queue.add(endless)
+      simulation.perform(after: .seconds(100_000)) {
+        #expect(server.openCount == 1)
+        endless.cancel()
+      }
+    }
+    #expect(endless.isCancelled && endless.errors.isEmpty && server.openCount == 0)
+    #expect(simulation.elapsed == .seconds(100_000))
+  }
+
+  @Test("I4: a body comes in pieces, each at its time, with progress; what stalls times out")
+  func pieces() throws {
+    let server = FakeServer(
+      .data(Data(0..<10)).inPieces(of: 3, every: .seconds(4)).after(.seconds(1)))
+    let seen = Recorder<String>()
+    let simulation = ProcedureSimulation(seed: 3)
+    try simulation.run { simulation in
+      let queue = simulation.makeQueue()
+      queue.replaceNetwork(with: server)
+      let fetch = NetworkStreamProcedure(url: url) {
+        NotingSink { piece in seen.note("\(simulation.elapsed.components.seconds): \(piece.count)")
+        }
+      }
+      queue.add(fetch)
+      simulation.perform(after: .seconds(6)) { seen.note("\(fetch.fractionCompleted)") }
+    }
+    #expect(seen.events == ["1: 3", "5: 3", "0.6", "9: 3", "13: 1"])
+
+    let stalling = FakeServer(.data(Data(0..<10)).stalling(afterBytes: 4))
+    let (fetch, elapsed) = try simulate(stalling) { NetworkDataProcedure(url: url) }
+    #expect((fetch.errors.first as? URLError)?.code == .timedOut && elapsed == .seconds(60))
+  }
+
+  @Test(
+    "I4: a download that breaks off leaves its destination, and one that resumes asks for the rest")
+  func downloads() throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")
+    defer { try? FileManager.default.removeItem(at: file) }
+    try Data("old".utf8).write(to: file)
+    let bytes = Data((0..<1_000).map { UInt8($0 % 251) })
+    let tag = ["ETag": "\"1\""]
+    let broken = FakeServer(
+      .data(bytes, header: tag).inPieces(of: 100, every: .seconds(1)).failing(afterBytes: 600))
+    let (plain, elapsed) = try simulate(broken) { NetworkDownloadProcedure(url: url, to: file) }
+    #expect((plain.errors.first as? URLError)?.code == .networkConnectionLost)
+    #expect(elapsed == .seconds(5))
+    #expect(try Data(contentsOf: file) == Data("old".utf8))
+
+    let server = FakeServer { request in
+      guard let range = request.request.value(forHTTPHeaderField: "Range") else {
+        return .data(bytes, header: tag).failing(afterBytes: 600)
+      }
+      #expect(range == "bytes=599-")
+      return .status(
+        206, header: ["ETag": "\"1\"", "Content-Range": "bytes 599-999/1000"],
+        body: bytes.dropFirst(599))
+    }
+    let (resumed, _) = try simulate(server) {
+      NetworkProcedure { NetworkDownloadProcedure(url: url, to: file, resuming: true) }
+    }
+    #expect(resumed.outcome?.isSuccess == true && server.requests.count == 2)
+    #expect(try Data(contentsOf: file) == bytes)
+  }
+
+  @Test("requests have their body, also of a file, and the header of their session")
+  func requests() throws {
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.httpAdditionalHeaders = ["Authorization": "Bearer abc", "Accept": "text/html"]
+    let session = URLSession(configuration: configuration)
+    let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")
+    try Data("from a file".utf8).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    var request = URLRequest(url: url)
+    request.httpMethod = "PUT"
+    request.setValue("text/plain", forHTTPHeaderField: "Accept")
+    let put = request
+    let server = FakeServer(.text(""))
+    let (send, _) = try simulate(server) {
+      NetworkUploadProcedure(session: session, request: put, body: .file(file))
+    }
+    #expect(send.outcome?.isSuccess == true && send.fractionCompleted == 1)
+    let sent = try #require(server.requests.first)
+    #expect(sent.body == Data("from a file".utf8))
+    #expect(sent.request.value(forHTTPHeaderField: "Authorization") == "Bearer abc")
+    #expect(sent.request.value(forHTTPHeaderField: "Accept") == "text/plain")
+
+    let missing = FakeServer(.text(""))
+    let (lost, _) = try simulate(missing) {
+      NetworkUploadProcedure(request: put, body: .file(url.appending(path: "nowhere")))
+    }
+    #expect(lost.failed && missing.requests.isEmpty && missing.openCount == 0)
+
+    request.httpMethod = "HEAD"
+    request.httpBody = Data("x".utf8)
+    let head = request
+    let large = FakeServer(.text("not sent"))
+    let (asked, _) = try simulate(large) { NetworkDataProcedure(request: head) }
+    #expect((try? asked.output?.get().payload) == Data())
+    #expect((try? asked.output?.get())?.response.expectedContentLength == 8)
+    #expect(large.requests.map(\.body) == [Data("x".utf8)])
+  }
+
+  @Test("a closure decides for each request, and knows how often it came")
+  func closure() throws {
+    let server = FakeServer { request in
+      switch (request.path, request.number) {
+      case ("/file", 1): .status(500)
+      case ("/file", _): .text("second")
+      default: .status(404)
+      }
+    }
+    let other = URL(string: "https://api.example/other")!
+    let (group, _) = try simulate(server) {
+      GroupProcedure(
+        NetworkProcedure { NetworkDataProcedure(url: url) }, NetworkDataProcedure(url: other))
+    }
+    #expect(server.requests.map(\.path).sorted() == ["/file", "/file", "/other"])
+    #expect((group.errors.first as? ProcedureError)?.underlyingErrors.first is NetworkError)
+  }
+
+  @Test("I4: what a sink throws ends the transfer, and is the error")
+  func throwingSink() throws {
+    let server = FakeServer(.data(Data(0..<10)).inPieces(of: 1, every: .seconds(1)))
+    let (fetch, elapsed) = try simulate(server) {
+      NetworkStreamProcedure(url: url) { NotingSink { if $0[0] == 3 { throw TestError("third") } } }
+    }
+    #expect(fetch.errors.first as? TestError == TestError("third"))
+    #expect(elapsed == .seconds(3) && server.openCount == 0)
+  }
+
+  // MARK: Cancels
+
+  @Test("I4: a cancel ends the transfer at any moment, and is no error of its own")
+  func cancels() throws {
+    let answers: [FakeAnswer] = [
+      .text("x"), .never, .reset.after(.seconds(1)), .status(500),
+      .data(Data(0..<9)).inPieces(of: 3, every: .seconds(1)),
+      .data(Data(0..<9)).stalling(afterBytes: 3),
+    ]
+    let ends = Recorder<Bool>()
+    try ProcedureSimulation.explore(seeds: 0..<1_000) { simulation in
+      let server = FakeServer(answers[simulation.random(in: 0...5)])
+      let queue = simulation.makeQueue()
+      queue.replaceNetwork(with: server)
+      let sinks = Counter()
+      let fetch = NetworkStreamProcedure(url: url) { NotingSink(sinks) { _ in } }
+      queue.add(fetch)
+      let delay = Duration.milliseconds(500 * simulation.random(in: 0...6))
+      simulation.perform(after: delay) { fetch.cancel() }
+      try simulation.run()
+      if fetch.isCancelled {
+        try simulation.expect(fetch.errors.isEmpty, "\(fetch.errors)")
+        // Nothing of it is left that could wake up.
+        try simulation.expect(simulation.elapsed == delay)
+      }
+      try simulation.expect(server.openCount == 0, "a transfer is left")
+      try simulation.expect(sinks.value == 0, "a sink was not ended")
+      ends.note(fetch.isCancelled)
+    }
+    #expect(Set(ends.events) == [true, false])
+  }
+
+  @Test("I4: a cancel before it was sent sends nothing")
+  func early() throws {
+    let server = FakeServer(.text("x"))
+    let (fetch, _) = try simulate(server) {
+      let fetch = NetworkDataProcedure(url: url)
+      fetch.addDidExecuteBlockObserver { fetch in fetch.cancel() }
+      return fetch
+    }
+    #expect(fetch.isCancelled && fetch.errors.isEmpty && server.openCount == 0)
+  }
+
+  // MARK: Other clocks
+
+  @Test("with a TestClock answers come when it is advanced, each at its time")
+  func testClock() async throws {
+    let clock = TestClock()
+    let queue = ProcedureQueue(clock: clock.clock)
+    let server = FakeServer(
+      .data(Data(0..<4)).inPieces(of: 1, every: .seconds(1)).after(.seconds(1)), .text("at once"))
+    queue.replaceNetwork(with: server)
+    let (start, seen) = (clock.now, Recorder<Duration>())
+    let fetch = NetworkStreamProcedure(url: url) {
+      NotingSink { _ in seen.note(start.duration(to: clock.now)) }
+    }
+    queue.add(fetch)
+    while clock.pendingCount == 0 { await Task.yield() }
+    clock.advance(by: .seconds(3600))
+    #expect(seen.events == [.seconds(1), .seconds(2), .seconds(3), .seconds(4)])
+    try await fetch.finished(within: .seconds(60))
+    #expect(
+      try await queue.value(of: NetworkDataProcedure(url: url)).payload == Data("at once".utf8))
+  }
+
+  @Test("on a queue of threads many transfers come and are cancelled at once, and nothing is left")
+  func threads() async throws {
+    let live = LiveInstances()
+    let server = FakeServer { $0.number % 2 == 0 ? .text("x") : .never }
+    do {
+      let queue = ProcedureQueue()
+      queue.replaceNetwork(with: server)
+      let all = (0..<400).map { _ in live.track(NetworkDataProcedure(url: url)) }
+      queue.add(all)
+      for (place, fetch) in all.enumerated() where place % 3 == 0 { fetch.cancel() }
+      while server.requests.count < all.count(where: { !$0.isCancelled }) { await Task.yield() }
+      queue.cancelAll()
+      try await queue.allFinished(within: .seconds(60))
+      for fetch in all { #expect(fetch.errors.isEmpty) }
+    }
+    #expect(server.openCount == 0)
+    try await live.allReleased(within: .seconds(60))
+  }
+
+  @Test("a queue keeps its server, and a later one replaces it for what executes then")
+  func replaced() async throws {
+    let queue = ProcedureQueue()
+    queue.replaceNetwork(with: FakeServer(.text("first")))
+    #expect(try await queue.value(of: NetworkDataProcedure(url: url)).payload == Data("first".utf8))
+    queue.replaceNetwork(with: FakeServer(.text("second")))
+    let inside = GroupProcedure(GroupProcedure(NetworkDataProcedure(url: url)))
+    queue.add(inside)
+    #expect(
+      try await queue.value(of: NetworkDataProcedure(url: url)).payload == Data("second".utf8))
+    try await inside.finished(within: .seconds(60))
+    #expect(inside.outcome?.isSuccess == true)
+  }
+
+  @Test("extremes: no, negative and endless times and sizes stop nothing")
+  func extremes() throws {
+    let day = URLRequest(url: url, timeoutInterval: 86_400)
+    for answer in [
+      FakeAnswer.text("x").after(.seconds(-1)),
+      .text("x").after(.seconds(Int64.max)).after(.seconds(Int64.max)),
+      .text("xyz").inPieces(of: 0, every: .seconds(-5)), .text("x").failing(afterBytes: -1),
+      .text("").stalling(afterBytes: .max),
+      .text("x").inPieces(of: .max, every: .seconds(Int64.max)),
+      .status(-1), .status(0, header: ["": ""]),
+    ] {
+      let (fetch, elapsed) = try simulate(FakeServer(answer)) { NetworkDataProcedure(request: day) }
+      #expect(fetch.isFinished && elapsed <= .seconds(86_400))
+    }
+  }
+}
+
+/// Calls a closure with each piece.
+private final class NotingSink: BodySink {
+  private let open: Counter?
+  private let take: (Data) throws -> Void
+  private var isOpen = false
+
+  init(_ open: Counter? = nil, _ take: @escaping (Data) throws -> Void) {
+    (self.open, self.take) = (open, take)
+  }
+
+  func begin(_ response: HTTPURLResponse) {
+    if !isOpen { open?.increment() }
+    isOpen = true
+  }
+  func receive(_ piece: Data) throws { try take(piece) }
+  func end() { close() }
+  func discard(after error: any Error) { close() }
+
+  private func close() {
+    if isOpen { open?.decrement() }
+    isOpen = false
+  }
+}
