@@ -60,7 +60,8 @@ let package = Package(
     .target(
       name: "ProceduresFakes",
       dependencies: [
-        "ProceduresNetwork", "ProceduresProcess", "Procedures", "Cancellation", "ProcedurePrimitives",
+        "ProceduresNetwork", "ProceduresProcess", "Procedures", "Cancellation",
+        "ProcedurePrimitives",
       ],
       swiftSettings: settings),
     .target(
@@ -146,7 +147,8 @@ let package = Package(
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "ProcedureRunbook", "ProceduresFakes", "ProceduresFoundation", "ProceduresNetwork", "ProceduresProcess",
+        "ProcedureRunbook", "ProceduresFakes", "ProceduresFoundation", "ProceduresNetwork",
+        "ProceduresProcess",
         "ProceduresTesting", "ProceduresTimeline", "Procedures", "Cancellation",
         "ProcedurePrimitives", "ProcedureTestSupport",
       ],

@@ -55,7 +55,8 @@ nonisolated open class NetworkTaskProcedure<Payload: Sendable>: Procedure, EndsB
     _ request: URLRequest, sending body: UploadBody? = nil, into sink: Sink
   ) where Sink.Payload == Payload {
     let transfer = NetworkTransfer(
-      request, body: body, in: session, standIn: standIn(), accepting: acceptedStatusCodes, into: sink,
+      request, body: body, in: session, standIn: standIn(), accepting: acceptedStatusCodes,
+      into: sink,
       report: { self.report(fractionCompleted: $0) },
       completion: { result in self.transferEnded(with: result) })
     cancelTransfer.withLock { $0 = { transfer.cancel() } }

@@ -1,5 +1,7 @@
 import Foundation
+import ProceduresFakes
 import ProceduresNetwork
+import ProceduresTesting
 import ProcedureTestSupport
 import Testing
 
@@ -149,5 +151,21 @@ struct NetworkListings {
     }
     // end
     #expect(output.events == ["status 503: later"])
+  }
+
+  @Test func testing() throws {
+    let url = URL(string: "https://api.example/releases")!
+    let fetch = NetworkProcedure { NetworkDataProcedure(url: url) }
+    // listing: network-test
+    let server = FakeServer(.status(429, header: ["Retry-After": "30"]), .text("[]"))
+    let simulation = ProcedureSimulation(seed: 1)
+    try simulation.run { simulation in
+      let queue = simulation.makeQueue()
+      queue.replaceNetwork(with: server)
+      queue.add(fetch)
+    }
+    print("\(server.requests.count) requests in \(simulation.elapsed)")
+    // end
+    #expect(output.events == ["2 requests in 30.0 seconds"])
   }
 }

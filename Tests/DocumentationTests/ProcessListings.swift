@@ -1,6 +1,8 @@
 #if os(macOS) || os(Linux)
   import Foundation
+  import ProceduresFakes
   import ProceduresProcess
+  import ProceduresTesting
   import ProcedureTestSupport
   import Testing
 
@@ -71,6 +73,22 @@
       print(try await count.value.outputText)
       // end
       #expect(output.events == ["a\nb\n"])
+    }
+
+    @Test func testing() throws {
+      // listing: process-test
+      let programs = FakePrograms(["gzip": .hanging.ignoringTermination()])
+      let compress = ProcessProcedure("gzip", arguments: ["data.csv"])
+      compress.timeout(after: .seconds(60))
+      let simulation = ProcedureSimulation(seed: 1)
+      try simulation.run { simulation in
+        let queue = simulation.makeQueue()
+        queue.replacePrograms(with: programs)
+        queue.add(compress)
+      }
+      print("\(programs.signals.map(\.number)) until \(simulation.elapsed)")
+      // end
+      #expect(output.events == ["[15, 9] until 63.0 seconds"])
     }
 
     @Test func files() async throws {

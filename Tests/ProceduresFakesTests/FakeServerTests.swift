@@ -48,7 +48,7 @@ struct FakeServerTests {
 
   // MARK: What a user tests
 
-  @Test("I4: 429 with Retry-After is waited for in virtual time, and then asked again")
+  @Test("I4, I8: 429 with Retry-After is waited for in virtual time, and then asked again")
   func retryAfter() throws {
     let server = FakeServer(.status(429, header: ["Retry-After": "30"]), .text("[]"))
     let (fetch, elapsed) = try simulate(server) { Catalog().releases() }
@@ -97,7 +97,7 @@ struct FakeServerTests {
     #expect(server.requests.map(\.method) == ["POST"])
   }
 
-  @Test("a server that never answers: the session gives up when it has met nothing for so long")
+  @Test("I8: a server that never answers: the session gives up when it has met nothing for so long")
   func never() throws {
     let server = FakeServer(.never)
     let (fetch, elapsed) = try simulate(server) { NetworkDataProcedure(url: url) }
@@ -275,13 +275,39 @@ struct FakeServerTests {
       if fetch.isCancelled {
         try simulation.expect(fetch.errors.isEmpty, "\(fetch.errors)")
         // Nothing of it is left that could wake up.
-        try simulation.expect(simulation.elapsed == delay)
+        try simulation.expect(simulation.elapsed == delay, "something is left")
       }
       try simulation.expect(server.openCount == 0, "a transfer is left")
       try simulation.expect(sinks.value == 0, "a sink was not ended")
       ends.note(fetch.isCancelled)
     }
     #expect(Set(ends.events) == [true, false])
+  }
+
+  @Test("I8: the same seed gives the same run, and no other thread has a hand in it")
+  func repeats() throws {
+    func log(seed: UInt64) throws -> String {
+      let simulation = ProcedureSimulation(seed: seed)
+      let threads = Recorder<Thread>()
+      let server = FakeServer { request in
+        threads.note(.current)
+        return request.number.isMultiple(of: 3)
+          ? .data(Data(0..<9)).inPieces(of: 2, every: .seconds(1)) : .reset.after(.seconds(1))
+      }
+      try simulation.run { simulation in
+        let queue = simulation.makeQueue(maxConcurrentProcedureCount: 2)
+        queue.replaceNetwork(with: server)
+        for number in 0..<4 {
+          let fetch = NetworkProcedure {
+            NetworkStreamProcedure(url: url) { NotingSink { _ in threads.note(.current) } }
+          }
+          queue.add(fetch.named("\(number)"))
+        }
+      }
+      #expect(Set(threads.events) == [.current])
+      return simulation.log
+    }
+    for seed in 0..<20 as Range<UInt64> { #expect(try log(seed: seed) == log(seed: seed)) }
   }
 
   @Test("I4: a cancel before it was sent sends nothing")
@@ -297,7 +323,7 @@ struct FakeServerTests {
 
   // MARK: Other clocks
 
-  @Test("with a TestClock answers come when it is advanced, each at its time")
+  @Test("I8: with a TestClock answers come when it is advanced, each at its time")
   func testClock() async throws {
     let clock = TestClock()
     let queue = ProcedureQueue(clock: clock.clock)
@@ -317,7 +343,7 @@ struct FakeServerTests {
       try await queue.value(of: NetworkDataProcedure(url: url)).payload == Data("at once".utf8))
   }
 
-  @Test("on a queue of threads many transfers come and are cancelled at once, and nothing is left")
+  @Test("I8: on a queue of threads many transfers come and are cancelled at once, and nothing is left")
   func threads() async throws {
     let live = LiveInstances()
     let server = FakeServer { $0.number % 2 == 0 ? .text("x") : .never }

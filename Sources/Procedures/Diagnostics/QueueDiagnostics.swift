@@ -75,7 +75,8 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
     // Those that it replaces are released after the lock.
     let replaced = settings.withLock { settings in
       defer {
-        settings.standIns = settings.standIns.filter { type(of: $0) != type(of: standIn) } + [standIn]
+        settings.standIns =
+          settings.standIns.filter { type(of: $0) != type(of: standIn) } + [standIn]
       }
       return settings.standIns
     }
