@@ -34,7 +34,8 @@
 
     // MARK: What a user tests
 
-    @Test("I7, I8: a program that ignores SIGTERM is killed after its grace period, in virtual time")
+    @Test(
+      "I7, I8: a program that ignores SIGTERM is killed after its grace period, in virtual time")
     func ignoresTermination() throws {
       let programs = FakePrograms([
         "gzip": FakeProgram.hanging.ignoringTermination()

@@ -288,9 +288,9 @@ struct FakeServerTests {
   func repeats() throws {
     func log(seed: UInt64) throws -> String {
       let simulation = ProcedureSimulation(seed: seed)
-      let threads = Recorder<Thread>()
+      let threads = Recorder<ObjectIdentifier>()
       let server = FakeServer { request in
-        threads.note(.current)
+        threads.note(ObjectIdentifier(Thread.current))
         return request.number.isMultiple(of: 3)
           ? .data(Data(0..<9)).inPieces(of: 2, every: .seconds(1)) : .reset.after(.seconds(1))
       }
@@ -299,12 +299,14 @@ struct FakeServerTests {
         queue.replaceNetwork(with: server)
         for number in 0..<4 {
           let fetch = NetworkProcedure {
-            NetworkStreamProcedure(url: url) { NotingSink { _ in threads.note(.current) } }
+            NetworkStreamProcedure(url: url) {
+              NotingSink { _ in threads.note(ObjectIdentifier(Thread.current)) }
+            }
           }
           queue.add(fetch.named("\(number)"))
         }
       }
-      #expect(Set(threads.events) == [.current])
+      #expect(Set(threads.events) == [ObjectIdentifier(Thread.current)])
       return simulation.log
     }
     for seed in 0..<20 as Range<UInt64> { #expect(try log(seed: seed) == log(seed: seed)) }
@@ -343,7 +345,8 @@ struct FakeServerTests {
       try await queue.value(of: NetworkDataProcedure(url: url)).payload == Data("at once".utf8))
   }
 
-  @Test("I8: on a queue of threads many transfers come and are cancelled at once, and nothing is left")
+  @Test(
+    "I8: on a queue of threads many transfers come and are cancelled at once, and nothing is left")
   func threads() async throws {
     let live = LiveInstances()
     let server = FakeServer { $0.number % 2 == 0 ? .text("x") : .never }

@@ -26,12 +26,16 @@ package protocol Scheduler: AnyObject, Sendable {
 
   /// Whether Dispatch begins no worker at the moment, and spare threads run them.
   var isStalled: Bool { get }
+
+  /// A random number, where a seed decides about all that is random; nil for one of the system.
+  func drawNumber() -> UInt64?
 }
 
 extension Scheduler {
   package var isOnMainThread: Bool { false }
   package var underlyingQueue: DispatchQueue? { nil }
   package var isStalled: Bool { false }
+  package func drawNumber() -> UInt64? { nil }
 }
 
 /// Workers on threads of Dispatch.

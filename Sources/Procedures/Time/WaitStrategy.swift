@@ -20,7 +20,7 @@ public struct WaitStrategy: Sendable {
 
   let rule: Rule
   private(set) var jitter = 0.0
-  private(set) var generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+  private(set) var generator: any RandomNumberGenerator & Sendable = SurroundingGenerator()
 
   private init(_ rule: Rule) {
     self.rule = rule
@@ -82,7 +82,8 @@ public struct WaitStrategy: Sendable {
 
   /// Draws from `generator`, of which each repeat or retry uses a copy of its own.
   ///
-  /// With a generator that a seed repeats, the same intervals come again.
+  /// With a generator that a seed repeats, the same intervals come again. Without one they do in a simulation, whose seed
+  /// decides about them, too.
   public func drawing(
     from generator: some RandomNumberGenerator & Sendable
   ) -> WaitStrategy {

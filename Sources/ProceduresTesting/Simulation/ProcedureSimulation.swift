@@ -99,7 +99,8 @@ public final class ProcedureSimulation: Sendable {
     self.mostSteps = mostSteps
     self.waitsForForeignThreads = waitsForForeignThreads
     world = SimulatedWorld(
-      draws: SimulationDraws(seed: seed, script: draws, notesChoices: notesChoices))
+      draws: SimulationDraws(seed: seed, script: draws, notesChoices: notesChoices),
+      seed: seed &+ 1 << 63)
     record = Locked(Record(generator: SimulationGenerator(seed: ~seed)))
     surroundings = DetachedSurroundings(scheduler: world, clock: TimerClock(service: world))
   }

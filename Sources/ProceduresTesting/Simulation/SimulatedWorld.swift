@@ -36,6 +36,7 @@ final class SimulatedWorld: Scheduler, TimerService {
 
   fileprivate struct State: Sendable {
     var draws: SimulationDraws
+    var generator: SimulationGenerator
     /// The steps that could happen now, in the order in which they came up.
     var possible: [Event] = []
     var quiet: [Event] = []
@@ -69,9 +70,12 @@ final class SimulatedWorld: Scheduler, TimerService {
   /// Each step is one turn of one procedure.
   let stretch = WorkerStretch(procedures: 1)
 
-  init(draws: SimulationDraws) {
-    state = Locked(State(draws: draws))
+  /// - Parameter seed: of the numbers that are no `draws`: those of jitter.
+  init(draws: SimulationDraws, seed: UInt64) {
+    state = Locked(State(draws: draws, generator: SimulationGenerator(seed: seed)))
   }
+
+  func drawNumber() -> UInt64? { state.withLock { $0.generator.next() } }
 
   /// In nanoseconds since the beginning.
   var elapsed: UInt64 { state.withLock { $0.elapsed } }

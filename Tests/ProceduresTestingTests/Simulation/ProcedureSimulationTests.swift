@@ -86,6 +86,26 @@ import Testing
     #expect(logs.allSatisfy { $0.contains("3600.0") || $0.contains("3602.0") })
   }
 
+  @Test("Z4: jitter and random waits are part of what the seed decides")
+  func jitter() throws {
+    func waited(seed: UInt64) throws -> Duration {
+      let simulation = ProcedureSimulation(seed: seed)
+      try simulation.run { simulation in
+        let queue = simulation.makeQueue()
+        for wait in [
+          WaitStrategy.exponential(period: .seconds(1)).jittered(), .random(maximum: .seconds(9)),
+        ] {
+          queue.add(RepeatProcedure(max: 4, wait: wait) { BlockProcedure {} })
+        }
+      }
+      return simulation.elapsed
+    }
+    for seed in 0..<10 as Range<UInt64> {
+      #expect(try waited(seed: seed) == waited(seed: seed))
+      #expect(try waited(seed: seed) != waited(seed: seed + 1))
+    }
+  }
+
   @Test("the decisions of a run give the same run")
   func draws() throws {
     let simulation = ProcedureSimulation(seed: 7)

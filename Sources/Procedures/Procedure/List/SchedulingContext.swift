@@ -77,3 +77,12 @@ package final class DetachedSurroundings: Sendable {
     return try Self.replacement.withValue(self, operation: body)
   }
 }
+
+/// Random numbers of the system; in a simulation those of its seed, so that a run of it can be repeated.
+struct SurroundingGenerator: RandomNumberGenerator, Sendable {
+  private var system = SystemRandomNumberGenerator()
+
+  mutating func next() -> UInt64 {
+    DetachedSurroundings.current.context.scheduler.drawNumber() ?? system.next()
+  }
+}
