@@ -365,6 +365,37 @@ struct FakeServerTests {
     try await live.allReleased(within: .seconds(60))
   }
 
+  @Test("I8: cancels race with a clock that another thread advances, and each transfer ends once")
+  func racingClock() async throws {
+    let clock = TestClock()
+    let queue = ProcedureQueue(clock: clock.clock)
+    let server = FakeServer(.data(Data(0..<4)).inPieces(of: 1, every: .seconds(1)))
+    queue.replaceNetwork(with: server)
+    let (open, ends) = (Counter(), Counter())
+    let all = (0..<300).map { _ in
+      let fetch = NetworkStreamProcedure(url: url) { NotingSink(open) { _ in } }
+      fetch.addDidFinishBlockObserver { _, _ in ends.increment() }
+      return fetch
+    }
+    queue.add(all)
+    await withTaskGroup { group in
+      group.addTask {
+        while ends.value < all.count {
+          clock.advance(by: .milliseconds(10))
+          await Task.yield()
+        }
+      }
+      for half in [0, 1] {
+        group.addTask {
+          for (place, fetch) in all.enumerated() where place % 4 == half { fetch.cancel() }
+        }
+      }
+    }
+    try await queue.allFinished(within: .seconds(60))
+    #expect(ends.value == all.count && open.value == 0 && server.openCount == 0)
+    for fetch in all { #expect(fetch.errors.isEmpty && fetch.isCancelled == (fetch.output == nil)) }
+  }
+
   @Test("a queue keeps its server, and a later one replaces it for what executes then")
   func replaced() async throws {
     let queue = ProcedureQueue()
