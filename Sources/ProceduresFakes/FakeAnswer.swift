@@ -80,7 +80,9 @@ public struct FakeAnswer: Sendable {
 
   /// The same, with a body that comes in pieces: the first with the response, and one more each `interval`.
   ///
-  /// - Parameter length: of each piece, in bytes; the last may be shorter.
+  /// - Parameters:
+  ///   - length: of each piece, in bytes; the last may be shorter.
+  ///   - interval: from one piece to the next; zero or less has all come at once.
   public func inPieces(of length: Int, every interval: Duration) -> FakeAnswer {
     var answer = self
     (answer.pieceLength, answer.pieceInterval) = (max(length, 1), interval)
