@@ -138,6 +138,7 @@
     }
   }
 
+  /// Programs of a test instead of processes.
   extension ProcedureQueue {
     /// Has programs of a test run instead of those that process procedures of this queue, and of groups on it, ask for
     /// from now on.

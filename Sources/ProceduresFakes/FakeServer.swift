@@ -128,6 +128,7 @@ extension FakeServer: NetworkStandIn {
   }
 }
 
+/// A server of a test instead of the network.
 extension ProcedureQueue {
   /// Has a server of a test answer the network procedures of this queue, and of groups on it, that execute from now on.
   ///
