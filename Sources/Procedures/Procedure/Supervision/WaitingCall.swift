@@ -102,12 +102,15 @@ extension Procedure {
   }
 
   /// Has its blocking call return with that error. A body waits no longer when it is cancelled.
+  ///
+  /// The call is no obstacle from here on: the next look comes perhaps before the caller.
   final func endWaitingCall(with error: ProcedureError) {
+    bodyTask?.end()
     let semaphore = read { core in
       guard let turn = core.attachments.existing(BlockedTurn.self), turn.call != nil else {
         return DispatchSemaphore?.none
       }
-      turn.error = error
+      (turn.call, turn.error) = (nil, error)
       return turn.semaphore
     }
     semaphore?.signal()
