@@ -5,7 +5,8 @@ import PackageDescription
 // the first listing of the README, as a newcomer writes it: at the top level of `main.swift`. The sources
 // of those three are written by `.ci/client-packages`.
 let products: [Target.Dependency] = [
-  "Cancellation", "ProcedureKitNames", "Procedures", "ProceduresFakes", "ProceduresFoundation", "ProceduresNetwork",
+  "Cancellation", "ProcedureKitNames", "Procedures", "ProceduresFakes", "ProceduresFoundation",
+  "ProceduresNetwork",
   "ProceduresProcess", "ProceduresTesting", "ProceduresTimeline",
 ].map {
   .product(name: $0, package: "Procedures")
