@@ -161,15 +161,28 @@ final class RunJournal: Sendable {
 
   // MARK: The file
 
+  /// How often it looks, twenty milliseconds apart, before the lock counts as another run's.
+  ///
+  /// A killed run may leave a program that it was about to start: a copy of it, which has the lock until it is that
+  /// program. That is an instant, or much longer on a busy machine.
+  private static let mostLooks = 50
+
   private static func openLocked(
     _ path: String, wait: ((Taken) -> Void)?
   ) throws(Taken) -> (descriptor: Int32?, obstacle: String?) {
+    var looks = 0
     while true {
       let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o666)
       guard descriptor >= 0 else { return (nil, unsafe String(cString: strerror(errno))) }
       if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
         // A file system without locks has none for others either.
         guard errno == EWOULDBLOCK else { return (descriptor, nil) }
+        looks += 1
+        if looks < Self.mostLooks {
+          close(descriptor)
+          usleep(20_000)
+          continue
+        }
         let taken = Taken(owner: JournalLines(contents(path) ?? []).owner)
         guard let wait else {
           close(descriptor)

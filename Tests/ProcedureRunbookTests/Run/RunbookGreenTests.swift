@@ -290,6 +290,20 @@ struct RunbookGreenTests {
     #expect(runbook.text("log") == "x\nx\n")
   }
 
+  @Test(
+    "a program that a killed run was about to start has the lock for a moment more: that is no second run"
+  )
+  func lockOfACopy() async throws {
+    let execution = try await shell(
+      #"[{"name": "a", "run": "touch out", "outputs": "out"}]"#,
+      """
+      command -v flock > /dev/null || { echo "no flock here"; exit 0; }
+      exec 9>> .runbook.log; flock 9; sleep 0.2 & exec 9>&-
+      $RUNBOOK -q plan.json && test -e out
+      """)
+    #expect(execution.exit == .status(0), "\(execution.errorOutput)")
+  }
+
   // MARK: Signals
 
   @Test("SIGINT and SIGQUIT that were ignored stay so, and SIGTERM ends it")
