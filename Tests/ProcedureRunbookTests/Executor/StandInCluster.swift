@@ -4,7 +4,7 @@
 /// A job is a folder in `cluster`, with its state, comment and, while it runs, its process group. As long as there is a
 /// file `cluster/full`, jobs wait in the line, for the reason in it; with `cluster/closed` they stay there, and no process
 /// of theirs waits. `accounts` is what `sacct` knows; without it there is no accounting. `calls` has a line for each
-/// command.
+/// command, that of `squeue` with the variable `TURN`.
 enum StandInCluster {
   static let script = """
     mkdir -p bin cluster; PATH=$PWD/bin:$PATH; CLUSTER=$PWD/cluster; export PATH CLUSTER
@@ -36,7 +36,7 @@ enum StandInCluster {
     END
     cat > bin/squeue <<'END'
     #!/bin/sh
-    echo squeue >> $CLUSTER/calls
+    echo "squeue $TURN" >> $CLUSTER/calls
     test -e $CLUSTER/hangs && exec sleep 600
     test -e $CLUSTER/away && { echo "squeue: error: Unable to contact slurm controller" >&2; exit 1; }
     for job in $CLUSTER/[0-9]*; do
