@@ -25,18 +25,14 @@
 
     mutating func open() throws(ProcessError) {
       guard case .file(let path, let appending) = destination else { return }
-      let place = URL(
-        filePath: path,
-        relativeTo: configuration.directory.map { URL(filePath: $0, directoryHint: .isDirectory) })
+      let place = configuration.place(ofFile: path)
       do {
         if !appending || !FileManager.default.fileExists(atPath: place.path) {
           try Data().write(to: place)
         }
         file = try FileHandle(forWritingTo: place)
       } catch {
-        throw ProcessError(
-          .fileNotOpened, program: configuration.program,
-          "'\(path)', for '\(configuration.program)', cannot be opened: \(error)")
+        throw configuration.notOpened(path, ": \(error)")
       }
     }
 
@@ -55,6 +51,21 @@
       try? file.take()?.close()
       outputEnd = handler == nil ? captured.end : OutputEnd(of: handedOver)
       return captured.take()
+    }
+  }
+
+  /// Files of standard streams.
+  extension ProcessConfiguration {
+    /// Relative to the program's directory.
+    func place(ofFile path: String) -> URL {
+      URL(
+        filePath: path,
+        relativeTo: directory.map { URL(filePath: $0, directoryHint: .isDirectory) })
+    }
+
+    func notOpened(_ path: String, _ reason: String = "") -> ProcessError {
+      ProcessError(
+        .fileNotOpened, program: program, "'\(path)', for '\(program)', cannot be opened\(reason)")
     }
   }
 #endif

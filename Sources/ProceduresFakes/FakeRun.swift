@@ -69,7 +69,9 @@
         let input = try readInput()
         let program = programs.begin(configuration, input, at: clock.now)
         guard !program.isMissing else {
-          throw error(.programNotFound, "there is no program '\(configuration.program)'")
+          throw ProcessError(
+            .programNotFound, program: configuration.program,
+            "there is no program '\(configuration.program)'")
         }
         try output.open()
         try errorOutput.open()
@@ -91,20 +93,11 @@
       case .none, .inherited: return Data()
       case .data(let data): return data
       case .file(let path):
-        let place = URL(
-          filePath: path,
-          relativeTo: configuration.directory.map { URL(filePath: $0, directoryHint: .isDirectory) }
-        )
-        guard let data = try? Data(contentsOf: place) else {
-          throw error(
-            .fileNotOpened, "'\(path)', for '\(configuration.program)', cannot be opened")
+        guard let data = try? Data(contentsOf: configuration.place(ofFile: path)) else {
+          throw configuration.notOpened(path)
         }
         return data
       }
-    }
-
-    private func error(_ code: ProcessError.Code, _ description: String) -> ProcessError {
-      ProcessError(code, program: configuration.program, description)
     }
 
     private func happen(_ event: FakeProgram.Event) {

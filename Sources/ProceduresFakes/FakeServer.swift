@@ -27,7 +27,7 @@ public import ProceduresNetwork
 /// configuration is part of the requests.
 ///
 /// ## What is not
-/// An answer comes as it is: redirects are not followed, nobody is asked for credentials, and there are neither cookies
+/// An answer comes as it is: redirects are not followed, credentials are not asked for, and there are neither cookies
 /// nor caches. `URLSession.data(from:cancellationToken:)` has no queue, and goes to the network.
 ///
 /// ## Threads

@@ -10,7 +10,7 @@ internal import Procedures
 ///
 /// 1. Events are played while it is running. Who takes it out of `waiting` goes on with it.
 /// 2. A replacement that meets it waiting takes it; one that meets it running is found before the next event.
-/// 3. Each wait counts from when the one before was to end, not from when somebody came to look: on a test clock that
+/// 3. Each wait counts from when the one before was to end, not from when a thread came to look: on a test clock that
 ///    is moved by an hour, all events of that hour come at their times.
 /// 4. Events run where the queue's procedures run if nothing had to be waited for; else where its clock delivers.
 final class Playback<Event: Sendable>: TimerTarget {

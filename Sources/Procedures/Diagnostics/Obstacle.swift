@@ -45,11 +45,11 @@ extension Procedure {
   /// Its present wait. O(dependencies), or O(children); for a barrier O(count).
   final var obstacle: Obstacle { obstacle(inList: true) }
 
-  /// The same, but for what its list or its children keep it from. O(dependencies).
+  /// The same, but for what its list or its children keep it from, and without the procedures of a call. O(dependencies).
   final var ownObstacle: Obstacle { obstacle(inList: false) }
 
   private final func obstacle(inList asksList: Bool) -> Obstacle {
-    if let call = waitingCall { return .call(call, call.awaited(by: self)) }
+    if let call = waitingCall { return .call(call, asksList ? call.awaited(by: self) : []) }
     let obstacle = obstacleBesideObservers(inList: asksList)
     guard case .nothing = obstacle else { return obstacle }
     if let call = awaitedObserver { return .observer(call) }

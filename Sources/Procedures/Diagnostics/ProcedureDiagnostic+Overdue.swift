@@ -9,7 +9,8 @@ extension ProcedureDiagnostic {
     let reason =
       switch ownObstacle {
       case .finish: "execute() has returned; call finish() in procedureDidCancel(withErrors:)"
-      case .nothing: procedure.obstacle.summary ?? "it executes; finish when it reads cancelled"
+      case .nothing, .call:
+        procedure.obstacle.summary ?? "it executes; finish when it reads cancelled"
       default: ownObstacle.summary ?? ""
       }
     return ProcedureDiagnostic(
@@ -98,7 +99,6 @@ extension ProcedureDiagnostic {
       " '\($0.name)' waits in \($1.name) of \($1.target.nameForPeople)."
     }
     return ProcedureDiagnostic(
-      .waitCycle, error.cycle.first ?? "",
-      "\(error)" + sentences.joined())
+      .waitCycle, error.cycle.first ?? "", "\(error)" + sentences.joined())
   }
 }

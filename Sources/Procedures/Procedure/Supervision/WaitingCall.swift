@@ -147,7 +147,6 @@ struct BodyTask: Hashable, Sendable {
 
   /// It waits no more.
   func end() {
-    let call = Self.waiting.withLock { $0.removeValue(forKey: self) }
-    _ = call
+    _ = Self.waiting.withLock { $0.removeValue(forKey: self) }
   }
 }
