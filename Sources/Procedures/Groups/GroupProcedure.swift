@@ -99,6 +99,7 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
   }
 
   deinit {
+    list.owner?.forgetGroup()
     release()
   }
 

@@ -69,6 +69,8 @@ struct Life: Sendable {
 
     /// Steps in any state.
     static let comesFirst: Inbox = [.observers, .didExecute, .children]
+    /// Not in every life.
+    static let special: Inbox = [.observers, .produced, .children, .handOver]
   }
 
   /// How far a group is with its children; their list knows which of them are left.
@@ -326,6 +328,30 @@ struct Life: Sendable {
       turn.giveUp()
       return .retire
     }
+  }
+
+  /// One step from `state`, in a few instructions: what `next(wants:)` does in a life in which nothing special happens.
+  ///
+  /// - Returns: false, and nothing has changed, if something special may have happened.
+  @inline(__always)
+  mutating func passPlainly(_ state: ProcedureState) -> Bool {
+    guard status.isPlain(state), group.isEmpty, inbox.contains(.finish),
+      inbox.isDisjoint(with: .special), case .toStart = waiting
+    else { return false }
+    switch state {
+    case .executing:
+      inbox.remove(.didExecute)
+      self.state = .finishing
+    case .finishing:
+      guard hearing == .none else { return false }
+      self.state = .finished
+    case .finished:
+      inbox.remove(.finish)
+      turn.giveUp()
+    case .initialized, .pending, .started:
+      return false
+    }
+    return true
   }
 
   @inline(__always)

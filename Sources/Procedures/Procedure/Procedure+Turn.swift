@@ -33,7 +33,12 @@ extension Procedure {
       case .execute:
         execute()
         switch self.begun {
-        case nil: break
+        case nil:
+          // Usually it has finished, and nothing else has happened. From wherever that ends the other steps go on.
+          if finishesPlainly(on: worker) {
+            releaseWork()
+            return .retired(waiters: nil)
+          }
         case .task(let task): begun = .task(task)
         case .children(let list):
           guard let following = stepAfterBeginning(list, on: worker, &detail) else {
@@ -72,6 +77,20 @@ extension Procedure {
         return core.nextStep(on: worker, &detail)
       }
     }
+  }
+
+  /// The steps after `execute()`, one after another, as long as nothing special happens.
+  ///
+  /// - Returns: whether that was all up to the last one.
+  @inline(__always)
+  private func finishesPlainly(on worker: Worker) -> Bool {
+    guard worker.list?.hasDelegate == false, update({ $0.passPlainly(.executing) }) else {
+      return false
+    }
+    procedureWillFinish(withErrors: [])
+    guard update({ $0.passPlainly(.finishing) }) else { return false }
+    procedureDidFinish(withErrors: [])
+    return update { $0.hasNoTies && $0.passPlainly(.finished) }
   }
 
   /// Calls what a subclass may have overridden. The other events have no override.
@@ -219,6 +238,19 @@ extension ProcedureCore {
     return step
   }
 
+  /// See `Life.passPlainly`.
+  @inline(__always)
+  fileprivate mutating func passPlainly(_ state: ProcedureState) -> Bool {
+    guard !isWatched, observers.wants.isEmpty, life.passPlainly(state) else { return false }
+    if state == .finished { leaveList() }
+    return true
+  }
+
+  /// Whether nothing is to be released, and nobody to be notified, at the last step.
+  fileprivate var hasNoTies: Bool {
+    @inline(__always) get { attachments.isEmpty && dependencies.isEmpty && dependents.isEmpty }
+  }
+
   /// The list that its turn moves to, if this worker serves no queue, and it has become a member
   /// of a list since, or its list is on a queue now.
   mutating func listElsewhere(than worker: Worker) -> ProcedureList? {
@@ -245,12 +277,7 @@ extension ProcedureCore {
   /// The last step: takes out the references to release.
   @inline(__always)
   mutating func leave(_ detail: inout StepDetail) {
-    if !attachments.isEmpty || !dependencies.isEmpty || !dependents.isEmpty || life.isFailed
-      || life.isCancelled
-    {
-      return leaveMuch(&detail)
-    }
-    leaveList()
+    if hasNoTies, !life.isFailed, !life.isCancelled { leaveList() } else { leaveMuch(&detail) }
   }
 
   @inline(never)

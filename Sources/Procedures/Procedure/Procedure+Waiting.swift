@@ -84,6 +84,12 @@ enum FinishWaiter: Sendable {
     }
   }
 
+  /// Not inlined: a continuation has no size that the compiler knows, so it costs its caller a look at the type.
+  @inline(never)
+  static func resume(_ waiters: [FinishWaiter]) {
+    for waiter in waiters { waiter.resume() }
+  }
+
   /// Returns when the task that calls is resumed, or cancelled.
   ///
   /// - Parameters:

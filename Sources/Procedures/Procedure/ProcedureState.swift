@@ -72,6 +72,10 @@ struct ProcedureStatus: Sendable {
     set { byte = byte & ~Self.states | newValue.rawValue }
   }
 
+  /// Whether it is in that state, and neither cancelled nor failed.
+  @inline(__always)
+  func isPlain(_ state: ProcedureState) -> Bool { byte == state.rawValue }
+
   mutating func noteCancel() { byte |= Self.cancelled }
   mutating func noteFailure() { byte |= Self.failed }
 }

@@ -1,11 +1,14 @@
 internal import ProcedurePrimitives
 
 /// How children's list refers to the group: set once, before it is shared.
+///
+/// No weak reference, which would make each count of the group's references several times as slow. The memory of the
+/// group is there until its `deinit` has called `forgetGroup()`.
 @safe final class GroupReference: @unchecked Sendable {
-  weak var group: Procedure?
   private var keptGroup: Unmanaged<Procedure>?
 
   private struct Place: Sendable {
+    var isForgotten = false
     var parent: GroupReference?
     /// Whether a group was ever added to this one.
     var hasGroups = false
@@ -14,11 +17,23 @@ internal import ProcedurePrimitives
   private let place = Locked(Place())
 
   func refer(to group: Procedure) {
-    self.group = group
     unsafe keptGroup = .passUnretained(group)
   }
 
-  /// Without counting a weak reference, which is slow, for each child.
+  /// The group; nil once it is being released.
+  var group: Procedure? {
+    place.withLock { place in
+      if place.isForgotten { return nil }
+      // Retained first: if its release has not begun by then, it does not begin as long as the result is there.
+      guard let group = unsafe keptGroup?.takeUnretainedValue() else { return nil }
+      return isBeingReleased(group) ? nil : group
+    }
+  }
+
+  /// The group goes: called in its `deinit`.
+  func forgetGroup() { place.withLock { $0.isForgotten = true } }
+
+  /// As `group`, without a lock and a count for each child.
   ///
   /// - Parameter isKept: whether the group is on a queue, and a child of it has not finished: then the
   ///   list that it is in owns a reference to it, or the worker that runs its turn does.

@@ -287,7 +287,8 @@ final class ProcedureList: Sendable {
   func followUp(
     of storage: inout Storage, offering offers: [ExclusionRequest]? = nil
   ) -> FollowUp {
-    let foreign = offers.map { accept($0, &storage) } ?? []
+    var foreign: [ExclusionRequest] = []
+    if let offers { foreign = accept(offers, &storage) }
     storage.recording?.history.note(storage.machine.hindrance, limit: storage.machine.limit)
     let needsWorker = storage.machine.requestWorker()
     let isStuck =
@@ -602,9 +603,11 @@ extension ProcedureList {
     if followUp.isNothing, end == nil { return (job, nil) }
     followUp.perform()
     guard let end else { return (job, nil) }
-    end.emptyWaiters.forEach { $0.resume() }
-    guard end.hasClosed, let group, group.childrenFinished() else { return (job, nil) }
-    return (job, group)
+    FinishWaiter.resume(end.emptyWaiters)
+    // A group does not leave its own list before it has heard of this.
+    guard end.hasClosed, let owner else { return (job, nil) }
+    let group = owner.withGroup(isKept: isOnQueue) { $0.childrenFinished() ? $0 : nil }
+    return (job, group ?? nil)
   }
 
   /// The work, once the lock is released, after the end of a member that was the last one and waited
@@ -634,8 +637,9 @@ extension ProcedureList {
   private func leaveAsLast(
     _ request: ExclusionRequest?, hasStarted: Bool, closes: Bool, _ storage: inout Storage
   ) -> (LastEnd?, [ExclusionRequest]?) {
-    let offers = request.map { request in
-      accept(
+    var offers: [ExclusionRequest]?
+    if let request {
+      offers = accept(
         ExclusionTable.shared.withLock { $0.leave(request, hasStarted: hasStarted) }, &storage)
     }
     let isEmpty = storage.machine.count == 0

@@ -39,10 +39,14 @@ struct Worker {
     for stretch: WorkerStretch, isHandedOver: Bool = false
   ) {
     TurnNote.with { note in
-      let worker = Worker(list: list, context: context, note: note)
+      var worker = Worker(list: list, context: context, note: note)
       var stretch = stretch
-      var following = worker.drain(list, from: first, &stretch, isHandedOver: isHandedOver)
-      while let next = following { following = worker.goOn(with: next, &stretch) }
+      var following = worker.drain(from: first, &stretch, isHandedOver: isHandedOver)
+      while let continuation = following {
+        guard let (list, job) = worker.goOn(with: continuation, stretch) else { return }
+        worker = Worker(list: list, context: context, note: note)
+        following = worker.drain(from: job, &stretch)
+      }
     }
   }
 
@@ -50,9 +54,9 @@ struct Worker {
   ///
   /// - Returns: where the worker goes on.
   private func drain(
-    _ list: ProcedureList, from first: Job, _ stretch: inout WorkerStretch,
-    isHandedOver: Bool = false
+    from first: Job, _ stretch: inout WorkerStretch, isHandedOver: Bool = false
   ) -> Continuation? {
+    guard let list else { return nil }
     var next: Job? = first
     var isHandedOver = isHandedOver
     while let job = next {
@@ -88,17 +92,12 @@ struct Worker {
         }
         let finishedGroup: Procedure?
         (next, finishedGroup) = list.retire(job.member, takesNext: !stretch.isOver)
-        if let waiters { Self.resume(waiters) }
+        if let waiters { FinishWaiter.resume(waiters) }
         job.member.release()
         if let finishedGroup { return .turn(of: finishedGroup) }
       }
     }
     return nil
-  }
-
-  @inline(never)
-  private static func resume(_ waiters: [FinishWaiter]) {
-    for waiter in waiters { waiter.resume() }
   }
 
   // MARK: Going on elsewhere
@@ -111,25 +110,20 @@ struct Worker {
     case children(ProcedureList)
   }
 
-  /// Runs that, and then whatever else there is in that list, unless the stretch is over.
+  /// The list where the worker goes on, and the first job there; nil if its stretch is over, or there is none.
   private func goOn(
-    with next: Continuation, _ stretch: inout WorkerStretch
-  ) -> Continuation? {
+    with next: Continuation, _ stretch: WorkerStretch
+  ) -> (ProcedureList, Job)? {
     switch next {
     case .turn(let group):
       guard let list = group.read({ $0.list }), !stretch.isOver else {
         group.requestTurn()
         return nil
       }
-      return Worker(list: list, context: context, note: note)
-        .drain(list, from: .turn(of: group), &stretch)
+      return (list, .turn(of: group))
     case .children(let list):
-      if stretch.isOver {
-        Self.submit(for: list)
-      } else if let first = list.takeFirst() {
-        return Worker(list: list, context: context, note: note).drain(list, from: first, &stretch)
-      }
-      return nil
+      if stretch.isOver { Self.submit(for: list) }
+      return stretch.isOver ? nil : list.takeFirst().map { (list, $0) }
     }
   }
 
@@ -168,7 +162,7 @@ struct Worker {
     // Cancelled, a child finishes in a group that is on no queue.
     guard case .retired(let waiters) = end else { return }
     let group = list?.retire(.unowned(procedure), takesNext: false).finishedGroup
-    if let waiters { resume(waiters) }
+    if let waiters { FinishWaiter.resume(waiters) }
     group?.requestTurn()
   }
 }
