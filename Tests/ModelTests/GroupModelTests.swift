@@ -106,6 +106,62 @@
       })
     }
 
+    @Test("G3: a group added to a cancelled one is marked before a handler further out is called")
+    func lateGroup() throws {
+      try explore(onQueue: { model in
+        let leaf = PlainProcedure.lasting()
+        let late = GroupProcedure(leaf)
+        let inner = GroupProcedure(PlainProcedure.lasting())
+        let outer = GroupProcedure(inner)
+        let early = PlainCounter()
+        outer.cancellationToken.onCancel {
+          let isThere = inner.children.contains(late)
+          if isThere, !(late.isCancelled && leaf.isCancelled) { early.value += 1 }
+        }
+        model.start(outer)
+        inner.cancel()
+        let threads: [@Sendable () -> Void] = [{ outer.cancel() }, { inner.add(child: late) }]
+        return model.scenario(workers: 0, threads: threads) {
+          try require(early.value == 0, "a handler was called before the added group was marked")
+          try require(outer.isFinished, "the group did not finish")
+          try require(leaf.isCancelled, "a child of the added group was missed")
+        }
+      })
+    }
+
+    /// Notes whether a child is heard once its release has begun.
+    private final class Mortal: GroupProcedure, @unchecked Sendable {
+      private let late: PlainCounter
+      private var isBeingReleased = false
+
+      init(_ child: Procedure, late: PlainCounter) {
+        self.late = late
+        super.init(children: [child])
+      }
+
+      deinit { isBeingReleased = true }
+
+      override func child(
+        _ child: Procedure, willFinishWithErrors errors: [any Error]
+      ) -> [any Error] {
+        if isBeingReleased { late.value += 1 }
+        return errors
+      }
+    }
+
+    @Test("F4: a child asks its group, which is on no queue, against the release of that")
+    func releasedGroup() throws {
+      try explore {
+        let child = PlainProcedure.lasting()
+        let (owner, late) = (PlainLog<GroupProcedure>(), PlainCounter())
+        owner.events.append(Mortal(child, late: late))
+        return .init(threads: [{ owner.events.removeAll() }, { child.cancel() }], workers: []) {
+          try require(child.isFinished, "the child did not finish")
+          try require(late.value == 0, "a group was asked that was being released")
+        }
+      }
+    }
+
     @Test("G2, F3: a child that is added, against the end of the last one, and cancelled")
     func addAndCancelAgainstFinish() throws {
       try explore(onQueue: { model in

@@ -20,9 +20,12 @@ package protocol CancellationFollower: AnyObject, Sendable {
 /// The walk that marks a follower.
 package struct FollowerWalk: Sendable {
   let marking: TreeMarking
+
+  /// Returns when all that the walk marks reads cancelled. Called with no lock held, and not by the walker.
+  package func wait() { marking.wait() }
 }
 
-/// One that reads cancelled.
+/// One that reads cancelled; or the rest of a tree.
 package struct MarkedFollower: Sendable {
   /// The rest of its cancel.
   package enum Rest: Sendable {
@@ -31,6 +34,8 @@ package struct MarkedFollower: Sendable {
     case delivery
     /// To deliver those of a tree.
     case tree(@Sendable () -> Void)
+    /// That of another walk, which marks the rest of a tree.
+    case walk(FollowerWalk)
   }
 
   /// Nil for the rest of a tree.
@@ -40,7 +45,7 @@ package struct MarkedFollower: Sendable {
   let isFirst: Bool
   /// Its own token, if it has one, and is cancelled.
   let own: CancellationState?
-  private let rest: Rest
+  let rest: Rest
 
   init(
     _ follower: (any CancellationFollower)?, _ reason: CancellationReason, isFirst: Bool,
@@ -55,10 +60,16 @@ package struct MarkedFollower: Sendable {
     self.init(nil, .requested, isFirst: true, own: nil, rest: .tree(deliver))
   }
 
+  /// The rest of a tree is marked by another walk, and delivered by that one's thread. No user code is called before it
+  /// is done.
+  package init(tree walk: FollowerWalk) {
+    self.init(nil, .requested, isFirst: false, own: nil, rest: .walk(walk))
+  }
+
   /// Carries out the rest, after the handlers of its own token have been called.
   func carryOutRest() {
     switch rest {
-    case .nothing: break
+    case .nothing, .walk: break
     case .delivery: follower?.deliverCancel(reason)
     case .tree(let deliver): deliver()
     }

@@ -42,6 +42,10 @@ struct MarkedForest: Sendable {
   ) {
     followers.reserveCapacity(unvisited.count)
     while let follower = unvisited.popLast() {
+      if case .walk(let other) = follower.rest {
+        if other.marking !== marking { met.append(other.marking) }
+        continue
+      }
       var ownTokens: [CancellationState] = []
       if let own = follower.own {
         if follower.isFirst {

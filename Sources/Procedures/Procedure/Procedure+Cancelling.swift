@@ -140,44 +140,32 @@ extension Procedure {
     }
     if first.isEmpty, lists.isEmpty { return false }
     let cancel = TreeCancel(
-      errors: errorsOfChildren(of: first, cancelledWith: errors), reason: reason)
-    cancel.tell(first)
-    mark(lists, by: cancel, walk, into: &marked)
+      errors: errorsOfChildren(of: first, cancelledWith: errors), reason: reason, walk: walk)
+    mark(lists, by: cancel, after: first, into: &marked)
     return !first.isEmpty
   }
 
-  /// Marks it, and its own token.
+  /// Marks it, and its own token. Appends it if it has one, or was marked before: this may be the last reference to it.
   ///
-  /// - Parameter walk: nil if its token is left to its cancel.
-  /// - Returns: its token, if it has one, and the walk is to see to it.
+  /// - Parameter rest: the rest of its cancel, if this marks it and it is no member of a tree.
   private final func mark(
     _ errors: [any Error], _ reason: CancellationReason, isByToken: Bool = false,
-    by walk: FollowerWalk?
-  ) -> (isFirst: Bool, isCancelled: Bool, source: CancellationTokenSource?) {
-    update { core in
+    rest: MarkedFollower.Rest = .nothing, by walk: FollowerWalk, into marked: inout [MarkedFollower]
+  ) -> (isFirst: Bool, isCancelled: Bool) {
+    let (isFirst, isCancelled, source): (Bool, Bool, CancellationTokenSource?) = update { core in
       let isFirst =
         core.mark(self, errors: errors, reason: reason) || (isByToken && core.claimEarlyMark())
       guard core.life.isCancelled else { return (isFirst, false, nil) }
-      guard let walk, let source = core.links?.source,
+      guard let source = core.links?.source,
         !isFirst || walk.markOwnToken(of: source, becauseOf: reason)
       else { return (isFirst, true, nil) }
       return (isFirst, true, source)
     }
-  }
-
-  /// The same for a member of a tree. Appends it if it has a token, or was marked before: this may be the last
-  /// reference to it.
-  private final func mark(
-    _ errors: [any Error], _ reason: CancellationReason, isByToken: Bool = false,
-    by walk: FollowerWalk?, into marked: inout [MarkedFollower]
-  ) -> (isFirst: Bool, isCancelled: Bool) {
-    let mark = mark(errors, reason, isByToken: isByToken, by: walk)
-    if mark.source != nil || !mark.isFirst {
-      marked.append(
-        MarkedFollower(
-          self, reason, isFirst: mark.isFirst, source: mark.source, rest: .nothing))
-    }
-    return (mark.isFirst, mark.isCancelled)
+    if isFirst, source == nil, case .nothing = rest { return (true, true) }
+    marked.append(
+      MarkedFollower(
+        self, reason, isFirst: isFirst, source: source, rest: isFirst ? rest : .nothing))
+    return (isFirst, isCancelled)
   }
 
   /// The errors with which the children of groups are cancelled.
@@ -193,50 +181,64 @@ extension Procedure {
     _ list: ProcedureList, errors: [any Error], reason: CancellationReason
   ) {
     let rest = FollowerWalk.begin { walk, marked in
-      mark([list], by: TreeCancel(errors: errors, reason: reason), walk, into: &marked)
+      mark([list], by: TreeCancel(errors: errors, reason: reason, walk: walk), into: &marked)
     }
     rest()
   }
 
-  /// Goes on with a procedure that was marked when it was added to a cancelled group: all below
-  /// it is marked too, before the cancel of any is delivered.
+  /// Goes on with a procedure that was added to a cancelled group: all below it is marked too, and nothing is delivered
+  /// before the walk through that group is done.
+  ///
+  /// - Parameter isMarked: whether it was marked when it was added, and its cancel is to be delivered.
   final func join(_ cancel: TreeCancel, isMarked: Bool) {
     guard let childList else {
-      if isMarked { cancel.tell([self]) }
+      if isMarked {
+        cancel.walk.wait()
+        deliverCancel(cancel.reason)
+      }
       return
     }
-    let following = TreeCancel(following: cancel)
-    if isMarked { following.tell([self]) }
-    // Their own tokens are fired with their cancels, which may have to wait for that of the group.
-    var marked: [MarkedFollower] = []
-    Self.mark([childList], by: following, into: &marked)
-    following.finishMarking()
-    cancel.followerIsMarked()
+    let rest = FollowerWalk.begin { walk, marked in
+      marked.append(MarkedFollower(tree: cancel.walk))
+      Self.mark(
+        [childList], by: TreeCancel(following: cancel, walk: walk), after: isMarked ? [self] : [],
+        into: &marked)
+    }
+    cancel.groupIsMarked()
+    rest()
   }
 
-  /// Iterative: groups may be nested thousands deep. A group that another thread is cancelling, or
-  /// adding to, is walked too, since our first handler must not run before its children are marked.
+  /// Marks the members of `lists`, however deep. A group that another thread is cancelling, or adding to, is walked too
+  /// unless that one's walk is met, since our first handler must not run before its children are marked.
+  ///
+  /// Iterative: groups may be nested thousands deep.
   ///
   /// - Parameters:
-  ///   - walk: marks their own tokens as well; nil if these are left to their cancels.
-  ///   - marked: the remaining work: with a walk, in the end, to deliver all that it has marked.
+  ///   - first: those above that were marked, to be delivered first.
+  ///   - marked: the remaining work: in the end, to deliver all that were marked, in that order.
   private static func mark(
-    _ lists: [ProcedureList], by cancel: TreeCancel, _ walk: FollowerWalk? = nil,
+    _ lists: [ProcedureList], by cancel: TreeCancel, after first: [Procedure] = [],
     into marked: inout [MarkedFollower]
   ) {
-    var unvisited = lists
+    var (first, unvisited) = (first, lists)
     while let list = unvisited.popLast() {
-      var first: [Procedure] = []
-      for child in list.cancel(cancel) {
-        if child.mark(cancel.errors, cancel.reason, by: walk, into: &marked).isFirst {
-          first.append(child)
+      switch list.cancel(cancel) {
+      case .walkedBy(let other):
+        marked.append(MarkedFollower(tree: other))
+      case .members(let children):
+        for child in children {
+          if child.mark(cancel.errors, cancel.reason, by: cancel.walk, into: &marked).isFirst {
+            first.append(child)
+          }
+          if let childList = child.childList { unvisited.append(childList) }
         }
-        if let childList = child.childList { unvisited.append(childList) }
       }
-      cancel.tell(first)
     }
-    cancel.noteWalked()
-    if walk != nil { marked.append(MarkedFollower(restOfTree: cancel.finishMarking)) }
+    if first.isEmpty { return }
+    marked.append(
+      MarkedFollower { [first, reason = cancel.reason] in
+        for procedure in first { procedure.deliverCancel(reason) }
+      })
   }
 
   /// Cancelled since it became ready, it ends without the slot that a worker has taken it with.
@@ -267,11 +269,7 @@ extension Procedure: CancellationFollower {
       Self.mark([self], errors: errors, reason: reason, isByToken: true, by: walk, into: &marked)
       return
     }
-    let mark = mark(errors, reason, isByToken: true, by: walk)
-    marked.append(
-      MarkedFollower(
-        self, reason, isFirst: mark.isFirst, source: mark.source,
-        rest: mark.isFirst ? .delivery : .nothing))
+    _ = mark(errors, reason, isByToken: true, rest: .delivery, by: walk, into: &marked)
   }
 
   /// Second part of a cancel, for a procedure that was marked as one of many.
@@ -349,95 +347,40 @@ extension ProcedureCore {
   }
 }
 
-/// One cancel of a group on its way through the tree below it: first everything is marked, then
-/// the cancel of each procedure is delivered.
+/// One cancel of a group on its way through the tree below it: first a walk marks everything, then the cancel of each
+/// procedure is delivered.
 ///
-/// A thread that adds a child to a group that is marked already marks the child itself, and leaves
-/// it here, its cancel to be delivered when the walk has been everywhere. So no cancel is delivered
-/// before all of the tree reads cancelled, and no thread waits.
+/// The group's list keeps it. A thread that adds a child to that list later marks the child itself, waits for the walk
+/// when nothing is locked, and delivers the cancel. So no cancel is delivered before all of the tree reads cancelled.
 final class TreeCancel: Sendable {
   let errors: [any Error]
   let reason: CancellationReason
+  let walk: FollowerWalk
 
-  private struct Progress: Sendable {
-    /// All that there was below has been marked.
-    var isWalked = false
-    /// Cancels are delivered from here on.
-    var isMarked = false
-    var untold: [Procedure] = []
-    /// How many groups are being added below, their members not yet marked.
-    var followers = 0
+  /// The first of several that follow each other.
+  private let origin: TreeCancel?
+
+  /// In the first one: how many groups are being added below, however deep, their members not yet marked.
+  private let unmarkedGroups = Locked(0)
+
+  init(errors: [any Error], reason: CancellationReason, walk: FollowerWalk) {
+    (self.errors, self.reason, self.walk) = (errors, reason, walk)
+    origin = nil
   }
 
-  private let progress = Locked(Progress())
-
-  /// The cancel of the group that a subtree was added to, if this is its way through the subtree.
-  private let earlier: TreeCancel?
-
-  init(errors: [any Error], reason: CancellationReason) {
-    self.errors = errors
-    self.reason = reason
-    earlier = nil
+  /// The way of `cancel` through a group that was added to one that it had come to.
+  init(following cancel: TreeCancel, walk: FollowerWalk) {
+    (errors, reason, self.walk) = (cancel.errors, cancel.reason, walk)
+    origin = cancel.origin ?? cancel
   }
 
-  /// Goes on with a subtree that was added to a group which had been cancelled.
-  init(following cancel: TreeCancel) {
-    errors = cancel.errors
-    reason = cancel.reason
-    // One that is done only passes on: without it, groups that are added one inside the other make no
-    // chain.
-    var earlier = cancel
-    while let next = earlier.earlier, earlier.isMarked { earlier = next }
-    self.earlier = earlier
-  }
+  /// Whether all below is marked, or will be when the walk is done.
+  var marksAll: Bool { (origin ?? self).unmarkedGroups.withLock { $0 == 0 } }
 
-  private var isMarked: Bool { progress.withLock { $0.isMarked } }
-
-  /// Whether everything there is below has been marked, though it may not be delivered.
-  var isEverywhere: Bool { progress.withLock { $0.isWalked && $0.followers == 0 } }
-
-  /// The walk is done.
-  func noteWalked() { progress.withLock { $0.isWalked = true } }
-
-  /// A group is being added below. Called under the lock of the list that it is added to, so that no
-  /// other walk passes by.
-  func expectFollower() { countFollower(1) }
+  /// A group is being added below. Called under the lock of the list that it is added to, so that no other walk passes
+  /// by.
+  func expectGroup() { (origin ?? self).unmarkedGroups.withLock { $0 += 1 } }
 
   /// The members of the added group have been marked.
-  func followerIsMarked() { countFollower(-1) }
-
-  private func countFollower(_ difference: Int) {
-    var cancel: TreeCancel? = self
-    while let next = cancel {
-      next.progress.withLock { $0.followers += difference }
-      cancel = next.earlier
-    }
-  }
-
-  /// Delivers the cancels of marked procedures: now, or when this walk and those before are done.
-  func tell(_ marked: [Procedure]) {
-    var cancel = self
-    while true {
-      let isMarked = cancel.progress.withLock { progress in
-        if !progress.isMarked {
-          if progress.untold.isEmpty { progress.untold = marked } else { progress.untold += marked }
-        }
-        return progress.isMarked
-      }
-      guard isMarked else { return }
-      guard let earlier = cancel.earlier else { break }
-      cancel = earlier
-    }
-    for procedure in marked { procedure.deliverCancel(reason) }
-  }
-
-  /// The walk is done: delivers the cancels, in the order in which procedures were marked.
-  func finishMarking() {
-    let untold = progress.withLock { progress in
-      progress.isMarked = true
-      defer { progress.untold = [] }
-      return progress.untold
-    }
-    tell(untold)
-  }
+  func groupIsMarked() { (origin ?? self).unmarkedGroups.withLock { $0 -= 1 } }
 }

@@ -58,6 +58,10 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// Grows with each procedure that becomes a member of the list. Guarded as `membership` is.
   @safe @exclusivity(unchecked) final var age: UInt32 = 0
 
+  #if MODEL || CHAOS
+    final let memberReferences = MemberReferences()
+  #endif
+
   /// Makes a procedure that is on no queue yet.
   public init() {
     status = LockByte(ProcedureStatus().byte)

@@ -24,6 +24,7 @@ internal import ProcedurePrimitives
   var group: Procedure? {
     place.withLock { place in
       if place.isForgotten { return nil }
+      schedulingPoint()
       // Retained first: if its release has not begun by then, it does not begin as long as the result is there.
       guard let group = unsafe keptGroup?.takeUnretainedValue() else { return nil }
       return isBeingReleased(group) ? nil : group

@@ -1,5 +1,9 @@
 internal import ProcedurePrimitives
 
+#if MODEL || CHAOS
+  internal import Synchronization
+#endif
+
 /// As what an procedure is added.
 enum MemberRole: Sendable {
   case member
@@ -132,6 +136,9 @@ struct MemberLinks: Sendable {
   @inline(__always)
   static func retaining(_ procedure: Procedure) -> Member {
     schedulingPoint()
+    #if MODEL || CHAOS
+      procedure.memberReferences.taken()
+    #endif
     return unsafe Member(reference: .passRetained(procedure))
   }
 
@@ -185,6 +192,9 @@ struct MemberLinks: Sendable {
 
   func retain() {
     schedulingPoint()
+    #if MODEL || CHAOS
+      with { $0.memberReferences.taken() }
+    #endif
     _ = unsafe reference.retain()
   }
 
@@ -194,6 +204,9 @@ struct MemberLinks: Sendable {
   @inline(never)
   func release() {
     schedulingPoint()
+    #if MODEL || CHAOS
+      with { $0.memberReferences.givenUp() }
+    #endif
     unsafe reference.release()
   }
 
@@ -222,6 +235,22 @@ struct MemberLinks: Sendable {
   /// Whether it became a member before `other`. It may be older by two thousand million members.
   func isOlder(than other: Member) -> Bool { Int32(bitPattern: age &- other.age) < 0 }
 }
+
+#if MODEL || CHAOS
+  /// The references of a procedure that are counted by hand, counted once more: one that is given up before it was taken
+  /// is found at once, whoever else keeps the procedure.
+  struct MemberReferences: ~Copyable, Sendable {
+    private let count = Atomic<Int>(0)
+
+    func taken() { count.wrappingAdd(1, ordering: .relaxed) }
+
+    func givenUp() {
+      let left = count.wrappingSubtract(1, ordering: .relaxed).newValue
+      precondition(
+        left >= 0, "Internal inconsistency: a member's reference was given up before it was taken")
+    }
+  }
+#endif
 
 /// Members in a row, linked through themselves: joining and leaving anywhere is O(1).
 struct MemberLine: Sendable {

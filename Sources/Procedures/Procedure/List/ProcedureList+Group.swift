@@ -118,15 +118,22 @@ extension ProcedureList {
     return isClosed
   }
 
-  /// Marks the group, or queue, as cancelled and returns the members that may not be.
-  func cancel(_ cancel: TreeCancel) -> [Procedure] {
+  /// The members of a list that is being cancelled.
+  enum Cancelled: Sendable {
+    /// They may not be marked yet.
+    case members([Procedure])
+    /// An earlier walk marks them, and all that are added.
+    case walkedBy(FollowerWalk)
+  }
+
+  /// Marks the group, or queue, as cancelled.
+  func cancel(_ cancel: TreeCancel) -> Cancelled {
     arrivals.close()
-    // Below a cancel that has been everywhere, all are marked, later additions too.
-    if let earlier = locked({ $0.treeCancel }), earlier.isEverywhere { return [] }
     return locked { storage in
+      if let earlier = storage.treeCancel, earlier.marksAll { return .walkedBy(earlier.walk) }
       storage.machine.cancel()
       if storage.treeCancel == nil { storage.treeCancel = cancel }
-      return storage.machine.procedures
+      return .members(storage.machine.procedures)
     }
   }
 

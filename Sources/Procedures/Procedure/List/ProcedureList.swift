@@ -411,7 +411,7 @@ extension ProcedureList {
       let insertion = storage.machine.insert(procedure, placement, asking: request)
       if insertion != .refused, storage.isOrphaned { storage.itself = self }
       if insertion != .refused, let cancel = storage.treeCancel {
-        if procedure.childList != nil { cancel.expectFollower() }
+        if procedure.childList != nil { cancel.expectGroup() }
         mark(cancel)
       }
       return (insertion, followUp(of: &storage))

@@ -1,3 +1,4 @@
+import Cancellation
 import ProcedureTestSupport
 import Testing
 
@@ -7,14 +8,19 @@ import Testing
   @Test("G5: of two cancels of a list the first one's errors are those of what is added later")
   func firstCancelCounts() {
     let list = ProcedureList(childrenOf: GroupReference())
-    let first = TreeCancel(errors: [TestError("first")], reason: .requested)
-    #expect(list.cancel(first).isEmpty)
-    #expect(list.cancel(TreeCancel(errors: [TestError("second")], reason: .requested)).isEmpty)
+    var cancels: [TreeCancel] = []
+    for name in ["first", "second"] {
+      let rest = FollowerWalk.begin { walk, _ in
+        cancels.append(TreeCancel(errors: [TestError(name)], reason: .requested, walk: walk))
+        _ = list.cancel(cancels[cancels.count - 1])
+      }
+      rest()
+    }
     let standing = Placement(urgency: Urgency(), readiness: .waiting)
     var seen: TreeCancel?
     let procedure = TracedProcedure()
     let (insertion, _) = list.insert(procedure, standing, asking: nil) { seen = $0 }
-    #expect(seen === first && insertion == .accepted(isAnnounced: false))
+    #expect(seen === cancels[0] && insertion == .accepted(isAnnounced: false))
     _ = list.abandon()
   }
 }
