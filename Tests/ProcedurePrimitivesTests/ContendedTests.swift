@@ -32,6 +32,39 @@ struct ContendedTests {
     #expect(counter.lock.withLock { $0.count } == 6 * rounds)
   }
 
+  // A waiting thread lends its priority to the thread that holds the lock: the system sees the latter hold something.
+  //
+  //     waits, and holds the user's lock        had the lock
+  //     looks: the other one holds it
+  //                                             releases it, and sees no loan
+  //     lends, and sleeps
+  //                                             wants the user's lock: a deadlock, says the system
+  //
+  // Then `Mutex` stops the program. Rare: with STRESS it came once a minute.
+  @Test("a thread that has just released it may want a lock that a waiting thread holds")
+  func userLock() async {
+    let (ours, users, rounds) = (Counter(), Locked(0), Rounds.size(5_000_000, otherwise: 20_000))
+    await withTaskGroup { group in
+      group.addTask {
+        await onThreadOfItsOwn {
+          for round in 0..<rounds {
+            users.withLock { _ in ours.lock.withLock { $0.count += 1 } }
+            compute(round * 7_919 % 3_000)
+          }
+        }
+      }
+      group.addTask {
+        await onThreadOfItsOwn {
+          for round in 0..<rounds {
+            ours.lock.withLock { _ in compute(round * 104_729 % 4_000) }
+            users.withLock { $0 += 1 }
+          }
+        }
+      }
+    }
+    #expect(ours.lock.withLock { $0.count } == rounds && users.withLock { $0 } == rounds)
+  }
+
   @Test("what is inside is released with the lock; errors come out with their type")
   func value() {
     weak var weakObject: Object?
@@ -50,4 +83,12 @@ struct ContendedTests {
   private final class Counter: Sendable {
     let lock = Contended((count: 0, isInside: false))
   }
+}
+
+/// Keeps the processor busy for some nanoseconds each.
+@inline(never)
+private func compute(_ steps: Int) {
+  var state: UInt64 = 1
+  for step in 0..<steps { state = state &* 6_364_136_223_846_793_005 &+ UInt64(step) }
+  precondition(state != 0 || steps == 0)
 }
