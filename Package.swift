@@ -51,7 +51,8 @@ let package = Package(
       dependencies: ["Procedures", "Cancellation", "ProcedurePrimitives"],
       swiftSettings: settings),
     .target(
-      name: "ProceduresTimeline", dependencies: ["Procedures", "Cancellation"],
+      name: "ProceduresTimeline",
+      dependencies: ["Procedures", "Cancellation", "ProcedurePrimitives"],
       swiftSettings: settings),
     .target(
       name: "ProceduresTesting",

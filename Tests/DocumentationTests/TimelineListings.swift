@@ -103,4 +103,16 @@ struct TimelineListings {
       await queue.waitUntilAllFinished()
     }
   #endif
+
+  #if canImport(os)
+    @Test("signposts for Instruments")
+    func signposts() async {
+      let queue = ProcedureQueue()
+      // listing: timeline-signposts
+      queue.emitSignposts(subsystem: "com.example.shop")
+      // end
+      let outcome = await queue.run(lasting(0, "shown"))
+      #expect(outcome.isSuccess)
+    }
+  #endif
 }
