@@ -76,7 +76,9 @@ struct ReadmeListings {
         try await downloads.clock.sleep(for: .seconds(page))  // stands for a request
       }
     }
-    let index = DelayProcedure(name: "index", by: .seconds(1))  // stands for work with all pages
+    let index = AsyncProcedure(name: "index") {
+      try await downloads.clock.sleep(for: .seconds(1))
+    }
     index.add(dependencies: pages)
     downloads.add(pages)
     downloads.add(index)

@@ -12,8 +12,8 @@ struct TimelineListings {
 
   private func print(_ item: Any) { output.note("\(item)") }
 
-  private func lasting(_ seconds: Int, _ name: String) -> DelayProcedure {
-    DelayProcedure(by: .seconds(seconds)).named(name)
+  private func lasting(_ seconds: Int, _ name: String) -> LastingProcedure {
+    LastingProcedure(.seconds(seconds)).named(name)
   }
 
   @Test("record, look and ask")

@@ -111,7 +111,7 @@ import Testing
     for seconds in [5, 1] {
       asks.add(condition: Answer(clock: clock, name: "answer \(seconds)", seconds: seconds))
     }
-    scenario.queue.add(DelayProcedure(by: .microseconds(10_000_500)).named("first"), asks)
+    scenario.queue.add(LastingProcedure(.microseconds(10_000_500)).named("first"), asks)
     let trace = Data(try scenario.run().chromeTrace().utf8)
     let events = try JSONDecoder().decode(Waits.self, from: trace).traceEvents
     let waits = events.filter { $0.ph == "X" }.map { [$0.name: $0.args.waited_ms ?? ["": 0]] }

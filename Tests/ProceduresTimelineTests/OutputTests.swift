@@ -43,7 +43,7 @@ import Testing
     for (first, seconds) in pairs {
       let scenario = Scenario()
       scenario.queue.add(
-        DelayProcedure(by: .nanoseconds(first)).then(lasting(seconds, "second")))
+        LastingProcedure(.nanoseconds(first)).then(lasting(seconds, "second")))
       let summary = try scenario.run().summary
       let chart = summary.split(separator: "\n").first { $0.contains("█") }
       #expect(

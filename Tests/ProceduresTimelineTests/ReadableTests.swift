@@ -13,8 +13,8 @@ import Testing
     for second in 0..<300 {
       scenario.at(second) { [queue = scenario.queue] in
         queue.add(
-          DelayProcedure(by: .milliseconds(100)).named("first"),
-          DelayProcedure(by: .milliseconds(50)).named("second"))
+          LastingProcedure(.milliseconds(100)).named("first"),
+          LastingProcedure(.milliseconds(50)).named("second"))
       }
     }
     let summary = try scenario.run().summary
@@ -93,7 +93,7 @@ import Testing
       #expect(!summary.unicodeScalars.contains(scalar))
     }
     #expect(summary.contains("safe txt.exe next") && summary.count < 4_000)
-    #expect(snapshot.entries.map(\.name).suffix(2) == ["DelayProcedure", "DelayProcedure"])
+    #expect(snapshot.entries.map(\.name).suffix(2) == ["LastingProcedure", "LastingProcedure"])
   }
 
   @Test("V3: long times are in units that a person reads")

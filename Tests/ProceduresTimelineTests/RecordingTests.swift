@@ -11,7 +11,7 @@ import ProcedureTestSupport
     scenario.queue.add(lasting(2, "one"))
     let entry = try #require(try scenario.run().entries.first)
     #expect(entry.name == "one")
-    #expect(entry.type == "DelayProcedure")
+    #expect(entry.type == "LastingProcedure")
     #expect(entry.ready == entry.enqueued)
     #expect(entry.started == entry.enqueued)
     #expect(entry.executing == entry.enqueued)
@@ -27,8 +27,8 @@ import ProcedureTestSupport
       1, 2, 3, 999, 1_000_000_007, 86_400_000_000_001, 3_155_760_000_000_000_003,
     ] as [Int64] {
       let scenario = Scenario()
-      let second = DelayProcedure(by: .nanoseconds(1)).named("second")
-      let first = DelayProcedure(by: .nanoseconds(nanoseconds)).named("first")
+      let second = LastingProcedure(.nanoseconds(1)).named("second")
+      let first = LastingProcedure(.nanoseconds(nanoseconds)).named("first")
       second.add(dependency: first)
       scenario.queue.add(first, second)
       let snapshot = try scenario.run()

@@ -1,3 +1,4 @@
+import ProcedureTestSupport
 import Procedures
 import ProceduresTesting
 import ProceduresTimeline
@@ -28,8 +29,8 @@ struct Scenario {
 }
 
 /// Takes so many seconds of virtual time.
-func lasting(_ seconds: Int, _ name: String) -> DelayProcedure {
-  DelayProcedure(by: .seconds(seconds)).named(name)
+func lasting(_ seconds: Int, _ name: String) -> LastingProcedure {
+  LastingProcedure(.seconds(seconds)).named(name)
 }
 
 extension ProcedureTimeline.Snapshot {

@@ -216,7 +216,7 @@ import Testing
     func texts(_ attributes: [Attribute]) -> [String] { attributes.map { "\($0.key) \($0.text)" } }
     #expect(
       texts(mail.attributes) == [
-        "procedure.id 4", "procedure.type DelayProcedure", "procedure.kind procedure",
+        "procedure.id 4", "procedure.type LastingProcedure", "procedure.kind procedure",
         "procedure.queue queue", "procedure.priority high", "procedure.outcome succeeded",
         "procedure.waited_ns 2000000000", "procedure.ran_ns 2000000000",
       ])
