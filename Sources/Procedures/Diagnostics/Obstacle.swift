@@ -168,7 +168,7 @@ extension Obstacle {
     case .exclusion(let obstacles):
       "it waits for "
         + obstacles.map { obstacle in
-          "'\(obstacle.category)', "
+          "\(obstacle.limit.nameForPeople), "
             + (obstacle.time.map { next in
               "\(next.isPaused ? "paused" : "all taken") for \(next.after.forPeople) more"
             } ?? "held by \(obstacle.procedures.namesForPeople)")

@@ -197,7 +197,7 @@ import Testing
     #expect(executing(procedures).isEmpty)
     #expect(
       queue.snapshot().description.contains(
-        "it waits for 'starts of x in 1.0 seconds', paused for 1 second more"),
+        "it waits for rate 'x' (2 in 1 s), paused for 1 second more"),
       "\(queue.snapshot())")
     pass(.seconds(1))
     #expect(executing(procedures) == ["0", "1"])

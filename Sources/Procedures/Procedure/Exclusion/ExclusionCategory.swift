@@ -30,7 +30,7 @@ public struct ExclusionCategory: Hashable, Sendable, CustomStringConvertible {
 
   /// The type's name, or the text.
   public var description: String {
-    interval.map { "starts of \(text) in \($0)" } ?? text
+    interval.map { "starts of \(text) in \($0.short)" } ?? text
   }
 
   var text: String {

@@ -48,11 +48,17 @@ public struct ExclusionLimit: Hashable, Sendable, CustomStringConvertible {
     return Self(category, atMost: count, taking: min(count, max(places, other.places)))
   }
 
-  /// For example `at most 3 of disk`, `2 of at most 3 of disk`, or `at most 3 starts of disk in 1.0 seconds`.
+  /// For a report: `'disk'`, or `rate 'disk' (3 in 1 s)`.
+  var nameForPeople: String {
+    let name = "'\(category.text)'"
+    return category.interval.map { "rate \(name) (\(count) in \($0.short))" } ?? name
+  }
+
+  /// For example `at most 3 of disk`, `2 of at most 3 of disk`, or `at most 3 starts of disk in 1 s`.
   public var description: String {
     let most =
       category.interval.map {
-        "at most \(count) start\(count == 1 ? "" : "s") of \(category.text) in \($0)"
+        "at most \(count) start\(count == 1 ? "" : "s") of \(category.text) in \($0.short)"
       } ?? "at most \(count) of \(category)"
     return (places == 1 ? "" : "\(places) of ") + most
   }

@@ -93,7 +93,7 @@ final class ExclusionRequest: ExclusionWaiter, @unchecked Sendable {
 
 /// Why a procedure is kept out of one category.
 struct ExclusionObstacle: Sendable {
-  let category: ExclusionCategory
+  let limit: ExclusionLimit
   /// In the order in which they first asked. None of a rate: there will be room in time.
   let holders: [ExclusionRequest]
   /// When there may be room, of a rate.

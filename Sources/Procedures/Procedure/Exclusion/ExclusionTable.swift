@@ -144,12 +144,12 @@ struct ExclusionTable: Sendable {
       }
       if level.startTimes != nil {
         return ExclusionObstacle(
-          category: level.category, holders: [], time: level.startTimes?.nextStart, count: 0)
+          limit: request.limits[index], holders: [], time: level.startTimes?.nextStart, count: 0)
       }
       let count = level.countInTheWay(of: request, index)
       guard count > 0 else { return nil }
       let holders = level.holders.map(\.request).sorted { $0.age < $1.age }
-      return ExclusionObstacle(category: level.category, holders: holders, count: count)
+      return ExclusionObstacle(limit: request.limits[index], holders: holders, count: count)
     }
   }
 

@@ -146,7 +146,8 @@ import Testing
     let (a, b, waiter) = (request("a"), request("b"), request("abc"))
     for request in [a, b, waiter] { _ = table.ask(request) }
     expect(table.obstacles(to: waiter).map { $0.procedures.map(\.name) } == [["a"], ["b"]])
-    expect(table.obstacles(to: waiter).map { "\($0.category) \($0.count)" } == ["a 1", "b 1"])
+    expect(
+      table.obstacles(to: waiter).map { "\($0.limit.category) \($0.count)" } == ["a 1", "b 1"])
     expect(table.obstacles(to: a).isEmpty)
   }
 
