@@ -135,7 +135,7 @@ def check_words(browser):
         "(() => { const d = %s; return [...new Set(d.entries.flatMap(e => e[15].map(w => d.labels[w[0]])))]; })()" % data)
     legend = browser.evaluate("[...document.querySelectorAll('#legend li')].map(e => e.textContent)")
     causes = [text[len("wait: "):] for text in legend if text.startswith("wait: ")]
-    causes += [text for text in legend if text == "held event"]
+    causes += [text for text in legend if text in used]
     expect(sorted(causes) == sorted(used), "the legend shows %s, used are %s" % (causes, used))
     terms = browser.evaluate("[...document.querySelectorAll('#terms dt')].map(e => e.textContent)")
     for cause in used:

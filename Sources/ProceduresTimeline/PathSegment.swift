@@ -12,8 +12,22 @@ struct PathSegment {
   var isRunning = false
   /// Its subject: the condition, the category, the queue, the event.
   var name: String?
+  /// The same, as text after the cause.
+  var text: String?
+  /// The entry that waited: another than the one that ran.
+  var waiter: Int
+  /// The queue or group of which subjects are one share, however many there are.
+  var home: String?
 
   var length: Int64 { to - from }
+
+  init(
+    place: Int, step: Int, from: Int64, to: Int64, kind: ProcedureTimeline.PathShare.Kind,
+    isRunning: Bool = false
+  ) {
+    (self.place, self.step, self.from, self.to) = (place, step, from, to)
+    (self.kind, self.isRunning, waiter) = (kind, isRunning, place)
+  }
 }
 
 extension ProcedureTimeline.Snapshot {
@@ -34,18 +48,15 @@ extension ProcedureTimeline.Snapshot {
         if wait.cause == .group {
           hole = (begin, end)
         } else {
-          segments.append(
-            PathSegment(
-              place: current, step: step, from: begin, to: end, kind: .wait(wait.cause),
-              name: segmentName(of: wait, of: entry)))
+          segments.append(segment(of: wait, of: current, step: step, from: begin, to: end))
         }
       }
       if current != place, covered < to {
         // The group had started, and was on its way to its children.
-        segments.append(
-          PathSegment(
-            place: current, step: step, from: covered, to: to, kind: .wait(.group),
-            name: entry.name))
+        var segment = PathSegment(
+          place: current, step: step, from: covered, to: to, kind: .wait(.group))
+        (segment.name, segment.text) = (entry.name, "'\(entry.name.shown)'")
+        segments.append(segment)
       }
       guard let hole else { break }
       guard let parent = entry.parent.flatMap({ places[$0] }) else {
@@ -60,18 +71,18 @@ extension ProcedureTimeline.Snapshot {
     return segments.sorted { $0.from < $1.from }
   }
 
-  private func segmentName(
-    of wait: ProcedureTimeline.Wait, of entry: ProcedureTimeline.Entry
-  ) -> String? {
-    switch wait.cause {
-    case .exclusion: wait.category
-    case .slot: slotSource(of: entry).text(limit: wait.limit)
-    case .suspension: slotSource(of: entry).nameText
-    case .dependency, .barrier, .condition, .heldEvent, .observer, .mainActor, .attemptDelay,
-      .worker:
-      wait.blocker
-    case .group, .lingering: nil
+  private func segment(
+    of wait: ProcedureTimeline.Wait, of place: Int, step: Int, from: Int64, to: Int64
+  ) -> PathSegment {
+    let entry = entries[place]
+    var segment = PathSegment(
+      place: place, step: step, from: from, to: to, kind: .wait(wait.cause))
+    (segment.name, segment.text) = subject(of: wait, of: entry)
+    // Barriers of one queue, and delays, are one cause, whatever their names.
+    if wait.cause == .barrier || wait.cause == .delay && wait.blocker == nil {
+      segment.home = slotSource(of: entry).nameText
     }
+    return segment
   }
 
   /// The critical path's time in parts, without gaps, in order.
@@ -93,11 +104,7 @@ extension ProcedureTimeline.Snapshot {
       let entry = entries[step.place]
       let begin = entry.times.started ?? entry.times.cancelled ?? entry.times.finished ?? end
       addWaits(of: step.place, number, until: begin, since: now, add)
-      let next = number + 1 < walk.count ? walk[number + 1] : nil
-      let blocked = next.map { blockedTime($0.place, $0.step.link, step: number) } ?? []
-      for run in runSegments(of: step.place, step: number) {
-        for part in run.split(by: blocked) { add(part) }
-      }
+      for run in runSegments(of: step.place, step: number) { add(run) }
       // The time of its group after its last child had finished.
       var place = step.place
       while place != step.outermost,
@@ -107,7 +114,18 @@ extension ProcedureTimeline.Snapshot {
         for run in runSegments(of: place, step: number) { add(run) }
       }
     }
-    return segments
+    // Back from the end: for each step the waits of the next one.
+    var parts: [PathSegment] = []
+    var blocks: [PathSegment] = []
+    var number = walk.count
+    for segment in segments.reversed() {
+      while number > segment.step + 1 {
+        number -= 1
+        blocks = blockedTime(walk[number].place, walk[number].step.link, step: number)
+      }
+      segment.split(by: &blocks, into: &parts)
+    }
+    return parts.reversed()
   }
 
   private func addWaits(
@@ -133,7 +151,7 @@ extension ProcedureTimeline.Snapshot {
     }
   }
 
-  /// When the next step was kept back by the link that binds it to the one before.
+  /// When a step was kept back by the link that binds it to the one before.
   private func blockedTime(
     _ place: Int, _ link: ProcedureTimeline.Step.Link, step: Int
   ) -> [PathSegment] {
@@ -153,9 +171,11 @@ extension ProcedureTimeline.Snapshot {
     guard let started = entry.times.started else { return [] }
     let finish = max(entry.times.finished ?? end, started)
     func part(_ from: Int64, _ to: Int64, _ wait: ProcedureTimeline.Wait? = nil) -> PathSegment {
-      PathSegment(
-        place: place, step: step, from: from, to: to, kind: wait.map { .wait($0.cause) } ?? .work,
-        isRunning: true, name: wait.flatMap { segmentName(of: $0, of: entry) })
+      var part =
+        wait.map { segment(of: $0, of: place, step: step, from: from, to: to) }
+        ?? PathSegment(place: place, step: step, from: from, to: to, kind: .work)
+      part.isRunning = true
+      return part
     }
     var parts: [PathSegment] = []
     var time = started
@@ -170,21 +190,32 @@ extension ProcedureTimeline.Snapshot {
 }
 
 extension PathSegment {
-  /// In parts that count as work, and those during which the next step was kept back.
-  fileprivate func split(by blocked: [PathSegment]) -> [PathSegment] {
-    guard kind == .work else { return [self] }
-    var parts: [PathSegment] = []
-    var rest = self
-    for block in blocked where block.to > rest.from && block.from < rest.to {
-      var (before, inside) = (rest, rest)
-      before.to = max(block.from, rest.from)
-      inside.from = before.to
-      inside.to = min(block.to, rest.to)
-      inside.kind = block.kind
-      inside.name = block.name
-      rest.from = inside.to
-      parts += [before, inside]
+  /// Appends its parts, the last first: work, and what counts for a later step that was kept back meanwhile.
+  ///
+  /// - Parameter blocks: waits of later steps, the nearest last; those of which nothing is left are dropped.
+  fileprivate func split(by blocks: inout [PathSegment], into parts: inout [PathSegment]) {
+    guard kind == .work else {
+      parts.append(self)
+      return
     }
-    return (parts + [rest]).filter { $0.length > 0 }
+    var rest = self
+    while rest.length > 0 {
+      // 1. All that follows is earlier.
+      while let last = blocks.last, last.from >= rest.to { blocks.removeLast() }
+      // 2. The nearest that was kept back at the end of the rest; nearer ones count from where they end.
+      var part = rest
+      for block in blocks.reversed() where block.from < rest.to {
+        if block.to >= rest.to {
+          part.from = max(part.from, block.from)
+          part.kind = block.kind
+          (part.name, part.text) = (block.name, block.text)
+          (part.home, part.waiter) = (block.home, block.waiter)
+          break
+        }
+        part.from = max(part.from, block.to)
+      }
+      parts.append(part)
+      rest.to = part.from
+    }
   }
 }

@@ -149,6 +149,9 @@ private struct TraceWriter {
       if let id = wait.blockerID { json.raw("\"blocker_id\":\(id),") }
       if let category = wait.category { json.member("category", category) }
       if let limit = wait.limit { json.raw("\"limit\":\(limit),") }
+      if let interval = wait.interval {
+        json.raw("\"interval_ms\":\(milliseconds(interval.nanoseconds)),")
+      }
       if let cause = wait.groupCause { json.member("group_cause", cause.rawValue) }
       json.raw("\"at_ms\":\(milliseconds(wait.from - snapshot.start)),")
       json.raw("\"ms\":\(milliseconds(wait.nanoseconds))}")

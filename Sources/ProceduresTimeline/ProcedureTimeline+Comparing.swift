@@ -68,8 +68,8 @@ extension ProcedureTimeline.Snapshot {
     return ProcedureTimeline.Difference(
       whole: Line(name: "whole", before: before.duration, after: duration),
       causes: lines(
-        before.criticalPathShares.map { (before.label(of: $0), $0.total) },
-        criticalPathShares.map { (label(of: $0), $0.total) }),
+        before.criticalPathShares.map { ($0.label, $0.total) },
+        criticalPathShares.map { ($0.label, $0.total) }),
       names: lines(before.byName.map { ($0.name, $0.sum) }, byName.map { ($0.name, $0.sum) }))
   }
 }

@@ -151,7 +151,7 @@ private struct PathIndex {
     case .exclusion: return blocker.map { (.exclusion, $0) }
     case .barrier: return blocker.map { (.barrier, $0) }
     case .dependency: return blocker.map { (.dependency, $0) }
-    case .condition, .group, .suspension, .worker, .heldEvent, .observer, .mainActor, .attemptDelay,
+    case .condition, .group, .suspension, .rate, .worker, .heldEvent, .observer, .mainActor, .delay,
       .lingering:
       return nil
     }

@@ -114,21 +114,29 @@ extension ProcedureTimeline {
 
     /// By name: the last dependency, the procedure that kept the barrier closed, the condition, or the
     /// procedure that held the exclusion; of a held event, and of observers, the event, such as `willExecute`; of a
-    /// delay between attempts whose they are; of a wait for the group what the group waited for longest.
+    /// delay between attempts whose they are; of a wait for the group what the group waited for longest. Nil of a
+    /// `DelayProcedure`.
     public internal(set) var blocker: String?
 
     /// The entry of the last dependency, of the procedure that kept the barrier closed, or of the holder of
     /// the exclusion.
     public internal(set) var blockerID: Int?
 
-    /// The category that it was excluded from; nil for other causes.
+    /// The category of an exclusion or a rate; nil for other causes.
     public internal(set) var category: String?
 
-    /// For a wait for a slot, how many ran at once meanwhile: the limit then, if that changed the last one.
+    /// How many ran at once meanwhile, if it waited for a slot, or for a category with a count: the limit then, if that
+    /// changed the last one. For a rate how many start in the interval.
     public internal(set) var limit: Int?
+
+    /// The interval of a rate; nil for other causes.
+    public internal(set) var interval: Duration?
 
     /// For a wait for the group, the longest wait of the group, if it waited.
     public internal(set) var groupCause: WaitCause?
+
+    /// Whether it is a barrier that waited for those before it.
+    var isOfBarrier = false
 
     var nanoseconds: Int64
 

@@ -58,7 +58,7 @@ private struct PageData {
     json.raw("\"shares\":[")
     for (index, share) in shares.filter({ $0.fraction >= 0.005 }).prefix(30).enumerated() {
       json.raw(index == 0 ? "[" : ",[")
-      json.string(snapshot.label(of: share))
+      json.string(share.label)
       json.raw(",\(cause(of: share.kind)),\(share.total.nanoseconds),\(share.longest),")
       json.raw("\(share.longestDuration.nanoseconds)]")
     }
@@ -133,11 +133,12 @@ private struct PageData {
     for (index, wait) in waits.enumerated() {
       let cause = ProcedureTimeline.WaitCause.allCases.firstIndex(of: wait.cause) ?? 0
       let blocker = wait.blocker.map { number($0) } ?? -1
-      let category = wait.category.map { number($0) } ?? -1
+      let category = wait.category.map { number("‘\($0)’\(wait.limitText)") } ?? -1
       json.raw(index == 0 ? "[" : ",[")
       let third =
         wait.cause.isAfterStart
-        ? wait.from - snapshot.start : Int64(wait.blockerID ?? wait.limit ?? 0)
+        ? wait.from - snapshot.start
+        : Int64(wait.blockerID ?? (wait.cause == .slot ? wait.limit : nil) ?? 0)
       json.raw("\(cause),\(wait.nanoseconds),\(third),")
       json.raw("\(blocker),\(category)")
       if let cause = wait.groupCause.flatMap(ProcedureTimeline.WaitCause.allCases.firstIndex(of:)) {

@@ -227,6 +227,7 @@ private struct SpanWriter {
     add("blocker_id", wait.blockerID.map(Value.number))
     add("category", wait.category.map(Value.text))
     add("limit", wait.limit.map(Value.number))
+    add("interval_ns", (wait.interval?.nanoseconds).map { .number(Int($0)) })
     add("group_cause", (wait.groupCause?.rawValue).map(Value.text))
     return (wait.from, "wait: \(wait.cause.label)", attributes)
   }

@@ -25,8 +25,12 @@ extension ProcedureTimeline {
     /// The cause that took the time.
     public let kind: Kind
 
-    /// The name in the cause: the condition, the category, the queue with its limit, the event.
+    /// The name in the cause: the condition, the category, the queue with its limit, the event. Of barriers and delays
+    /// of one queue the first that counts.
     public let name: String?
+
+    /// For people: `slot of queue 'build' (limit 2)`, `rate 'mail' (10 in 1 s)`, `barrier 'clean up' and 7 more`.
+    public let label: String
 
     /// How much of it.
     public let total: Duration
@@ -39,6 +43,9 @@ extension ProcedureTimeline {
 
     /// How much of it was that entry's.
     public let longestDuration: Duration
+
+    /// What the verdict says of it.
+    let note: String
   }
 }
 
@@ -50,7 +57,7 @@ extension ProcedureTimeline.Snapshot {
   ///
   /// ```swift
   /// for share in timeline.snapshot().criticalPathShares where share.fraction >= 0.01 {
-  ///   print(share.kind, share.name ?? "", share.total)
+  ///   print(share.label, share.total)
   /// }
   /// ```
   public var criticalPathShares: [ProcedureTimeline.PathShare] { shares(of: pathSegments) }
@@ -58,30 +65,45 @@ extension ProcedureTimeline.Snapshot {
   func shares(of segments: [PathSegment]) -> [ProcedureTimeline.PathShare] {
     struct Key: Hashable {
       let kind: ProcedureTimeline.PathShare.Kind
-      let name: String?
+      let subject: String?
     }
-    var totals: [Key: Int64] = [:]
-    var byEntry: [Key: [Int: Int64]] = [:]
+    var parts: [Key: [PathSegment]] = [:]
     var order: [Key] = []
     for segment in segments {
-      let key = Key(kind: segment.kind, name: segment.name)
-      if totals[key] == nil { order.append(key) }
-      totals[key, default: 0] += segment.length
-      byEntry[key, default: [:]][segment.place, default: 0] += segment.length
+      let key = Key(kind: segment.kind, subject: segment.home ?? segment.text)
+      if parts[key] == nil { order.append(key) }
+      parts[key, default: []].append(segment)
     }
-    let all = Double(max(end - start, 1))
-    let shares = order.map { key in
-      let total = totals[key] ?? 0
-      let longest = byEntry[key]?.max { ($0.value, $1.key) < ($1.value, $0.key) }
-      return ProcedureTimeline.PathShare(
-        kind: key.kind, name: key.name, total: .nanoseconds(total), fraction: Double(total) / all,
-        longest: longest.map { entries[$0.key].id } ?? 0,
-        longestDuration: .nanoseconds(longest?.value ?? 0))
-    }
+    let shares = order.map { share(of: $0.kind, parts[$0] ?? []) }
     // Equal ones in the order in which they come: the same run gives the same text.
     return shares.enumerated().sorted {
       ($1.element.total, $0.offset) < ($0.element.total, $1.offset)
     }.map(\.element)
+  }
+
+  private func share(
+    of kind: ProcedureTimeline.PathShare.Kind, _ segments: [PathSegment]
+  ) -> ProcedureTimeline.PathShare {
+    let byEntry = segments.sums(by: \.place)
+    let total = byEntry.reduce(0) { $0 + $1.sum }
+    let longest = byEntry.max { ($0.sum, $1.key) < ($1.sum, $0.key) }
+    // Not just the greatest: of equal ones that would be another in each run.
+    let sums = segments.sums(by: \.text)
+    let most = sums.map(\.sum).max() ?? 0
+    let names = sums.filter { $0.sum >= most / 10 }
+    let text = names.first { $0.sum >= most / 2 }?.key
+    let name = segments.first { $0.text == text }?.name
+    let label =
+      kind.description + (text.map { " " + $0 } ?? "")
+      + (names.count > 1 ? " and \(names.count - 1) more" : "")
+    let longestTime = longest?.sum ?? 0
+    return ProcedureTimeline.PathShare(
+      kind: kind, name: name, label: label, total: .nanoseconds(total),
+      fraction: Double(total) / Double(max(end - start, 1)),
+      longest: longest.map { entries[$0.key].id } ?? 0,
+      longestDuration: .nanoseconds(longestTime),
+      note: note(
+        on: kind, name, longest: longest.map { (entries[$0.key], $0.sum) }))
   }
 
   /// The causes of the critical path's time, in one line, the greatest share first: empty without a path.
@@ -94,46 +116,43 @@ extension ProcedureTimeline.Snapshot {
     let counting = shares.counting
     guard let first = counting.first else { return "" }
     func text(_ share: ProcedureTimeline.PathShare, _ verb: String) -> String {
-      "\(share.percent) \(verb)\(label(of: share))\(longestText(of: share))"
+      "\(share.percent) \(verb)\(share.label)\(share.note)"
     }
     let parts = [text(first, "is ")] + counting.dropFirst().prefix(4).map { text($0, "") }
     return "Of \(NumberText.time(end - start)) on the critical path, "
       + parts.joined(separator: "; ") + "."
   }
-
-  /// For example `exclusion 'disk'`.
-  func label(of share: ProcedureTimeline.PathShare) -> String {
-    guard let name = share.name else { return share.kind.description }
-    return switch share.kind {
-    case .wait(.slot), .wait(.suspension): "\(share.kind) of \(name)"
-    case .wait(.attemptDelay): "\(share.kind) of '\(name.shown)'"
-    default: "\(share.kind) '\(name.shown)'"
-    }
-  }
-
-  private func longestText(of share: ProcedureTimeline.PathShare) -> String {
-    let entry = entry(share.longest)
-    let name = entry?.name.shown ?? ""
-    return switch share.kind {
-    case .work:
-      " (longest: '\(name)', \(NumberText.time(share.longestDuration.nanoseconds))\(entry?.idleText ?? ""))"
-    case .notEnqueued: " ('\(name)')"
-    case .wait(.attemptDelay): ""
-    case .wait(.condition), .wait(.worker), .wait(.group): " ('\(name)')"
-    case .wait(let cause):
-      // A dependency on no recorded queue is known only by its dependents.
-      cause.isAfterStart || cause == .dependency && share.name == nil ? " ('\(name)')" : ""
-    }
-  }
 }
 
 extension ProcedureTimeline.Entry {
   /// For example `, 90 % idle`: its closure needed no thread for so much of its time. Empty below a tenth.
-  var idleText: String {
+  /// Of a delay that it is one, unless its name says it.
+  var runText: String {
+    if stretches.contains(where: { $0.cause == .delay }) {
+      return name.hasPrefix("Delay of ") ? "" : ", a delay"
+    }
     guard let body else { return "" }
     let whole = body.parts.reduce(0) { $0 + Double($1.time) }
     let percent = Int((Double(body.idle.nanoseconds) / max(whole, 1) * 100).rounded())
     return percent < 10 ? "" : ", \(percent) % idle"
+  }
+}
+
+extension [PathSegment] {
+  /// How long those of each key are together, in the order in which they come.
+  fileprivate func sums<Key: Hashable>(by key: (PathSegment) -> Key) -> [(key: Key, sum: Int64)] {
+    var sums: [(key: Key, sum: Int64)] = []
+    var places: [Key: Int] = [:]
+    for segment in self {
+      let key = key(segment)
+      if let place = places[key] {
+        sums[place].sum += segment.length
+      } else {
+        places[key] = sums.count
+        sums.append((key, segment.length))
+      }
+    }
+    return sums
   }
 }
 

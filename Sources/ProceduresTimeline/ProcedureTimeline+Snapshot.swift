@@ -48,7 +48,8 @@ extension ProcedureTimeline {
       let records = store.records
       self.init(
         records, droppedCount: droppedCount, rootNames: store.rootNames,
-        rootsAreGroups: store.rootsAreGroups, limits: store.rootLimits, clocks: store.rootClocks)
+        rootsAreGroups: store.rootsAreGroups, limits: store.rootLimits,
+        clocks: store.rootClocks)
       (leftOutCount, sampleSize) = (store.leftOutCount, store.sampleSize)
     }
 
@@ -159,42 +160,50 @@ extension ProcedureTimeline.Entry {
     var seen = Set<UInt64>()
     dependencies = record.dependencies.filter { seen.insert($0).inserted }.map { Int($0) }
     stretches = record.waits.map { ProcedureTimeline.Wait($0, names) }
-    if record.type is AttemptDelay.Type, let started = times.started {
-      let delay = ProcedureTimeline.Wait(
-        .attemptDelay, from: started, to: times.finished ?? started,
-        blocker: names.name(record.parent))
-      stretches.append(delay)
-    }
-    if record.end == nil, let last = stretches.indices.last, stretches[last].blocker == nil {
+    if record.end == nil, let last = stretches.indices.last, stretches[last].blocker == nil,
+      stretches[last].cause != .rate
+    {
       // It waits for a procedure on no recorded queue.
       stretches[last].blocker = record.awaited
+    }
+    if record.type is DelayProcedure.Type, let executing = times.executing {
+      // Its end is not known yet.
+      let isOfAttempts = record.type is AttemptDelay.Type
+      stretches.append(
+        ProcedureTimeline.Wait(
+          .delay, from: executing, to: executing,
+          blocker: isOfAttempts ? names.name(record.parent) : nil))
     }
   }
 }
 
 extension ProcedureTimeline.Entry {
-  /// Its time after the start, as far as the record does not say it: a delay that goes on, and the time after its
+  /// Its time after the start, as far as the record does not say it: that of a delay, and the time after its
   /// cancel, but for waits that have a cause of their own. For a group that is its children's time.
   fileprivate mutating func noteRun(until end: Int64) {
-    if let last = stretches.indices.last, stretches[last].cause == .attemptDelay {
-      stretches[last].nanoseconds = (times.finished ?? end) - stretches[last].from
-      if stretches[last].nanoseconds <= 0 { stretches.removeLast() }
+    if let delay = stretches.last, delay.cause == .delay {
+      stretches.removeLast()
+      append(.delay, from: delay.from, to: times.finished ?? end, blocker: delay.blocker)
+    } else if !isGroup, let cancelled = times.cancelled, times.executing ?? .max <= cancelled {
+      append(.lingering, from: cancelled, to: times.finished ?? end)
     }
-    guard !isGroup, let cancelled = times.cancelled, times.executing ?? .max <= cancelled else {
-      return
-    }
-    var from = cancelled
-    let finished = times.finished ?? end
-    for wait in stretches.filter(\.cause.isAfterStart).sorted(by: { $0.from < $1.from })
-    where wait.end > from {
-      appendLingering(from: from, to: min(wait.from, finished))
-      from = wait.end
-    }
-    appendLingering(from: from, to: finished)
   }
 
-  private mutating func appendLingering(from: Int64, to end: Int64) {
-    if from < end { stretches.append(ProcedureTimeline.Wait(.lingering, from: from, to: end)) }
+  /// Appends it where there is no other wait after the start.
+  private mutating func append(
+    _ cause: ProcedureTimeline.WaitCause, from begin: Int64, to end: Int64, blocker: String? = nil
+  ) {
+    var from = begin
+    func add(until time: Int64) {
+      guard from < time else { return }
+      stretches.append(.init(cause, from: from, to: time, blocker: blocker))
+    }
+    for wait in stretches.filter(\.cause.isAfterStart).sorted(by: { $0.from < $1.from })
+    where wait.end > from {
+      add(until: min(wait.from, end))
+      from = wait.end
+    }
+    add(until: end)
   }
 }
 
@@ -219,11 +228,18 @@ extension ProcedureTimeline.Wait {
     cause = wait.cause
     nanoseconds = wait.nanoseconds
     from = wait.from
-    let isOfProcedure = wait.cause != .slot && wait.other != 0
-    let other = isOfProcedure ? names.name(wait.other) : nil
-    blocker = wait.cause == .exclusion ? other : wait.name ?? other
-    blockerID = isOfProcedure ? Int(wait.other) : nil
-    limit = wait.cause == .slot && wait.other != 0 ? Int(wait.other) : nil
-    category = wait.cause == .exclusion ? wait.name : nil
+    let hasCategory = wait.cause == .exclusion || wait.cause == .rate
+    category = hasCategory ? wait.name : nil
+    limit = wait.limit == 0 ? nil : Int(wait.limit)
+    switch wait.cause {
+    case .rate:
+      interval = .nanoseconds(Int64(clamping: wait.other))
+    case .barrier:
+      isOfBarrier = wait.other != 0
+    default:
+      let other = names.name(wait.other)
+      blocker = hasCategory ? other : wait.name ?? other
+      blockerID = wait.other == 0 ? nil : Int(wait.other)
+    }
   }
 }

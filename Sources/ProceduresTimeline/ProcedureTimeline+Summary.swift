@@ -101,11 +101,11 @@ extension ProcedureTimeline.Snapshot {
       let own = bySteps[index] ?? []
       lines += own.filter { !$0.isRunning && isWorthShowing($0.length) }.map(line(for:))
       var line =
-        "  \(Self.padded(NumberText.time(entry.run(until: end)))) \(entry.name.shown)\(entry.idleText)"
+        "  \(Self.padded(NumberText.time(entry.run(until: end)))) \(entry.name.shown)\(entry.runText)"
       var notes: [String] = []
-      // For a delay between attempts that is all of it.
+      // For a delay that is all of it.
       let waits = entry.waits.filter {
-        $0.cause != .attemptDelay && isWorthShowing($0, of: entry, least)
+        $0.cause != .delay && isWorthShowing($0, of: entry, least)
       }.map {
         "\($0.cause.label) \(text(of: $0, of: entry).oneLine)"
       }
@@ -132,14 +132,8 @@ extension ProcedureTimeline.Snapshot {
     case .notEnqueued: return "'\(name)' was not enqueued yet"
     case .work: return "group '\(name)' finished"
     case .wait(let cause):
-      let what =
-        switch (cause, segment.name) {
-        case (_, nil): cause.label
-        case (.slot, let name?), (.suspension, let name?): "\(cause.label) of \(name)"
-        case (.attemptDelay, let name?): "\(cause.label) of '\(name.shown)'"
-        case (_, let name?): "\(cause.label) '\(name.shown)'"
-        }
-      return "\(what), \(segment.isRunning ? "of" : "before") '\(name)'"
+      let what = segment.text.map { " " + $0 } ?? ""
+      return "\(cause.label)\(what), \(segment.isRunning ? "of" : "before") '\(name)'"
     }
   }
 
@@ -181,7 +175,7 @@ extension ProcedureTimeline.Snapshot {
     return
       (["Critical path, by cause"]
       + shown.prefix(8).map {
-        "  \(Self.padded($0.percent)) \(label(of: $0).oneLine), "
+        "  \(Self.padded($0.percent)) \($0.label.oneLine), "
           + NumberText.time($0.total.nanoseconds)
       }).joined(separator: "\n")
   }
@@ -230,13 +224,9 @@ extension ProcedureTimeline.Snapshot {
       for wait in entries[place].waits {
         let name =
           switch wait.cause {
-          case .condition, .heldEvent, .observer, .mainActor:
-            wait.blocker.map { "'\($0.shown)'" } ?? ""
-          case .attemptDelay: wait.blocker.map { "of '\($0.shown)'" } ?? ""
-          case .exclusion: wait.category.map { "'\($0.shown)'" } ?? ""
-          case .slot: "of \(slotSource(of: entries[place]).text(limit: wait.limit))"
-          case .suspension: "of \(slotSource(of: entries[place]).nameText)"
           case .dependency, .barrier, .group, .worker, .lingering: ""
+          case .delay where wait.blocker == nil: ""
+          default: subject(of: wait, of: entries[place]).text ?? ""
           }
         let key = Key(cause: wait.cause, name: name)
         if totals[key] == nil {
@@ -273,7 +263,7 @@ extension ProcedureTimeline.Snapshot {
     return
       (["Slowest"]
       + slowest.map {
-        "  \(Self.padded(NumberText.time($0.run(until: end)))) \($0.name.shown)\($0.idleText)"
+        "  \(Self.padded(NumberText.time($0.run(until: end)))) \($0.name.shown)\($0.runText)"
           + ($0.outcomeText == "succeeded" ? "" : "  (\($0.outcomeText))")
       }).joined(separator: "\n")
   }

@@ -1,3 +1,5 @@
+internal import Procedures
+
 extension ProcedureTimeline.Snapshot {
   /// Where a procedure takes its slot: a queue, or the group that it is a child of.
   struct SlotSource {
@@ -33,16 +35,37 @@ extension ProcedureTimeline.Snapshot {
   ) -> String {
     switch wait.cause {
     case .dependency, .barrier: wait.blocker.map { "for '\($0.shown)'" } ?? ""
-    case .condition: wait.blocker.map { "'\($0.shown)'" } ?? ""
-    case .exclusion:
-      [wait.category.map { "'\($0.shown)'" }, wait.blocker.map { "held by '\($0.shown)'" }]
+    case .exclusion, .rate:
+      [subject(of: wait, of: entry).text, wait.blocker.map { "held by '\($0.shown)'" }]
         .compactMap(\.self).joined(separator: " ")
-    case .slot: "of \(slotSource(of: entry).text(limit: wait.limit))"
-    case .suspension: "of \(slotSource(of: entry).nameText)"
-    case .heldEvent, .observer, .mainActor, .worker, .lingering:
-      wait.blocker.map { "'\($0.shown)'" } ?? ""
-    case .attemptDelay: wait.blocker.map { "of '\($0.shown)'" } ?? ""
     case .group: groupReason(of: wait, of: entry)
+    case .delay where wait.blocker == nil: ""
+    default: subject(of: wait, of: entry).text ?? ""
+    }
+  }
+
+  /// The thing that a wait was for: its name, and as text after the cause, such as `'licences' (2 at once)`.
+  func subject(
+    of wait: ProcedureTimeline.Wait, of entry: ProcedureTimeline.Entry
+  ) -> (name: String?, text: String?) {
+    func quoted(_ name: String?, _ before: String = "", _ after: String = "") -> (String?, String?)
+    {
+      (name, name.map { "\(before)'\($0.shown)'\(after)" })
+    }
+    switch wait.cause {
+    case .dependency, .condition, .heldEvent, .observer, .mainActor, .worker:
+      return quoted(wait.blocker)
+    case .barrier: return quoted(wait.isOfBarrier ? entry.name : wait.blocker)
+    case .exclusion, .rate: return quoted(wait.category, "", wait.limitText)
+    case .delay:
+      return wait.blocker.map { quoted($0, "between attempts of ") } ?? quoted(entry.name)
+    case .slot:
+      let text = slotSource(of: entry).text(limit: wait.limit)
+      return (text, "of \(text)")
+    case .suspension:
+      let text = slotSource(of: entry).nameText
+      return (text, "of \(text)")
+    case .group, .lingering: return (nil, nil)
     }
   }
 
@@ -56,5 +79,13 @@ extension ProcedureTimeline.Snapshot {
     guard let cause = wait.groupCause else { return "'\(parent.name.shown)'" }
     let name = (wait.category ?? wait.blocker).map { " '\($0.shown)'" } ?? ""
     return "'\(parent.name.shown)' waited for \(cause.label)\(name)"
+  }
+}
+
+extension ProcedureTimeline.Wait {
+  /// The limit of a category: ` (2 at once)`, ` (10 in 1 s)`.
+  var limitText: String {
+    guard let limit, category != nil else { return "" }
+    return interval.map { " (\(limit) in \($0.short))" } ?? " (\(limit) at once)"
   }
 }

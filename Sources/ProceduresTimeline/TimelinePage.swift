@@ -132,7 +132,7 @@ enum TimelinePage {
     const $ = id => document.getElementById(id);
     const CAUSES = data.causes, LABELS = data.labels;
     // Parts of a bar, after the start.
-    const AFTER_START = new Set(["heldEvent", "observer", "mainActor", "attemptDelay", "lingering"]);
+    const AFTER_START = new Set(["heldEvent", "observer", "mainActor", "delay", "lingering"]);
     const OUTCOMES = ["succeeded", "failed", "cancelled", "running", "waiting"];
     const END = Math.max(data.end, 1);
     // As text for people: nothing that breaks a line or turns text around, and no longer than some words.
@@ -199,10 +199,10 @@ enum TimelinePage {
     function reason(e, w) {
       switch (w.cause) {
       case "slot": case "suspension": return "of " + source(e, w.limit);
-      case "exclusion": return [w.category && "‘" + w.category + "’", w.text && "held by ‘" + w.text + "’"].filter(Boolean).join(" ");
-      case "group": { const parent = byID.get(e.parent), name = w.category || w.text; return (parent ? "‘" + parent.name + "’" : "") + (w.through ? " waited for " + w.through + (name ? " ‘" + name + "’" : "") : ""); }
+      case "exclusion": case "rate": return [w.category, w.text && "held by ‘" + w.text + "’"].filter(Boolean).join(" ");
+      case "group": { const parent = byID.get(e.parent), name = w.category || (w.text && "‘" + w.text + "’"); return (parent ? "‘" + parent.name + "’" : "") + (w.through ? " waited for " + w.through + (name ? " " + name : "") : ""); }
       case "condition": case "heldEvent": case "observer": case "mainActor": case "worker": return w.text && "‘" + w.text + "’";
-      case "attemptDelay": return w.text && "of ‘" + w.text + "’";
+      case "delay": return w.text && "between attempts of ‘" + w.text + "’";
       default: return w.text && "for ‘" + w.text + "’";
       }
     }
@@ -267,8 +267,8 @@ enum TimelinePage {
       for (const name of ["back", "panel", "line", "faint", "text", "dim", "accent", "path", "succeeded", "failed", "cancelled", "running", "group", "ink", "curve", "ready", "group-wait", ...CAUSES])
         colors[name] = style.getPropertyValue("--" + name).trim();
     }
-    // One colour for all that comes after the start: words tell those apart, and more colours could not be.
-    const varOf = cause => cause === "group" ? "group-wait" : AFTER_START.has(cause) ? "heldEvent" : cause;
+    // One colour for all that comes after the start, and for what a category keeps back: words tell those apart, and more colours could not be.
+    const varOf = cause => cause === "group" ? "group-wait" : cause === "rate" ? "exclusion" : AFTER_START.has(cause) ? "heldEvent" : cause;
     const causeColor = cause => colors[varOf(cause)];
 
     function prepare(target) {
@@ -610,7 +610,7 @@ enum TimelinePage {
         "What determined when the last procedure finished, from the first to the last; in italics, what was no procedure’s running" + (shownPath.length < path.length ? ": the first 100 and the last 100 of " + path.length : ""));
       const totals = new Map(), waits = [];
       for (const e of all) for (const w of e.waits) {
-        const name = w.cause === "slot" || w.cause === "suspension" ? "of " + source(e, w.limit) : w.cause === "exclusion" ? (w.category && "‘" + w.category + "’") : ["condition", "heldEvent", "observer", "mainActor", "attemptDelay"].includes(w.cause) ? reason(e, w) : "";
+        const name = w.cause === "slot" || w.cause === "suspension" ? "of " + source(e, w.limit) : w.cause === "exclusion" || w.cause === "rate" ? w.category : ["condition", "heldEvent", "observer", "mainActor", "delay"].includes(w.cause) ? reason(e, w) : "";
         const key = w.cause + " " + name;
         if (!totals.has(key)) totals.set(key, { cause: w.cause, label: w.label + (name ? " " + name : ""), sum: 0, count: 0, longest: 0, of: null });
         const total = totals.get(key);
@@ -636,7 +636,7 @@ enum TimelinePage {
       switch (l) {
       case "dependency": return "its dependency";
       case "slot": return "a slot was given back, " + source(e);
-      case "exclusion": { const w = e.waits.find(w => w.cause === "exclusion"); return "the exclusion" + (w && w.category ? " ‘" + w.category + "’" : "") + " was given back"; }
+      case "exclusion": { const w = e.waits.find(w => w.cause === "exclusion"); return "the exclusion" + (w && w.category ? " " + w.category : "") + " was given back"; }
       default: return "the barrier";
       }
     }
@@ -738,12 +738,13 @@ enum TimelinePage {
       group: "Its group had not begun; what the group waited for is named.",
       suspension: "Its queue, or group, was suspended.",
       exclusion: "Another procedure held the category that is named.",
+      rate: "A rate lets only so many of the category start in an interval.",
       slot: "As many were running as the limit of its queue, or group, allows.",
       worker: "It had all it needed, and no thread had come yet.",
       heldEvent: "An observer held the start (willExecute) or the end (willFinish) back. A part of the bar, after the start.",
       observer: "Observers of the event that is named were being called. A part of the bar.",
       mainActor: "It waited for the main actor, to begin its closure or to call an observer. A part of the bar.",
-      attemptDelay: "The interval before the next attempt of a retry or a repeat.",
+      delay: "A delay, which does nothing else, or the interval before the next attempt of a retry or a repeat.",
       lingering: "It was cancelled, and had not finished yet. A part of the bar.",
     };
     const describe = (term, text) => $("terms").append(element("dt", term), element("dd", text));

@@ -55,6 +55,9 @@ struct Example {
     upload.add(condition: IsOnline(clock: queue.clock))
     upload.add(dependency: checks[3])
     let reports = GroupProcedure(lasting(1, "totals"), lasting(2, "charts")).named("reports")
+    for report in reports.children {
+      report.add(condition: RateLimit(1, per: .seconds(2), of: licences))
+    }
     reports.add(dependency: upload)
     queue.add(checks)
     queue.add(upload, reports)

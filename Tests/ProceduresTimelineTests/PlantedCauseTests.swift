@@ -34,7 +34,7 @@ import Testing
       report.add(dependencies: writes)
       scenario.queue.add(writes + [report, lasting(2, "index")])
     },
-    Program(cause: "exclusion 'licences'", limit: 8) { scenario, noise in
+    Program(cause: "exclusion 'licences' (2 at once)", limit: 8) { scenario, noise in
       let licences = ExclusionCategory(named: "licences", in: ExclusionDomain(name: "planted"))
       let runs = (1...8).map { lasting(5 + noise, "run \($0)") }
       for run in runs { run.add(condition: AtMost(2, of: licences)) }
@@ -56,11 +56,45 @@ import Testing
       upload.add(condition: Answer(clock: scenario.queue.clock, name: "is online", seconds: 15))
       chain(scenario, noise, upload)
     },
-    Program(cause: "barrier 'nightly backup'") { scenario, noise in
+    Program(cause: "barrier 'close the day'") { scenario, noise in
       scenario.queue.add(lasting(1 + noise, "import"))
       scenario.queue.add(barrier: lasting(1, "clean up"))
       scenario.queue.add(lasting(12, "nightly backup"), lasting(1, "mail"))
       scenario.queue.add(barrier: lasting(2, "close the day"))
+    },
+    Program(cause: "barrier 'check 1' and 3 more") { scenario, noise in
+      for day in 1...4 {
+        scenario.queue.add(lasting(6 + noise, "long \(day)"), lasting(1, "short \(day)"))
+        scenario.queue.add(barrier: lasting(1, "check \(day)"))
+      }
+      scenario.queue.add(lasting(1, "end"))
+    },
+    Program(cause: "rate 'mail' (2 in 10 s)", limit: 9) { scenario, noise in
+      let mail = ExclusionCategory(named: "mail", in: ExclusionDomain(name: "planted"))
+      let letters = (1...8).map { lasting(1 + noise, "letter \($0)") }
+      for letter in letters {
+        letter.add(condition: RateLimit(2, per: .seconds(10), of: mail))
+      }
+      scenario.queue.add(letters)
+    },
+    Program(cause: "delay 'cool down'") { scenario, noise in
+      chain(scenario, noise, DelayProcedure(name: "cool down", by: .seconds(20)))
+    },
+    Program(cause: "delay 'turn 1' and 3 more") { scenario, noise in
+      let steps: [Procedure] = (1...4).flatMap { page in
+        [
+          DelayProcedure(name: "turn \(page)", by: .seconds(9)),
+          lasting(1 + noise, "read \(page)"),
+        ]
+      }
+      for (before, after) in zip(steps, steps.dropFirst()) { after.add(dependency: before) }
+      scenario.queue.add(steps)
+    },
+    Program(cause: "delay 'tick 1' and 149 more") { scenario, noise in
+      let ticks = (1...150).map { DelayProcedure(name: "tick \($0)", by: .seconds(3)) }
+      for (before, after) in zip(ticks, ticks.dropFirst()) { after.add(dependency: before) }
+      scenario.queue.add(ticks)
+      scenario.queue.add(lasting(1 + noise, "beside"))
     },
     Program(cause: "dependency ('merge')") { scenario, noise in
       let elsewhere = lasting(20, "elsewhere")
@@ -244,6 +278,6 @@ import Testing
     }
     _ = try scenario.run()
     #expect(seen.value?.waits(of: "stubborn") == ["lingering after a cancel 3.0"])
-    #expect(seen.value?.waits(of: "Delay of 6 s") == ["delay between attempts 4.0 (fetch)"])
+    #expect(seen.value?.waits(of: "Delay of 6 s") == ["delay 4.0 (fetch)"])
   }
 }

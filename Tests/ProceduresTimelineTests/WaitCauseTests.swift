@@ -90,6 +90,51 @@ private struct Slow: Condition {
     #expect(snapshot.entry(named: "third")?.waits.first?.category == "disk")
   }
 
+  @Test("V1: waiting for a place of several, and for a start: with how many there are")
+  func countsAndRates() throws {
+    let scenario = Scenario()
+    let domain = ExclusionDomain(name: "timeline")
+    let disk = ExclusionCategory(named: "disk", in: domain)
+    let mail = ExclusionCategory(named: "mail", in: domain)
+    for number in 1...3 {
+      let (store, send) = (lasting(4, "store \(number)"), lasting(1, "send \(number)"))
+      store.add(condition: AtMost(5, of: disk, taking: 2))
+      send.add(condition: RateLimit(2, per: .seconds(3), of: mail))
+      scenario.queue.add(store, send)
+    }
+    let snapshot = try scenario.run()
+    #expect(snapshot.waits(of: "store 3") == ["exclusion 4.0 (store 1)"])
+    #expect(snapshot.waits(of: "send 3") == ["rate 3.0"])
+    let waits = ["store 3", "send 3"].compactMap { snapshot.entry(named: $0)?.waits.first }
+    #expect(waits.map(\.category) == ["disk", "mail"])
+    #expect(waits.map(\.limit) == [2, 2])
+    #expect(waits.map(\.interval) == [nil, .seconds(3)])
+    for text in [
+      "exclusion 'disk' (2 at once), 1 procedure", "rate 'mail' (2 in 3 s), 1 procedure",
+    ] {
+      #expect(snapshot.summary.contains(text), "\(snapshot.summary)")
+    }
+  }
+
+  @Test("V1: a delay is a wait after its start, but for what holds it back; cancelled, it ends")
+  func delay() throws {
+    let scenario = Scenario()
+    let delay = DelayProcedure(name: "cool down", by: .seconds(5))
+    delay.addWillFinishBlockObserver { _, _, pendingFinish in
+      scenario.simulation.perform(after: .seconds(2)) { pendingFinish.release() }
+    }
+    let cancelled = DelayProcedure(name: "cancelled", by: .seconds(9))
+    scenario.at(3) { cancelled.cancel() }
+    scenario.queue.add(delay, cancelled)
+    let snapshot = try scenario.run()
+    #expect(snapshot.waits(of: "cool down") == ["held event 2.0 (willFinish)", "delay 5.0"])
+    #expect(snapshot.waits(of: "cancelled") == ["delay 3.0"])
+    #expect(snapshot.entries.allSatisfy { $0.faults == [] && $0.waited == .zero })
+    let texts = [snapshot.summary, snapshot.html(), snapshot.chromeTrace()]
+    for text in texts + snapshot.otlpRequests(service: "test") { #expect(text.contains("delay")) }
+    #expect(snapshot.summary.contains("  7 s cool down, a delay"))
+  }
+
   @Test(
     "V1: one that waits for a dependency, and is cancelled or looked at, waits for nothing else")
   func unfinishedDependency() throws {

@@ -59,7 +59,7 @@ extension Procedure {
       }
       if insertion == .held { _ = core.life.post(.dependencyAdded) }
       if core.isWatched || list.isRecorded {
-        core.noteInsertion(of: self, in: list, insertion)
+        core.noteInsertion(of: self, in: list, insertion, isBarrier: role == .barrier)
       }
       return followUp
     }

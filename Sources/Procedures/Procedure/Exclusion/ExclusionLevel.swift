@@ -97,6 +97,11 @@ final class ExclusionLevel: @unchecked Sendable {
     return leaving
   }
 
+  /// How many with that limit have room side by side, as the present holders name their counts.
+  func countAtOnce(of limit: ExclusionLimit) -> Int {
+    max(1, room(with: limit.count) / places(of: limit))
+  }
+
   /// Inside a holder, which lends its own place, one is enough.
   private func places(of limit: ExclusionLimit) -> Int { min(limit.places, room) }
 

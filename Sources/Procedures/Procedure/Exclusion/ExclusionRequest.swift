@@ -85,9 +85,11 @@ final class ExclusionRequest: ExclusionWaiter, @unchecked Sendable {
     return indices[category]
   }
 
-  /// That of the line it stands in. Guarded by the lock of the table.
-  var categoryAwaited: ExclusionCategory? {
-    if case .waiting(let line) = status { line.level.category } else { nil }
+  /// The line that it stands in. Guarded by the lock of the table.
+  var recordedLine: RecordedLine? {
+    guard case .waiting(let line) = status else { return nil }
+    let count = line.level.countAtOnce(of: limits[line.index])
+    return RecordedLine(limits, index: line.index, count: count)
   }
 }
 

@@ -11,7 +11,7 @@ extension ProcedureList {
     guard ExclusionTable.shared.withLock({ $0.ask(request, inside: around) }) else {
       storage.machine.exclude(request.procedure)
       request.record?.enterLine(
-        for: ExclusionTable.shared.withLock { _ in request.categoryAwaited?.description })
+        ExclusionTable.shared.withLock { _ in request.recordedLine } ?? .left)
       return nil
     }
     return storage.machine.takeGranted(request.procedure)

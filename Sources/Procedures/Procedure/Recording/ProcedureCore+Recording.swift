@@ -70,13 +70,13 @@ extension ProcedureCore {
 
   /// The list has taken it, or not.
   mutating func noteInsertion(
-    of procedure: Procedure, in list: ProcedureList, _ insertion: Insertion
+    of procedure: Procedure, in list: ProcedureList, _ insertion: Insertion, isBarrier: Bool
   ) {
     if insertion == .refused {
       // It ends, and is no entry.
       watch(false)
     } else if let record {
-      if insertion == .held { record.noteBarrier() }
+      if insertion == .held { record.noteBarrier(isBarrier: isBarrier) }
       // The time before it was a member.
       notifyWatcher(after: record.life)
     } else {

@@ -65,8 +65,8 @@ final class ProcedureRecord: Attachment, @unchecked Sendable {
     open.ask(name, at: history.clock.now)
   }
 
-  /// A barrier of the queue holds it back.
-  func noteBarrier() { open.isHeld = true }
+  /// A barrier of the queue holds it back, or it is one.
+  func noteBarrier(isBarrier: Bool) { (open.isHeld, open.isBarrier) = (true, isBarrier) }
 
   /// The observers of an event are about to be called.
   func noteObservers(of event: ProcedureEvents) {
@@ -127,9 +127,9 @@ final class ProcedureRecord: Attachment, @unchecked Sendable {
   // MARK: What its list notes, under the list's lock only
 
   /// It had a slot at hand, and stands in line for what others exclude it from.
-  func enterLine(for category: @autoclosure () -> String?) {
+  func enterLine(_ line: @autoclosure () -> RecordedLine) {
     guard open.isReady, open.line == nil else { return }
-    open.enterLine(for: category(), at: history.sample())
+    open.enter(line(), at: history.sample())
   }
 
   /// It goes on, or waits for something else.
@@ -162,8 +162,9 @@ struct OpenRecord: Sendable {
   private(set) var isReady = false
   /// A barrier of the queue holds it back.
   var isHeld = false
-  /// The category that it stands in line for, while it does.
-  private(set) var line: Line?
+  var isBarrier = false
+  /// The line that it stands in, while it does.
+  private(set) var line: RecordedLine?
   private var condition: String?
   /// When the stretch began, and what the list was until then.
   private var begin: RecordSample
@@ -172,10 +173,6 @@ struct OpenRecord: Sendable {
   private var observing: Observing?
   /// Since when its closure waits for the main actor; `never` if it does not.
   var bodyAwaitedSince = RecordedProcedure.never
-
-  struct Line: Sendable {
-    let category: String?
-  }
 
   /// The wait that keeps the turn while observers are called.
   private struct Observing: Sendable {
@@ -224,7 +221,8 @@ struct OpenRecord: Sendable {
     switch life?.stage {
     case .dependencies:
       let cause = missesDependency ? .dependency : causeOfOrder
-      content.append(RecordedWait(cause, from: from, to: to))
+      let barrier = cause == .barrier && isBarrier ? content.id : 0
+      content.append(RecordedWait(cause, from: from, to: to, other: barrier))
       isHeld = false
     case .conditions:
       content.append(RecordedWait(.condition, from: from, to: to, name: condition))
@@ -243,8 +241,7 @@ struct OpenRecord: Sendable {
 
   private mutating func endReadyStretch(at sample: RecordSample) {
     if let line = line.take() {
-      content.append(
-        RecordedWait(.exclusion, from: begin.now, to: sample.now, name: line.category))
+      content.append(line.wait(from: begin.now, to: sample.now))
       return
     }
     // 1. How long each was there meanwhile. To evaluate conditions it needs no slot.
@@ -265,12 +262,12 @@ struct OpenRecord: Sendable {
         if first.map({ mean < $0.mean }) ?? true { first = (number, mean) }
       }
       guard let first, let hindrance = Hindrance(rawValue: first.number) else { return }
-      let other = hindrance == .slot ? UInt64(sample.limit) : 0
       let to = from + passed[first.number]
       content.append(
         RecordedWait(
           hindrance.recordedCause, from: from, to: to,
-          name: hindrance == .worker && sample.isOnMainThread ? "main thread" : nil, other: other))
+          name: hindrance == .worker && sample.isOnMainThread ? "main thread" : nil,
+          limit: hindrance == .slot ? sample.limit : 0))
       passed[first.number] = 0
       from = to
     }
@@ -323,18 +320,50 @@ struct OpenRecord: Sendable {
 
   // MARK: In line
 
-  mutating func enterLine(for category: String?, at sample: RecordSample) {
+  mutating func enter(_ line: RecordedLine, at sample: RecordSample) {
     endReadyStretch(at: sample)
     begin = sample
-    line = Line(category: category)
+    self.line = line
   }
 
   mutating func leaveLine(after holder: UInt64, at sample: RecordSample) {
-    let category = line.take()?.category
-    content.append(
-      RecordedWait(
-        .exclusion, from: begin.now, to: sample.now, name: category, other: holder))
+    if let line = line.take() {
+      content.append(line.wait(from: begin.now, to: sample.now, after: holder))
+    }
     begin = sample
+  }
+}
+
+/// The line for a category that a procedure stands in.
+struct RecordedLine: Sendable {
+  /// Those of the procedure; empty if it was let in meanwhile.
+  private let limits: [ExclusionLimit]
+  private let index: Int32
+  /// How many like it have room at once, or start in the interval.
+  private let count: Int32
+
+  static let left = RecordedLine([], index: 0, count: 1)
+
+  init(_ limits: [ExclusionLimit], index: Int, count: Int) {
+    self.limits = limits
+    self.index = Int32(truncatingIfNeeded: index)
+    self.count = Int32(clamping: count)
+  }
+
+  /// - Parameter holder: the record of the procedure that made room for it; 0 if that is not known.
+  func wait(from: Int64, to: Int64, after holder: UInt64 = 0) -> RecordedWait {
+    guard !limits.isEmpty else {
+      return RecordedWait(.exclusion, from: from, to: to, other: holder)
+    }
+    let category = limits[Int(index)].category
+    guard let interval = category.interval else {
+      return RecordedWait(
+        .exclusion, from: from, to: to, name: category.text, other: holder,
+        limit: count == 1 ? 0 : count)
+    }
+    return RecordedWait(
+      .rate, from: from, to: to, name: category.text,
+      other: interval.nanosecondsRoundedDown, limit: count)
   }
 }
 

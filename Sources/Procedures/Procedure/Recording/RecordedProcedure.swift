@@ -72,6 +72,7 @@ package struct RecordedProcedure: Sendable {
     {
       lastWait?.nanoseconds += wait.nanoseconds
       lastWait?.other = wait.other
+      lastWait?.limit = wait.limit
     } else if wait.nanoseconds > 0 {
       if let waitBefore { olderWaits.append(waitBefore) }
       waitBefore = lastWait
@@ -83,6 +84,8 @@ package struct RecordedProcedure: Sendable {
 /// A stretch of waiting.
 package struct RecordedWait: Sendable {
   package let cause: WaitCause
+  /// How many ran at once, or started in an interval; 0 for other causes, and if it was one of an exclusion.
+  package internal(set) var limit: Int32
   /// The condition, the category, or the event; nil for other causes, and before the first condition that did not
   /// answer at once.
   package let name: String?
@@ -90,15 +93,17 @@ package struct RecordedWait: Sendable {
   package let from: Int64
   package internal(set) var nanoseconds: Int64
   /// The record of the dependency, or of the holder, whose end ended it, or is to end it; 0 if that is not known. For a
-  /// slot how many there were.
+  /// barrier the record of the barrier itself, if it is that; for a rate the interval in nanoseconds.
   package internal(set) var other: UInt64
 
   package var end: Int64 { from + nanoseconds }
 
   init(
-    _ cause: WaitCause, from: Int64, to end: Int64, name: String? = nil, other: UInt64 = 0
+    _ cause: WaitCause, from: Int64, to end: Int64, name: String? = nil, other: UInt64 = 0,
+    limit: Int32 = 0
   ) {
     self.cause = cause
+    self.limit = limit
     self.name = name
     self.from = from
     self.nanoseconds = end - from

@@ -10,8 +10,10 @@ public enum WaitCause: String, Sendable, Hashable, CaseIterable {
   case group
   /// For its queue, or group, to be resumed.
   case suspension
-  /// In line for what others were excluded from.
+  /// In line for a category that others hold.
   case exclusion
+  /// For its start, as a `RateLimit` lets only so many procedures start in an interval.
+  case rate
   /// For a slot: so many were running as may.
   case slot
   /// For a thread of Dispatch, or its own turn: it had all it needed. Of `ProcedureQueue.main` the main thread is named.
@@ -22,8 +24,9 @@ public enum WaitCause: String, Sendable, Hashable, CaseIterable {
   case observer
   /// For the main actor, to begin its closure or to call an observer there: after the start.
   case mainActor
-  /// The interval between two attempts of a `RetryProcedure` or `RepeatProcedure`: all that such a delay does.
-  case attemptDelay
+  /// For the end of a delay, which does nothing else: a `DelayProcedure`, or the interval between two attempts of a
+  /// `RetryProcedure` or `RepeatProcedure`. After the start.
+  case delay
   /// From the delivery of its cancel until it finished: after the start.
   case lingering
 
@@ -32,7 +35,6 @@ public enum WaitCause: String, Sendable, Hashable, CaseIterable {
     switch self {
     case .heldEvent: "held event"
     case .mainActor: "main actor"
-    case .attemptDelay: "delay between attempts"
     case .lingering: "lingering after a cancel"
     default: rawValue
     }
@@ -41,8 +43,9 @@ public enum WaitCause: String, Sendable, Hashable, CaseIterable {
   /// Whether it comes after the start: it is no part of the time from enqueued to started.
   public var isAfterStart: Bool {
     switch self {
-    case .heldEvent, .observer, .mainActor, .attemptDelay, .lingering: true
-    case .dependency, .barrier, .condition, .group, .suspension, .exclusion, .slot, .worker: false
+    case .heldEvent, .observer, .mainActor, .delay, .lingering: true
+    case .dependency, .barrier, .condition, .group, .suspension, .exclusion, .rate, .slot, .worker:
+      false
     }
   }
 }

@@ -57,7 +57,8 @@ import Testing
   func cancelledInLine() {
     var record = begun()
     record.move(to: life(.ready), missesDependency: false, at: sample(0))
-    record.enterLine(for: "disk", at: sample(2, [(.slot, 2, mean: 2)]))
+    let line = RecordedLine([ExclusionLimit("disk")], index: 0, count: 1)
+    record.enter(line, at: sample(2, [(.slot, 2, mean: 2)]))
     var soFar = record
     soFar.endStretch(missesDependency: false, at: sample(4, [(.slot, 2, mean: 2)]))
     record.move(to: life(.ending, isCancelled: true), missesDependency: false, at: sample(5))
