@@ -87,8 +87,9 @@ extension ProcedureTimeline.Snapshot {
 
   /// The critical path's time in parts, without gaps, in order.
   ///
-  /// The time of a step while the next was ready, and kept back by a slot, an exclusion or a barrier,
-  /// counts for that cause: the next might have run meanwhile. The rest of its time is work.
+  /// The time of a step while a later one was ready, and kept back by the slot, the exclusion or the barrier that
+  /// binds it to the path, counts for that cause: the later one might have run meanwhile. The rest is work, also while a barrier waits for what
+  /// was added before it, as for dependencies.
   var pathSegments: [PathSegment] {
     let walk = pathWalk
     var segments: [PathSegment] = []
@@ -114,14 +115,14 @@ extension ProcedureTimeline.Snapshot {
         for run in runSegments(of: place, step: number) { add(run) }
       }
     }
-    // Back from the end: for each step the waits of the next one.
+    // Back from the end: with each step come the waits of the one after it.
     var parts: [PathSegment] = []
     var blocks: [PathSegment] = []
     var number = walk.count
     for segment in segments.reversed() {
       while number > segment.step + 1 {
         number -= 1
-        blocks = blockedTime(walk[number].place, walk[number].step.link, step: number)
+        blocks += blockedTime(walk[number].place, walk[number].step.link, step: number)
       }
       segment.split(by: &blocks, into: &parts)
     }
@@ -162,7 +163,9 @@ extension ProcedureTimeline.Snapshot {
     case .barrier: cause = .barrier
     case .beginning, .dependency: return []
     }
-    return waitSegments(of: place, step: step).filter { $0.kind == .wait(cause) }
+    return waitSegments(of: place, step: step).filter {
+      $0.kind == .wait(cause) && !entries[$0.place].stretches.contains(where: \.isOfBarrier)
+    }
   }
 
   /// From start to finish, with waits after the start apart from its own work.

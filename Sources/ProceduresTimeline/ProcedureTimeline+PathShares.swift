@@ -7,7 +7,7 @@ extension ProcedureTimeline {
     public enum Kind: Sendable, Hashable, CustomStringConvertible {
       /// A step ran, and what comes after it could not have run meanwhile.
       case work
-      /// A step waited, or the next one did while a step ran: for a slot, an exclusion or a barrier.
+      /// A step waited, or a later one did while a step ran: for a slot, an exclusion or a barrier.
       case wait(WaitCause)
       /// The next step was not on the queue yet.
       case notEnqueued
@@ -53,7 +53,7 @@ extension ProcedureTimeline.Snapshot {
   /// The critical path's time by cause, the greatest share first.
   ///
   /// They add up to `duration`. The time in which a step ran counts for a slot, an exclusion or a barrier as long as
-  /// the next step was kept back by that, and as work otherwise.
+  /// a later step was kept back by that, and as work otherwise.
   ///
   /// ```swift
   /// for share in timeline.snapshot().criticalPathShares where share.fraction >= 0.01 {

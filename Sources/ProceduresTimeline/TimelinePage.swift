@@ -595,7 +595,7 @@ enum TimelinePage {
           bar.append(i, label);
           const of = element("span"); if (byID.has(id)) of.append(link(byID.get(id)), ", " + time(longest));
           return [bar, percent(sum), time(sum), of];
-        }), "What the critical path’s time went to. While a step runs and the next one is ready, but kept back by a slot, an exclusion or a barrier, that counts; else it is work");
+        }), "What the critical path’s time went to. While a step runs and a later one is ready, but kept back by a slot, an exclusion or a barrier, that counts; else it is work");
       const shownPath = path.length > 200 ? path.slice(0, 100).concat(path.slice(-100)) : path;
       const rows = [];
       for (const { entry: e, link: l, gaps } of shownPath) {

@@ -42,6 +42,32 @@ import Testing
     #expect(snapshot.verdict.contains("18 % exclusion 'disk'"))
   }
 
+  @Test(
+    "V4: a barrier waits for what was added before it, and that is work; those behind it wait for it"
+  )
+  func barrier() throws {
+    let scenario = Scenario()
+    scenario.queue.add(lasting(4, "before"))
+    scenario.queue.add(barrier: lasting(1, "barrier"))
+    var snapshot = try scenario.run()
+    #expect(shares(snapshot) == ["work 5.0"])
+    scenario.queue.add(lasting(4, "second"))
+    scenario.queue.add(barrier: lasting(1, "second barrier"))
+    scenario.at(2) { [queue = scenario.queue] in queue.add(lasting(2, "behind")) }
+    snapshot = try scenario.run().during(.seconds(5) ..< .seconds(12))
+    #expect(shares(snapshot) == ["work 4.0", "barrier 3.0, second barrier"])
+  }
+
+  @Test("V4: what runs while any later step has no slot counts for the slot")
+  func laterStep() throws {
+    let scenario = Scenario(limit: 1)
+    let (first, second) = (lasting(3, "first"), lasting(4, "second"))
+    second.add(dependency: first)
+    scenario.queue.add(GroupProcedure(first, second).named("group"), lasting(1, "last"))
+    #expect(
+      shares(try scenario.run()) == ["slot 7.0, queue 'queue' (limit 1)", "work 1.0"])
+  }
+
   @Test("V4: a path that begins with a suspension, a condition or nothing at all says so")
   func beginnings() throws {
     let suspended = Scenario()

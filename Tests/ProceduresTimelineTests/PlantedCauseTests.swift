@@ -57,10 +57,9 @@ import Testing
       chain(scenario, noise, upload)
     },
     Program(cause: "barrier 'close the day'") { scenario, noise in
-      scenario.queue.add(lasting(1 + noise, "import"))
-      scenario.queue.add(barrier: lasting(1, "clean up"))
-      scenario.queue.add(lasting(12, "nightly backup"), lasting(1, "mail"))
+      scenario.queue.add(lasting(12 + noise, "nightly backup"), lasting(1, "mail"))
       scenario.queue.add(barrier: lasting(2, "close the day"))
+      scenario.queue.add(lasting(3 + noise, "report"))
     },
     Program(cause: "barrier 'check 1' and 3 more") { scenario, noise in
       for day in 1...4 {
@@ -69,6 +68,14 @@ import Testing
       }
       scenario.queue.add(lasting(1, "end"))
     },
+    Program(cause: "barrier 'switch'") { scenario, noise in
+      // What was added before it is a chain.
+      let chain = (1...5).map { lasting(2 + noise, "part \($0)") }
+      for (before, after) in zip(chain, chain.dropFirst()) { after.add(dependency: before) }
+      scenario.queue.add(chain)
+      scenario.queue.add(barrier: lasting(1, "switch"))
+      scenario.queue.add(lasting(1, "next"))
+    },
     Program(cause: "rate 'mail' (2 in 10 s)", limit: 9) { scenario, noise in
       let mail = ExclusionCategory(named: "mail", in: ExclusionDomain(name: "planted"))
       let letters = (1...8).map { lasting(1 + noise, "letter \($0)") }
@@ -76,6 +83,18 @@ import Testing
         letter.add(condition: RateLimit(2, per: .seconds(10), of: mail))
       }
       scenario.queue.add(letters)
+    },
+    Program(cause: "exclusion 'index'", limit: 8) { scenario, noise in
+      // Held by groups, whose children are the steps of the path.
+      let index = ExclusionCategory(named: "index", in: ExclusionDomain(name: "planted"))
+      scenario.queue.add(
+        groups(4, noise).map { group in
+          group.add(condition: AtMost(1, of: index))
+          return group
+        })
+    },
+    Program(cause: "slot of queue 'queue' (limit 1);", limit: 1) { scenario, noise in
+      scenario.queue.add(groups(5, noise))
     },
     Program(cause: "delay 'cool down'") { scenario, noise in
       chain(scenario, noise, DelayProcedure(name: "cool down", by: .seconds(20)))
@@ -152,6 +171,15 @@ import Testing
     planted.add(dependency: before)
     after.add(dependency: planted)
     scenario.queue.add(before, planted, after, lasting(5, "beside"))
+  }
+
+  /// Of two children each, one after the other.
+  private static func groups(_ count: Int, _ noise: Int) -> [GroupProcedure] {
+    (1...count).map { number in
+      let (first, second) = (lasting(3 + noise, "first \(number)"), lasting(2, "second \(number)"))
+      second.add(dependency: first)
+      return GroupProcedure(first, second).named("group \(number)")
+    }
   }
 
   private static func expect(
