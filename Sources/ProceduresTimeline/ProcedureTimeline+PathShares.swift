@@ -103,7 +103,8 @@ extension ProcedureTimeline.Snapshot {
       longest: longest.map { entries[$0.key].id } ?? 0,
       longestDuration: .nanoseconds(longestTime),
       note: note(
-        on: kind, name, longest: longest.map { (entries[$0.key], $0.sum) }))
+        on: kind, name, segments, total: total,
+        longest: longest.map { (entries[$0.key], $0.sum) }))
   }
 
   /// The causes of the critical path's time, in one line, the greatest share first: empty without a path.

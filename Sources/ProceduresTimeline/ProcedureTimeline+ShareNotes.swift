@@ -4,19 +4,94 @@ internal import Procedures
 extension ProcedureTimeline.Snapshot {
   /// - Parameter longest: the entry that the share is most of, and how much of it.
   func note(
-    on kind: ProcedureTimeline.PathShare.Kind, _ name: String?,
-    longest: (entry: ProcedureTimeline.Entry, time: Int64)?
+    on kind: ProcedureTimeline.PathShare.Kind, _ name: String?, _ segments: [PathSegment],
+    total: Int64, longest: (entry: ProcedureTimeline.Entry, time: Int64)?
   ) -> String {
     guard let longest else { return "" }
     let who = "'\(longest.entry.name.shown)'"
     switch kind {
     case .work:
-      return " (longest: \(who), \(NumberText.time(longest.time))\(longest.entry.runText))"
-    case .notEnqueued, .wait(.condition), .wait(.worker), .wait(.group): return " (\(who))"
+      let isMost = total > (end - start) / 2
+      let row = isMost && longest.time < total / 3 ? rowText(segments) : ""
+      return "\(row) (longest: \(who), \(NumberText.time(longest.time))\(longest.entry.runText))"
+    case .notEnqueued, .wait(.condition), .wait(.group): return " (\(who))"
+    case .wait(.worker):
+      let others = otherCodeText(segments, total: total, name, root: longest.entry.root)
+      return " (\(who))\(others)"
     case .wait(.delay): return ""
+    case .wait(.slot): return overtakingText(segments)
     case .wait(let cause):
       // A dependency on no recorded queue is known only by its dependents.
       return cause.isAfterStart || cause == .dependency && name == nil ? " (\(who))" : ""
     }
+  }
+
+  /// For example ` of 10 in a row, by dependencies`, without those that hardly count.
+  private func rowText(_ segments: [PathSegment]) -> String {
+    let least = (segments.map(\.length).max() ?? 0) / 10
+    let steps = Set(segments.lazy.filter { $0.length >= least }.map(\.step))
+    guard steps.count > 2 else { return "" }
+    let path = criticalPath
+    let isChain = steps.allSatisfy { step in
+      !steps.contains(step - 1) || path[step].link == .dependency
+    }
+    return " of \(steps.count) in a row" + (isChain ? ", by dependencies" : "")
+  }
+
+  /// Who had the threads, if most of the time nothing ran that is recorded; else empty.
+  private func otherCodeText(
+    _ segments: [PathSegment], total: Int64, _ name: String?, root: Int
+  ) -> String {
+    // Of a sample others may have run.
+    guard sampleSize == 1 else { return "" }
+    let quiet = quietTime(in: segments)
+    guard quiet > total / 2 else { return "" }
+    let threads =
+      name.map { "the \($0)" } ?? underlyingQueues[root].map { "underlying queue '\($0.shown)'" }
+      ?? "the threads"
+    let length = quiet < total / 100 * 99 ? "for \(NumberText.time(quiet)) of it" : "meanwhile"
+    return ", none of the recorded procedures ran \(length): other code held \(threads)"
+  }
+
+  /// How much of these, which are in order, no recorded procedure ran.
+  private func quietTime(in segments: [PathSegment]) -> Int64 {
+    let runs = entries.lazy.filter { !$0.isGroup }.compactMap { entry in
+      entry.times.started.map { (from: $0, to: entry.times.finished ?? end) }
+    }.sorted { $0.from < $1.from }
+    var quiet: Int64 = 0
+    var (next, busyUntil) = (0, start)
+    for segment in segments {
+      var now = segment.from
+      while next < runs.count, runs[next].from < segment.to {
+        quiet += max(0, runs[next].from - max(now, busyUntil))
+        now = max(now, runs[next].from)
+        busyUntil = max(busyUntil, runs[next].to)
+        next += 1
+      }
+      quiet += max(0, segment.to - max(now, busyUntil))
+    }
+    return quiet
+  }
+
+  /// For example `, 50 more urgent ones that were added later went before 'report'`: of those that waited the least
+  /// urgent. Empty if there were not more than slots.
+  private func overtakingText(_ segments: [PathSegment]) -> String {
+    let waiter = Set(segments.map(\.waiter)).min {
+      let (left, right) = (entries[$0], entries[$1])
+      return (left.priority, right.nanosecondsWaited(for: .slot), $0)
+        < (right.priority, left.nanosecondsWaited(for: .slot), $1)
+    }
+    guard let waiter, let ready = entries[waiter].times.ready else { return "" }
+    let entry = entries[waiter]
+    let home = WaitNames.Home(of: entry)
+    let limit = entry.waits.first { $0.cause == .slot }?.limit ?? 1
+    // Entries are in the order in which they were enqueued.
+    let count = entries[(waiter + 1)...].count { other in
+      guard let started = other.times.started, other.priority > entry.priority else { return false }
+      return started >= ready && started <= entry.times.started ?? end
+        && WaitNames.Home(of: other) == home
+    }
+    return count <= limit
+      ? "" : ", \(count) more urgent ones that were added later went before '\(entry.name.shown)'"
   }
 }

@@ -25,6 +25,9 @@ extension ProcedureTimeline {
     /// Whether each of them is a group.
     let rootsAreGroups: [Bool]
 
+    /// The label of the underlying queue of each of them; nil without one.
+    let underlyingQueues: [String?]
+
     /// The wall-clock time of a record's instant 0, in nanoseconds since 1970; nil if a queue has the clock of a test.
     let epoch: Int64?
 
@@ -49,18 +52,19 @@ extension ProcedureTimeline {
       self.init(
         records, droppedCount: droppedCount, rootNames: store.rootNames,
         rootsAreGroups: store.rootsAreGroups, limits: store.rootLimits,
-        clocks: store.rootClocks)
+        underlyingQueues: store.underlyingQueues, clocks: store.rootClocks)
       (leftOutCount, sampleSize) = (store.leftOutCount, store.sampleSize)
     }
 
     init(
       _ records: [RecordedProcedure], droppedCount: Int, rootNames: [String],
-      rootsAreGroups: [Bool], limits: [Int?], clocks: [RecordClock]
+      rootsAreGroups: [Bool], limits: [Int?], underlyingQueues: [String?], clocks: [RecordClock]
     ) {
       self.droppedCount = droppedCount
       self.rootNames = rootNames.map { $0.isBlank ? "unnamed" : $0 }
       self.rootsAreGroups = rootsAreGroups
       self.limits = limits
+      self.underlyingQueues = underlyingQueues
       // By the clock as it is now: it may have been set since the recording began.
       let clock = clocks.first
       epoch = clocks.allSatisfy(\.isOfMachine) ? clock.map { WallClock.now - $0.now } : nil

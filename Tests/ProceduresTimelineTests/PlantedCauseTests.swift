@@ -96,6 +96,16 @@ import Testing
     Program(cause: "slot of queue 'queue' (limit 1);", limit: 1) { scenario, noise in
       scenario.queue.add(groups(5, noise))
     },
+    Program(
+      cause: "slot of queue 'queue' (limit 2), "
+        + "20 more urgent ones that were added later went before 'report'", limit: 2
+    ) { scenario, noise in
+      let (report, print) = (lasting(1, "report"), lasting(4 + noise, "print"))
+      report.priority = .low
+      print.add(dependency: report)
+      scenario.queue.add(lasting(1, "first"), lasting(1, "second"), report, print)
+      scenario.queue.add((1...20).map { lasting(2, "request \($0)") })
+    },
     Program(cause: "delay 'cool down'") { scenario, noise in
       chain(scenario, noise, DelayProcedure(name: "cool down", by: .seconds(20)))
     },
@@ -114,6 +124,12 @@ import Testing
       for (before, after) in zip(ticks, ticks.dropFirst()) { after.add(dependency: before) }
       scenario.queue.add(ticks)
       scenario.queue.add(lasting(1 + noise, "beside"))
+    },
+    Program(cause: "work of 10 in a row, by dependencies (longest: 'compile 1', ") {
+      scenario, noise in
+      let steps = (1...10).map { lasting(3 + noise, "compile \($0)") }
+      for (before, after) in zip(steps, steps.dropFirst()) { after.add(dependency: before) }
+      scenario.queue.add(steps)
     },
     Program(cause: "dependency ('merge')") { scenario, noise in
       let elsewhere = lasting(20, "elsewhere")
@@ -288,6 +304,27 @@ import Testing
     block(threads, until: "save")
     await threads.queue.waitUntilAllFinished()
     Self.expect("main actor 'didFinish' ('save')", in: threads.timeline.snapshot())
+  }
+
+  @Test("V4: a worker that does not come while nothing recorded runs has other code to blame")
+  func otherCode() async {
+    let underlying = DispatchQueue(label: "org.example.ledger")
+    let clock = TestClock()
+    let queue = ProcedureQueue(name: "ledger", underlyingQueue: underlying, clock: clock.clock)
+    let timeline = ProcedureTimeline()
+    timeline.record(queue)
+    underlying.suspend()
+    for number in 1...3 {
+      queue.add(BlockProcedure { clock.advance(by: .seconds(1)) }.named("entry \(number)"))
+    }
+    clock.advance(by: .seconds(10))
+    underlying.resume()
+    await queue.waitUntilAllFinished()
+    let verdict = timeline.snapshot().verdict
+    #expect(
+      verdict.contains(
+        "% is worker ('entry 3'), none of the recorded procedures ran for 10 s of it: "
+          + "other code held underlying queue 'org.example.ledger'"), "\(verdict)")
   }
 
   @Test("V1: what it waits for now is seen while it waits: a delay between attempts, and lingering")

@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import ProcedurePrimitives
 
 /// A list's recording is guarded by the list's lock. A byte beside it says whether there is one, so that adding to a
@@ -95,7 +96,10 @@ extension ProcedureList {
   /// Records the members of the list of a queue, or of a group, and all below, from here on.
   func beginRecording(in store: RecordStore, of owner: (any RecordedOwner)?, named name: String) {
     ProcedureRecord.isUsed.store(1)
-    let place = store.addRoot(owner, named: name, by: RecordClock(context.clock.service))
+    let context = context
+    let place = store.addRoot(
+      owner, named: name, by: RecordClock(context.clock.service),
+      underlyingQueue: context.scheduler.underlyingQueue?.label)
     guard let recording = record(in: store, parent: 0, root: place) else { return }
     for member in procedures {
       member.beginRecord(in: self)

@@ -26,6 +26,8 @@ package final class RecordStore: Sendable {
     let name: String
     let clock: RecordClock
     let isGroup: Bool
+    /// The label of the queue's underlying queue.
+    let underlyingQueue: String?
   }
 
   /// Every sixteenth place of the ring, or so. It grows as records come.
@@ -131,14 +133,22 @@ package final class RecordStore: Sendable {
   /// Whether each of them is a group.
   package var rootsAreGroups: [Bool] { roots.withLock { $0.map(\.isGroup) } }
 
+  /// The label of the underlying queue of each of them; nil without one.
+  package var underlyingQueues: [String?] { roots.withLock { $0.map(\.underlyingQueue) } }
+
   /// The clock of each of them.
   package var rootClocks: [RecordClock] { roots.withLock { $0.map(\.clock) } }
 
   /// - Returns: its place among the roots.
-  func addRoot(_ owner: (any RecordedOwner)?, named name: String, by clock: RecordClock) -> Int {
+  func addRoot(
+    _ owner: (any RecordedOwner)?, named name: String, by clock: RecordClock,
+    underlyingQueue: String?
+  ) -> Int {
     roots.withLock { roots in
       roots.append(
-        Root(owner: owner, name: name, clock: clock, isGroup: owner is Procedure))
+        Root(
+          owner: owner, name: name, clock: clock, isGroup: owner is Procedure,
+          underlyingQueue: underlyingQueue))
       return roots.count - 1
     }
   }
