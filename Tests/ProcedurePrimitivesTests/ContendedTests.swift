@@ -43,12 +43,13 @@ struct ContendedTests {
   // Then `Mutex` stops the program. Rare: with STRESS it came once a minute.
   @Test("a thread that has just released it may want a lock that a waiting thread holds")
   func userLock() async {
-    let (ours, users, rounds) = (Counter(), Locked(0), Rounds.size(5_000_000, otherwise: 20_000))
+    let (ours, users) = (Counter(), Counter())
+    let rounds = Rounds.size(5_000_000, otherwise: 20_000)
     await withTaskGroup { group in
       group.addTask {
         await onThreadOfItsOwn {
           for round in 0..<rounds {
-            users.withLock { _ in ours.lock.withLock { $0.count += 1 } }
+            users.mutex.withLock { _ in ours.lock.withLock { $0.count += 1 } }
             compute(round * 7_919 % 3_000)
           }
         }
@@ -57,12 +58,12 @@ struct ContendedTests {
         await onThreadOfItsOwn {
           for round in 0..<rounds {
             ours.lock.withLock { _ in compute(round * 104_729 % 4_000) }
-            users.withLock { $0 += 1 }
+            users.mutex.withLock { $0 += 1 }
           }
         }
       }
     }
-    #expect(ours.lock.withLock { $0.count } == rounds && users.withLock { $0 } == rounds)
+    #expect(ours.lock.withLock { $0.count } == rounds && users.mutex.withLock { $0 } == rounds)
   }
 
   @Test("what is inside is released with the lock; errors come out with their type")
@@ -81,6 +82,7 @@ struct ContendedTests {
   private struct Failure: Error, Equatable {}
   private final class Object: Sendable {}
   private final class Counter: Sendable {
+    let mutex = Locked(0)
     let lock = Contended((count: 0, isInside: false))
   }
 }

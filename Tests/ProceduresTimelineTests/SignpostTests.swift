@@ -74,14 +74,14 @@ import ProcedureTestSupport
     try world.simulation.run()
     #expect(
       world.notes.lines == [
-        "0 begin wait 'one' (DelayProcedure) in 'work'",
-        "0 begin wait 'two' (DelayProcedure) in 'work'",
-        "0 end wait, started 'one' (DelayProcedure) in 'work'",
-        "0 begin run 'one' (DelayProcedure) in 'work'",
-        "2 end run, succeeded 'one' (DelayProcedure) in 'work'",
-        "2 end wait, started 'two' (DelayProcedure) in 'work'",
-        "2 begin run 'two' (DelayProcedure) in 'work'",
-        "5 end run, succeeded 'two' (DelayProcedure) in 'work'",
+        "0 begin wait 'one' (LastingProcedure) in 'work'",
+        "0 begin wait 'two' (LastingProcedure) in 'work'",
+        "0 end wait, started 'one' (LastingProcedure) in 'work'",
+        "0 begin run 'one' (LastingProcedure) in 'work'",
+        "2 end run, succeeded 'one' (LastingProcedure) in 'work'",
+        "2 end wait, started 'two' (LastingProcedure) in 'work'",
+        "2 begin run 'two' (LastingProcedure) in 'work'",
+        "5 end run, succeeded 'two' (LastingProcedure) in 'work'",
       ])
   }
 
@@ -139,8 +139,8 @@ import ProcedureTestSupport
     let begun = world.notes.lines.filter { $0.contains("begin run") }.map { $0.dropFirst(12) }
     for line in [
       "'outer' (GroupProcedure) in 'work'", "'inner' (GroupProcedure) in 'outer'",
-      "'deep' (DelayProcedure) in 'inner'", "'later' (DelayProcedure) in 'inner'",
-      "'producing' (BlockProcedure) in 'work'", "'produced' (DelayProcedure) in 'work'",
+      "'deep' (LastingProcedure) in 'inner'", "'later' (LastingProcedure) in 'inner'",
+      "'producing' (BlockProcedure) in 'work'", "'produced' (LastingProcedure) in 'work'",
     ] {
       #expect(begun.count { $0 == line } == 1, "\(line) in \(begun)")
     }
