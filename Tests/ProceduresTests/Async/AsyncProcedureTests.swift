@@ -126,9 +126,12 @@ import Testing
       started.open()
       while !Task.isCancelled {}
     }
-    queue.add(procedure)
-    await started.wait()
-    procedure.cancel()
+    // Not by this task: while the suite keeps all threads of tasks busy, the body would spin until one is free.
+    await onThreadOfItsOwn {
+      queue.add(procedure)
+      started.block()
+      procedure.cancel()
+    }
     #expect(await procedure.waitUntilFinished() == .cancelled([]))
   }
 
