@@ -90,7 +90,7 @@ extension Procedure {
     procedureWillFinish(withErrors: [])
     guard update({ $0.passPlainly(.finishing) }) else { return false }
     procedureDidFinish(withErrors: [])
-    return update { $0.hasNoTies && $0.passPlainly(.finished) }
+    return update { $0.passPlainly(.finished) }
   }
 
   /// Calls what a subclass may have overridden. The other events have no override.
@@ -238,10 +238,17 @@ extension ProcedureCore {
     return step
   }
 
-  /// See `Life.passPlainly`.
+  /// See `Life.passPlainly`. No observer is to be called for the step, nor released.
   @inline(__always)
   fileprivate mutating func passPlainly(_ state: ProcedureState) -> Bool {
-    guard !isWatched, observers.wants.isEmpty, life.passPlainly(state) else { return false }
+    let isForNobody =
+      switch state {
+      case .executing: observers.wants.isDisjoint(with: [.didExecute, .willFinish])
+      case .finishing: observers.isEmpty
+      case .finished: hasNoTies
+      case .initialized, .pending, .started: false
+      }
+    guard isForNobody, !isWatched, life.passPlainly(state) else { return false }
     if state == .finished { leaveList() }
     return true
   }
