@@ -78,8 +78,7 @@ public import Synchronization
       let microseconds = min(20 * turn, 1_000)
       let couldLend = PriorityLoans.lend(to: thread, for: UInt64(microseconds) * 1_000) {
         lenders.wrappingAdd(1, ordering: .sequentiallyConsistent)
-        PriorityLoans.synchronizeAllThreads()
-        return holder.load(ordering: .relaxed) == thread
+        return PriorityLoans.synchronizeAllThreads() && holder.load(ordering: .relaxed) == thread
       } after: {
         lenders.wrappingSubtract(1, ordering: .relaxed)
       }

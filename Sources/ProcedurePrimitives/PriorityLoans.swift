@@ -100,8 +100,10 @@
     }
 
     /// All threads of the process see what this one has written, and this one what they have.
-    static func synchronizeAllThreads() {
-      _ = unsafe callSystem(Int(SYS_membarrier), barrier, 0, 0, nil, 0, 0)
+    ///
+    /// - Returns: false if the system had no memory for it.
+    static func synchronizeAllThreads() -> Bool {
+      unsafe callSystem(Int(SYS_membarrier), barrier, 0, 0, nil, 0, 0) == 0
     }
 
     /// The C library's: this module imports no more of that than Dispatch does.

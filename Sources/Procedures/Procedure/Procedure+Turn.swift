@@ -84,11 +84,11 @@ extension Procedure {
   /// - Returns: whether that was all up to the last one.
   @inline(__always)
   private func finishesPlainly(on worker: Worker) -> Bool {
-    guard worker.list?.hasDelegate == false, update({ $0.passPlainly(.executing) }) else {
-      return false
-    }
+    // Each time: an override may set one.
+    func hasDelegate() -> Bool { worker.list?.hasDelegate != false }
+    guard !hasDelegate(), update({ $0.passPlainly(.executing) }) else { return false }
     procedureWillFinish(withErrors: [])
-    guard update({ $0.passPlainly(.finishing) }) else { return false }
+    guard !hasDelegate(), update({ $0.passPlainly(.finishing) }) else { return false }
     procedureDidFinish(withErrors: [])
     return update { $0.passPlainly(.finished) }
   }

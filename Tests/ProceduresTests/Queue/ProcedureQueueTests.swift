@@ -231,6 +231,34 @@ import Testing
     #expect(queue.count == 0)
   }
 
+  @Test("Q5, O1: a delegate, or an observer, that an override brings receives what comes after")
+  func broughtByOverride() {
+    final class Delegate: ProcedureQueueDelegate {
+      let trace: Recorder<String>
+      init(trace: Recorder<String>) { self.trace = trace }
+      func procedureQueue(
+        _ queue: ProcedureQueue, didFinish procedure: Procedure, withErrors errors: [any Error]
+      ) {
+        trace.note("delegate didFinish")
+      }
+    }
+    final class Bringing: Procedure, @unchecked Sendable {
+      var bring: (Procedure) -> Void = { _ in }
+      override func execute() { finish() }
+      override func procedureWillFinish(withErrors errors: [any Error]) { bring(self) }
+    }
+    let queue = ProcedureQueue(scheduler: scheduler)
+    let delegate = Delegate(trace: trace)
+    let procedures = [Bringing(), Bringing()]
+    procedures[0].bring = { [trace] procedure in
+      procedure.addDidFinishBlockObserver { _, _ in trace.note("observer didFinish") }
+    }
+    procedures[1].bring = { _ in queue.delegate = delegate }
+    queue.add(procedures)
+    scheduler.run()
+    #expect(trace.events == ["observer didFinish", "delegate didFinish"])
+  }
+
   @Test("Q6: a queue released by its owner still runs what was added to it")
   func released() {
     let procedures = (0..<3).map { TracedProcedure("\($0)") }
