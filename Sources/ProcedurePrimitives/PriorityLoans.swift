@@ -9,7 +9,8 @@
   /// a lock is made here for one wait at a time: a word of a small table, that the thread which holds the `OwnedLock`
   /// seems to hold.
   ///
-  /// 1. A waiting thread writes the holder's number into a free word, and counts itself in the `OwnedLock`.
+  /// 1. A waiting thread takes a place of the table, which is its own until it leaves, writes the holder's number into
+  ///    the word there, and counts itself in the `OwnedLock`.
   /// 2. Then, after a barrier, it looks at the `OwnedLock` again. If another thread holds it by now, it leaves.
   /// 3. It waits for the word, for a bounded time. Meanwhile the holder runs with its priority.
   /// 4. A thread that has released an `OwnedLock` looks at its count. It gives back each word with its own number: that
@@ -38,8 +39,11 @@
     /// As many threads can lend at once; others sleep without.
     private static let capacity = 16
 
-    /// Zero is free.
+    /// A zero is no loan: it has not begun, or was given back.
     @safe private static let words = Words()
+    /// Whether each place is taken. Cleared by the thread alone that took it: one that gives a loan back before the
+    /// waiting thread sleeps leaves a zero in a word that is still used.
+    @safe private static let taken = Words()
 
     /// Unchecked because the memory is never released, and each access to it is atomic.
     @safe private struct Words: @unchecked Sendable {
@@ -65,14 +69,16 @@
       let loan = holder | UInt32(truncatingIfNeeded: FUTEX_WAITERS)
       guard
         let place = (0..<capacity).first(where: { place in
-          unsafe words.first[place].compareExchange(
-            expected: 0, desired: loan, ordering: .relaxed
+          unsafe taken.first[place].compareExchange(
+            expected: 0, desired: 1, ordering: .acquiring
           ).exchanged
         })
       else { return false }
+      unsafe words.first[place].store(loan, ordering: .relaxed)
       defer {
         after()
         unsafe words.first[place].store(0, ordering: .relaxed)
+        unsafe taken.first[place].store(0, ordering: .releasing)
       }
       guard isHeld() else { return true }
       let end = DispatchTime.now().uptimeNanoseconds + nanoseconds

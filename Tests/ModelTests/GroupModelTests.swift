@@ -129,6 +129,31 @@
       })
     }
 
+    @Test("G3: so is one that is added below two groups which were cancelled one after the other")
+    func lateGroupBelowAnotherCancel() throws {
+      try explore(onQueue: { model in
+        let leaf = PlainProcedure.lasting()
+        let late = GroupProcedure(leaf)
+        let inner = GroupProcedure(PlainProcedure.lasting())
+        let middle = GroupProcedure(inner)
+        let outer = GroupProcedure(middle)
+        let early = PlainCounter()
+        outer.cancellationToken.onCancel {
+          let isThere = inner.children.contains(late)
+          if isThere, !(late.isCancelled && leaf.isCancelled) { early.value += 1 }
+        }
+        model.start(outer)
+        inner.cancel()
+        middle.cancel()
+        let threads: [@Sendable () -> Void] = [{ outer.cancel() }, { inner.add(child: late) }]
+        return model.scenario(workers: 0, threads: threads) {
+          try require(early.value == 0, "a handler was called before the added group was marked")
+          try require(outer.isFinished, "the group did not finish")
+          try require(leaf.isCancelled, "a child of the added group was missed")
+        }
+      })
+    }
+
     /// Notes whether a child is heard once its release has begun.
     private final class Mortal: GroupProcedure, @unchecked Sendable {
       private let late: PlainCounter

@@ -352,35 +352,56 @@ extension ProcedureCore {
 ///
 /// The group's list keeps it. A thread that adds a child to that list later marks the child itself, waits for the walk
 /// when nothing is locked, and delivers the cancel. So no cancel is delivered before all of the tree reads cancelled.
-final class TreeCancel: Sendable {
+final class TreeCancel: @unchecked Sendable {
   let errors: [any Error]
   let reason: CancellationReason
   let walk: FollowerWalk
 
-  /// The first of several that follow each other.
-  private let origin: TreeCancel?
-
-  /// In the first one: how many groups are being added below, however deep, their members not yet marked.
-  private let unmarkedGroups = Locked(0)
+  /// Cancels whose walks have met count the groups that are being added below any of them together, in one of them:
+  /// each knows another one, up to that. Guarded by one lock for all, which only such cancels need.
+  private static let lock = Locked(())
+  @safe @exclusivity(unchecked) private var countedIn: TreeCancel?
+  /// Grows with the number of those that are counted here, so that no row of them becomes longer than a few.
+  @safe @exclusivity(unchecked) private var rank = 0
+  /// How many groups are being added, however deep, their members not yet marked.
+  @safe @exclusivity(unchecked) private var unmarkedGroups = 0
 
   init(errors: [any Error], reason: CancellationReason, walk: FollowerWalk) {
     (self.errors, self.reason, self.walk) = (errors, reason, walk)
-    origin = nil
   }
 
   /// The way of `cancel` through a group that was added to one that it had come to.
-  init(following cancel: TreeCancel, walk: FollowerWalk) {
-    (errors, reason, self.walk) = (cancel.errors, cancel.reason, walk)
-    origin = cancel.origin ?? cancel
+  convenience init(following cancel: TreeCancel, walk: FollowerWalk) {
+    self.init(errors: cancel.errors, reason: cancel.reason, walk: walk)
+    _ = cancel.meet(self)
   }
 
-  /// Whether all below is marked, or will be when the walk is done.
-  var marksAll: Bool { (origin ?? self).unmarkedGroups.withLock { $0 == 0 } }
+  /// This one's walk is there before the other's.
+  ///
+  /// - Returns: whether all below is marked, or will be when this one's walk is done.
+  func meet(_ other: TreeCancel) -> Bool {
+    Self.lock.withLock { _ in
+      let (mine, its) = (counter, other.counter)
+      if mine !== its {
+        let (root, leaf) = mine.rank >= its.rank ? (mine, its) : (its, mine)
+        leaf.countedIn = root
+        root.rank = max(root.rank, leaf.rank + 1)
+        root.unmarkedGroups += leaf.unmarkedGroups
+      }
+      return counter.unmarkedGroups == 0
+    }
+  }
 
   /// A group is being added below. Called under the lock of the list that it is added to, so that no other walk passes
   /// by.
-  func expectGroup() { (origin ?? self).unmarkedGroups.withLock { $0 += 1 } }
+  func expectGroup() { Self.lock.withLock { _ in counter.unmarkedGroups += 1 } }
 
   /// The members of the added group have been marked.
-  func groupIsMarked() { (origin ?? self).unmarkedGroups.withLock { $0 -= 1 } }
+  func groupIsMarked() { Self.lock.withLock { _ in counter.unmarkedGroups -= 1 } }
+
+  private var counter: TreeCancel {
+    var counter = self
+    while let next = counter.countedIn { counter = next }
+    return counter
+  }
 }

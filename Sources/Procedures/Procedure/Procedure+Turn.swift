@@ -84,12 +84,12 @@ extension Procedure {
   /// - Returns: whether that was all up to the last one.
   @inline(__always)
   private func finishesPlainly(on worker: Worker) -> Bool {
-    // Each time: an override may set one.
-    func hasDelegate() -> Bool { worker.list?.hasDelegate != false }
-    guard !hasDelegate(), update({ $0.passPlainly(.executing) }) else { return false }
+    guard update({ $0.passPlainly(.executing) }) else { return false }
     procedureWillFinish(withErrors: [])
-    guard !hasDelegate(), update({ $0.passPlainly(.finishing) }) else { return false }
+    tellDelegate(.willFinish, of: worker.list)
+    guard update({ $0.passPlainly(.finishing) }) else { return false }
     procedureDidFinish(withErrors: [])
+    tellDelegate(.didFinish, of: worker.list)
     return update { $0.passPlainly(.finished) }
   }
 

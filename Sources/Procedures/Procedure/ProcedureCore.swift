@@ -23,9 +23,14 @@ internal import ProcedurePrimitives
   ///
   /// A member does not count its reference: many threads would do that at once. The list lives as long
   /// as it has members.
-  var list: ProcedureList? { unsafe storedList?.takeUnretainedValue() }
+  var list: ProcedureList? {
+    // Counted before it returns: see `Member.counted`.
+    @inline(never)
+    @_semantics("optimize.sil.specialize.owned2guarantee.never")
+    get { unsafe storedList?.takeUnretainedValue() }
+  }
   /// The group in whose list it is, if any.
-  var groupReference: GroupReference? { unsafe storedList?._withUnsafeGuaranteedRef { $0.owner } }
+  var groupReference: GroupReference? { list?.owner }
   private var storedList: Unmanaged<ProcedureList>?
   var attachments = Attachments()
   /// Its dependencies.

@@ -4,8 +4,8 @@ internal import ProcedurePrimitives
 ///
 /// No weak reference, which would make each count of the group's references several times as slow. The memory of the
 /// group is there until its `deinit` has called `forgetGroup()`.
-@safe final class GroupReference: @unchecked Sendable {
-  private var keptGroup: Unmanaged<Procedure>?
+final class GroupReference: @unchecked Sendable {
+  @safe @exclusivity(unchecked) private var keptGroup: Member?
 
   private struct Place: Sendable {
     var isForgotten = false
@@ -17,7 +17,7 @@ internal import ProcedurePrimitives
   private let place = Locked(Place())
 
   func refer(to group: Procedure) {
-    unsafe keptGroup = .passUnretained(group)
+    keptGroup = .unowned(group)
   }
 
   /// The group; nil once it is being released.
@@ -26,7 +26,7 @@ internal import ProcedurePrimitives
       if place.isForgotten { return nil }
       schedulingPoint()
       // Retained first: if its release has not begun by then, it does not begin as long as the result is there.
-      guard let group = unsafe keptGroup?.takeUnretainedValue() else { return nil }
+      guard let group = keptGroup?.procedure else { return nil }
       return isBeingReleased(group) ? nil : group
     }
   }
@@ -40,8 +40,8 @@ internal import ProcedurePrimitives
   ///   list that it is in owns a reference to it, or the worker that runs its turn does.
   @inline(__always)
   func withGroup<Result>(isKept: Bool, _ body: (Procedure) -> Result) -> Result? {
-    guard isKept, let keptGroup = unsafe keptGroup else { return group.map(body) }
-    return unsafe keptGroup._withUnsafeGuaranteedRef(body)
+    guard isKept, let keptGroup else { return group.map(body) }
+    return keptGroup.with(body)
   }
 
   /// The group that this one is a child of, once it is.

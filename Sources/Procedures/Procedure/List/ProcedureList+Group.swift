@@ -130,7 +130,7 @@ extension ProcedureList {
   func cancel(_ cancel: TreeCancel) -> Cancelled {
     arrivals.close()
     return locked { storage in
-      if let earlier = storage.treeCancel, earlier.marksAll { return .walkedBy(earlier.walk) }
+      if let earlier = storage.treeCancel, earlier.meet(cancel) { return .walkedBy(earlier.walk) }
       storage.machine.cancel()
       if storage.treeCancel == nil { storage.treeCancel = cancel }
       return .members(storage.machine.procedures)

@@ -164,11 +164,14 @@ extension Procedure {
     if case .delivery(let delivery) = exchange(&detail, with: .none) {
       guard delivery.run(for: self) else { return false }
     }
-    if event == .willFinish || event == .didFinish, let list, list.hasDelegate,
-      read({ $0.isMember })
-    {
-      list.delegate?.tell(event, of: self, errors: errors)
-    }
+    if event == .willFinish || event == .didFinish { tellDelegate(event, of: list) }
     return true
+  }
+
+  /// Calls the delegate of its queue, if there is one, after the observers.
+  @inline(__always)
+  final func tellDelegate(_ event: ProcedureEvents, of list: ProcedureList?) {
+    guard let list, list.hasDelegate, read({ $0.isMember }) else { return }
+    list.delegate?.tell(event, of: self, errors: errors)
   }
 }
