@@ -171,7 +171,11 @@ extension Procedure {
   /// Calls the delegate of its queue, if there is one, after the observers.
   @inline(__always)
   final func tellDelegate(_ event: ProcedureEvents, of list: ProcedureList?) {
-    guard let list, list.hasDelegate, read({ $0.isMember }) else { return }
-    list.delegate?.tell(event, of: self, errors: errors)
+    if list?.hasDelegate == true { tell(event, delegateOf: list) }
+  }
+
+  @inline(never)
+  private final func tell(_ event: ProcedureEvents, delegateOf list: ProcedureList?) {
+    if read({ $0.isMember }) { list?.delegate?.tell(event, of: self, errors: errors) }
   }
 }
