@@ -31,8 +31,8 @@ import Testing
   @Test("F1, F4: a finish, or a cancel, of children whose groups are being dropped")
   func finishOfChildren() async {
     await onThreadOfItsOwn {
-      for round in 0..<Rounds.few * 20 {
-        let children = (0..<16).map { _ in BlockProcedure {} as Procedure }
+      for round in 0..<Rounds.few {
+        let children = (0..<100).map { _ in BlockProcedure {} as Procedure }
         let owner = Owner(children.map { GroupProcedure(children: [$0]) })
         raceOnThreads(
           { owner.dropGroups() },
