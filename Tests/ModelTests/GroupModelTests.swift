@@ -106,21 +106,25 @@
       })
     }
 
-    @Test("G3: a group added to a cancelled one is marked before a handler further out is called")
+    @Test("G3: a group being added to a cancelled one is marked before a handler further out runs")
     func lateGroup() throws {
       try explore(onQueue: { model in
         let leaf = PlainProcedure.lasting()
         let late = GroupProcedure(leaf)
         let inner = GroupProcedure(PlainProcedure.lasting())
         let outer = GroupProcedure(inner)
-        let early = PlainCounter()
+        let (early, wasThere) = (PlainCounter(), PlainCounter())
         outer.cancellationToken.onCancel {
-          let isThere = inner.children.contains(late)
-          if isThere, !(late.isCancelled && leaf.isCancelled) { early.value += 1 }
+          if wasThere.value > 0, !(late.isCancelled && leaf.isCancelled) { early.value += 1 }
         }
         model.start(outer)
         inner.cancel()
-        let threads: [@Sendable () -> Void] = [{ outer.cancel() }, { inner.add(child: late) }]
+        let threads: [@Sendable () -> Void] = [
+          {
+            if inner.children.contains(late) { wasThere.value += 1 }
+            outer.cancel()
+          }, { inner.add(child: late) },
+        ]
         return model.scenario(workers: 0, threads: threads) {
           try require(early.value == 0, "a handler was called before the added group was marked")
           try require(outer.isFinished, "the group did not finish")
@@ -137,15 +141,19 @@
         let inner = GroupProcedure(PlainProcedure.lasting())
         let middle = GroupProcedure(inner)
         let outer = GroupProcedure(middle)
-        let early = PlainCounter()
+        let (early, wasThere) = (PlainCounter(), PlainCounter())
         outer.cancellationToken.onCancel {
-          let isThere = inner.children.contains(late)
-          if isThere, !(late.isCancelled && leaf.isCancelled) { early.value += 1 }
+          if wasThere.value > 0, !(late.isCancelled && leaf.isCancelled) { early.value += 1 }
         }
         model.start(outer)
         inner.cancel()
         middle.cancel()
-        let threads: [@Sendable () -> Void] = [{ outer.cancel() }, { inner.add(child: late) }]
+        let threads: [@Sendable () -> Void] = [
+          {
+            if inner.children.contains(late) { wasThere.value += 1 }
+            outer.cancel()
+          }, { inner.add(child: late) },
+        ]
         return model.scenario(workers: 0, threads: threads) {
           try require(early.value == 0, "a handler was called before the added group was marked")
           try require(outer.isFinished, "the group did not finish")
