@@ -88,8 +88,8 @@ extension ProcedureTimeline.Snapshot {
   /// The critical path's time in parts, without gaps, in order.
   ///
   /// The time of a step while a later one was ready, and kept back by the slot, the exclusion or the barrier that
-  /// binds it to the path, counts for that cause: the later one might have run meanwhile. The rest is work, also while a barrier waits for what
-  /// was added before it, as for dependencies.
+  /// binds it to the path, counts for that cause: the later one might have run meanwhile. The rest is work, also
+  /// while a barrier waits for what was added before it, as for dependencies.
   var pathSegments: [PathSegment] {
     let walk = pathWalk
     var segments: [PathSegment] = []

@@ -108,46 +108,31 @@
 
     @Test("G3: a group being added to a cancelled one is marked before a handler further out runs")
     func lateGroup() throws {
-      try explore(onQueue: { model in
-        let leaf = PlainProcedure.lasting()
-        let late = GroupProcedure(leaf)
-        let inner = GroupProcedure(PlainProcedure.lasting())
-        let outer = GroupProcedure(inner)
-        let (early, wasThere) = (PlainCounter(), PlainCounter())
-        outer.cancellationToken.onCancel {
-          if wasThere.value > 0, !(late.isCancelled && leaf.isCancelled) { early.value += 1 }
-        }
-        model.start(outer)
-        inner.cancel()
-        let threads: [@Sendable () -> Void] = [
-          {
-            if inner.children.contains(late) { wasThere.value += 1 }
-            outer.cancel()
-          }, { inner.add(child: late) },
-        ]
-        return model.scenario(workers: 0, threads: threads) {
-          try require(early.value == 0, "a handler was called before the added group was marked")
-          try require(outer.isFinished, "the group did not finish")
-          try require(leaf.isCancelled, "a child of the added group was missed")
-        }
-      })
+      try exploreLateGroup { GroupProcedure($0) }
     }
 
     @Test("G3: so is one that is added below two groups which were cancelled one after the other")
     func lateGroupBelowAnotherCancel() throws {
+      try exploreLateGroup { inner in
+        let middle = GroupProcedure(inner)
+        return GroupProcedure(middle)
+      }
+    }
+
+    /// - Parameter wrap: makes the outer group, around the one that is cancelled first; those between them are next.
+    private func exploreLateGroup(_ wrap: (GroupProcedure) -> GroupProcedure) throws {
       try explore(onQueue: { model in
         let leaf = PlainProcedure.lasting()
         let late = GroupProcedure(leaf)
         let inner = GroupProcedure(PlainProcedure.lasting())
-        let middle = GroupProcedure(inner)
-        let outer = GroupProcedure(middle)
+        let outer = wrap(inner)
         let (early, wasThere) = (PlainCounter(), PlainCounter())
         outer.cancellationToken.onCancel {
           if wasThere.value > 0, !(late.isCancelled && leaf.isCancelled) { early.value += 1 }
         }
         model.start(outer)
         inner.cancel()
-        middle.cancel()
+        for middle in outer.children where middle !== inner { middle.cancel() }
         let threads: [@Sendable () -> Void] = [
           {
             if inner.children.contains(late) { wasThere.value += 1 }

@@ -36,6 +36,7 @@ internal import ProcedurePrimitives
   private static func counted(_ list: Unmanaged<ProcedureList>) -> ProcedureList {
     unsafe list.takeUnretainedValue()
   }
+
   /// The group in whose list it is, if any.
   var groupReference: GroupReference? { list?.owner }
   private var storedList: Unmanaged<ProcedureList>?
