@@ -117,7 +117,8 @@ let package = Package(
     .testTarget(
       name: "ProceduresTimelineTests",
       dependencies: [
-        "ProceduresTimeline", "ProceduresTesting", "Procedures", "ProcedureTestSupport",
+        "ProceduresTimeline", "ProceduresTesting", "Procedures", "ProcedurePrimitives",
+        "ProcedureTestSupport",
       ],
       swiftSettings: settings),
     .testTarget(
@@ -139,7 +140,8 @@ let package = Package(
     .testTarget(
       name: "ProcedureRunbookTests",
       dependencies: [
-        "ProcedureRunbook", "Procedures", "ProceduresProcess", "ProcedureTestSupport",
+        "ProcedureRunbook", "Procedures", "ProceduresProcess", "ProcedurePrimitives",
+        "ProcedureTestSupport",
       ],
       swiftSettings: settings),
     .testTarget(

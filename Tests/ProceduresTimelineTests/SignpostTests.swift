@@ -1,3 +1,4 @@
+import ProcedurePrimitives
 import Procedures
 import ProceduresTesting
 import Synchronization
@@ -10,7 +11,7 @@ import ProcedureTestSupport
   /// Notes each signpost as a line: the time, what it is, and its procedure.
   private final class Notes: SignpostSink {
     private let recorder = Recorder<String>()
-    private let names = Mutex<[UInt64: String]>([:])
+    private let names = Locked<[UInt64: String]>([:])
     private let count = Atomic<UInt64>(0)
     private let isOn = Atomic<Bool>(true)
     private let now: @Sendable () -> Duration

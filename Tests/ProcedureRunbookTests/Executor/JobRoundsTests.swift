@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import ProcedurePrimitives
 import Testing
 
 @testable import ProcedureRunbook
@@ -18,8 +18,8 @@ struct JobRoundsTests {
   /// Takes all jobs, and keeps them in the line.
   private final class Line: Executor {
     let name = "line"
-    let submissions = Mutex<[String]>([])
-    let questions = Mutex(0)
+    let submissions = Locked<[String]>([])
+    let questions = Locked(0)
     private let reason: String?
 
     init(because reason: String? = nil) { self.reason = reason }
@@ -43,7 +43,7 @@ struct JobRoundsTests {
   }
 
   private final class Flag: Sendable {
-    let isSet = Mutex(false)
+    let isSet = Locked(false)
   }
 
   private func rounds(_ line: Line, every interval: Duration) -> JobRounds {
@@ -103,7 +103,7 @@ struct JobRoundsTests {
 
   /// What a job was told, in order.
   private final class Log: Sendable {
-    let lines = Mutex<[String]>([])
+    let lines = Locked<[String]>([])
 
     func add(_ line: String) { lines.withLock { $0.append(line) } }
 

@@ -1,6 +1,6 @@
+import ProcedurePrimitives
 @testable import Procedures
 import ProcedureTestSupport
-import Synchronization
 import Testing
 
 /// Procedures that block in their turn for what does not end before they do.
@@ -94,7 +94,7 @@ import Testing
     await here.waitUntilFinished()
     #expect((dependent.errors.first as? ProcedureError)?.cycle.sorted() == ["dependent", "here"])
 
-    let others = Mutex<Procedure?>(nil)
+    let others = Locked<Procedure?>(nil)
     let one = make("one") { _ in others.withLock { $0 }?.blockUntilFinished() }
     let two = make("two") { _ in one.blockUntilFinished() }
     others.withLock { $0 = two }
