@@ -1,3 +1,4 @@
+import Dispatch
 import ProcedurePrimitives
 import Procedures
 import ProcedureTestSupport
@@ -239,11 +240,14 @@ import Testing
         attempt.addDidFinishBlockObserver { _, _ in live.decrement() }
         return attempt
       }
-      let started = Gate()
-      procedure.addDidExecuteBlockObserver { _ in started.open() }
-      queue.add(procedure)
-      await started.wait()
-      await race({ procedure.cancel() })
+      let started = DispatchSemaphore(value: 0)
+      procedure.addDidExecuteBlockObserver { _ in started.signal() }
+      // Not by a task: where the pool is busy it would repeat until that has its turn.
+      await onThreadOfItsOwn {
+        queue.add(procedure)
+        started.wait()
+        procedure.cancel()
+      }
       #expect(await procedure.waitUntilFinished() == .cancelled([]))
       #expect(live.value == 0)
     }
