@@ -244,7 +244,7 @@ extension Procedure {
   /// Cancelled since it became ready, it ends without the slot that a worker has taken it with.
   @inline(never)
   final func surrenderSlot(of kind: JobKind) {
-    guard case .start(let attempt) = kind else { return }
+    guard case .start(let attempt) = kind, !goOn() else { return }
     read { $0.list?.surrender(self, in: attempt) }?.perform()
   }
 

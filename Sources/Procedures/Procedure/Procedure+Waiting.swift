@@ -74,6 +74,7 @@ enum FinishWaiter: Sendable {
   case task(CheckedContinuation<Bool, Never>)
   case thread(DispatchSemaphore)
   case barrier(QueueBarriers.Ticket)
+  case call(@Sendable () -> Void)
 
   /// - Parameter isOver: false for a task that was cancelled before.
   func resume(isOver: Bool = true) {
@@ -81,6 +82,7 @@ enum FinishWaiter: Sendable {
     case .task(let continuation): continuation.resume(returning: isOver)
     case .thread(let semaphore): semaphore.signal()
     case .barrier(let ticket): ticket.finished()
+    case .call(let body): body()
     }
   }
 

@@ -29,6 +29,7 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
 
   private struct Progress: Sendable {
     var count = 0
+    var keepsSlot = true
     var current: Attempt?
     var previous: Attempt?
   }
@@ -88,6 +89,22 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
     super.init(children: [])
     keepsFinishedChildren = false
     if let name { self.name = name }
+  }
+
+  /// Whether it keeps its slot, and the categories of its own conditions, between two attempts. Set before it is added.
+  ///
+  /// If not, others run during the wait. After it the repeat stands in line again, with its priority: its attempt starts
+  /// when it has a slot, and each `RateLimit` of its own counts that as a start. A repeat to which other children were
+  /// added keeps both while there are any.
+  ///
+  /// ```swift
+  /// let upload = RetryProcedure(max: 5, wait: .constant(.seconds(30))) { Upload(file) }
+  /// upload.keepsSlotWhileWaiting = false
+  /// queue.add(upload)
+  /// ```
+  public final var keepsSlotWhileWaiting: Bool {
+    get { progress.withLock { $0.keepsSlot } }
+    set { progress.withLock { $0.keepsSlot = newValue } }
   }
 
   /// How many attempts have been made so far.
@@ -180,6 +197,7 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
       let delay = AttemptDelay(by: interval)
       delay.add(dependency: last)
       next.add(dependency: delay)
+      if !keepsSlotWhileWaiting { rest(during: delay, after: last) }
       add(child: delay)
     } else if let last {
       next.add(dependency: last)

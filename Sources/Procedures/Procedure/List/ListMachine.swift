@@ -30,6 +30,8 @@ internal import ProcedurePrimitives
 /// | retire            | leaves, wherever it is; frees its slot                                   |
 /// | requestTurn       | joins the line of turns                                                  |
 /// | begin / settle    | a group executes: children may start / may be the last                   |
+/// | rest / endRest    | a group gives up its slot, and no child starts / it has one again        |
+/// | … of a member     | running → waiting / waiting → ready, of the group in the list around it  |
 ///
 /// Invariants:
 /// 1. After each event, if something can be taken then a worker is requested and has not arrived.
@@ -38,6 +40,14 @@ internal import ProcedurePrimitives
 /// 2. A group closes exactly once: settled and without members. Closed, it accepts no child.
 /// 3. In a cancelled group no child starts.
 struct ListMachine: Sendable {
+  /// Why none starts, though the list has begun.
+  private struct Stops: OptionSet, Sendable {
+    let rawValue: UInt8
+    static let suspended = Stops(rawValue: 1)
+    /// The group has given up its slot.
+    static let resting = Stops(rawValue: 2)
+  }
+
   enum Taken: Sendable {
     case job(Job)
     /// The first of the ready ones must be granted this before it is taken, or step aside.
@@ -55,7 +65,7 @@ struct ListMachine: Sendable {
   private var holdsAdditions = false
   private let isGroup: Bool
   var limit = Int.max
-  var isSuspended = false
+  private var stops: Stops = []
 
   // For this machine and its extensions only.
 
@@ -270,7 +280,7 @@ struct ListMachine: Sendable {
 
   /// Whether members may start, and be evaluated, at all.
   @inline(__always)
-  var isOpen: Bool { !isSuspended && !isCancelled && phase.letsStart }
+  var isOpen: Bool { stops.isEmpty && !isCancelled && phase.letsStart }
 
   @inline(__always)
   private var canTake: Bool {
@@ -289,6 +299,47 @@ struct ListMachine: Sendable {
     guard !isWorkerRequested, canTake else { return false }
     isWorkerRequested = true
     return true
+  }
+}
+
+/// How it stops.
+extension ListMachine {
+  var isSuspended: Bool {
+    get { stops.contains(.suspended) }
+    set { if newValue { stops.insert(.suspended) } else { stops.remove(.suspended) } }
+  }
+
+  /// Whether the group has given up its slot, and no child starts until it has one again.
+  var isResting: Bool { stops.contains(.resting) }
+
+  /// The group is about to give up its slot.
+  ///
+  /// - Returns: false if there are others than `pause`, which executes, and the one that waits for it: they may
+  ///   exclude others inside the group.
+  mutating func rest(during pause: Procedure) -> Bool {
+    guard count == 2, pause.isExecuting, pause.membership.line == .running else { return false }
+    stops.insert(.resting)
+    return true
+  }
+
+  /// The group has a slot again.
+  mutating func endRest() { stops.remove(.resting) }
+
+  /// A group that executes gives up its slot.
+  ///
+  /// - Returns: the request that it gives up, and will make again.
+  mutating func rest(_ group: Procedure) -> ExclusionRequest? {
+    guard group.membership.line == .running else { return nil }
+    let member = Member.unowned(group)
+    lines.move(member, from: .running, to: .waiting)
+    return lines.request(of: member)
+  }
+
+  /// It wants one again, if it has given it up.
+  mutating func endRest(of group: Procedure) {
+    guard group.membership.line == .waiting else { return }
+    lines.move(
+      .unowned(group), from: .waiting, to: .ready(group.membership.urgency.priority))
   }
 }
 
@@ -392,7 +443,7 @@ extension ListMachine {
   @inline(__always)
   func isStuck(hasMoreArrivals: Bool) -> Bool {
     (memberCount > lines.slotsInUse || hasArrivals || hasMoreArrivals) && !isWorkerRequested
-      && phase != .held && (!isSuspended || hasMoreArrivals || waitsWhileSuspended)
+      && phase != .held && !isResting && (!isSuspended || hasMoreArrivals || waitsWhileSuspended)
   }
 
   private var waitsWhileSuspended: Bool {
@@ -422,7 +473,7 @@ extension ListMachine {
     case free
     /// A worker is to take it.
     case ready
-    /// The group has not begun.
+    /// The group has not begun, or has given up its slot.
     case held
     case suspended
     case excluded(ExclusionRequest)
@@ -432,7 +483,7 @@ extension ListMachine {
   func position(of procedure: Procedure) -> Position {
     let line = procedure.membership.line
     if line == .none || line == .waiting || line.hasSlot || isCancelled { return .free }
-    if phase == .held { return .held }
+    if phase == .held || isResting { return .held }
     if isSuspended { return .suspended }
     if line == .excluded, let request = lines.request(of: .unowned(procedure)) {
       return .excluded(request)
@@ -491,7 +542,7 @@ enum ListPhase: UInt8, Sendable, CaseIterable {
 
 /// Why a member of a list that is ready has not been started. The number is its place among the times of a list.
 enum Hindrance: Int, Sendable {
-  /// Its group has not begun to execute.
+  /// Its group has not begun to execute, or has given up its slot.
   case group
   case suspension
   /// All slots are in use.
@@ -518,7 +569,7 @@ extension ListMachine {
   /// Why ready members are not started, now.
   var hindrance: Hindrance {
     @inline(__always) get {
-      if phase == .held { return .group }
+      if phase == .held || isResting { return .group }
       if isSuspended { return .suspension }
       return slotsInUse >= limit ? .slot : .worker
     }

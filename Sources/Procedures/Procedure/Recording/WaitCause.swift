@@ -6,7 +6,7 @@ public enum WaitCause: String, Sendable, Hashable, CaseIterable {
   case barrier
   /// For the answers of its conditions.
   case condition
-  /// For its group to begin, or to announce it to its observers.
+  /// For its group to begin, to announce it to its observers, or to have a slot again.
   case group
   /// For its queue, or group, to be resumed.
   case suspension

@@ -1,0 +1,95 @@
+#if MODEL
+  @testable import Procedures
+  import Testing
+
+  /// Groups that give up their slot while they wait for time, as a retry does.
+  @Suite(.serialized) struct RestModelTests {
+    private struct Parts: Sendable {
+      let model: ModelQueue
+      let running = PlainCounter()
+      let last = PlainProcedure.lasting()
+      /// While it is there the group keeps its slot.
+      let extra: PlainProcedure
+      let pause = PlainProcedure.lasting()
+      let next: PlainProcedure
+      let group: GroupProcedure
+
+      init(in model: ModelQueue, hasExtra: Bool) {
+        self.model = model
+        extra = PlainProcedure(finishesItself: !hasExtra)
+        next = PlainProcedure(running: running)
+        pause.add(dependency: last)
+        next.add(dependency: pause)
+        group = GroupProcedure(last, extra, pause, next)
+        group.rest(during: pause, after: last)
+        model.start(group)
+      }
+
+      func check(_ others: [PlainProcedure]) throws {
+        try require(group.isFinished, "the group did not finish")
+        for procedure in [last, extra, pause, next] + others { try procedure.checkLife() }
+        try require(running.highest == 1, "\(running.highest) ran at once on one slot")
+      }
+    }
+
+    private func exploreRest(
+      hasExtra: Bool = true,
+      _ threads: @escaping (Parts, PlainProcedure) -> [@Sendable () -> Void],
+      setup: @escaping (Parts, PlainProcedure) -> Void = { _, _ in }
+    ) throws {
+      try explore {
+        let model = ModelQueue(limit: 1)
+        let parts = Parts(in: model, hasExtra: hasExtra)
+        let other = PlainProcedure(running: parts.running)
+        setup(parts, other)
+        return model.scenario(threads: threads(parts, other)) {
+          try parts.check([other])
+        }
+      }
+    }
+
+    @Test("Q2: the wait is over before, while and after the slot is given up; another wants it")
+    func endOfPauseAgainstRest() throws {
+      try exploreRest { parts, other in
+        // The call by the worker of `last`, which has had no time since that left.
+        [{ parts.group.rest(during: parts.pause) }, { parts.pause.finish() }]
+      } setup: { parts, other in
+        parts.model.queue.add(other)
+        for child in [parts.last, parts.extra] {
+          child.finish()
+          parts.model.scheduler.run()
+        }
+      }
+    }
+
+    @Test("Q2: a group wants its slot again while another one has it, or ends")
+    func endOfPause() throws {
+      try exploreRest(hasExtra: false) { parts, other in
+        [{ parts.pause.finish() }, { parts.model.queue.add(other) }]
+      } setup: { parts, _ in
+        parts.last.finish()
+        parts.model.scheduler.run()
+      }
+    }
+
+    @Test("C3: a cancel against the moment at which the slot is given up")
+    func cancelAgainstRest() throws {
+      try exploreRest(hasExtra: false) { parts, other in
+        [{ parts.last.finish() }, { parts.group.cancel() }]
+      } setup: { parts, other in
+        parts.model.queue.add(other)
+      }
+    }
+
+    @Test("C3: a cancel against the moment at which the slot comes back")
+    func cancelAgainstReturn() throws {
+      try exploreRest(hasExtra: false) { parts, other in
+        [{ parts.pause.finish() }, { parts.group.cancel() }]
+      } setup: { parts, other in
+        parts.last.finish()
+        parts.model.scheduler.run()
+        parts.model.queue.add(other)
+      }
+    }
+  }
+#endif

@@ -1,0 +1,319 @@
+import Procedures
+import ProcedureTestSupport
+import Testing
+
+/// Retries that give up their slot, and their categories, between two attempts.
+@Suite(.timeLimit(.minutes(5))) struct SlotWhileWaitingTests {
+  private let scheduler = ManualScheduler()
+  private let clock = TestClock()
+  private let domain = ExclusionDomain(name: "test")
+  private let trace = Recorder<String>()
+
+  private func makeQueue(_ limit: Int = 1) -> ProcedureQueue {
+    let queue = ProcedureQueue(scheduler: scheduler, clock: clock.clock)
+    queue.maxConcurrentProcedureCount = limit
+    return queue
+  }
+
+  private func advance(_ seconds: Int = 5) {
+    clock.advance(by: .seconds(seconds))
+    scheduler.run()
+  }
+
+  /// Fails but for its last attempt, and waits five seconds in between.
+  private func retry(_ name: String = "try", max: Int = 2) -> RetryProcedure<TracedProcedure> {
+    let made = Counter()
+    let retry = RetryProcedure(name: name, max: max, wait: .constant(.seconds(5))) { [trace] in
+      let number = made.increment()
+      return TracedProcedure(
+        "\(name) \(number)", trace: trace, failure: number < max ? TestError("\(number)") : nil)
+    }
+    retry.keepsSlotWhileWaiting = false
+    return retry
+  }
+
+  private func lasting(_ name: String = "other") -> TracedProcedure {
+    TracedProcedure(name, trace: trace, end: .whenToldOrCancelled)
+  }
+
+  private var executed: [String] {
+    trace.events.filter { $0.hasSuffix("execute") }.map { String($0.dropLast(8)) }
+  }
+
+  @Test("Q2: others run during the wait; the attempt starts when there is a slot again")
+  func slot() {
+    let queue = makeQueue()
+    let (retry, other) = (retry(max: 3), lasting())
+    #expect(!retry.keepsSlotWhileWaiting)
+    queue.add(retry, other)
+    scheduler.run()
+    #expect(executed == ["try 1", "other"] && retry.isExecuting)
+    advance()
+    #expect(executed == ["try 1", "other"])
+    other.finish()
+    scheduler.run()
+    #expect(executed == ["try 1", "other", "try 2"])
+    let second = lasting("second")
+    queue.add(second)
+    scheduler.run()
+    #expect(executed.last == "second")
+    second.finish()
+    advance()
+    #expect(executed.last == "try 3" && retry.outcome == .succeeded && queue.count == 0)
+  }
+
+  @Test("by default it keeps them")
+  func keeps() {
+    let queue = makeQueue()
+    let (retry, other) = (retry(), lasting())
+    retry.keepsSlotWhileWaiting = true
+    queue.add(retry, other)
+    scheduler.run()
+    #expect(executed == ["try 1"])
+    advance()
+    #expect(executed == ["try 1", "try 2", "other"])
+  }
+
+  @Test("it stands in line with its priority, and behind those that were ready before")
+  func priority() {
+    let queue = makeQueue()
+    let (urgent, plain, other) = (retry("urgent"), retry("plain"), lasting())
+    urgent.priority = .high
+    queue.add(plain, urgent, other)
+    scheduler.run()
+    #expect(executed == ["urgent 1", "plain 1", "other"])
+    let late = lasting("late")
+    queue.add(late)
+    advance()
+    other.finish()
+    scheduler.run()
+    #expect(executed == ["urgent 1", "plain 1", "other", "urgent 2", "late"])
+    late.finish()
+    scheduler.run()
+    #expect(executed.last == "plain 2" && queue.count == 0)
+  }
+
+  @Test("L1: so it is with its categories, one and several at once", arguments: 1...2)
+  func categories(atOnce: Int) {
+    let queue = makeQueue(.max)
+    let (retry, others) = (retry(), (0..<atOnce).map { lasting("other \($0)") })
+    for procedure in [retry] + others {
+      procedure.add(condition: AtMost(atOnce, of: ExclusionCategory(named: "server", in: domain)))
+      procedure.add(condition: MutuallyExclusive(named: "own \(procedure.name)", in: domain))
+    }
+    queue.add(retry)
+    scheduler.run()
+    queue.add(others)
+    scheduler.run()
+    #expect(executed == ["try 1"] + others.map(\.name))
+    advance()
+    #expect(executed.last == others.last?.name)
+    #expect("\(queue.snapshot())".contains("it waits for 'server'"), "\(queue.snapshot())")
+    others[0].finish()
+    scheduler.run()
+    #expect(executed.last == "try 2" && retry.outcome == .succeeded)
+    for other in others { other.finish() }
+    scheduler.run()
+    #expect(queue.count == 0)
+  }
+
+  @Test("L1: attempts stand inside what the retry holds, again")
+  func inside() {
+    let queue = makeQueue(.max)
+    let made = Counter()
+    let retry = RetryProcedure(max: 3, wait: .constant(.seconds(5))) { [trace, domain] in
+      let attempt = TracedProcedure(
+        "try \(made.increment())", trace: trace, failure: TestError("again"))
+      attempt.add(condition: MutuallyExclusive(named: "a", in: domain))
+      return attempt
+    }
+    retry.add(condition: MutuallyExclusive(named: "a", in: domain))
+    retry.keepsSlotWhileWaiting = false
+    let other = lasting()
+    other.add(condition: MutuallyExclusive(named: "a", in: domain))
+    queue.add(retry, other)
+    scheduler.run()
+    #expect(executed == ["try 1", "other"])
+    other.finish()
+    advance()
+    advance()
+    #expect(executed == ["try 1", "other", "try 2", "try 3"] && retry.failed)
+  }
+
+  @Test("each of its starts counts for its rate")
+  func rate() {
+    let queue = makeQueue(.max)
+    let retry = retry(max: 3)
+    retry.add(
+      condition: RateLimit(2, per: .seconds(60), of: ExclusionCategory(named: "server", in: domain))
+    )
+    queue.add(retry)
+    scheduler.run()
+    advance()
+    #expect(executed == ["try 1", "try 2"])
+    advance(54)
+    #expect(executed == ["try 1", "try 2"])
+    advance(1)
+    #expect(executed == ["try 1", "try 2", "try 3"] && retry.outcome == .succeeded)
+  }
+
+  enum Moment: CaseIterable { case waiting, ready, excluded, suspended, attempting }
+
+  @Test(
+    "C3: cancelled at any moment it ends at once, and leaves nothing", arguments: Moment.allCases)
+  func cancel(moment: Moment) {
+    let queue = makeQueue(moment == .excluded ? 3 : 1)
+    let (retry, other) = (retry(), lasting())
+    if moment == .excluded {
+      for procedure in [retry, other] {
+        procedure.add(condition: MutuallyExclusive(named: "a", in: domain))
+      }
+    }
+    queue.add(retry)
+    scheduler.run()
+    if moment != .attempting { queue.add(other) }
+    scheduler.run()
+    if moment == .suspended { queue.isSuspended = true }
+    if moment != .waiting { advance() }
+    if moment == .attempting { #expect(retry.isFinished) }
+    retry.cancel()
+    scheduler.run()
+    #expect(retry.isFinished && retry.children.isEmpty)
+    #expect(retry.isCancelled == (moment != .attempting))
+    queue.isSuspended = false
+    other.finish()
+    let last = [lasting("last 1"), lasting("last 2")]
+    for procedure in last { procedure.add(condition: MutuallyExclusive(named: "a", in: domain)) }
+    queue.add(last)
+    scheduler.run()
+    #expect(executed.last == "last 1")
+    last[0].finish()
+    scheduler.run()
+    last[1].finish()
+    scheduler.run()
+    #expect(executed.last == "last 2" && queue.count == 0)
+  }
+
+  @Test("a suspended queue gives no slot back")
+  func suspended() {
+    let queue = makeQueue()
+    let retry = retry()
+    queue.add(retry)
+    scheduler.run()
+    queue.isSuspended = true
+    advance()
+    #expect(executed == ["try 1"])
+    #expect("\(queue.snapshot())".contains("its queue or group is suspended"))
+    queue.isSuspended = false
+    scheduler.run()
+    #expect(executed == ["try 1", "try 2"] && queue.count == 0)
+  }
+
+  @Test("G5: in a group with one slot for its children, and below another retry")
+  func nested() {
+    let queue = makeQueue()
+    let (retry, other) = (retry(), lasting())
+    let group = GroupProcedure(children: [retry, other])
+    group.maxConcurrentChildCount = 1
+    queue.add(group)
+    scheduler.run()
+    #expect(executed == ["try 1", "other"])
+    other.finish()
+    advance()
+    #expect(executed == ["try 1", "other", "try 2"] && group.isFinished)
+
+    let outer = RetryProcedure(max: 2, wait: .constant(.seconds(5))) { self.retry("inner", max: 1) }
+    let failing = RetryProcedure(max: 2, wait: .constant(.seconds(5))) {
+      RetryProcedure(max: 2, wait: .constant(.seconds(5))) { [trace] in
+        TracedProcedure("deep", trace: trace, failure: TestError("deep"))
+      }
+    }
+    outer.keepsSlotWhileWaiting = false
+    failing.keepsSlotWhileWaiting = false
+    queue.add(outer, failing)
+    for _ in 0..<6 { advance() }
+    #expect(outer.outcome == .succeeded && failing.failed && queue.count == 0)
+    #expect(executed.count { $0 == "deep" } == 4)
+  }
+
+  @Test("with other children it keeps its slot")
+  func otherChildren() {
+    let queue = makeQueue()
+    let (retry, child, other) = (retry(), lasting("child"), lasting())
+    retry.add(child: child)
+    queue.add(retry, other)
+    scheduler.run()
+    #expect(executed.count == 2 && !executed.contains("other"))
+    advance()
+    #expect(executed.count == 3 && !executed.contains("other"))
+    child.finish()
+    scheduler.run()
+    #expect(executed.last == "other")
+  }
+
+  @Test("a child that is added during the wait starts when there is a slot again")
+  func lateChild() {
+    let queue = makeQueue()
+    let (retry, child, other) = (retry(), lasting("child"), lasting())
+    queue.add(retry, other)
+    scheduler.run()
+    retry.add(child: child)
+    advance()
+    #expect(executed == ["try 1", "other"])
+    #expect("\(queue.snapshot())".contains("its group 'try' waits for its slot again"))
+    #expect("\(queue.snapshot())".contains("it waits for one of 1 slots, taken by 'other'"))
+    other.finish()
+    scheduler.run()
+    #expect(Set(executed) == ["try 1", "other", "child", "try 2"])
+    child.finish()
+    scheduler.run()
+    #expect(retry.outcome == .succeeded)
+  }
+
+  @Test("Q7: one that has its slot, and waits for the retry, is a cycle with it")
+  func cycle() async {
+    let queue = ProcedureQueue(maxConcurrentProcedureCount: 1)
+    let retry = RetryProcedure(name: "try", max: 2, wait: .constant(.milliseconds(1))) {
+      [trace] in
+      TracedProcedure("attempt", trace: trace, failure: TestError("again"))
+    }
+    retry.keepsSlotWhileWaiting = false
+    let child = TracedProcedure("child")
+    child.add(dependency: retry)
+    queue.add(retry, GroupProcedure(child).named("other"))
+    await queue.waitUntilAllFinished()
+    #expect((child.errors.first as? ProcedureError)?.code == .dependencyCycle)
+  }
+
+  @Test("Q2: never more than there are slots, and none is lost, whoever cancels when")
+  func race() async {
+    for round in 0..<Rounds.few {
+      let queue = ProcedureQueue(maxConcurrentProcedureCount: 2)
+      let running = Counter()
+      let leaf: @Sendable (Bool) -> Procedure = { fails in
+        BlockProcedure {
+          running.increment()
+          defer { running.decrement() }
+          if fails { throw TestError("again") }
+        }
+      }
+      let retries = (0..<6).map { index in
+        let made = Counter()
+        let retry = RetryProcedure(max: 4, wait: .constant(.microseconds(index % 3 * 40))) {
+          leaf(made.increment() < 4)
+        }
+        retry.keepsSlotWhileWaiting = index == 5
+        if index < 2 { retry.add(condition: MutuallyExclusive(named: "a", in: domain)) }
+        return retry
+      }
+      await onThreadOfItsOwn {
+        raceOnThreads(
+          { queue.add(retries) },
+          { for retry in retries.suffix(round % 4) { retry.cancel() } },
+          { for _ in 0..<20 { queue.add(leaf(false)) } })
+      }
+      await queue.waitUntilAllFinished()
+      #expect(running.highest <= 2 && retries.allSatisfy { $0.isFinished })
+    }
+  }
+}
