@@ -63,6 +63,8 @@ final class StormNode: @unchecked Sendable {
   var queue: StormQueue?
   var isTop: Bool { parent == nil }
   var isBarrier = false
+  /// Whether it gives its slot up now and then. Then its attempts enter what it has with that.
+  var rests = false
   /// What it excludes others from.
   var exclusions: [StormExclusion] = []
   var dependencies: [Dependency] = []

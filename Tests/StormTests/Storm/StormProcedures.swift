@@ -150,7 +150,7 @@ struct StormObserver: ProcedureObserver {
 
   func will(execute procedure: Procedure, pendingExecute: PendingEvent) {
     node.turn(.willExecute) {
-      node.round.begin(node)
+      if !node.rests { node.round.begin(node) }
       if cancelsInWillExecute {
         node.cancel([node.id], procedure)
         if procedure.isCancelled { node.neverExecutes.set() }
@@ -168,7 +168,9 @@ struct StormObserver: ProcedureObserver {
   func will(
     finish procedure: Procedure, withErrors errors: [any Error], pendingFinish: PendingEvent
   ) {
-    node.turn(.willFinish) { node.round.end(node) }
+    node.turn(.willFinish) {
+      if !node.rests { node.round.end(node) }
+    }
     if holdsEvents { node.round.aside(after: .microseconds(200)) { pendingFinish.release() } }
   }
 

@@ -65,7 +65,7 @@ extension StormRound {
       node = makeNode(.readyMade, parent: parent)
       node.queue = queue
       exclude(node, &dice)
-      procedure = makeReadyMade(Tracer(self), &dice)
+      procedure = makeReadyMade(node, Tracer(self), &dice)
     default:
       node = makeNode(.traced, parent: parent)
       node.queue = queue
@@ -78,7 +78,9 @@ extension StormRound {
     return (node, procedure)
   }
 
-  private func makeReadyMade(_ tracer: Tracer, _ dice: inout Dice) -> Procedure {
+  private func makeReadyMade(
+    _ node: StormNode, _ tracer: Tracer, _ dice: inout Dice
+  ) -> Procedure {
     switch dice.roll(8) {
     case 0: return DelayProcedure(by: .microseconds(dice.roll(1_000)))
     case 1:
@@ -95,12 +97,18 @@ extension StormRound {
       }
     case 3:
       let attempts = Flag()
-      return RetryProcedure(max: 3, wait: .immediate) { [tracer] in
+      node.rests = dice.oneIn(2)
+      let wait = node.rests ? Duration.microseconds(dice.roll(300)) : .zero
+      let retry = RetryProcedure(max: 3, wait: .constant(wait)) { [tracer] in
         BlockProcedure {
           withExtendedLifetime(tracer) {}
+          if node.rests { node.round.begin(node) }
+          defer { if node.rests { node.round.leave(node) } }
           if !attempts.exchange(true) { throw StormError(id: 0) }
         }
       }
+      retry.keepsSlotWhileWaiting = !node.rests
+      return retry
     case 4:
       return OperationProcedure(BlockOperation { [tracer] in withExtendedLifetime(tracer) {} })
     case 5:

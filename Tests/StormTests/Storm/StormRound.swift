@@ -132,9 +132,15 @@ final class StormRound: Sendable {
     node.parent?.limit?.end(isBarrier: false)
   }
 
+  /// An attempt of one that rests is about to finish.
+  func leave(_ node: StormNode) {
+    end(node)
+    for exclusion in node.exclusions { exclusion.end() }
+  }
+
   /// Others may enter its categories when this has returned.
   func letGo(_ node: StormNode) {
-    guard node.hasBegun else { return }
+    guard node.hasBegun, !node.rests else { return }
     for exclusion in node.exclusions { exclusion.end() }
   }
 
