@@ -6,6 +6,10 @@ public import Synchronization
 /// same store, so that it costs no atomic read-modify-write at all: half of what a lock beside a published byte costs.
 /// Elsewhere it is a `Mutex` beside the byte, which on Darwin lends the priority of threads that wait to the holder.
 ///
+/// Before the store that releases it stands a fence, for the optimiser's sake. It takes a store for something that
+/// releases no object, and would count a reference that was read under the lock only behind the store; by then another
+/// thread may have released the object. It moves no count over a fence, which is no instruction on x86-64.
+///
 /// No user code, no continuation and no closure's release may run between `acquire` and `release`.
 /// `-DMODEL` makes each access a scheduling point of the schedule explorer, and `-DCHAOS` a place where the
 /// thread may sleep.

@@ -38,6 +38,7 @@ public import Synchronization
 
     @inlinable @inline(__always)
     borrowing func release(publishing byte: UInt8) {
+      atomicMemoryFence(ordering: .releasing)
       self.byte.store(byte, ordering: .releasing)
     }
 

@@ -43,8 +43,11 @@ public import Synchronization
     }
 
     /// Releases the lock, which the caller keeps alive until this returns.
+    ///
+    /// With a fence: see `LockByte`.
     @inlinable @inline(__always)
     public borrowing func release() {
+      atomicMemoryFence(ordering: .releasing)
       holder.store(0, ordering: .releasing)
       if lenders.load(ordering: .relaxed) != 0 { PriorityLoans.giveBack() }
       #if MODEL || CHAOS

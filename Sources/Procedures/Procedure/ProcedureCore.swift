@@ -24,17 +24,7 @@ internal import ProcedurePrimitives
   /// A member does not count its reference: many threads would do that at once. The list lives as long
   /// as it has members.
   var list: ProcedureList? {
-    @inline(__always) get {
-      guard let storedList = unsafe storedList else { return nil }
-      return unsafe Self.counted(storedList)
-    }
-  }
-
-  /// Counts a reference before it returns: see `Member.counted`.
-  @inline(never)
-  @_semantics("optimize.sil.specialize.owned2guarantee.never")
-  private static func counted(_ list: Unmanaged<ProcedureList>) -> ProcedureList {
-    unsafe list.takeUnretainedValue()
+    @inline(__always) get { unsafe storedList?.takeUnretainedValue() }
   }
 
   /// The group in whose list it is, if any.

@@ -166,17 +166,7 @@ struct MemberLinks: Sendable {
   var id: ObjectIdentifier { with { ObjectIdentifier($0) } }
 
   /// A counted reference like any other.
-  var procedure: Procedure { unsafe Self.counted(reference) }
-
-  /// Counts a reference before it returns.
-  ///
-  /// Not inlined: under a lock that keeps the object, the optimizer would count the reference as late as it can. A store
-  /// that releases the lock is nothing to it, and after that the object may be gone.
-  @inline(never)
-  @_semantics("optimize.sil.specialize.owned2guarantee.never")
-  static func counted(_ reference: Unmanaged<Procedure>) -> Procedure {
-    unsafe reference.takeUnretainedValue()
-  }
+  var procedure: Procedure { unsafe reference.takeUnretainedValue() }
 
   /// Whether nothing refers to it, however weakly, but its list. Called under the list's lock.
   var isReferencedByListOnly: Bool {

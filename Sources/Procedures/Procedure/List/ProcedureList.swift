@@ -297,9 +297,7 @@ final class ProcedureList: Sendable {
     return followUp(needsWorker: needsWorker, isStuck: isStuck, foreign: foreign)
   }
 
-  /// The list in it is counted before it returns: see `Member.counted`.
   @inline(never)
-  @_semantics("optimize.sil.specialize.owned2guarantee.never")
   private func followUp(
     needsWorker: Bool, isStuck: Bool, foreign: [ExclusionRequest] = []
   ) -> FollowUp {
@@ -309,7 +307,6 @@ final class ProcedureList: Sendable {
 
   /// One that waits has been added, outside of any critical section.
   @inline(never)
-  @_semantics("optimize.sil.specialize.owned2guarantee.never")
   private func followUpOfWaiting() -> FollowUp {
     isWorkerComing.load() == 0 && wantsStuckLists
       ? .stuck(self) : .nothing
