@@ -735,7 +735,7 @@ enum TimelinePage {
       dependency: "It waited until the last procedure that it depends on had finished.",
       barrier: "It waited for what was added before a barrier, or for the barrier: the name says for which procedure last.",
       condition: "It waited for the answer of the condition that is named.",
-      group: "Its group had not begun; what the group waited for is named.",
+      group: "Its group had not begun, or had given up its slot; what the group waited for is named.",
       suspension: "Its queue, or group, was suspended.",
       exclusion: "Another procedure held the category that is named.",
       rate: "A rate lets only so many of the category start in an interval.",
