@@ -72,6 +72,9 @@ enum WaitNames {
       else { continue }
       for index in entries[place].stretches.indices
       where entries[place].stretches[index].cause == .group {
+        // Later ones are for a slot that it has given up.
+        let start = entries[parent].times.started ?? .max
+        guard entries[place].stretches[index].from < start else { continue }
         entries[place].stretches[index].groupCause = longest.groupCause ?? longest.cause
         entries[place].stretches[index].blocker = longest.blocker
         entries[place].stretches[index].blockerID = longest.blockerID

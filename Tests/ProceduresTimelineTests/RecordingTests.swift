@@ -104,6 +104,17 @@ import ProcedureTestSupport
     #expect(scenario.timeline.snapshot().waits(of: "second") == ["slot 5.0"])
   }
 
+  @Test("V1: a queue that is given to a timeline twice has each procedure once, also one that runs")
+  func recordedTwice() throws {
+    let scenario = Scenario(limit: 1)
+    scenario.timeline.record(scenario.queue)
+    scenario.queue.add(lasting(5, "first"), lasting(5, "second"))
+    try scenario.simulation.run(for: .seconds(2))
+    #expect(scenario.timeline.entries.map(\.name) == ["first", "second"])
+    try scenario.simulation.run()
+    #expect(scenario.timeline.entries.map(\.name) == ["first", "second"])
+  }
+
   @Test("V1: a group is recorded from when it is on a queue, and what is beside it is not")
   func group() throws {
     let simulation = ProcedureSimulation(seed: 1)

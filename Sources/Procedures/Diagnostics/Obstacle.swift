@@ -24,7 +24,7 @@ enum Obstacle: Sendable {
   case slot(limit: Int, [Procedure])
   /// Its queue, or its group, is suspended.
   case suspension
-  /// Its group has not begun to execute, or has given up its slot and waits for it again.
+  /// Its group has not begun to execute.
   case groupStart(Procedure)
   /// All of its children have to finish.
   case children([Procedure])
@@ -50,7 +50,11 @@ extension Procedure {
 
   private final func obstacle(inList asksList: Bool) -> Obstacle {
     if let call = waitingCall { return .call(call, asksList ? call.awaited(by: self) : []) }
-    let obstacle = obstacleBesideObservers(inList: asksList)
+    var obstacle = obstacleBesideObservers(inList: asksList)
+    // A group that has given up its slot waits for time, or for a slot, and its children with it.
+    while case .groupStart(let group) = obstacle, group.isExecuting {
+      obstacle = group.read { $0.list?.obstacle(of: group) ?? .nothing }
+    }
     guard case .nothing = obstacle else { return obstacle }
     if let call = awaitedObserver { return .observer(call) }
     guard isPending, !isCancelled else { return .nothing }
@@ -76,9 +80,6 @@ extension Procedure {
       case .initialized: return .notEnqueued
       case .pending: return core.obstacleWhilePending(of: self, inList: asksList, seeing: &seen)
       case .executing where core.life.isSettling:
-        let wait = asksList ? core.list?.obstacle(of: self) ?? .nothing : .nothing
-        // It may have given up its slot, and wait for that.
-        guard case .nothing = wait else { return wait }
         let children = asksList ? childList?.procedures ?? [] : []
         return children.isEmpty ? .nothing : .children(children)
       case .executing
@@ -180,8 +181,7 @@ extension Obstacle {
     case .slot(let limit, let running):
       "it waits for one of \(limit) slots, taken by \(running.namesForPeople)"
     case .suspension: "its queue or group is suspended"
-    case .groupStart(let group):
-      "its group '\(group.name)' \(group.isPending ? "has not begun" : "waits for its slot again")"
+    case .groupStart(let group): "its group '\(group.name)' has not begun"
     case .children(let children): "it waits for its children \(children.namesForPeople)"
     case .answer(let group): "it waits until its group '\(group.name)' has heard that it ends"
     case .pendingEvent(let event): "an observer holds its \(event) event back"

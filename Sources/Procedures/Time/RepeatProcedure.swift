@@ -94,8 +94,8 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
   /// Whether it keeps its slot, and the categories of its own conditions, between two attempts. Set before it is added.
   ///
   /// If not, others run during the wait. After it the repeat stands in line again, with its priority: its attempt starts
-  /// when it has a slot, and each `RateLimit` of its own counts that as a start. A repeat to which other children were
-  /// added keeps both while there are any.
+  /// when it has a slot, and each `RateLimit` of its own counts that as a start. While it has no slot no child of it
+  /// starts. If other children run when a wait begins, it keeps both for that wait.
   ///
   /// ```swift
   /// let upload = RetryProcedure(max: 5, wait: .constant(.seconds(30))) { Upload(file) }

@@ -71,6 +71,9 @@ final class ExclusionRequest: ExclusionWaiter, @unchecked Sendable {
     ticket = UInt64(ProcedurePriority.veryHigh.rawValue - priority.rawValue) << 56 | number
   }
 
+  /// It leaves, and will ask for the first time again.
+  func forgetAge() { age = 0 }
+
   /// It has waited longest, and is the next: before all that asked later, however urgent.
   func goNext() { ticket = age }
 

@@ -314,16 +314,19 @@ extension ListMachine {
 
   /// The group is about to give up its slot.
   ///
-  /// - Returns: false if there are others than `pause`, which executes, and the one that waits for it: they may
+  /// - Returns: false if it has, or if another child than `pause`, which executes, runs or stands in line: that may
   ///   exclude others inside the group.
   mutating func rest(during pause: Procedure) -> Bool {
-    guard count == 2, pause.isExecuting, pause.membership.line == .running else { return false }
-    stops.insert(.resting)
-    return true
+    guard pause.isExecuting, pause.membership.line == .running, slotsInUse == 1,
+      !lines.hasExcluded
+    else { return false }
+    return stops.insert(.resting).inserted
   }
 
   /// The group has a slot again.
-  mutating func endRest() { stops.remove(.resting) }
+  ///
+  /// - Returns: false if it had one.
+  mutating func endRest() -> Bool { stops.remove(.resting) != nil }
 
   /// A group that executes gives up its slot.
   ///

@@ -164,6 +164,9 @@ struct MemberLines: Sendable {
   /// Whether a member waits for others: for its dependencies, or for procedures that exclude it.
   var hasWaiting: Bool { !waiting.isEmpty || !excluded.isEmpty }
 
+  /// Whether a member stands in line for what others exclude it from.
+  var hasExcluded: Bool { !excluded.isEmpty }
+
   /// Whether a member is ready.
   var hasReady: Bool { @inline(__always) get { readyBuckets != 0 } }
 

@@ -10,9 +10,11 @@ internal import ProcedurePrimitives
 /// ```
 ///
 /// Cancelled anywhere on the way, it does not go on, but ends.
+///
+/// Both lists change under the lock of the group, one after the other: so each step sees them as the last one left them.
 extension Procedure {
-  /// Gives up the slot when `last` has left and `pause` executes, and wants it again when that has finished. While there
-  /// are other children it keeps it.
+  /// Gives up the slot when `last` has left and `pause` executes, and wants it again when that has finished. If other
+  /// children run, or stand in line, it keeps it.
   ///
   /// - Parameters:
   ///   - pause: a child that has not started.
@@ -33,10 +35,13 @@ extension Procedure {
 
   /// Gives it up now, if it can.
   final func rest(during pause: Procedure) {
-    guard let childList, childList.locked({ $0.machine.rest(during: pause) }) else { return }
-    read { $0.life.isCancelled ? nil : $0.list?.rest(self) }?.perform()
-    // It may have finished before there was anything to end.
-    if !pause.isExecuting { endRest() }
+    let followUp = read { core -> ProcedureList.FollowUp? in
+      guard !core.life.isCancelled, let list = core.list, let childList,
+        childList.locked({ $0.machine.rest(during: pause) })
+      else { return nil }
+      return list.rest(self)
+    }
+    followUp?.perform()
   }
 
   /// Wants its slot again, if it has given it up.
@@ -48,26 +53,32 @@ extension Procedure {
   ///
   /// - Returns: false if it does not rest.
   final func goOn() -> Bool {
-    let list = read { $0.life.isCancelled ? nil : $0.list }
-    guard let childList, let list, list.locked({ _ in membership.line == .running }) else {
-      return false
+    let followUp = read { core -> ProcedureList.FollowUp? in
+      guard !core.life.isCancelled, let list = core.list,
+        list.locked({ _ in membership.line == .running })
+      else { return nil }
+      return childList?.endRest()
     }
-    return childList.endRest()
+    followUp?.perform()
+    return followUp != nil
   }
 }
 
+/// Called under the lock of the group.
 extension ProcedureList {
-  /// Called under the procedure's lock.
   fileprivate func rest(_ group: Procedure) -> FollowUp {
     locked { storage in
       let offers = storage.machine.rest(group).map { request in
-        ExclusionTable.shared.withLock { $0.leave(request) }
+        ExclusionTable.shared.withLock { table in
+          // When it comes back, it is behind those that are there by then.
+          defer { request.forgetAge() }
+          return table.leave(request)
+        }
       }
       return followUp(of: &storage, offering: offers)
     }
   }
 
-  /// Called under the procedure's lock.
   fileprivate func endRest(of group: Procedure) -> FollowUp {
     locked { storage in
       storage.machine.endRest(of: group)
@@ -75,14 +86,8 @@ extension ProcedureList {
     }
   }
 
-  /// - Returns: whether it had given up its slot.
-  fileprivate func endRest() -> Bool {
-    let (isResting, followUp) = locked { storage in
-      let isResting = storage.machine.isResting
-      storage.machine.endRest()
-      return (isResting, self.followUp(of: &storage))
-    }
-    followUp.perform()
-    return isResting
+  /// - Returns: nil if the group does not rest.
+  fileprivate func endRest() -> FollowUp? {
+    locked { storage in storage.machine.endRest() ? followUp(of: &storage) : nil }
   }
 }

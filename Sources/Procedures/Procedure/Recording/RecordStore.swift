@@ -117,7 +117,10 @@ package final class RecordStore: Sendable {
   private var unfinished: [RecordedProcedure] {
     // These strong references are released without the lock.
     let roots = self.roots.withLock { $0 }
-    return roots.compactMap(\.owner).flatMap { $0.unfinishedRecords(in: self) }
+    // A queue may have been given to the timeline more than once.
+    var seen = Set<ObjectIdentifier>()
+    return roots.compactMap(\.owner).filter { seen.insert(ObjectIdentifier($0)).inserted }
+      .flatMap { $0.unfinishedRecords(in: self) }
   }
 
   // MARK: What is recorded
