@@ -26,6 +26,8 @@ enum Obstacle: Sendable {
   case suspension
   /// Its group has not begun to execute.
   case groupStart(Procedure)
+  /// Its group has given up its slot, and waits for time, or for a slot again.
+  case groupSlot(Procedure)
   /// All of its children have to finish.
   case children([Procedure])
   /// Its group, whose turn is in use, has not decided about its errors.
@@ -51,8 +53,8 @@ extension Procedure {
   private final func obstacle(inList asksList: Bool) -> Obstacle {
     if let call = waitingCall { return .call(call, asksList ? call.awaited(by: self) : []) }
     var obstacle = obstacleBesideObservers(inList: asksList)
-    // A group that has given up its slot waits for time, or for a slot, and its children with it.
-    while case .groupStart(let group) = obstacle, group.isExecuting {
+    // Its children wait for what the group does, if that is more than time.
+    while case .groupSlot(let group) = obstacle {
       obstacle = group.read { $0.list?.obstacle(of: group) ?? .nothing }
     }
     guard case .nothing = obstacle else { return obstacle }
@@ -144,6 +146,8 @@ extension ProcedureList {
       return .thread
     case .held:
       return group.map(Obstacle.groupStart) ?? .nothing
+    case .resting:
+      return group.map(Obstacle.groupSlot) ?? .nothing
     case .suspended:
       return .suspension
     case .excluded(let request):
@@ -182,6 +186,7 @@ extension Obstacle {
       "it waits for one of \(limit) slots, taken by \(running.namesForPeople)"
     case .suspension: "its queue or group is suspended"
     case .groupStart(let group): "its group '\(group.name)' has not begun"
+    case .groupSlot(let group): "its group '\(group.name)' has given up its slot"
     case .children(let children): "it waits for its children \(children.namesForPeople)"
     case .answer(let group): "it waits until its group '\(group.name)' has heard that it ends"
     case .pendingEvent(let event): "an observer holds its \(event) event back"

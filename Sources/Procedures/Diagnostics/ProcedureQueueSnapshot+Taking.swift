@@ -87,7 +87,7 @@ extension Obstacle {
       .slot(_, let others), .children(let others), .call(_, let others):
       others
     case .exclusion(let obstacles): obstacles.flatMap(\.procedures)
-    case .groupStart(let group), .answer(let group): [group]
+    case .groupStart(let group), .groupSlot(let group), .answer(let group): [group]
     }
   }
 }

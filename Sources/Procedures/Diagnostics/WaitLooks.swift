@@ -218,8 +218,7 @@ extension Procedure {
     case .finish: if !isCancelled { waits.append(.finish) }
     case .thread: waits.append(.thread)
     case .nothing, .call, .answer, .notEnqueued, .barrier, .exclusion, .slot, .suspension,
-      .groupStart,
-      .children:
+      .groupStart, .groupSlot, .children:
       break
     }
     return (waits, obstacle)

@@ -476,8 +476,10 @@ extension ListMachine {
     case free
     /// A worker is to take it.
     case ready
-    /// The group has not begun, or has given up its slot.
+    /// The group has not begun.
     case held
+    /// The group has given up its slot.
+    case resting
     case suspended
     case excluded(ExclusionRequest)
     case noSlot(limit: Int, running: [Procedure])
@@ -486,7 +488,8 @@ extension ListMachine {
   func position(of procedure: Procedure) -> Position {
     let line = procedure.membership.line
     if line == .none || line == .waiting || line.hasSlot || isCancelled { return .free }
-    if phase == .held || isResting { return .held }
+    if phase == .held { return .held }
+    if isResting { return .resting }
     if isSuspended { return .suspended }
     if line == .excluded, let request = lines.request(of: .unowned(procedure)) {
       return .excluded(request)
