@@ -241,7 +241,7 @@ extension Procedure {
       })
   }
 
-  /// Cancelled since it became ready, it ends without the slot that a worker has taken it with.
+  /// A worker has taken it with a slot, and it does not start: it goes on, or was cancelled and ends without the slot.
   @inline(never)
   final func surrenderSlot(of kind: JobKind) {
     guard case .start(let attempt) = kind, !goOn() else { return }
