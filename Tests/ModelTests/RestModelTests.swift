@@ -25,6 +25,12 @@
         model.start(group)
       }
 
+      /// The group gives up its slot.
+      func begin() {
+        last.finish()
+        model.scheduler.run()
+      }
+
       func check(_ others: [PlainProcedure]) throws {
         try require(group.isFinished, "the group did not finish")
         for procedure in [last, extra, pause, next] + others { try procedure.checkLife() }
@@ -67,8 +73,7 @@
       try exploreRest(hasExtra: false) { parts, other in
         [{ parts.pause.finish() }, { parts.model.queue.add(other) }]
       } setup: { parts, _ in
-        parts.last.finish()
-        parts.model.scheduler.run()
+        parts.begin()
       }
     }
 
@@ -86,8 +91,7 @@
       try exploreRest(hasExtra: false) { parts, other in
         [{ parts.pause.finish() }, { parts.group.cancel() }]
       } setup: { parts, other in
-        parts.last.finish()
-        parts.model.scheduler.run()
+        parts.begin()
         parts.model.queue.add(other)
       }
     }

@@ -162,7 +162,7 @@ struct MemberLines: Sendable {
   // MARK: Looking
 
   /// Whether a member waits for others: for its dependencies, or for procedures that exclude it.
-  var hasWaiting: Bool { !waiting.isEmpty || !excluded.isEmpty }
+  var hasWaiting: Bool { !waiting.isEmpty || hasExcluded }
 
   /// Whether a member stands in line for what others exclude it from.
   var hasExcluded: Bool { !excluded.isEmpty }
