@@ -191,7 +191,7 @@ extension Procedure {
         // None are there any more if this one has finished in between.
         read { $0.requirements?.prerequisites[first + offset].isOurs = true }
       }
-      link.enter()
+      Dependency.enter(link)
     }
     return true
   }

@@ -183,7 +183,10 @@ final class TokensAndTimers: Attachment, @unchecked Sendable {
 
   /// Why the procedure is about to be cancelled by a token.
   var reasonToCancel: CancellationReason? {
-    followed.isEmpty ? nil : followed.lazy.compactMap(\.reason).first
+    for place in followed {
+      if let reason = place.reason { return reason }
+    }
+    return nil
   }
 
   private func leave() {

@@ -69,13 +69,18 @@ class Dependency: @unchecked Sendable {
   final func arm(for dependent: Procedure) { self.dependent = dependent }
 
   /// Enters it at the dependency, or settles it if that has finished. Called once it is armed; no lock is held.
-  final func enter() {
-    let pruned = dependency.read { $0.life.isRetired ? nil : $0.dependents.enter(self) }
-    guard var pruned else {
-      // The dependency had notified its dependents before.
-      return settle(on: nil)
+  static func enter(_ new: consuming Dependency) {
+    let dependency = new.dependency
+    var unentered: Dependency? = consume new
+    var pruned = Dependents()
+    dependency.read { core in
+      if !core.life.isRetired, let new = unentered.take() {
+        pruned = core.dependents.enter(new)
+      }
     }
     if !pruned.isEmpty { pruned.release() }
+    // The dependency had notified its dependents before.
+    unentered?.settle(on: nil)
   }
 
   /// The dependency has finished. No lock is held.
@@ -303,7 +308,7 @@ struct Dependents: Sendable {
   /// Enters each at its dependency. No lock is held.
   @inline(never)
   mutating func enterAll() {
-    takeEach { $0.enter() }
+    takeEach { Dependency.enter($0) }
   }
 
   /// Adds one, unless it has been revoked.
@@ -362,7 +367,7 @@ struct Dependents: Sendable {
   // MARK: The end
 
   /// The procedure has finished: settles all, in the order in which they were entered. No lock is held.
-  @inline(__always)
+  @inline(never)
   mutating func settleAll(on worker: Worker) {
     var inOrder = Dependents()
     takeEach { inOrder.prepend($0) }
@@ -373,5 +378,38 @@ struct Dependents: Sendable {
   @inline(never)
   mutating func release() {
     takeEach { _ in }
+  }
+}
+
+/// Both rows of a procedure that has finished.
+struct Ties: Sendable {
+  private var dependencies = Dependencies()
+  private var dependents = Dependents()
+
+  init() {}
+
+  fileprivate init(_ dependencies: consuming Dependencies, _ dependents: consuming Dependents) {
+    (self.dependencies, self.dependents) = (dependencies, dependents)
+  }
+
+  var isEmpty: Bool { dependencies.isEmpty && dependents.isEmpty }
+
+  /// Leaves the dependencies, and settles the dependents. No lock is held.
+  ///
+  /// Before the procedure leaves its list: the worker takes its next job in the critical section in which that leaves,
+  /// and the job may be one of them, in its order (Q1).
+  @inline(__always)
+  mutating func release(on worker: Worker) {
+    if !dependencies.isEmpty { dependencies.leave() }
+    if !dependents.isEmpty { dependents.settleAll(on: worker) }
+  }
+}
+
+extension ProcedureCore {
+  /// Takes out both rows: the procedure has finished.
+  @inline(__always)
+  mutating func takeTies() -> Ties {
+    Ties(
+      exchange(&dependencies, with: Dependencies()), exchange(&dependents, with: Dependents()))
   }
 }

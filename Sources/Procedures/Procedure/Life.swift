@@ -330,29 +330,61 @@ struct Life: Sendable {
     }
   }
 
-  /// One step from `state`, in a few instructions: what `next(wants:)` does in a life in which nothing special happens.
-  ///
-  /// - Returns: false, and nothing has changed, if something special may have happened.
+  // MARK: A plain life
+
+  // What `post(_:)` and `next(wants:)` come to, in a few instructions, for a procedure to which nothing special has
+  // happened: no errors, and nothing noted for its turn. False, and nothing has changed, if something has.
+
+  /// pending → executing, for the worker that has taken it.
   @inline(__always)
-  mutating func passPlainly(_ state: ProcedureState) -> Bool {
-    guard status.isPlain(state), group.isEmpty, inbox.contains(.finish),
-      inbox.isDisjoint(with: .special), case .toStart = waiting
+  mutating func startPlainly(_ attempt: UInt32) -> Bool {
+    guard status.is(.pending), inbox.isEmpty, group.isEmpty, turn == .free,
+      case .toStart(let gate) = waiting, gate.isReady, gate.attempt == attempt
     else { return false }
-    switch state {
-    case .executing:
-      inbox.remove(.didExecute)
-      self.state = .finishing
-    case .finishing:
-      guard hearing == .none else { return false }
-      self.state = .finished
-    case .finished:
-      inbox.remove(.finish)
-      turn.giveUp()
-    case .initialized, .pending, .started:
-      return false
-    }
+    turn = .held
+    state = .executing
+    inbox = .didExecute
     return true
   }
+
+  /// executing → finishing, once a finish was called; or pending → finishing, after a cancel that is delivered.
+  @inline(__always)
+  mutating func beginFinishingPlainly() -> Bool {
+    guard isPlain(in: .executing) ? inbox.contains(.finish) : isCancelled && isPlain(in: .pending)
+    else { return false }
+    inbox = inbox.subtracting(.didExecute).union(.finish)
+    state = .finishing
+    return true
+  }
+
+  /// finishing → finished
+  @inline(__always)
+  mutating func finishPlainly() -> Bool {
+    guard isPlain(in: .finishing), hearing == .none || hearing == .heard else { return false }
+    state = .finished
+    return true
+  }
+
+  /// The last step.
+  @inline(__always)
+  mutating func retirePlainly() -> Bool {
+    guard isPlain(in: .finished) else { return false }
+    inbox = inbox.subtracting(.finish)
+    turn.giveUp()
+    return true
+  }
+
+  @inline(__always)
+  private func isPlain(in state: ProcedureState) -> Bool {
+    guard status.is(state) || cancel == .delivered && status.is(state, isCancelled: true),
+      inbox.isDisjoint(with: .special), group.isEmpty, case .toStart = waiting
+    else { return false }
+    return true
+  }
+
+  /// Whether the group is to be asked now. True once, for the caller that asks.
+  @inline(__always)
+  mutating func beginAsking() -> Bool { hearing == .due && hearing.next() == .ask }
 
   @inline(__always)
   private mutating func nextWhilePending(_ wants: ProcedureEvents) -> Step {

@@ -226,7 +226,7 @@ extension Procedure {
       case .walkedBy(let other):
         marked.append(MarkedFollower(tree: other))
       case .members(let children):
-        for child in children {
+        children.forEachUncounted { child in
           if child.mark(cancel.errors, cancel.reason, by: cancel.walk, into: &marked).isFirst {
             first.append(child)
           }
@@ -237,7 +237,7 @@ extension Procedure {
     if first.isEmpty { return }
     marked.append(
       MarkedFollower { [first, reason = cancel.reason] in
-        for procedure in first { procedure.deliverCancel(reason) }
+        first.forEachUncounted { $0.deliverCancel(reason) }
       })
   }
 

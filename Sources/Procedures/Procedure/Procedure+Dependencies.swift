@@ -86,7 +86,7 @@ extension Procedure {
       evaluation?.task?.cancel()
       // 3. It may wait for itself now.
       if let list = read({ $0.list }) { list.context.supervisor.noteStuck(list) }
-      new.enter()
+      Dependency.enter(new)
     }
     return true
   }
@@ -142,7 +142,7 @@ extension Procedure {
       return (true, core.dependencies.forget(settled, isLast: false))
     }
     released.release()
-    if waits { new.enter() }
+    if waits { Dependency.enter(new) }
     return waits
   }
 

@@ -34,11 +34,11 @@ extension Procedure {
         execute()
         switch self.begun {
         case nil:
-          // Usually it has finished, and nothing else has happened. From wherever that ends the other steps go on.
-          if finishesPlainly(on: worker) {
-            releaseWork()
+          guard let following = finishPlainly(on: worker, &detail) else {
             return .retired(waiters: nil)
           }
+          next = following
+          continue
         case .task(let task): begun = .task(task)
         case .children(let list):
           guard let following = stepAfterBeginning(list, on: worker, &detail) else {
@@ -58,6 +58,14 @@ extension Procedure {
         if detail.isObserved || worker.list?.hasDelegate == true {
           guard deliver(event, &detail, on: worker.list) else { return .idle(begins: begun) }
         }
+        // 3. After a cancel before the start nothing is left but the end. Off queues the turn may have to move before.
+        if event == .didCancel, isPending, !worker.context.isDetached {
+          guard let following = finishPlainly(on: worker, &detail) else {
+            return .retired(waiters: nil)
+          }
+          next = following
+          continue
+        }
       case .settleChildren:
         settleChildren()
       case .askGroup:
@@ -73,24 +81,59 @@ extension Procedure {
       }
       next = update { core in
         if isHeard { _ = core.life.post(.heard) }
-        core.markIfTokenIsCancelled(for: self)
-        return core.nextStep(on: worker, &detail)
+        return core.goOn(with: self, on: worker, &detail)
       }
     }
   }
 
-  /// The steps after `execute()`, one after another, as long as nothing special happens.
+  /// The steps from `execute()` to the end, or from a cancel before the start, as long as nothing special happens.
   ///
-  /// - Returns: whether that was all up to the last one.
-  @inline(__always)
-  private func finishesPlainly(on worker: Worker) -> Bool {
-    guard update({ $0.passPlainly(.executing) }) else { return false }
+  /// - Returns: the step with which the turn goes on; nil if the procedure has ended.
+  private func finishPlainly(on worker: Worker, _ detail: inout StepDetail) -> Life.Step? {
+    // 1. To finishing, if a finish was called.
+    var asksGroup = false
+    var other: Life.Step? = update { core in
+      guard core.observers.wants.isDisjoint(with: [.didExecute, .willFinish]), !core.isWatched,
+        core.life.beginFinishingPlainly()
+      else { return core.goOn(with: self, on: worker, &detail) }
+      asksGroup = core.life.beginAsking()
+      return nil
+    }
+    if let other { return other }
     procedureWillFinish(withErrors: [])
     tellDelegate(.willFinish, of: worker.list)
-    guard update({ $0.passPlainly(.finishing) }) else { return false }
+    // 2. To finished. Its group is asked before.
+    let isHeard = asksGroup && askGroup(on: worker)
+    other = update { core in
+      if isHeard { _ = core.life.post(.heard) }
+      guard !core.isWatched, core.life.finishPlainly() else {
+        return core.goOn(with: self, on: worker, &detail)
+      }
+      if !core.observers.isEmpty { core.prepareDelivery(of: .didFinish, &detail) }
+      return nil
+    }
+    if let other { return other }
     procedureDidFinish(withErrors: [])
-    tellDelegate(.didFinish, of: worker.list)
-    return update { $0.passPlainly(.finished) }
+    if detail.isObserved {
+      guard deliver(.didFinish, &detail, on: worker.list) else { return .idle }
+    } else {
+      tellDelegate(.didFinish, of: worker.list)
+    }
+    // 3. The last step.
+    var ties = Ties()
+    other = update { core in
+      // A cancelled child keeps its group, to which its causes are reported.
+      guard core.attachments.isEmpty, !core.life.isCancelled || core.groupReference == nil,
+        core.life.retirePlainly()
+      else { return core.goOn(with: self, on: worker, &detail) }
+      core.leaveList()
+      ties = core.takeTies()
+      return nil
+    }
+    if let other { return other }
+    releaseWork()
+    if !ties.isEmpty { ties.release(on: worker) }
+    return nil
   }
 
   /// Calls what a subclass may have overridden. The other events have no override.
@@ -125,6 +168,11 @@ extension Procedure {
     var comesTooLate = false
     let next: Life.Step? = update { core in
       core.markIfTokenIsCancelled(for: self)
+      if case .start(let attempt) = kind, !core.observers.wants.contains(.willExecute),
+        core.life.startPlainly(attempt)
+      {
+        return .execute
+      }
       switch kind {
       case .turn: break
       case .evaluate(let attempt):
@@ -152,10 +200,7 @@ extension Procedure {
   @inline(never)
   private func leave(_ leaving: inout Leaving, on worker: Worker) -> [FinishWaiter]? {
     leaving.attachments.forEach { $0.procedureDidLeave() }
-    leaving.dependencies.leave()
-    // Before this procedure leaves its list: the worker takes its next job in the critical section in which this
-    // leaves, and that may be one of them, in its order (Q1).
-    leaving.dependents.settleAll(on: worker)
+    leaving.ties.release(on: worker)
     return leaving.attachments.existing(FinishWaiters.self)?.takeAll()
   }
 }
@@ -238,24 +283,13 @@ extension ProcedureCore {
     return step
   }
 
-  /// See `Life.passPlainly`. No observer is to be called for the step, nor released.
-  @inline(__always)
-  fileprivate mutating func passPlainly(_ state: ProcedureState) -> Bool {
-    let isForNobody =
-      switch state {
-      case .executing: observers.wants.isDisjoint(with: [.didExecute, .willFinish])
-      case .finishing: observers.isEmpty
-      case .finished: hasNoTies
-      case .initialized, .pending, .started: false
-      }
-    guard isForNobody, !isWatched, life.passPlainly(state) else { return false }
-    if state == .finished { leaveList() }
-    return true
-  }
-
-  /// Whether nothing is to be released, and nobody to be notified, at the last step.
-  fileprivate var hasNoTies: Bool {
-    @inline(__always) get { attachments.isEmpty && dependencies.isEmpty && dependents.isEmpty }
+  /// The next step, after user code has run in the turn of the procedure.
+  @inline(never)
+  fileprivate mutating func goOn(
+    with procedure: Procedure, on worker: Worker, _ detail: inout StepDetail
+  ) -> Life.Step {
+    markIfTokenIsCancelled(for: procedure)
+    return nextStep(on: worker, &detail)
   }
 
   /// The list that its turn moves to, if this worker serves no queue, and it has become a member
@@ -270,25 +304,17 @@ extension ProcedureCore {
 /// All that a procedure gives up at its last step.
 struct Leaving: Sendable {
   let attachments: Attachments
-  var dependencies: Dependencies
-  var dependents: Dependents
+  var ties: Ties
   /// Its record, if it is recorded.
   let record: ProcedureRecord?
 
-  var isEmpty: Bool {
-    attachments.isEmpty && dependencies.isEmpty && dependents.isEmpty && record == nil
-  }
+  var isEmpty: Bool { attachments.isEmpty && ties.isEmpty && record == nil }
 }
 
 extension ProcedureCore {
   /// The last step: takes out the references to release.
-  @inline(__always)
-  mutating func leave(_ detail: inout StepDetail) {
-    if hasNoTies, !life.isFailed, !life.isCancelled { leaveList() } else { leaveMuch(&detail) }
-  }
-
   @inline(never)
-  private mutating func leaveMuch(_ detail: inout StepDetail) {
+  mutating func leave(_ detail: inout StepDetail) {
     // A procedure that asks why it did not succeed learns its group: that reports the cause.
     let origin = isMember && (life.isCancelled || life.isFailed) ? groupReference : nil
     let record = endRecord()
@@ -296,9 +322,7 @@ extension ProcedureCore {
     // Its dependents know how it ended.
     if !dependents.isEmpty { noteHearer() }
     let leaving = Leaving(
-      attachments: attachments.takeLeaving(),
-      dependencies: exchange(&dependencies, with: Dependencies()),
-      dependents: exchange(&dependents, with: Dependents()), record: record)
+      attachments: attachments.takeLeaving(), ties: takeTies(), record: record)
     if !leaving.isEmpty { detail = .end(leaving) }
     if let origin { attachments.with(EndDetails.self) { $0.origin = origin } }
   }

@@ -72,9 +72,11 @@ struct ProcedureStatus: Sendable {
     set { byte = byte & ~Self.states | newValue.rawValue }
   }
 
-  /// Whether it is in that state, and neither cancelled nor failed.
+  /// Whether it is in that state, without errors.
   @inline(__always)
-  func isPlain(_ state: ProcedureState) -> Bool { byte == state.rawValue }
+  func `is`(_ state: ProcedureState, isCancelled: Bool = false) -> Bool {
+    byte == (isCancelled ? state.rawValue | Self.cancelled : state.rawValue)
+  }
 
   mutating func noteCancel() { byte |= Self.cancelled }
   mutating func noteFailure() { byte |= Self.failed }

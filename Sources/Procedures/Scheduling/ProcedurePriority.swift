@@ -34,7 +34,7 @@ struct Urgency: Sendable {
   ]
 
   var priority: ProcedurePriority {
-    get {
+    @inline(__always) get {
       guard let priority = ProcedurePriority(rawValue: bits & 7) else {
         preconditionFailure("Internal inconsistency: urgency \(bits) has no priority")
       }

@@ -395,7 +395,8 @@ extension ProcedureList {
       if answer == .accepted {
         return (
           .accepted(isAnnounced: true),
-          placement.readiness == .waiting ? followUpOfWaiting() : .nothing
+          // The caller that completes a batch says whether members wait.
+          placement.readiness == .waiting && !placement.isInBatch ? followUpOfWaiting() : .nothing
         )
       }
       if answer == .acceptedUnexpected {
