@@ -8,6 +8,14 @@ enum TurnEnd: Sendable {
   case idle(begins: Begun? = nil)
   /// The procedure has finished.
   case retired(waiters: [FinishWaiter]?)
+
+  /// Takes out the task that the procedure has begun.
+  @inline(__always)
+  mutating func takeTask() -> ProcedureTask? {
+    guard case .idle(begins: .task(let task)?) = self else { return nil }
+    self = .idle()
+    return task
+  }
 }
 
 extension Procedure {
@@ -18,16 +26,21 @@ extension Procedure {
   /// - Parameters:
   ///   - kind: whether the worker just took it from the ready list. Otherwise the turn is held for it.
   ///   - worker: the worker that this is.
-  final func runTurn(_ kind: JobKind, on worker: Worker) -> TurnEnd {
-    var detail = StepDetail.none
+  ///   - detail: none, before and after. The worker's: most turns need none, and one of their own would be destroyed.
+  final func runTurn(
+    _ kind: JobKind, on worker: Worker, _ detail: inout StepDetail
+  ) -> TurnEnd {
     guard var next = beginTurn(kind, on: worker, &detail) else { return .idle() }
     var begun: Begun?
     while true {
       var isHeard = false
       switch next {
       case .idle, .waitForPendingEvents, .waitForGroup:
-        if case .movesTo(let list) = detail { requestTurn(in: list) }
-        return .idle(begins: begun)
+        if case .movesTo(let list) = detail {
+          detail = .none
+          requestTurn(in: list)
+        }
+        return .idle(begins: begun.take())
       case .announceChildren:
         announceChildren()
       case .execute:
@@ -56,7 +69,7 @@ extension Procedure {
         if !detail.wasPutAside { callOverride(of: event) }
         // 2. Observers, and the delegate. One that is called elsewhere has the turn continued when it returns.
         if detail.isObserved || worker.list?.hasDelegate == true {
-          guard deliver(event, &detail, on: worker.list) else { return .idle(begins: begun) }
+          guard deliver(event, &detail, on: worker.list) else { return .idle(begins: begun.take()) }
         }
         // 3. After a cancel before the start nothing is left but the end. Off queues the turn may have to move before.
         if event == .didCancel, isPending, !worker.context.isDetached {
@@ -75,7 +88,8 @@ extension Procedure {
       case .retire:
         releaseWork()
         if case .task(let task)? = begun { task.submitFirstStep(on: worker.context) }
-        guard case .end(var leaving) = consume detail else { return .retired(waiters: nil) }
+        let end = exchange(&detail, with: .none)
+        guard case .end(var leaving) = consume end else { return .retired(waiters: nil) }
         leaving.record?.publish(named: derivedName)
         return .retired(waiters: leave(&leaving, on: worker))
       }

@@ -59,6 +59,7 @@ struct Worker {
     guard let list else { return nil }
     var next: Job? = first
     var isHandedOver = isHandedOver
+    var detail = StepDetail.none
     while let job = next {
       // 1. A procedure with a quality of its own gets a worker of that quality.
       if let quality = job.quality, !isHandedOver {
@@ -72,8 +73,8 @@ struct Worker {
       isHandedOver = false
       // 2. Its turn.
       note?.begin(job.member)
-      var end = job.member.with { $0.runTurn(job.kind, on: self) }
-      if case .idle(begins: .task(let task)?) = end { end = begin(task, of: job.member, &stretch) }
+      var end = job.member.with { $0.runTurn(job.kind, on: self, &detail) }
+      if let task = end.takeTask() { end = begin(task, of: job.member, &stretch, &detail) }
       note?.end()
       stretch.advance()
       // 3. The next job, in the critical section in which this one goes back or leaves.
@@ -131,14 +132,15 @@ struct Worker {
   /// the procedure finishes, if that step was all of it.
   @inline(never)
   private func begin(
-    _ task: ProcedureTask, of member: Member, _ stretch: inout WorkerStretch
+    _ task: ProcedureTask, of member: Member, _ stretch: inout WorkerStretch,
+    _ detail: inout StepDetail
   ) -> TurnEnd {
     if let list, list.isRecorded { member.with { $0.recordSteps(of: task) } }
     stretch.advance()
     if stretch.isOver {
       task.submitFirstStep(on: context)
     } else if task.runFirstStep(on: context) {
-      return member.with { $0.runTurn(.turn, on: self) }
+      return member.with { $0.runTurn(.turn, on: self, &detail) }
     }
     return .idle()
   }
@@ -158,7 +160,9 @@ struct Worker {
     of procedure: Procedure, outsideOfQueuesOn context: SchedulingContext
   ) {
     let list = procedure.read { $0.list }
-    let end = procedure.runTurn(.turn, on: Worker(list: list, context: context, note: nil))
+    let worker = Worker(list: list, context: context, note: nil)
+    var detail = StepDetail.none
+    let end = procedure.runTurn(.turn, on: worker, &detail)
     // Cancelled, a child finishes in a group that is on no queue.
     guard case .retired(let waiters) = end else { return }
     let group = list?.retire(.unowned(procedure), takesNext: false).finishedGroup
