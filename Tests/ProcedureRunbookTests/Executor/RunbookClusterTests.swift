@@ -247,7 +247,7 @@ struct RunbookClusterTests {
         until grep -q 'job 101' first; do sleep 0.02; done
         kill -KILL $p; wait $p 2> /dev/null
         # The job may not have begun, and may never do so.
-        for i in $(seq 100); do test -s cluster/101/group && break; sleep 0.02; done
+        for i in $(seq 500); do test -s cluster/101/group && break; sleep 0.02; done
         kill -KILL -$(cat cluster/101/group)
         # The controller has begun to count anew, and gave the number to somebody else.
         echo 'somebody else' > cluster/101/comment; echo RUNNING > cluster/101/state; touch out\(other)
