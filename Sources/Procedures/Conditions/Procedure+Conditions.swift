@@ -18,11 +18,10 @@ extension Procedure {
   public final func add(condition: some Condition) -> Bool {
     // The user's code, which may call back: before the lock is held.
     let entry = ConditionProgress.Entry(condition)
-    let addition: ConditionAddition = read { core in
-      switch core.life.prerequisiteAnswer {
-      case .accepted: break
-      case .pointless: return .pointless
-      case .tooLate: return .tooLate(core.life.state)
+    let (answer, state, followUp, released) = read { core in
+      let (answer, state) = (core.life.prerequisiteAnswer, core.life.state)
+      guard answer == .accepted else {
+        return (answer, state, ProcedureList.FollowUp.nothing, ExclusionRequest?.none)
       }
       let effect =
         entry.asksForCategoriesOnly
@@ -32,27 +31,39 @@ extension Procedure {
         let progress = requirements.progress ?? ConditionProgress()
         requirements.conditions = progress
         progress.append(entry)
-        if entry.limits.isEmpty { return requirements.exclusion?.takeIncompleteRequest() }
-        let claim = requirements.exclusion ?? ExclusionClaim()
-        requirements.exclusion = claim
-        let request = claim.takeIncompleteRequest()
-        claim.add(entry.limits)
+        let request = requirements.exclusion?.takeIncompleteRequest()
+        if !entry.limits.isEmpty {
+          if requirements.exclusion == nil { requirements.exclusion = ExclusionClaim() }
+          requirements.exclusion?.add(entry.limits)
+        }
         return request
       }
-      guard core.life.state == .pending else { return .added(.nothing, released: request) }
+      guard state == .pending else { return (answer, state, .nothing, request) }
       let followUp = core.advance(self, after: core.life.post(.goOn))
-      return .added(followUp.following(earlier ?? .nothing), released: request)
+      return (answer, state, followUp.following(earlier ?? .nothing), request)
     }
-    switch addition {
-    case .pointless:
-      return false
-    case .tooLate(let state):
+    // What it had asked for before is released without the lock.
+    _ = released
+    if answer == .tooLate {
       stopBecauseOfMisuse(
         "Procedure '\(name)' is already \(state): add conditions before it starts.")
-    case .added(let followUp, _):
-      followUp.perform()
-      return true
     }
+    followUp.perform()
+    return answer == .accepted
+  }
+
+  /// Adds several conditions, in order. See `add(condition:)`.
+  ///
+  /// ```swift
+  /// upload.add(conditions: IsOnline(), BlockCondition { !files.isEmpty })
+  /// ```
+  public final func add(conditions: any Condition...) {
+    add(conditions: conditions)
+  }
+
+  /// Adds a list of conditions, in order, of whatever types. See `add(condition:)`.
+  public final func add(conditions: [any Condition]) {
+    for condition in conditions { add(condition: condition) }
   }
 
   /// The conditions added so far, in order; empty once it has finished.
@@ -74,13 +85,6 @@ extension Procedure {
   public final var ignoredCondition: String? { read { $0.ending?.ignoredCondition } }
 
   // MARK: Evaluating, in the procedure's turn
-
-  private enum ConditionAddition: Sendable {
-    case pointless
-    case tooLate(ProcedureState)
-    /// What it had asked for before is released without the lock.
-    case added(ProcedureList.FollowUp, released: ExclusionRequest?)
-  }
 
   fileprivate enum NextCondition: Sendable {
     case abandoned
@@ -126,8 +130,7 @@ extension Procedure {
       case .unsatisfied(_, let condition):
         // In the procedure's turn: what the cancel has called in turns comes after this.
         if cancel(withErrors: []) {
-          read { core in core.attachments.with(EndDetails.self) { $0.ignoredCondition = condition }
-          }
+          read { $0.attachments.with(EndDetails.self) { $0.ignoredCondition = condition } }
         }
         return
       }
@@ -206,7 +209,6 @@ extension Procedure {
       }
     }
   }
-
 }
 
 extension ProcedureCore {
@@ -232,20 +234,4 @@ extension ProcedureCore {
 extension StartRequirements {
   /// Conditions are added here only.
   fileprivate var progress: ConditionProgress? { conditions as? ConditionProgress }
-}
-
-extension Procedure {
-  /// Adds several conditions, in order. See `add(condition:)`.
-  ///
-  /// ```swift
-  /// upload.add(conditions: IsOnline(), BlockCondition { !files.isEmpty })
-  /// ```
-  public final func add(conditions: any Condition...) {
-    add(conditions: conditions)
-  }
-
-  /// Adds a list of conditions, in order, of whatever types. See `add(condition:)`.
-  public final func add(conditions: [any Condition]) {
-    for condition in conditions { add(condition: condition) }
-  }
 }

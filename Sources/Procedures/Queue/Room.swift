@@ -53,17 +53,16 @@ final class Room: Sendable {
     }
   }
 
-  /// Takes a place, and blocks the thread until it has one.
+  /// Takes a place, or stands in line for one.
   ///
-  /// - Parameter block: does the blocking.
-  func take(blockingWith block: (DispatchSemaphore) -> Void) {
-    let semaphore = DispatchSemaphore(value: 0)
-    let isTaken = state.withLock { state in
-      if state.take() { return true }
+  /// - Returns: what is signalled when it has one; nil if it has.
+  func takeOrStandInLine() -> DispatchSemaphore? {
+    state.withLock { state in
+      if state.take() { return nil }
+      let semaphore = DispatchSemaphore(value: 0)
       state.waiting.append(.thread(semaphore))
-      return false
+      return semaphore
     }
-    if !isTaken { block(semaphore) }
   }
 
   /// Frees a place, or hands it to the first that waits.

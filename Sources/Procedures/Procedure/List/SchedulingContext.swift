@@ -59,7 +59,7 @@ package final class DetachedSurroundings: Sendable {
   }
 
   private static let onDispatch = DetachedSurroundings(
-    scheduler: DispatchScheduler(quality: .default), clock: .continuous)
+    scheduler: DispatchScheduler(line: .shared(.default)), clock: .continuous)
   private static let replacement = TaskLocal<DetachedSurroundings?>(wrappedValue: nil)
 
   /// Whether there ever was a replacement.
