@@ -34,7 +34,7 @@ extension Procedure {
         let request = requirements.exclusion?.takeIncompleteRequest()
         if !entry.limits.isEmpty {
           if requirements.exclusion == nil { requirements.exclusion = ExclusionClaim() }
-          requirements.exclusion?.add(entry.limits)
+          requirements.exclusion?.limits.add(entry.limits)
         }
         return request
       }
@@ -101,21 +101,17 @@ extension Procedure {
       return core.life.attempt
     }
     var answer: ConditionResult?
-    var isPrepared = false
     while true {
-      let next = read { [answer, isPrepared] core in
-        core.nextCondition(
-          progress, of: self, in: attempt, after: answer, isPrepared: isPrepared,
-          onWorkerOf: list)
+      let next = read { [answer] core in
+        core.nextCondition(progress, of: self, in: attempt, after: answer, onWorkerOf: list)
       }
-      (answer, isPrepared) = (nil, false)
+      answer = nil
       switch next {
       case .abandoned:
         return
       case .prepare(let condition):
         let prerequisites = condition.prerequisites(of: self)
         if !prerequisites.isEmpty, bring(prerequisites) { return }
-        isPrepared = true
       case .evaluate(let entry):
         switch entry.condition.begin(self) {
         case .answered(let result): answer = result
@@ -149,7 +145,7 @@ extension Procedure {
       return (serial, list.context)
     }
     guard let (serial, context) = start else { return }
-    let task = Task(executorPreference: context.executor) {
+    let task = Task(executorPreference: context) {
       let result = await ConditionEvaluation.asynchronous(body).result
       var released: Task<Void, Never>?
       self.note { core in
@@ -215,7 +211,7 @@ extension ProcedureCore {
   /// One step of the evaluation, after the answer of the step before.
   fileprivate mutating func nextCondition(
     _ progress: ConditionProgress, of procedure: Procedure, in attempt: UInt32,
-    after answer: ConditionResult?, isPrepared: Bool, onWorkerOf list: ProcedureList?
+    after answer: ConditionResult?, onWorkerOf list: ProcedureList?
   ) -> Procedure.NextCondition {
     guard life.isEvaluating(attempt) else { return .abandoned }
     switch answer ?? progress.takeAnswer() {
@@ -224,7 +220,7 @@ extension ProcedureCore {
     case nil: break
     }
     if let entry = progress.current {
-      return !isPrepared && progress.prepare() ? .prepare(entry.condition) : .evaluate(entry)
+      return progress.prepare() ? .prepare(entry.condition) : .evaluate(entry)
     }
     let effect = life.post(.conditionsSatisfied)
     return .satisfied(advance(procedure, after: effect, onWorkerOf: list))

@@ -66,9 +66,8 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
     maximum = max ?? .max
     intervals = wait.makeIterator()
     makeNext = { body().map { Payload(procedure: $0) } }
-    super.init(children: [])
+    super.init(name: name, children: [])
     keepsFinishedChildren = false
-    if let name { self.name = name }
   }
 
   /// Makes a repeat of what `iterator` says, which may give each attempt a delay of its own.
@@ -86,9 +85,8 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
     maximum = max ?? .max
     intervals = wait.makeIterator()
     makeNext = { iterator.next() }
-    super.init(children: [])
+    super.init(name: name, children: [])
     keepsFinishedChildren = false
-    if let name { self.name = name }
   }
 
   /// Whether it keeps its slot, and the categories of its own conditions, between two attempts. Set before it is added.

@@ -104,11 +104,8 @@ struct ExclusionObstacle: Sendable {
 
 /// The categories of one procedure, and its request for them. Guarded by its lock.
 struct ExclusionClaim: Sendable {
-  private var limits = ExclusionLimits()
+  var limits = ExclusionLimits()
   private(set) var request: ExclusionRequest?
-
-  /// A condition was added that names these.
-  mutating func add(_ new: [ExclusionLimit]) { limits.add(new) }
 
   /// The procedure's request, now that nothing else is missing.
   mutating func makeRequest(
@@ -139,6 +136,7 @@ struct ExclusionLimits: Sendable {
 
   init(_ all: [ExclusionLimit] = []) { self.all = all }
 
+  /// A condition was added that names these.
   mutating func add(_ new: [ExclusionLimit]) {
     // As mostly: the same array serves.
     if all.isEmpty, new.count == 1 {
