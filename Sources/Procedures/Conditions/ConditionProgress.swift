@@ -20,8 +20,8 @@ final class ConditionProgress: PendingConditions, @unchecked Sendable {
   }
 
   private(set) var entries: [Entry] = []
-  /// The next one to be evaluated, or the one that is.
-  private(set) var index = 0
+  /// Of the next one to be evaluated, or the one that is.
+  private var index = 0
   /// For how many of them prerequisites were asked.
   private var prepared = 0
   private var lastSerial: UInt64 = 0

@@ -1,8 +1,6 @@
-/// A condition of the framework, which says more of itself. Any other condition is taken for neither of these.
+/// A condition of the framework that says more of itself: see `asksForCategoriesOnly` and `isMainActorBound`.
 protocol KnownCondition: Condition {
-  /// Whether it is always satisfied, at once, and brings nothing.
   var isExclusionOnly: Bool { get }
-  /// Whether it is evaluated on the main actor.
   var runsOnMainActor: Bool { get }
 }
 

@@ -154,7 +154,6 @@ public final class ProcedureFeed: Sendable {
     return true
   }
 
-  /// Adds a procedure that has a place.
   private func addInPlace(_ procedure: Procedure) -> Bool {
     procedure.read { core in core.attachments.with(RoomPlace.self) { $0.room = room } }
     return queue.add(procedure)

@@ -91,7 +91,6 @@ public final class ProcedureQueue: Sendable {
       scheduler: DispatchScheduler(line: line), clock: clock)
   }
 
-  /// Makes a queue on any scheduler.
   package init(
     name: String? = nil, maxConcurrentProcedureCount: Int = .max,
     qualityOfService: DispatchQoS.QoSClass = .default, scheduler: any Scheduler,

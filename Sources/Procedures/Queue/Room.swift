@@ -30,10 +30,8 @@ final class Room: Sendable {
     state = Locked(State(limit: limit))
   }
 
-  /// How many places are taken.
   var taken: Int { state.withLock { $0.taken } }
 
-  /// Takes a place, if one is free.
   func takeIfFree() -> Bool { state.withLock { $0.take() } }
 
   /// Takes a place, and waits for it if none is free.
@@ -76,7 +74,6 @@ final class Room: Sendable {
   }
 }
 
-/// The place that a procedure has in a room.
 final class RoomPlace: Attachment, @unchecked Sendable {
   @safe @exclusivity(unchecked) var room: Room?
 

@@ -37,7 +37,6 @@ extension Scheduler {
   package func drawNumber() -> UInt64? { nil }
 }
 
-/// Workers on threads of Dispatch.
 package final class DispatchScheduler: Scheduler {
   /// Goes on while its threads are blocked. Nil if workers are blocks of the user's own queue.
   private let line: WorkLine?
@@ -51,7 +50,6 @@ package final class DispatchScheduler: Scheduler {
     stretch = WorkerStretch(procedures: 16, milliseconds: 1)
   }
 
-  /// Workers in that line.
   package init(line: WorkLine) {
     self.line = line
     underlyingQueue = nil
@@ -105,7 +103,6 @@ package struct WorkerStretch: Sendable {
     nanoseconds = milliseconds.map { $0 * 1_000_000 } ?? .max
   }
 
-  /// Whether the worker is to go.
   var isOver: Bool { remaining <= 0 }
 
   /// One procedure, or one turn, is done.
