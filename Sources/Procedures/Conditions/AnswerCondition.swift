@@ -63,39 +63,31 @@ private struct UnansweredError: Error, CustomStringConvertible {
 
 /// Hands the first answer to the task that waits for it.
 private final class AnswerReceiver: Sendable {
-  private enum AnswerStage: Sendable {
-    case initial
-    case waiting(CheckedContinuation<ConditionResult, Never>)
-    case answered(ConditionResult)
-    case done
+  private enum Stage: Sendable {
+    case open(CheckedContinuation<ConditionResult, Never>?)
+    /// With an answer that came before the task waited, until that takes it.
+    case answered(ConditionResult?)
   }
 
-  private let state = Locked(AnswerStage.initial)
+  private let stage = Locked(Stage.open(nil))
 
   func wait(_ continuation: CheckedContinuation<ConditionResult, Never>) {
-    let early: ConditionResult? = state.withLock { state in
-      if case .answered(let result) = state {
-        state = .done
-        return result
+    let early: ConditionResult? = stage.withLock { stage in
+      guard case .answered(let result) = stage else {
+        stage = .open(continuation)
+        return nil
       }
-      state = .waiting(continuation)
-      return nil
+      stage = .answered(nil)
+      return result
     }
     if let early { continuation.resume(returning: early) }
   }
 
   func receive(_ result: ConditionResult) {
-    let waiting: CheckedContinuation<ConditionResult, Never>? = state.withLock { state in
-      switch state {
-      case .initial:
-        state = .answered(result)
-        return nil
-      case .waiting(let continuation):
-        state = .done
-        return continuation
-      case .answered, .done:
-        return nil
-      }
+    let waiting: CheckedContinuation<ConditionResult, Never>? = stage.withLock { stage in
+      guard case .open(let waiting) = stage else { return nil }
+      stage = .answered(waiting == nil ? result : nil)
+      return waiting
     }
     waiting?.resume(returning: result)
   }

@@ -26,7 +26,7 @@
 /// ## Cost
 /// No thread waits. Two to four microseconds more for a procedure.
 public struct AtMost: ExclusionCondition {
-  private let limit: ExclusionLimit
+  let limit: ExclusionLimit
 
   /// Lets `count` procedures of a category run at once, or fewer that take several places each.
   ///
@@ -41,12 +41,6 @@ public struct AtMost: ExclusionCondition {
     let share = limit.places == 1 ? "" : ", taking: \(limit.places)"
     return "AtMost(\(limit.count), of: \(limit.category)\(share))"
   }
-
-  /// The category.
-  public var exclusions: [ExclusionCategory] { [limit.category] }
-
-  /// The category, with the count.
-  public var exclusionLimits: [ExclusionLimit] { [limit] }
 
   /// Always satisfied: the waiting comes later, with the slot.
   public func evaluate(_ procedure: Procedure) -> ConditionResult { .satisfied }

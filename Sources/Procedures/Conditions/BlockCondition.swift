@@ -32,7 +32,7 @@ public struct BlockCondition: SynchronousCondition {
 /// ```swift
 /// upload.add(condition: AsyncCondition { await network.isReachable })
 /// ```
-public struct AsyncCondition: Condition, MainActorBound {
+public struct AsyncCondition: KnownCondition {
   private let block: @Sendable (Procedure) async throws -> Bool
   /// Whether the closure is isolated to the main actor.
   let runsOnMainActor: Bool
@@ -69,14 +69,4 @@ public struct AsyncCondition: Condition, MainActorBound {
   public func evaluate(_ procedure: Procedure) async throws -> ConditionResult {
     try await block(procedure) ? .satisfied : .ignored
   }
-}
-
-/// A condition that knows whether it is evaluated on the main actor.
-protocol MainActorBound {
-  var runsOnMainActor: Bool { get }
-}
-
-extension Condition {
-  /// Whether it is known to be evaluated on the main actor.
-  var isMainActorBound: Bool { (self as? any MainActorBound)?.runsOnMainActor ?? false }
 }

@@ -3,8 +3,7 @@
 ///
 /// `AndCondition(a, b)`, also written `a && b`, is the same as adding `a` and then `b`. Without members it is
 /// satisfied.
-public struct AndCondition: Condition, MainActorBound {
-  var runsOnMainActor: Bool { members.contains { $0.isMainActorBound } }
+public struct AndCondition: ConditionOfOthers {
   let members: [any Condition]
 
   /// Makes a condition of several.
@@ -24,51 +23,24 @@ public struct AndCondition: Condition, MainActorBound {
   /// For example `And(IsOnline, HasSpace)`.
   public var name: String { "And(" + members.map(\.name).joined(separator: ", ") + ")" }
 
-  /// The categories of all members.
-  public var exclusions: [ExclusionCategory] { members.flatMap(\.exclusions) }
-
-  /// The limits of all members.
-  public var exclusionLimits: [ExclusionLimit] { members.flatMap(\.exclusionLimits) }
-
-  /// The prerequisites of all members, which run before the first of them is evaluated.
-  public func prerequisites(of procedure: Procedure) -> [Procedure] {
-    members.flatMap { $0.prerequisites(of: procedure) }
-  }
-
-  /// Evaluates the members in order, until one is not satisfied.
-  public func evaluate(_ procedure: Procedure) async throws -> ConditionResult {
-    await begin(procedure).result
-  }
-
   /// Answers at once if the members that decide do.
   public func begin(_ procedure: Procedure) -> ConditionEvaluation {
-    begin(procedure, from: members.startIndex)
+    beginInOrder(procedure) { result, _ in
+      if case .satisfied = result { nil } else { result }
+    } end: { _ in
+      .satisfied
+    }
   }
 
-  private func begin(_ procedure: Procedure, from first: Int) -> ConditionEvaluation {
-    for index in members.indices[first...] {
-      switch members[index].begin(procedure) {
-      case .answered(.satisfied):
-        continue
-      case .answered(let result):
-        return .answered(result)
-      case let evaluation:
-        return evaluation.flatMap { result in
-          guard case .satisfied = result else { return .answered(result) }
-          return begin(procedure, from: index + 1)
-        }
-      }
-    }
-    return .answered(.satisfied)
-  }
+  var isExclusionOnly: Bool { members.allSatisfy(\.asksForCategoriesOnly) }
 }
 
 /// Satisfied if one member is. It evaluates them in order until one is satisfied.
 ///
 /// If none is, failed beats ignored: the errors of all that failed are reported, several of them in
 /// one `ProcedureError.Code.conditionFailed`. Also written `a || b`. Without members it is ignored.
-public struct OrCondition: Condition, MainActorBound {
-  var runsOnMainActor: Bool { members.contains { $0.isMainActorBound } }
+/// A procedure acquires the categories of all members, whichever is satisfied.
+public struct OrCondition: ConditionOfOthers {
   let members: [any Condition]
 
   /// Makes a condition of several.
@@ -88,55 +60,23 @@ public struct OrCondition: Condition, MainActorBound {
   /// For example `Or(IsOnline, IsCached)`.
   public var name: String { "Or(" + members.map(\.name).joined(separator: ", ") + ")" }
 
-  /// The categories of all members, whichever is satisfied.
-  public var exclusions: [ExclusionCategory] { members.flatMap(\.exclusions) }
-
-  /// The limits of all members.
-  public var exclusionLimits: [ExclusionLimit] { members.flatMap(\.exclusionLimits) }
-
-  /// The prerequisites of all members, which run before the first of them is evaluated.
-  public func prerequisites(of procedure: Procedure) -> [Procedure] {
-    members.flatMap { $0.prerequisites(of: procedure) }
-  }
-
-  /// Evaluates the members in order, until one is satisfied.
-  public func evaluate(_ procedure: Procedure) async throws -> ConditionResult {
-    await begin(procedure).result
-  }
-
   /// Answers at once if the members that decide do.
   public func begin(_ procedure: Procedure) -> ConditionEvaluation {
-    begin(procedure, from: members.startIndex, after: [])
-  }
-
-  private func begin(
-    _ procedure: Procedure, from first: Int, after earlier: [any Error]
-  ) -> ConditionEvaluation {
-    var errors = earlier
-    for index in members.indices[first...] {
-      switch members[index].begin(procedure) {
-      case .answered(.satisfied):
-        return .answered(.satisfied)
-      case .answered(.ignored):
-        continue
-      case .answered(.failed(let error)):
-        errors.append(error)
-      case let evaluation:
-        return evaluation.flatMap { [errors] result in
-          switch result {
-          case .satisfied: .answered(.satisfied)
-          case .ignored: begin(procedure, from: index + 1, after: errors)
-          case .failed(let error): begin(procedure, from: index + 1, after: errors + [error])
-          }
-        }
+    beginInOrder(procedure) { result, errors in
+      if case .satisfied = result { return .satisfied }
+      if case .failed(let error) = result { errors.append(error) }
+      return nil
+    } end: { errors in
+      switch errors.count {
+      case 0: .ignored
+      case 1: .failed(errors[0])
+      default: .failed(ProcedureError.conditionFailed(name, errors, of: procedure.name))
       }
     }
-    switch errors.count {
-    case 0: return .answered(.ignored)
-    case 1: return .answered(.failed(errors[0]))
-    default:
-      return .answered(.failed(ProcedureError.conditionFailed(name, errors, of: procedure.name)))
-    }
+  }
+
+  var isExclusionOnly: Bool {
+    !members.isEmpty && members.allSatisfy(\.asksForCategoriesOnly)
   }
 }
 

@@ -95,6 +95,10 @@ extension SynchronousCondition {
   /// Evaluates at once.
   public func begin(_ procedure: Procedure) -> ConditionEvaluation {
     let evaluate: (Procedure) throws -> ConditionResult = evaluate
-    return ConditionEvaluation { try evaluate(procedure) }
+    do {
+      return .answered(try evaluate(procedure))
+    } catch {
+      return .answered(.failed(error))
+    }
   }
 }

@@ -20,15 +20,15 @@ final class ConditionProgress: PendingConditions, @unchecked Sendable {
   }
 
   private(set) var entries: [Entry] = []
-  /// The next one to be evaluated, or the one that is.
-  private(set) var index = 0
+  /// Of the next one to be evaluated, or the one that is.
+  private var index = 0
   /// For how many of them prerequisites were asked.
   private var prepared = 0
-  /// Which evaluation an answer must be from in order to count.
-  private var serial: UInt64 = 0
+  private var lastSerial: UInt64 = 0
+  /// Which evaluation an answer must be from in order to count; nil if none is waited for.
+  private(set) var awaitedSerial: UInt64?
   private var task: Task<Void, Never>?
   private var answer: ConditionResult?
-  private var isAwaited = false
 
   func append(_ entry: Entry) { entries.append(entry) }
 
@@ -50,14 +50,14 @@ final class ConditionProgress: PendingConditions, @unchecked Sendable {
   // MARK: Asynchronous answers
 
   func expectAnswer() -> UInt64 {
-    serial += 1
-    isAwaited = true
-    return serial
+    lastSerial += 1
+    awaitedSerial = lastSerial
+    return lastSerial
   }
 
   /// Keeps the task that was started for an evaluation; false if it is no longer wanted.
   func keep(_ task: Task<Void, Never>, for serial: UInt64) -> Bool {
-    guard serial == self.serial, isAwaited else { return false }
+    guard serial == awaitedSerial else { return false }
     self.task = task
     return true
   }
@@ -66,7 +66,7 @@ final class ConditionProgress: PendingConditions, @unchecked Sendable {
   ///
   /// - Returns: the task that has answered, if it was kept. Released by the caller, without a lock.
   func receive(_ answer: ConditionResult, for serial: UInt64) -> Task<Void, Never>?? {
-    guard serial == self.serial, isAwaited else { return nil }
+    guard serial == awaitedSerial else { return nil }
     self.answer = answer
     return .some(abandon())
   }
@@ -76,11 +76,8 @@ final class ConditionProgress: PendingConditions, @unchecked Sendable {
     return answer
   }
 
-  var awaitedSerial: UInt64? { isAwaited ? serial : nil }
-
   func abandon() -> Task<Void, Never>? {
-    serial += 1
-    isAwaited = false
+    awaitedSerial = nil
     return task.take()
   }
 

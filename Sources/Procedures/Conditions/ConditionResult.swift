@@ -27,15 +27,6 @@ public enum ConditionEvaluation: Sendable {
   /// When this has returned: run as a task on the queue of the procedure.
   case asynchronous(@Sendable () async throws -> ConditionResult)
 
-  /// The answer of something that returns or throws at once.
-  init(_ body: () throws -> ConditionResult) {
-    do {
-      self = .answered(try body())
-    } catch {
-      self = .answered(.failed(error))
-    }
-  }
-
   /// The answer, when there is one.
   public var result: ConditionResult {
     get async {

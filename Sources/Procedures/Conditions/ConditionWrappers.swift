@@ -6,31 +6,15 @@
 ///
 /// Also written `!condition`. It fails with `ProcedureError.Code.conditionFailed`; for "do not run, and
 /// that is no failure" write `IgnoredCondition(!condition)`.
-public struct NotCondition<Base: Condition>: Condition, MainActorBound {
-  var runsOnMainActor: Bool { base.isMainActorBound }
-  private let base: Base
+public struct NotCondition<Base: Condition>: ConditionOfOthers {
+  let base: Base
+  var members: [any Condition] { [base] }
 
   /// The opposite of `base`.
   public init(_ base: Base) { self.base = base }
 
   /// For example `Not<IsCached>`.
   public var name: String { "Not<\(base.name)>" }
-
-  /// The categories of the other condition.
-  public var exclusions: [ExclusionCategory] { base.exclusions }
-
-  /// The limits of the other condition.
-  public var exclusionLimits: [ExclusionLimit] { base.exclusionLimits }
-
-  /// The prerequisites of the other condition.
-  public func prerequisites(of procedure: Procedure) -> [Procedure] {
-    base.prerequisites(of: procedure)
-  }
-
-  /// Turns the answer round.
-  public func evaluate(_ procedure: Procedure) async throws -> ConditionResult {
-    await begin(procedure).result
-  }
 
   /// Answers at once if the other does.
   public func begin(_ procedure: Procedure) -> ConditionEvaluation {
@@ -45,31 +29,16 @@ public struct NotCondition<Base: Condition>: Condition, MainActorBound {
 }
 
 /// Ignored where the other fails: the procedure is cancelled without errors.
-public struct IgnoredCondition<Base: Condition>: Condition, MainActorBound {
-  var runsOnMainActor: Bool { base.isMainActorBound }
+public struct IgnoredCondition<Base: Condition>: ConditionOfOthers {
   let base: Base
+  var members: [any Condition] { [base] }
+  var isExclusionOnly: Bool { base.asksForCategoriesOnly }
 
   /// `base`, whose failure counts as ignored.
   public init(_ base: Base) { self.base = base }
 
   /// For example `Ignored<IsOnline>`.
   public var name: String { "Ignored<\(base.name)>" }
-
-  /// The categories of the other condition.
-  public var exclusions: [ExclusionCategory] { base.exclusions }
-
-  /// The limits of the other condition.
-  public var exclusionLimits: [ExclusionLimit] { base.exclusionLimits }
-
-  /// The prerequisites of the other condition.
-  public func prerequisites(of procedure: Procedure) -> [Procedure] {
-    base.prerequisites(of: procedure)
-  }
-
-  /// Ignores what fails.
-  public func evaluate(_ procedure: Procedure) async throws -> ConditionResult {
-    await begin(procedure).result
-  }
 
   /// Answers at once if the other does.
   public func begin(_ procedure: Procedure) -> ConditionEvaluation {
@@ -85,9 +54,10 @@ public struct IgnoredCondition<Base: Condition>: Condition, MainActorBound {
 /// // Says whether access was granted, and does not ask the user for it.
 /// record.add(condition: SilentCondition(HasAccess()))
 /// ```
-public struct SilentCondition<Base: Condition>: Condition, MainActorBound {
-  var runsOnMainActor: Bool { base.isMainActorBound }
+public struct SilentCondition<Base: Condition>: ConditionOfOthers {
   let base: Base
+  var members: [any Condition] { [base] }
+  var isExclusionOnly: Bool { base.asksForCategoriesOnly }
 
   /// `base` without its prerequisites.
   public init(_ base: Base) { self.base = base }
@@ -95,11 +65,8 @@ public struct SilentCondition<Base: Condition>: Condition, MainActorBound {
   /// For example `Silent<HasAccess>`.
   public var name: String { "Silent<\(base.name)>" }
 
-  /// The categories of the other condition.
-  public var exclusions: [ExclusionCategory] { base.exclusions }
-
-  /// The limits of the other condition.
-  public var exclusionLimits: [ExclusionLimit] { base.exclusionLimits }
+  /// None.
+  public func prerequisites(of procedure: Procedure) -> [Procedure] { [] }
 
   /// Answers as the other condition does.
   public func evaluate(_ procedure: Procedure) async throws -> ConditionResult {
@@ -111,9 +78,9 @@ public struct SilentCondition<Base: Condition>: Condition, MainActorBound {
 }
 
 /// A condition with prerequisites: procedures that run before it is evaluated.
-public struct WithPrerequisites<Base: Condition>: Condition, MainActorBound {
-  var runsOnMainActor: Bool { base.isMainActorBound }
-  private let base: Base
+public struct WithPrerequisites<Base: Condition>: ConditionOfOthers {
+  let base: Base
+  var members: [any Condition] { [base] }
   private let make: @Sendable (Procedure) -> [Procedure]
 
   /// `base`, after procedures that `make` makes for each procedure it is added to.
@@ -126,12 +93,6 @@ public struct WithPrerequisites<Base: Condition>: Condition, MainActorBound {
 
   /// The name of the other condition.
   public var name: String { base.name }
-
-  /// The categories of the other condition.
-  public var exclusions: [ExclusionCategory] { base.exclusions }
-
-  /// The limits of the other condition.
-  public var exclusionLimits: [ExclusionLimit] { base.exclusionLimits }
 
   /// The prerequisites of the other condition, and those made.
   public func prerequisites(of procedure: Procedure) -> [Procedure] {

@@ -19,18 +19,15 @@
 ///
 /// Cost: no thread waits. Two to four microseconds more for a procedure.
 public struct MutuallyExclusive<Category>: ExclusionCondition {
-  private let category: ExclusionCategory
+  let limit: ExclusionLimit
 
   /// Excludes others of this type, in the process or a domain.
   public init(in domain: ExclusionDomain = .process) {
-    category = ExclusionCategory(Category.self, in: domain)
+    limit = ExclusionLimit(ExclusionCategory(Category.self, in: domain))
   }
 
   /// For example `MutuallyExclusive<Database>`.
-  public var name: String { "MutuallyExclusive<\(category)>" }
-
-  /// The category.
-  public var exclusions: [ExclusionCategory] { [category] }
+  public var name: String { "MutuallyExclusive<\(limit.category)>" }
 
   /// Always satisfied: the waiting comes later, with the slot.
   public func evaluate(_ procedure: Procedure) -> ConditionResult { .satisfied }
@@ -47,7 +44,7 @@ extension MutuallyExclusive where Category == NamedCategory {
   /// archive.add(condition: MutuallyExclusive(of: ExclusionCategory(Disk.self, in: exports)))
   /// ```
   public init(of category: ExclusionCategory) {
-    self.category = category
+    limit = ExclusionLimit(category)
   }
 
   /// Excludes others of this name: the category `ExclusionCategory(named: name, in: domain)`.

@@ -18,11 +18,10 @@ extension Procedure {
   public final func add(condition: some Condition) -> Bool {
     // The user's code, which may call back: before the lock is held.
     let entry = ConditionProgress.Entry(condition)
-    let addition: ConditionAddition = read { core in
-      switch core.life.prerequisiteAnswer {
-      case .accepted: break
-      case .pointless: return .pointless
-      case .tooLate: return .tooLate(core.life.state)
+    let (answer, state, followUp, released) = read { core in
+      let (answer, state) = (core.life.prerequisiteAnswer, core.life.state)
+      guard answer == .accepted else {
+        return (answer, state, ProcedureList.FollowUp.nothing, ExclusionRequest?.none)
       }
       let effect =
         entry.asksForCategoriesOnly
@@ -32,27 +31,39 @@ extension Procedure {
         let progress = requirements.progress ?? ConditionProgress()
         requirements.conditions = progress
         progress.append(entry)
-        if entry.limits.isEmpty { return requirements.exclusion?.takeIncompleteRequest() }
-        let claim = requirements.exclusion ?? ExclusionClaim()
-        requirements.exclusion = claim
-        let request = claim.takeIncompleteRequest()
-        claim.add(entry.limits)
+        let request = requirements.exclusion?.takeIncompleteRequest()
+        if !entry.limits.isEmpty {
+          if requirements.exclusion == nil { requirements.exclusion = ExclusionClaim() }
+          requirements.exclusion?.limits.add(entry.limits)
+        }
         return request
       }
-      guard core.life.state == .pending else { return .added(.nothing, released: request) }
+      guard state == .pending else { return (answer, state, .nothing, request) }
       let followUp = core.advance(self, after: core.life.post(.goOn))
-      return .added(followUp.following(earlier ?? .nothing), released: request)
+      return (answer, state, followUp.following(earlier ?? .nothing), request)
     }
-    switch addition {
-    case .pointless:
-      return false
-    case .tooLate(let state):
+    // What it had asked for before is released without the lock.
+    _ = released
+    if answer == .tooLate {
       stopBecauseOfMisuse(
         "Procedure '\(name)' is already \(state): add conditions before it starts.")
-    case .added(let followUp, _):
-      followUp.perform()
-      return true
     }
+    followUp.perform()
+    return answer == .accepted
+  }
+
+  /// Adds several conditions, in order. See `add(condition:)`.
+  ///
+  /// ```swift
+  /// upload.add(conditions: IsOnline(), BlockCondition { !files.isEmpty })
+  /// ```
+  public final func add(conditions: any Condition...) {
+    add(conditions: conditions)
+  }
+
+  /// Adds a list of conditions, in order, of whatever types. See `add(condition:)`.
+  public final func add(conditions: [any Condition]) {
+    for condition in conditions { add(condition: condition) }
   }
 
   /// The conditions added so far, in order; empty once it has finished.
@@ -75,13 +86,6 @@ extension Procedure {
 
   // MARK: Evaluating, in the procedure's turn
 
-  private enum ConditionAddition: Sendable {
-    case pointless
-    case tooLate(ProcedureState)
-    /// What it had asked for before is released without the lock.
-    case added(ProcedureList.FollowUp, released: ExclusionRequest?)
-  }
-
   fileprivate enum NextCondition: Sendable {
     case abandoned
     case prepare(any Condition)
@@ -97,21 +101,17 @@ extension Procedure {
       return core.life.attempt
     }
     var answer: ConditionResult?
-    var isPrepared = false
     while true {
-      let next = read { [answer, isPrepared] core in
-        core.nextCondition(
-          progress, of: self, in: attempt, after: answer, isPrepared: isPrepared,
-          onWorkerOf: list)
+      let next = read { [answer] core in
+        core.nextCondition(progress, of: self, in: attempt, after: answer, onWorkerOf: list)
       }
-      (answer, isPrepared) = (nil, false)
+      answer = nil
       switch next {
       case .abandoned:
         return
       case .prepare(let condition):
         let prerequisites = condition.prerequisites(of: self)
         if !prerequisites.isEmpty, bring(prerequisites) { return }
-        isPrepared = true
       case .evaluate(let entry):
         switch entry.condition.begin(self) {
         case .answered(let result): answer = result
@@ -126,8 +126,7 @@ extension Procedure {
       case .unsatisfied(_, let condition):
         // In the procedure's turn: what the cancel has called in turns comes after this.
         if cancel(withErrors: []) {
-          read { core in core.attachments.with(EndDetails.self) { $0.ignoredCondition = condition }
-          }
+          read { $0.attachments.with(EndDetails.self) { $0.ignoredCondition = condition } }
         }
         return
       }
@@ -146,7 +145,7 @@ extension Procedure {
       return (serial, list.context)
     }
     guard let (serial, context) = start else { return }
-    let task = Task(executorPreference: context.executor) {
+    let task = Task(executorPreference: context) {
       let result = await ConditionEvaluation.asynchronous(body).result
       var released: Task<Void, Never>?
       self.note { core in
@@ -206,14 +205,13 @@ extension Procedure {
       }
     }
   }
-
 }
 
 extension ProcedureCore {
   /// One step of the evaluation, after the answer of the step before.
   fileprivate mutating func nextCondition(
     _ progress: ConditionProgress, of procedure: Procedure, in attempt: UInt32,
-    after answer: ConditionResult?, isPrepared: Bool, onWorkerOf list: ProcedureList?
+    after answer: ConditionResult?, onWorkerOf list: ProcedureList?
   ) -> Procedure.NextCondition {
     guard life.isEvaluating(attempt) else { return .abandoned }
     switch answer ?? progress.takeAnswer() {
@@ -222,7 +220,7 @@ extension ProcedureCore {
     case nil: break
     }
     if let entry = progress.current {
-      return !isPrepared && progress.prepare() ? .prepare(entry.condition) : .evaluate(entry)
+      return progress.prepare() ? .prepare(entry.condition) : .evaluate(entry)
     }
     let effect = life.post(.conditionsSatisfied)
     return .satisfied(advance(procedure, after: effect, onWorkerOf: list))
@@ -232,20 +230,4 @@ extension ProcedureCore {
 extension StartRequirements {
   /// Conditions are added here only.
   fileprivate var progress: ConditionProgress? { conditions as? ConditionProgress }
-}
-
-extension Procedure {
-  /// Adds several conditions, in order. See `add(condition:)`.
-  ///
-  /// ```swift
-  /// upload.add(conditions: IsOnline(), BlockCondition { !files.isEmpty })
-  /// ```
-  public final func add(conditions: any Condition...) {
-    add(conditions: conditions)
-  }
-
-  /// Adds a list of conditions, in order, of whatever types. See `add(condition:)`.
-  public final func add(conditions: [any Condition]) {
-    for condition in conditions { add(condition: condition) }
-  }
 }

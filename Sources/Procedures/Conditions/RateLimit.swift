@@ -35,7 +35,7 @@ internal import ProcedurePrimitives
 /// and some 16 bytes for each start that still counts.
 public struct RateLimit: ExclusionCondition {
   private let interval: Duration
-  private let limit: ExclusionLimit
+  let limit: ExclusionLimit
 
   /// Lets `count` procedures of a category start in each `interval`.
   ///
@@ -49,12 +49,6 @@ public struct RateLimit: ExclusionCondition {
   public var name: String {
     "RateLimit(\(limit.count), per: \(interval), of: \(limit.category.text))"
   }
-
-  /// The category of the starts.
-  public var exclusions: [ExclusionCategory] { [limit.category] }
-
-  /// The same, with the count.
-  public var exclusionLimits: [ExclusionLimit] { [limit] }
 
   /// Always satisfied: the waiting comes later, with the slot.
   public func evaluate(_ procedure: Procedure) -> ConditionResult { .satisfied }

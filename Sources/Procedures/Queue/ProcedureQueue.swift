@@ -52,7 +52,7 @@ public final class ProcedureQueue: Sendable {
   ) {
     let scheduler =
       underlyingQueue.map { DispatchScheduler(underlyingQueue: $0) }
-      ?? DispatchScheduler(quality: qualityOfService)
+      ?? DispatchScheduler(line: .shared(qualityOfService))
     self.init(
       name: name, maxConcurrentProcedureCount: maxConcurrentProcedureCount,
       qualityOfService: qualityOfService, scheduler: scheduler, clock: clock)
@@ -84,12 +84,13 @@ public final class ProcedureQueue: Sendable {
       stopBecauseOfMisuse(
         "A queue with \(threads) threads would run nothing. Give it one at least.")
     }
+    // One thread more, for what else is to be done while these are blocked.
+    let line = WorkLine(threads: threads + 1, quality: qualityOfService)
     self.init(
       name: name, maxConcurrentProcedureCount: threads, qualityOfService: qualityOfService,
-      scheduler: DispatchScheduler(threads: threads, quality: qualityOfService), clock: clock)
+      scheduler: DispatchScheduler(line: line), clock: clock)
   }
 
-  /// Makes a queue on any scheduler.
   package init(
     name: String? = nil, maxConcurrentProcedureCount: Int = .max,
     qualityOfService: DispatchQoS.QoSClass = .default, scheduler: any Scheduler,
@@ -113,7 +114,7 @@ public final class ProcedureQueue: Sendable {
   ///
   /// - Returns: what `removeRecorder` takes.
   @discardableResult
-  package func record(_ recorder: @escaping @Sendable (Procedure) -> Void) -> Int? {
+  package func record(_ recorder: @escaping @Sendable (Procedure) -> Void) -> Int {
     delegateReference.add(recorder)
   }
 
@@ -259,6 +260,19 @@ public final class ProcedureQueue: Sendable {
 
   /// How many procedures have not finished.
   public var count: Int { list.count }
+
+  /// The waits of all unfinished procedures of this queue: a dependency, a condition, a category
+  /// that another one holds, a slot, an event that is held back, an observer that is called
+  /// elsewhere. The first line says if no thread of Dispatch's pool begins any of them, so that spare threads do.
+  ///
+  /// Asks each procedure in turn; nothing is stopped for it. O(procedures + their waits).
+  public func snapshot() -> ProcedureQueueSnapshot {
+    var queue = description
+    if list.context.scheduler.isStalled {
+      queue += ", on spare threads: each thread of Dispatch's pool is blocked"
+    }
+    return ProcedureQueueSnapshot(of: procedures, on: queue)
+  }
 
   /// Blocks until there is a moment without unfinished procedures.
   ///

@@ -86,7 +86,7 @@ public final class ProcedureStore<Key: Hashable & Sendable>: Sendable {
     procedure.read { core in core.attachments.with(LinePlace.self) { $0.content = place } }
     // 2. It waits before the others are cancelled, so that none of them has to make room for it.
     if let dependency = place.dependency() { procedure.add(dependency) }
-    if !previous.isEmpty { Procedure.cancel(previous, errors: [], reason: .requested) }
+    cancel(previous)
     return queue.add(procedure)
   }
 

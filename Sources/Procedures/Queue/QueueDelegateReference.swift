@@ -9,6 +9,8 @@ final class QueueDelegateReference: ListDelegate, @unchecked Sendable {
     var recorders: [(key: Int, recorder: Recorder)] = []
     var lastKey = 0
     weak var delegate: (any ProcedureQueueDelegate)?
+    /// Asked in its place under the lock, where its last reference must not be released.
+    var hasDelegate = false
     weak var queue: ProcedureQueue?
   }
 
@@ -17,33 +19,35 @@ final class QueueDelegateReference: ListDelegate, @unchecked Sendable {
   var delegate: (any ProcedureQueueDelegate)? { references.withLock { $0.delegate } }
 
   func set(_ delegate: (any ProcedureQueueDelegate)?, of queue: ProcedureQueue) {
-    references.withLock { references in
+    change { references in
       (references.delegate, references.queue) = (delegate, queue)
-      publish(isWanted: delegate != nil || !references.recorders.isEmpty)
+      references.hasDelegate = delegate != nil
     }
   }
 
   /// Adds a recorder, and returns the key that removes it.
   func add(_ recorder: @escaping Recorder) -> Int {
-    references.withLock { references in
+    change { references in
       references.lastKey += 1
       references.recorders.append((references.lastKey, recorder))
-      publish(isWanted: true)
       return references.lastKey
     }
   }
 
   func removeRecorder(_ key: Int) {
     // Released after the lock.
-    let removed: Recorder? = references.withLock { references in
-      guard let index = references.recorders.firstIndex(where: { $0.key == key }) else {
-        return nil
-      }
-      let removed = references.recorders.remove(at: index).recorder
-      publish(isWanted: references.delegate != nil || !references.recorders.isEmpty)
-      return removed
+    let removed: Recorder? = change { references in
+      let index = references.recorders.firstIndex { $0.key == key }
+      return index.map { references.recorders.remove(at: $0).recorder }
     }
     _ = removed
+  }
+
+  private func change<Result>(_ body: (inout References) -> Result) -> Result {
+    references.withLock { references in
+      defer { publish(isWanted: references.hasDelegate || !references.recorders.isEmpty) }
+      return body(&references)
+    }
   }
 
   override func tell(_ event: ProcedureEvents, of procedure: Procedure, errors: [any Error]) {

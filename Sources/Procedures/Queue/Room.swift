@@ -30,10 +30,8 @@ final class Room: Sendable {
     state = Locked(State(limit: limit))
   }
 
-  /// How many places are taken.
   var taken: Int { state.withLock { $0.taken } }
 
-  /// Takes a place, if one is free.
   func takeIfFree() -> Bool { state.withLock { $0.take() } }
 
   /// Takes a place, and waits for it if none is free.
@@ -53,17 +51,16 @@ final class Room: Sendable {
     }
   }
 
-  /// Takes a place, and blocks the thread until it has one.
+  /// Takes a place, or stands in line for one.
   ///
-  /// - Parameter block: does the blocking.
-  func take(blockingWith block: (DispatchSemaphore) -> Void) {
-    let semaphore = DispatchSemaphore(value: 0)
-    let isTaken = state.withLock { state in
-      if state.take() { return true }
+  /// - Returns: what is signalled when it has one; nil if it has.
+  func takeOrStandInLine() -> DispatchSemaphore? {
+    state.withLock { state in
+      if state.take() { return nil }
+      let semaphore = DispatchSemaphore(value: 0)
       state.waiting.append(.thread(semaphore))
-      return false
+      return semaphore
     }
-    if !isTaken { block(semaphore) }
   }
 
   /// Frees a place, or hands it to the first that waits.
@@ -77,7 +74,6 @@ final class Room: Sendable {
   }
 }
 
-/// The place that a procedure has in a room.
 final class RoomPlace: Attachment, @unchecked Sendable {
   @safe @exclusivity(unchecked) var room: Room?
 

@@ -28,38 +28,19 @@ public nonisolated(nonsending) func withProcedureQueue<Result, Failure: Error>(
   let queue = ProcedureQueue(
     name: name, maxConcurrentProcedureCount: maxConcurrentProcedureCount,
     qualityOfService: qualityOfService, underlyingQueue: underlyingQueue, clock: clock)
-  return try await withStructure(of: queue, body)
-}
-
-/// Runs `body`; when this returns, nothing that was added to `queue` is left.
-nonisolated(nonsending) func withStructure<Result, Failure: Error>(
-  of queue: ProcedureQueue,
-  _ body: nonisolated(nonsending) (ProcedureQueue) async throws(Failure) -> Result
-) async throws(Failure) -> Result {
   let result = await withTaskCancellationHandler { () -> Swift.Result<Result, Failure> in
+    let result: Swift.Result<Result, Failure>
     do throws(Failure) {
-      let result = try await body(queue)
-      await queue.waitUntilAllFinishedRegardless()
-      return .success(result)
+      result = .success(try await body(queue))
     } catch {
-      queue.cancelForGood(because: .requested)
-      await queue.waitUntilAllFinishedRegardless()
-      return .failure(error)
+      Procedure.cancel(queue.list, errors: [], reason: .requested)
+      result = .failure(error)
     }
+    // In a task of its own, since the wait must outlast the cancel of this one.
+    if queue.count > 0 { await Task { await queue.waitUntilAllFinished() }.value }
+    return result
   } onCancel: {
-    queue.cancelForGood(because: .taskCancelled)
+    Procedure.cancel(queue.list, errors: [], reason: .taskCancelled)
   }
   return try result.get()
-}
-
-extension ProcedureQueue {
-  /// Cancels everything, now and whatever is added from here on.
-  func cancelForGood(because reason: CancellationReason) {
-    Procedure.cancel(list, errors: [], reason: reason)
-  }
-
-  /// Waits also when the waiting task is cancelled.
-  fileprivate nonisolated(nonsending) func waitUntilAllFinishedRegardless() async {
-    if count > 0 { await Task { await waitUntilAllFinished() }.value }
-  }
 }

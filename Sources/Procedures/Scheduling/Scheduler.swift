@@ -18,9 +18,6 @@ package protocol Scheduler: AnyObject, Sendable {
   /// thread.
   var stretch: WorkerStretch { get }
 
-  /// Whether nothing runs while the main thread is blocked.
-  var isOnMainThread: Bool { get }
-
   /// The user's queue that workers are blocks of, which may be suspended, or blocked; nil if they begin in any case.
   var underlyingQueue: DispatchQueue? { get }
 
@@ -32,66 +29,41 @@ package protocol Scheduler: AnyObject, Sendable {
 }
 
 extension Scheduler {
-  package var isOnMainThread: Bool { false }
+  /// Whether nothing runs while the main thread is blocked.
+  var isOnMainThread: Bool { underlyingQueue.map(MainThread.runs) ?? false }
+
   package var underlyingQueue: DispatchQueue? { nil }
   package var isStalled: Bool { false }
   package func drawNumber() -> UInt64? { nil }
 }
 
-/// Workers on threads of Dispatch.
 package final class DispatchScheduler: Scheduler {
-  private enum Threads {
-    /// A line that goes on while its threads are blocked.
-    case line(WorkLine)
-    /// The user's own queue: a block for each worker.
-    case queue(DispatchQueue)
-  }
-
-  private let threads: Threads
+  /// Goes on while its threads are blocked. Nil if workers are blocks of the user's own queue.
+  private let line: WorkLine?
+  package let underlyingQueue: DispatchQueue?
   package let stretch: WorkerStretch
 
   /// Workers on the user's own queue, where other blocks wait their turn between procedures.
   package init(underlyingQueue: DispatchQueue) {
-    threads = .queue(underlyingQueue)
+    line = nil
+    self.underlyingQueue = underlyingQueue
     stretch = WorkerStretch(procedures: 16, milliseconds: 1)
   }
 
-  /// Workers in that line.
   package init(line: WorkLine) {
-    threads = .line(line)
+    self.line = line
+    underlyingQueue = nil
     stretch = WorkerStretch(procedures: 256, milliseconds: 4)
-  }
-
-  /// Workers on Dispatch's global queue of that quality.
-  package convenience init(quality: DispatchQoS.QoSClass) {
-    self.init(line: .shared(quality))
-  }
-
-  /// Workers that may block, on threads that nothing else uses.
-  ///
-  /// - Parameter threads: how many workers may block at once. There is one thread more, for what else is to be done.
-  package convenience init(threads: Int, quality: DispatchQoS.QoSClass) {
-    self.init(line: WorkLine(threads: threads + 1, quality: quality))
   }
 
   package func submit(
     quality: DispatchQoS.QoSClass?, _ worker: @escaping @Sendable () -> Void
   ) {
-    switch threads {
-    case .line(let line): line.submit(quality: quality, worker)
-    case .queue(let queue): queue.submit(quality: quality, worker)
-    }
+    line?.submit(quality: quality, worker)
+    underlyingQueue?.submit(quality: quality, worker)
   }
 
-  package var isOnMainThread: Bool { underlyingQueue.map(MainThread.runs) ?? false }
-
-  package var underlyingQueue: DispatchQueue? {
-    if case .queue(let queue) = threads { queue } else { nil }
-  }
-
-  package var isStalled: Bool {
-    if case .line(let line) = threads { line.isStalled } else { false }
-  }
+  package var isStalled: Bool { line?.isStalled ?? false }
 
   /// Not on the workers' own queue: the awaited work may block that.
   package func submitWhenQuiet(after delay: Duration, _ work: @escaping @Sendable () -> Void) {
@@ -131,7 +103,6 @@ package struct WorkerStretch: Sendable {
     nanoseconds = milliseconds.map { $0 * 1_000_000 } ?? .max
   }
 
-  /// Whether the worker is to go.
   var isOver: Bool { remaining <= 0 }
 
   /// One procedure, or one turn, is done.

@@ -66,9 +66,8 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
     maximum = max ?? .max
     intervals = wait.makeIterator()
     makeNext = { body().map { Payload(procedure: $0) } }
-    super.init(children: [])
+    super.init(name: name, children: [])
     keepsFinishedChildren = false
-    if let name { self.name = name }
   }
 
   /// Makes a repeat of what `iterator` says, which may give each attempt a delay of its own.
@@ -86,9 +85,8 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
     maximum = max ?? .max
     intervals = wait.makeIterator()
     makeNext = { iterator.next() }
-    super.init(children: [])
+    super.init(name: name, children: [])
     keepsFinishedChildren = false
-    if let name { self.name = name }
   }
 
   /// Whether it keeps its slot, and the categories of its own conditions, between two attempts. Set before it is added.
@@ -140,7 +138,9 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
     guard let attempt = child as? Attempt, attempt === current else { return errors }
     heard = ObjectIdentifier(attempt)
     // After `failurePolicy` has cancelled the rest, further attempts would be cancelled without end.
-    guard !attempt.wasEndedByGroup else { return errors }
+    let wasEndedByGroup =
+      attempt.failed && attempt.errors.contains { ($0 as? ProcedureError)?.isOfGroup ?? false }
+    if wasEndedByGroup { return errors }
     goOn(after: attempt, errors)
     return errors
   }
@@ -153,12 +153,8 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
   ///
   /// - Parameter errors: those of the attempt that are not dealt with.
   func goOn(after attempt: Attempt, _ errors: [any Error]) {
-    reportAttempts()
-    makeAttempt(after: attempt)
-  }
-
-  private func reportAttempts() {
     if maximum != .max { report(fractionCompleted: Double(count) / Double(maximum)) }
+    makeAttempt(after: attempt)
   }
 
   /// What is made of what would be attempted next; nil for nothing.
@@ -167,19 +163,15 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
   /// Makes and adds the next attempt. False if there is none.
   @discardableResult
   final func makeAttempt(after last: Attempt?) -> Bool {
-    guard !isCancelled, count < maximum else { return false }
-    var interval = Duration.zero
-    if last != nil {
-      guard let next = intervals.next() else { return false }
-      interval = next
+    guard !isCancelled, count < maximum,
+      let interval = last == nil ? .zero : intervals.next(), let made = makeNext?()
+    else { return false }
+    guard let last else {
+      add(made, after: nil, .zero)
+      return true
     }
-    guard var payload = makeNext?() else { return false }
-    if let last {
-      guard let changed = self.payload(after: last, instead: payload) else { return false }
-      payload = changed
-      interval = payload.delay ?? interval
-    }
-    add(payload, after: last, interval)
+    guard let payload = payload(after: last, instead: made) else { return false }
+    add(payload, after: last, payload.delay ?? interval)
     return true
   }
 
@@ -203,7 +195,9 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
       next.add(dependency: last)
     }
     if next is any OutputProcedure {
-      next.addDidFinishBlockObserver { [weak self] attempt, _ in self?.takeOutput(of: attempt) }
+      next.addDidFinishBlockObserver { [weak self] attempt, _ in
+        if let source = attempt as? any OutputProcedure { self?.take(from: source) }
+      }
     }
     let released = progress.withLock { progress in
       let released = progress.previous
@@ -222,19 +216,8 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
     if let input = input.value(as: Target.Input.self) { target.input = input }
   }
 
-  private func takeOutput(of attempt: Attempt) {
-    if let source = attempt as? any OutputProcedure { take(from: source) }
-  }
-
-  private func take<Source: OutputProcedure>(from source: Source) {
+  private func take(from source: some OutputProcedure) {
     if let result = source.result { storedOutput = .keeping(result) }
-  }
-}
-
-extension Procedure {
-  /// Whether the group that it is in ended it.
-  fileprivate final var wasEndedByGroup: Bool {
-    failed && errors.contains { ($0 as? ProcedureError)?.isOfGroup ?? false }
   }
 }
 
@@ -246,4 +229,26 @@ extension RepeatProcedure: InputProcedure where Attempt: InputProcedure {
 extension RepeatProcedure: OutputProcedure where Attempt: OutputProcedure {
   /// The output of an attempt.
   public typealias Output = Attempt.Output
+}
+
+/// The next attempt, and the wait before it.
+public struct RepeatProcedurePayload<Attempt: ProcedureProtocol>: Sendable {
+  /// The attempt.
+  public var procedure: Attempt
+
+  /// How long to wait before; nil for what the wait strategy says. Without effect on the first.
+  public var delay: Duration?
+
+  /// Called with `procedure` before it is added; nil, the default, for nothing.
+  public var configure: (@Sendable (Attempt) -> Void)?
+
+  /// Makes a description of the next attempt.
+  public init(
+    procedure: Attempt, delay: Duration? = nil,
+    configure: (@Sendable (Attempt) -> Void)? = nil
+  ) {
+    self.procedure = procedure
+    self.delay = delay
+    self.configure = configure
+  }
 }

@@ -1,3 +1,5 @@
+internal import ProcedurePrimitives
+
 /// How long to wait before each further attempt of a repeat or retry.
 ///
 /// ```swift
@@ -9,18 +11,19 @@
 /// The first interval stands before the second attempt. Each repeat or retry counts from the start.
 /// Intervals are never negative; with an `iterator`, nothing is attempted after its last.
 public struct WaitStrategy: Sendable {
-  enum Rule: Sendable {
+  /// How the next interval is made. A rule moves on when it gives one.
+  fileprivate enum Rule: Sendable {
     case constant(Duration)
-    case incrementing(initial: Duration, increment: Duration, maximum: Duration)
-    case exponential(power: Double, period: Duration, maximum: Duration)
-    case fibonacci(period: Duration, maximum: Duration)
+    case incrementing(next: Duration, by: Duration, maximum: Duration)
+    case exponential(next: Duration, power: Double, maximum: Duration)
+    case fibonacci(next: Duration, afterNext: Duration, maximum: Duration)
     case random(minimum: Duration, maximum: Duration)
     case iterator(any IteratorProtocol<Duration> & Sendable)
   }
 
-  let rule: Rule
-  private(set) var jitter = 0.0
-  private(set) var generator: any RandomNumberGenerator & Sendable = SurroundingGenerator()
+  fileprivate var rule: Rule
+  fileprivate var jitter = 0.0
+  fileprivate var generator: any RandomNumberGenerator & Sendable = SurroundingGenerator()
 
   private init(_ rule: Rule) {
     self.rule = rule
@@ -41,21 +44,21 @@ public struct WaitStrategy: Sendable {
   public static func incrementing(
     initial: Duration, increment: Duration, maximum: Duration = unlimited
   ) -> WaitStrategy {
-    WaitStrategy(.incrementing(initial: initial, increment: increment, maximum: maximum))
+    WaitStrategy(.incrementing(next: initial, by: increment, maximum: maximum))
   }
 
   /// Longer by the same factor each time: with 2 and a second, that is 1, 2, 4, 8.
   public static func exponential(
     power: Double = 2, period: Duration, maximum: Duration = unlimited
   ) -> WaitStrategy {
-    WaitStrategy(.exponential(power: power, period: period, maximum: maximum))
+    WaitStrategy(.exponential(next: period, power: power, maximum: maximum))
   }
 
   /// The sum of the two before each time: with a second, that is 0, 1, 1, 2, 3, 5.
   public static func fibonacci(
     period: Duration, maximum: Duration = unlimited
   ) -> WaitStrategy {
-    WaitStrategy(.fibonacci(period: period, maximum: maximum))
+    WaitStrategy(.fibonacci(next: .zero, afterNext: period, maximum: maximum))
   }
 
   /// Drawn anew each time, all equally likely.
@@ -94,4 +97,63 @@ public struct WaitStrategy: Sendable {
 
   /// The intervals, from the first.
   public func makeIterator() -> WaitIterator { WaitIterator(self) }
+}
+
+/// The intervals of a `WaitStrategy`, one after the other.
+public struct WaitIterator: IteratorProtocol, Sendable {
+  private var strategy: WaitStrategy
+
+  fileprivate init(_ strategy: WaitStrategy) {
+    self.strategy = strategy
+  }
+
+  /// The next interval; nil when nothing is to be attempted any more.
+  public mutating func next() -> Duration? {
+    guard let interval = strategy.rule.next(&strategy.generator) else { return nil }
+    guard strategy.jitter > 0 else { return max(interval, .zero) }
+    let factor = draw(from: 1 - strategy.jitter, &strategy.generator)
+    return max(interval, .zero).saturatingMultiplied(by: factor)
+  }
+}
+
+extension WaitStrategy.Rule {
+  fileprivate mutating func next(
+    _ generator: inout any RandomNumberGenerator & Sendable
+  ) -> Duration? {
+    switch self {
+    case .constant(let interval):
+      return interval
+    case .incrementing(let next, let increment, let maximum):
+      // Beyond the maximum it stays, so that it cannot overflow.
+      if next < maximum {
+        self = .incrementing(
+          next: next.saturatingAdding(increment), by: increment, maximum: maximum)
+      }
+      return min(next, maximum)
+    case .exponential(let next, let power, let maximum):
+      let interval = min(next, maximum)
+      self = .exponential(
+        next: interval.saturatingMultiplied(by: power), power: power, maximum: maximum)
+      return interval
+    case .fibonacci(let next, let afterNext, let maximum):
+      if next < maximum {
+        self = .fibonacci(
+          next: afterNext, afterNext: next.saturatingAdding(afterNext), maximum: maximum)
+      }
+      return min(next, maximum)
+    case .random(let minimum, let maximum):
+      let span = maximum.saturatingSubtracting(minimum)
+      let part = span.saturatingMultiplied(by: draw(from: 0, &generator))
+      // Rounding may have made it longer than it was.
+      return min(minimum.saturatingAdding(part), max(minimum, maximum))
+    case .iterator(var iterator):
+      defer { self = .iterator(iterator) }
+      return iterator.next()
+    }
+  }
+}
+
+/// A number from `low` to 1.
+private func draw(from low: Double, _ generator: inout some RandomNumberGenerator) -> Double {
+  .random(in: low...1, using: &generator)
 }

@@ -9,7 +9,9 @@ internal import ProcedurePrimitives
 /// ```
 ///
 /// Equal categories are the same one, wherever they were made. A type and a name never are.
-public struct ExclusionCategory: Hashable, Sendable, CustomStringConvertible {
+public struct ExclusionCategory: Hashable, Sendable, CustomStringConvertible,
+  ExpressibleByStringLiteral
+{
   private struct TypeIdentity: Hashable, Sendable {
     let type: Any.Type
 
@@ -52,6 +54,11 @@ public struct ExclusionCategory: Hashable, Sendable, CustomStringConvertible {
     self.domain = domain
   }
 
+  /// The category of a name, in the process.
+  public init(stringLiteral name: String) {
+    self.init(named: name)
+  }
+
   /// That of the starts in each such interval.
   func starts(in interval: Duration) -> Self {
     var category = self
@@ -72,9 +79,27 @@ public struct ExclusionCategory: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-extension ExclusionCategory: ExpressibleByStringLiteral {
-  /// The category of a name, in the process.
-  public init(stringLiteral name: String) {
-    self.init(named: name)
+/// The part of a program in which categories exclude each other: by default the whole process.
+///
+/// A domain of its own keeps a library, or a test, from excluding, and being excluded by, procedures
+/// that happen to use the same category.
+///
+/// ```swift
+/// let domain = ExclusionDomain(name: "exports")
+/// procedure.add(condition: MutuallyExclusive<Database>(in: domain))
+/// ```
+public final class ExclusionDomain: Sendable, CustomStringConvertible {
+  /// Shared by everything in the process that names no other.
+  public static let process = ExclusionDomain(name: "process")
+
+  /// The name in logs.
+  public let name: String
+
+  /// Makes a domain. Two of the same name are two domains.
+  public init(name: String) {
+    self.name = name
   }
+
+  /// Its name.
+  public var description: String { name }
 }

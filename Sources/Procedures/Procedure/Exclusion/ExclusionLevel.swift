@@ -46,7 +46,7 @@ final class ExclusionLevel: @unchecked Sendable {
     let clock = clock()
     // That of a simulation that has ended, for example, says nothing about later starts.
     if startTimes.clock.service !== clock.service {
-      self.startTimes = StartTimes(of: category, in: startTimes.interval, on: clock)
+      self.startTimes = StartTimes(of: category, on: clock)
     } else {
       startTimes.expire()
     }

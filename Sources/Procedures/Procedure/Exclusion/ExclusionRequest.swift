@@ -22,8 +22,9 @@ final class ExclusionRequest: ExclusionWaiter, @unchecked Sendable {
   /// The procedure that asks, and the list that it is in.
   let procedure: Procedure
   let list: ProcedureList
+  @safe @exclusivity(unchecked) private var wanted: ExclusionLimits
   /// Each category once.
-  @safe @exclusivity(unchecked) private(set) var limits: [ExclusionLimit]
+  var limits: [ExclusionLimit] { wanted.all }
 
   /// The request of the innermost group around it that excludes others itself, and has begun.
   @safe @exclusivity(unchecked) var outer: ExclusionRequest?
@@ -38,7 +39,6 @@ final class ExclusionRequest: ExclusionWaiter, @unchecked Sendable {
   @safe @exclusivity(unchecked) var holdings: [Holding] = []
   /// Where it was first in line and has left, so that others may be let in.
   @safe @exclusivity(unchecked) var vacated: ExclusionLevel?
-  @safe @exclusivity(unchecked) private var indices: [ExclusionCategory: Int]?
 
   /// Where its waiting is recorded, if the procedure is. Guarded by the lock of the list, once the request
   /// is in it.
@@ -59,7 +59,7 @@ final class ExclusionRequest: ExclusionWaiter, @unchecked Sendable {
     _ limits: [ExclusionLimit], for procedure: Procedure, in list: ProcedureList,
     priority: ProcedurePriority = .normal
   ) {
-    self.limits = limits
+    wanted = ExclusionLimits(limits)
     self.procedure = procedure
     self.list = list
     self.priority = priority
@@ -78,15 +78,10 @@ final class ExclusionRequest: ExclusionWaiter, @unchecked Sendable {
   func goNext() { ticket = age }
 
   /// It is idle, and will not ask again.
-  func forgetLimits() { limits = [] }
+  func forgetLimits() { wanted = ExclusionLimits() }
 
   /// The index of the limit of `category`.
-  func index(of category: ExclusionCategory) -> Int? {
-    if limits.count <= 8 { return limits.firstIndex { $0.category == category } }
-    let indices = indices ?? Dictionary(uniqueKeysWithValues: zip(limits.map(\.category), 0...))
-    self.indices = indices
-    return indices[category]
-  }
+  func index(of category: ExclusionCategory) -> Int? { wanted.index(of: category) }
 
   /// The line that it stands in. Guarded by the lock of the table.
   var recordedLine: RecordedLine? {
@@ -99,8 +94,8 @@ final class ExclusionRequest: ExclusionWaiter, @unchecked Sendable {
 /// Why a procedure is kept out of one category.
 struct ExclusionObstacle: Sendable {
   let limit: ExclusionLimit
-  /// In the order in which they first asked. None of a rate: there will be room in time.
-  let holders: [ExclusionRequest]
+  /// The holders, in the order in which they first asked. None of a rate: there will be room in time.
+  let procedures: [Procedure]
   /// When there may be room, of a rate.
   var time: StartTimes.NextStart?
   /// So many of them have to finish.
@@ -108,60 +103,62 @@ struct ExclusionObstacle: Sendable {
 }
 
 /// The categories of one procedure, and its request for them. Guarded by its lock.
-final class ExclusionClaim: @unchecked Sendable {
-  @safe @exclusivity(unchecked) private var limits: [ExclusionLimit] = []
-  /// Where each category is in `limits`, if there are many.
-  @safe @exclusivity(unchecked) private var indices: [ExclusionCategory: Int]?
-  @safe @exclusivity(unchecked) private(set) var request: ExclusionRequest?
-
-  /// A condition was added that names these.
-  func add(_ new: [ExclusionLimit]) {
-    // As mostly: the same array serves.
-    if limits.isEmpty, new.count == 1 {
-      limits = new
-      return
-    }
-    for limit in new {
-      if let known = index(of: limit.category) {
-        // If one procedure names two counts, the lower one is kept.
-        limits[known] = limits[known].merged(with: limit)
-      } else {
-        indices?[limit.category] = limits.count
-        limits.append(limit)
-      }
-    }
-  }
-
-  private func index(of category: ExclusionCategory) -> Int? {
-    if limits.count <= 8 { return limits.firstIndex { $0.category == category } }
-    if indices == nil {
-      indices = Dictionary(uniqueKeysWithValues: zip(limits.map(\.category), 0...))
-    }
-    return indices?[category]
-  }
+struct ExclusionClaim: Sendable {
+  var limits = ExclusionLimits()
+  private(set) var request: ExclusionRequest?
 
   /// The procedure's request, now that nothing else is missing.
-  func makeRequest(
+  mutating func makeRequest(
     for procedure: Procedure, in list: ProcedureList, priority: ProcedurePriority
   ) -> ExclusionRequest {
     if let request { return request }
-    let request = ExclusionRequest(limits, for: procedure, in: list, priority: priority)
+    let request = ExclusionRequest(limits.all, for: procedure, in: list, priority: priority)
     self.request = request
     return request
   }
 
   /// It asks anew later. The caller releases the returned references without a lock.
-  func takeRequest() -> ExclusionRequest? { request.take() }
+  mutating func takeRequest() -> ExclusionRequest? { request.take() }
 
   /// The procedure now wants other categories than it asked for. Released as by `takeRequest()`.
-  func takeIncompleteRequest() -> ExclusionRequest? {
+  mutating func takeIncompleteRequest() -> ExclusionRequest? {
     // A second reference would make each limit that is added a copy of all.
     request?.forgetLimits()
     return request.take()
   }
 }
 
-extension ExclusionObstacle {
-  /// In the order in which they first asked.
-  var procedures: [Procedure] { holders.map(\.procedure) }
+/// The limits that the conditions of one procedure name, each category once.
+struct ExclusionLimits: Sendable {
+  private(set) var all: [ExclusionLimit]
+  /// Where each category is in `all`, if there are many.
+  private var indices: [ExclusionCategory: Int]?
+
+  init(_ all: [ExclusionLimit] = []) { self.all = all }
+
+  /// A condition was added that names these.
+  mutating func add(_ new: [ExclusionLimit]) {
+    // As mostly: the same array serves.
+    if all.isEmpty, new.count == 1 {
+      all = new
+      return
+    }
+    for limit in new {
+      if let known = index(of: limit.category) {
+        // If one procedure names two counts, the lower one is kept.
+        all[known] = all[known].merged(with: limit)
+      } else {
+        indices?[limit.category] = all.count
+        all.append(limit)
+      }
+    }
+  }
+
+  mutating func index(of category: ExclusionCategory) -> Int? {
+    if all.count <= 8 { return all.firstIndex { $0.category == category } }
+    if indices == nil {
+      indices = Dictionary(uniqueKeysWithValues: zip(all.map(\.category), 0...))
+    }
+    return indices?[category]
+  }
 }

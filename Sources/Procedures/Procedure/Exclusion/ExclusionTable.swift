@@ -40,6 +40,9 @@ internal import ProcedurePrimitives
 /// 3. Of those that stand at a level the oldest gets the first ticket of all when `ExclusionLevel.patience` that asked
 ///    later were let in before it. So each waits for a bounded number of others, however urgent these are.
 struct ExclusionTable: Sendable {
+  /// The one table of the process. Its lock is the innermost: acquired inside a list's.
+  static let shared = Locked(ExclusionTable())
+
   /// The outer level of each category that is held or waited for.
   private var levels: [ExclusionCategory: ExclusionLevel] = [:]
   private var lines: [ExclusionLine.Key: ExclusionLine] = [:]
@@ -144,12 +147,13 @@ struct ExclusionTable: Sendable {
       }
       if level.startTimes != nil {
         return ExclusionObstacle(
-          limit: request.limits[index], holders: [], time: level.startTimes?.nextStart, count: 0)
+          limit: request.limits[index], procedures: [], time: level.startTimes?.nextStart, count: 0)
       }
       let count = level.countInTheWay(of: request, index)
       guard count > 0 else { return nil }
       let holders = level.holders.map(\.request).sorted { $0.age < $1.age }
-      return ExclusionObstacle(limit: request.limits[index], holders: holders, count: count)
+      return ExclusionObstacle(
+        limit: request.limits[index], procedures: holders.map(\.procedure), count: count)
     }
   }
 
@@ -197,7 +201,7 @@ struct ExclusionTable: Sendable {
   private mutating func newLevel(
     _ category: ExclusionCategory, on clock: @autoclosure () -> TimerClock
   ) -> ExclusionLevel {
-    let times = category.interval.map { StartTimes(of: category, in: $0, on: clock()) }
+    let times = StartTimes(of: category, on: clock())
     if times != nil, levels.count >= nextSweep { forgetUnusedRates() }
     let level = ExclusionLevel(of: category, times)
     levels[category] = level
@@ -218,17 +222,16 @@ struct ExclusionTable: Sendable {
   private mutating func wait(_ request: ExclusionRequest, at level: ExclusionLevel, _ index: Int) {
     let key = ExclusionLine.Key(of: request)
     // One with an earlier ticket may find room where the others do not.
-    if let line = lines[key], line.level.keepsOut(request, line.index) {
-      line.waiters.insert(request)
-      line.level.lines.update(line)
-      request.status = .waiting(line)
-      return
-    }
-    let line = ExclusionLine(key, at: level, index: index)
+    let known = lines[key].flatMap { $0.level.keepsOut(request, $0.index) ? $0 : nil }
+    let line = known ?? ExclusionLine(key, at: level, index: index)
     line.waiters.insert(request)
-    level.add(line)
-    lines[key] = line
     request.status = .waiting(line)
+    if known != nil {
+      line.level.lines.update(line)
+    } else {
+      level.add(line)
+      lines[key] = line
+    }
   }
 
   private mutating func leaveLine(_ request: ExclusionRequest, _ line: ExclusionLine) {
@@ -271,9 +274,4 @@ extension ExclusionRequest {
     holdings[index].inside = level
     return level
   }
-}
-
-extension ExclusionTable {
-  /// The one table of the process. Its lock is the innermost: acquired inside a list's.
-  static let shared = Locked(ExclusionTable())
 }

@@ -5,7 +5,7 @@ internal import ProcedurePrimitives
 /// A start takes a place for an interval, whether the procedure has finished by then or not.
 final class StartTimes: TimerTarget, @unchecked Sendable {
   private let category: ExclusionCategory
-  let interval: Duration
+  private let interval: Duration
   let clock: TimerClock
   /// The oldest first, one for each place.
   @safe @exclusivity(unchecked) private var starts = Fifo<ContinuousClock.Instant>()
@@ -16,10 +16,12 @@ final class StartTimes: TimerTarget, @unchecked Sendable {
   @safe @exclusivity(unchecked) private(set) var pauseEnd: ContinuousClock.Instant?
   @safe @exclusivity(unchecked) private var timer: SlabKey?
 
-  init(of category: ExclusionCategory, in interval: Duration, on clock: TimerClock) {
+  /// Nil if the category is no rate's; then nobody asks for the clock.
+  init?(of category: ExclusionCategory, on clock: @autoclosure () -> TimerClock) {
+    guard let interval = category.interval else { return nil }
     self.category = category
     self.interval = interval
-    self.clock = clock
+    self.clock = clock()
   }
 
   /// How many places are taken.

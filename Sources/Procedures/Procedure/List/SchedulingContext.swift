@@ -9,8 +9,6 @@ package final class SchedulingContext: Sendable {
   let stretch: WorkerStretch
   /// Whether workers are blocks of a queue of the user, which may never begin: the scheduler's.
   let mayLackWorkers: Bool
-  /// Where tasks of its procedures run.
-  let executor: ContextExecutor
   let supervisor: QueueSupervisor
   /// The supervisor's.
   private let stuckNote: StuckNote
@@ -31,7 +29,6 @@ package final class SchedulingContext: Sendable {
     self.clock = clock
     stretch = scheduler.stretch
     mayLackWorkers = scheduler.underlyingQueue != nil
-    executor = ContextExecutor(scheduler: scheduler)
   }
 
   /// Whether the supervisor is to be told of lists in which members wait that no worker can help.
@@ -42,6 +39,18 @@ package final class SchedulingContext: Sendable {
 
   /// Where turns of procedures run that are on no queue.
   static var detached: SchedulingContext { DetachedSurroundings.current.context }
+}
+
+/// The executor that tasks prefer which evaluate conditions: what such a task does between two suspensions is one
+/// submission to the scheduler. So it runs on the queue's underlying Dispatch queue, if that has one, and a simulation
+/// sees each step. `ProcedureTask` is the executor of procedures.
+extension SchedulingContext: TaskExecutor {
+  package func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    scheduler.submit(quality: nil) {
+      unsafe job.runSynchronously(on: self.asUnownedTaskExecutor())
+    }
+  }
 }
 
 /// Where turns of procedures run that are on no queue, and where their time comes from.
@@ -59,7 +68,7 @@ package final class DetachedSurroundings: Sendable {
   }
 
   private static let onDispatch = DetachedSurroundings(
-    scheduler: DispatchScheduler(quality: .default), clock: .continuous)
+    scheduler: DispatchScheduler(line: .shared(.default)), clock: .continuous)
   private static let replacement = TaskLocal<DetachedSurroundings?>(wrappedValue: nil)
 
   /// Whether there ever was a replacement.

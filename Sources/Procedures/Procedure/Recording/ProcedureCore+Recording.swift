@@ -65,7 +65,7 @@ extension ProcedureCore {
     }
     guard let request = requirements?.exclusion?.request else { return nil }
     let obstacles = ExclusionTable.shared.withLock { $0.obstacles(to: request) }
-    return obstacles.first?.holders.first?.procedure
+    return obstacles.first?.procedures.first
   }
 
   /// The list has taken it, or not.

@@ -1,0 +1,88 @@
+/// A condition of the framework that says more of itself: see `asksForCategoriesOnly` and `isMainActorBound`.
+protocol KnownCondition: Condition {
+  var isExclusionOnly: Bool { get }
+  var runsOnMainActor: Bool { get }
+}
+
+extension KnownCondition {
+  var isExclusionOnly: Bool { false }
+  var runsOnMainActor: Bool { false }
+}
+
+extension Condition {
+  /// Whether it is always satisfied, at once, and brings nothing. Calls none of the user's code.
+  var asksForCategoriesOnly: Bool { (self as? any KnownCondition)?.isExclusionOnly ?? false }
+
+  /// Whether it is known to be evaluated on the main actor.
+  var isMainActorBound: Bool { (self as? any KnownCondition)?.runsOnMainActor ?? false }
+}
+
+/// A condition that only asks for places in a category: there is nothing to evaluate.
+///
+/// A procedure that has no others becomes ready at once, in its place, instead of after a worker has
+/// evaluated its conditions.
+protocol ExclusionCondition: SynchronousCondition, KnownCondition {
+  var limit: ExclusionLimit { get }
+}
+
+extension ExclusionCondition {
+  var isExclusionOnly: Bool { true }
+
+  /// The category.
+  public var exclusions: [ExclusionCategory] { [limit.category] }
+
+  /// The category, with its count.
+  public var exclusionLimits: [ExclusionLimit] { [limit] }
+}
+
+/// A condition that consists of others. A procedure acquires the categories of all of them, whichever is satisfied.
+protocol ConditionOfOthers: KnownCondition {
+  var members: [any Condition] { get }
+}
+
+extension ConditionOfOthers {
+  var runsOnMainActor: Bool { members.contains(where: \.isMainActorBound) }
+
+  /// The categories of all members.
+  public var exclusions: [ExclusionCategory] { members.flatMap(\.exclusions) }
+
+  /// The limits of all members.
+  public var exclusionLimits: [ExclusionLimit] { members.flatMap(\.exclusionLimits) }
+
+  /// The prerequisites of all members, which run before the first of them is evaluated.
+  public func prerequisites(of procedure: Procedure) -> [Procedure] {
+    members.flatMap { $0.prerequisites(of: procedure) }
+  }
+
+  /// Awaits the answer that `begin` gives, or will give.
+  public func evaluate(_ procedure: Procedure) async throws -> ConditionResult {
+    await begin(procedure).result
+  }
+
+  /// Begins the members in order, at once as long as they answer at once, until an answer decides.
+  ///
+  /// - Parameters:
+  ///   - errors: of the members before.
+  ///   - decide: what an answer decides; nil if it leaves that to the next member. Adds errors to be kept.
+  ///   - end: the answer if no member decides.
+  func beginInOrder(
+    _ procedure: Procedure, from first: Int = 0, after errors: [any Error] = [],
+    _ decide: @escaping @Sendable (ConditionResult, inout [any Error]) -> ConditionResult?,
+    end: @escaping @Sendable ([any Error]) -> ConditionResult
+  ) -> ConditionEvaluation {
+    var errors = errors
+    for index in members.indices[first...] {
+      switch members[index].begin(procedure) {
+      case .answered(let result):
+        if let decision = decide(result, &errors) { return .answered(decision) }
+      case let evaluation:
+        return evaluation.flatMap { [errors] result in
+          var errors = errors
+          if let decision = decide(result, &errors) { return .answered(decision) }
+          return beginInOrder(procedure, from: index + 1, after: errors, decide, end: end)
+        }
+      }
+    }
+    return .answered(end(errors))
+  }
+}
