@@ -69,7 +69,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
     @_inheritActorContext @_implicitSelfCapture
     _ body: @escaping @isolated(any) @Sendable () async throws -> Output
   ) {
-    work = .task { _ in Self.stored(try await body()) }
+    work = .task { _ in StoredValue(try await body()) }
     isIsolatedToMainActor = MainActor.isIsolation(body.isolation)
     super.init()
     if let name { self.name = name }
@@ -80,7 +80,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
   public init<Failure: Error>(
     name: String? = nil, _ body: @escaping @Sendable () async throws(Failure) -> Output
   ) {
-    work = .task { _ in Self.stored(try await body()) }
+    work = .task { _ in StoredValue(try await body()) }
     isIsolatedToMainActor = false
     super.init()
     if let name { self.name = name }
@@ -94,7 +94,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
       @escaping @isolated(any) @Sendable (_ procedure: AsyncResultProcedure<Output>) async throws ->
       Output
   ) {
-    work = .task { procedure in Self.stored(try await body(procedure)) }
+    work = .task { procedure in StoredValue(try await body(procedure)) }
     isIsolatedToMainActor = MainActor.isIsolation(body.isolation)
     super.init()
     if let name { self.name = name }
@@ -108,7 +108,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
       @escaping @Sendable (_ procedure: AsyncResultProcedure<Output>) async throws(Failure) ->
       Output
   ) {
-    work = .task { procedure in Self.stored(try await body(procedure)) }
+    work = .task { procedure in StoredValue(try await body(procedure)) }
     isIsolatedToMainActor = false
     super.init()
     if let name { self.name = name }
@@ -137,23 +137,16 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
 
   /// Starts the task, or calls the closure.
   public final override func execute() {
-    switch work {
+    switch work.take() {
     case .task(let body):
-      work = nil
       run(isRecordedOnMainActor ? recorded(body) : body)
     case .action(let action):
-      work = nil
-      if isRecordedOnMainActor { run(recorded(action)) } else { run(action) }
+      run(isRecordedOnMainActor ? recorded(action) : action)
     case .handle(let start):
-      work = nil
-      call(start)
+      let finish = FinishHandle(self)
+      do { try start(self, finish) } catch { finish(.failure(error)) }
     case nil: break
     }
-  }
-
-  /// An output as it is stored.
-  static func stored(_ output: Output) -> StoredValue {
-    StoredValue(output)
   }
 
   /// Not callable: this closure was handed the procedure, not a finish handle.
@@ -195,7 +188,9 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
 
   final override var begun: Begun? { task.map(Begun.task) }
 
-  final override var bodyTask: BodyTask? { read { _ in task?.task }.map { BodyTask($0) } }
+  final override var bodyTask: BodyTask? { running.map { BodyTask($0) } }
+
+  private var running: ProcedureTask.Running? { read { _ in task?.task } }
 
   // MARK: A closure on the main actor, of a recorded procedure
 
@@ -240,12 +235,12 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
   private func run(_ action: @escaping @isolated(any) @Sendable () async throws -> Void) {
     if let task {
       task.setWork { [self] in
-        do { bodyEnded(try await action()) } catch { bodyEnded(with: error) }
+        do { bodyEnded([], StoredValue(try await action())) } catch { bodyEnded(with: error) }
       }
     } else {
       let task = ProcedureTask()
       let running = ProcedureTask.Running(executorPreference: task) { [self] in
-        do { bodyEnded(try await action()) } catch { bodyEnded(with: error) }
+        do { bodyEnded([], StoredValue(try await action())) } catch { bodyEnded(with: error) }
       }
       note(task, running)
     }
@@ -259,10 +254,6 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
       return core.life.cancel.isAllowed
     }
     if isCancelled { interrupt() }
-  }
-
-  private func bodyEnded(_ nothing: Void) {
-    bodyEnded([], StoredValue(nothing))
   }
 
   /// As `finishByItself(throwing:)`, in a step of the task.
@@ -279,24 +270,11 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
     _ = answer(to: effect, with: errors, isByItself: true)
   }
 
-  private func call(
-    _ start: @Sendable (AsyncResultProcedure<Output>, FinishHandle<Output>) throws -> Void
-  ) {
-    let finish = FinishHandle(self)
-    do {
-      try start(self, finish)
-    } catch {
-      finish(.failure(error))
-    }
-  }
-
   final override var formThatCallsBack: String? {
     "Async\(Output.self == Void.self ? "" : "Result")Procedure(.callback) { finish in … }"
   }
 
-  final override func interrupt() {
-    read { _ in task?.task }?.cancel()
-  }
+  final override func interrupt() { running?.cancel() }
 
   final override func releaseWork() {
     let hasExecuted = work == nil

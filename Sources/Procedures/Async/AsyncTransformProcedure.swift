@@ -25,7 +25,7 @@ nonisolated open class AsyncTransformProcedure<Input: Sendable, Output: Sendable
     super.init(
       name: name,
       .task { procedure in
-        Self.stored(try await transform(Self.transforming(procedure).input))
+        StoredValue(try await transform(Self.transforming(procedure).input))
       }, isolation: transform.isolation)
   }
 
@@ -38,7 +38,7 @@ nonisolated open class AsyncTransformProcedure<Input: Sendable, Output: Sendable
     super.init(
       name: name,
       .task { procedure in
-        Self.stored(try await transform(Self.transforming(procedure).input))
+        StoredValue(try await transform(Self.transforming(procedure).input))
       })
   }
 
@@ -55,7 +55,7 @@ nonisolated open class AsyncTransformProcedure<Input: Sendable, Output: Sendable
       name: name,
       .task { procedure in
         let (procedure, input) = try Self.transforming(procedure)
-        return Self.stored(try await transform(procedure, input))
+        return StoredValue(try await transform(procedure, input))
       }, isolation: transform.isolation)
   }
 
@@ -72,7 +72,7 @@ nonisolated open class AsyncTransformProcedure<Input: Sendable, Output: Sendable
       name: name,
       .task { procedure in
         let (procedure, input) = try Self.transforming(procedure)
-        return Self.stored(try await transform(procedure, input))
+        return StoredValue(try await transform(procedure, input))
       })
   }
 

@@ -158,39 +158,33 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
   /// - Returns: whether it was accepted.
   @discardableResult
   public final func add(child: Procedure) -> Bool {
-    let tellsObservers = read { $0.observers.wantsAdditions }
-    switch child.enqueue(in: list, isHeldBack: tellsObservers) {
-    case .refused:
-      child.end(refusedBy: list)
-      return false
-    case .accepted(isAnnounced: true), .held:
-      if tellsObservers { announce([child], as: .ownChild) }
-      return true
-    case .accepted(isAnnounced: false):
-      // It is announced when the group executes, and cannot start before.
-      if tellsObservers { child.dependencyFinished() }
-      return true
-    }
+    addTogether(CollectionOfOne(child))
   }
 
-  /// As `add(child:)`, for each. None starts before all are members, and announced.
-  private final func addTogether(_ batch: [Procedure]) {
-    if batch.count <= 1 { return batch.forEach { add(child: $0) } }
+  /// None of them starts before all are members, and announced.
+  ///
+  /// - Returns: false if one of them was refused.
+  @discardableResult
+  private final func addTogether(_ children: some Collection<Procedure>) -> Bool {
+    let batch = children.count > 1 ? Array(children) : []
     let tellsObservers = read { $0.observers.wantsAdditions }
     var (refused, unannounced): ([Procedure], [Procedure]) = ([], [])
-    for child in batch {
-      switch child.enqueue(in: list, isHeldBack: tellsObservers, isInBatch: true) {
+    for child in children {
+      switch child.enqueue(in: list, isHeldBack: tellsObservers, isInBatch: !batch.isEmpty) {
       case .refused: refused.append(child)
       case .accepted(isAnnounced: true), .held: if tellsObservers { unannounced.append(child) }
-      case .accepted(isAnnounced: false): if tellsObservers { child.dependencyFinished() }
+      case .accepted(isAnnounced: false):
+        // It is announced when the group executes, and cannot start before.
+        if tellsObservers { child.dependencyFinished() }
       }
     }
-    if unannounced.isEmpty {
-      list.complete(batch)
-    } else {
+    if !unannounced.isEmpty {
       announce(unannounced, as: .ownChild, completing: batch)
+    } else if !batch.isEmpty {
+      list.complete(batch)
     }
     for child in refused { child.end(refusedBy: list) }
+    return refused.isEmpty
   }
 
   final override func takeIn(_ child: Procedure) { add(child: child) }
@@ -268,7 +262,7 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
     begin(onWorker: type(of: self) == GroupProcedure.self)
   }
 
-  /// - Parameter onWorker: whether nothing comes after it in `execute()`.
+  /// - Parameter onWorker: whether `execute()` does nothing afterwards.
   private func begin(onWorker: Bool) {
     let isLeft = list.begin(as: self, leavesWorker: onWorker)
     beginning = isLeft ? .begunOnWorker : .begun
@@ -360,14 +354,7 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
   /// Children do not own the list: they leave it before the group goes.
   private func abandonChildren() -> ListMachine.Remains {
     let remains = list.abandon()
-    for child in remains.unfinished { child.leaveList() }
+    for child in remains.unfinished { child.read { $0.leaveList() } }
     return remains
-  }
-}
-
-extension Procedure {
-  /// The group that it was a child of went away.
-  fileprivate final func leaveList() {
-    read { $0.leaveList() }
   }
 }

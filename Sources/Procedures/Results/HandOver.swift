@@ -16,33 +16,28 @@ class HandOver: Dependency, @unchecked Sendable {
   override final var isDone: Bool { isSettled && dependency.isDoneOnceHandedOver }
 
   override func letGo(_ dependent: Procedure, on worker: Worker?) {
-    enum Moment: Sendable {
-      case now
-      case later(takesTurn: Bool)
-    }
-    let moment: Moment = dependent.update { core in
+    var hasTurn = false
+    dependent.note { core in
       // 1. A cancelled one waits for nothing, and is handed nothing.
-      guard !core.life.isCancelled else { return .later(takesTurn: false) }
+      guard !core.life.isCancelled else { return .none }
       // 2. A turn of one step, on this worker.
-      if let worker, core.runs(on: worker), core.life.post(.takeTurn) == .turn { return .now }
+      if let worker, core.runs(on: worker), core.life.post(.takeTurn) == .turn {
+        hasTurn = true
+        return .none
+      }
       // 3. A step of its next turn.
       core.attachments.with(StartRequirements.self) { $0.handOvers.append(self) }
-      return .later(takesTurn: core.life.post(.handOver) == .turn)
+      return core.life.post(.handOver)
     }
-    switch moment {
-    case .now:
-      carryOut(for: dependent)
-      let record = dependency.recordID
-      let (followUp, goesOn) = dependent.update { core in
-        let followUp = core.countDependency(
-          of: dependent, onWorkerOf: worker?.list, after: record)
-        return (followUp, core.life.post(.giveBackTurn) == .turn)
-      }
-      followUp.perform()
-      if goesOn { dependent.requestTurn() }
-    case .later(let takesTurn):
-      if takesTurn { dependent.requestTurn() }
+    guard hasTurn else { return }
+    carryOut(for: dependent)
+    let record = dependency.recordID
+    let (followUp, goesOn) = dependent.update { core in
+      let followUp = core.countDependency(of: dependent, onWorkerOf: worker?.list, after: record)
+      return (followUp, core.life.post(.giveBackTurn) == .turn)
     }
+    followUp.perform()
+    if goesOn { dependent.requestTurn() }
   }
 
   override final func carryOut(for dependent: Procedure) {
