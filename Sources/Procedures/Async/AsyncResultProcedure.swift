@@ -219,12 +219,12 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
   private func run(_ body: @escaping Body) {
     if let task {
       task.setWork { [self] in
-        do { bodyEnded([], try await body(self)) } catch { bodyEnded(with: error) }
+        do { bodyEnded(with: try await body(self)) } catch { bodyEnded(throwing: error) }
       }
     } else {
       let task = ProcedureTask()
       let running = ProcedureTask.Running(executorPreference: task) { [self] in
-        do { bodyEnded([], try await body(self)) } catch { bodyEnded(with: error) }
+        do { bodyEnded(with: try await body(self)) } catch { bodyEnded(throwing: error) }
       }
       note(task, running)
     }
@@ -235,12 +235,20 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
   private func run(_ action: @escaping @isolated(any) @Sendable () async throws -> Void) {
     if let task {
       task.setWork { [self] in
-        do { bodyEnded([], StoredValue(try await action())) } catch { bodyEnded(with: error) }
+        do {
+          bodyEnded(with: StoredValue(try await action()))
+        } catch {
+          bodyEnded(throwing: error)
+        }
       }
     } else {
       let task = ProcedureTask()
       let running = ProcedureTask.Running(executorPreference: task) { [self] in
-        do { bodyEnded([], StoredValue(try await action())) } catch { bodyEnded(with: error) }
+        do {
+          bodyEnded(with: StoredValue(try await action()))
+        } catch {
+          bodyEnded(throwing: error)
+        }
       }
       note(task, running)
     }
@@ -256,18 +264,19 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
     if isCancelled { interrupt() }
   }
 
-  /// As `finishByItself(throwing:)`, in a step of the task.
-  private func bodyEnded(with error: any Error) {
-    if error is CancellationError, isCancelled { return bodyEnded([], StoredValue()) }
+  /// As `finishByItself(with:)`, in a step of the task.
+  private func bodyEnded(throwing error: any Error) {
+    if error is CancellationError, isCancelled { return bodyEnded(with: StoredValue()) }
     expectHearer()
-    bodyEnded([error], StoredValue(failure: error))
+    bodyEnded(with: StoredValue(failure: error))
   }
 
-  private func bodyEnded(_ errors: [any Error], _ output: consuming StoredValue) {
-    let effect = noteFinish(errors: errors, output: output, isByItself: true)
+  private func bodyEnded(with output: consuming StoredValue) {
+    let failure = output.failure
+    let effect = noteFinish(with: output, isByItself: true)
     // Having got the turn, only the caller looks at the task.
     if effect == .turn, task?.keepTurn(of: self) == true { return }
-    _ = answer(to: effect, with: errors, isByItself: true)
+    _ = answer(to: effect, with: failure.map { [$0] } ?? [], isByItself: true)
   }
 
   final override var formThatCallsBack: String? {

@@ -36,13 +36,8 @@ nonisolated open class ResultProcedure<Output: Sendable>: Procedure, EndsByItsel
 
   /// Runs the closure.
   open override func execute() {
-    guard let block else { return }
-    self.block = nil
-    do {
-      finishByItself(with: StoredValue(try block()))
-    } catch {
-      finishByItself(throwing: error)
-    }
+    guard let block = block.take() else { return }
+    finishByItself { StoredValue(try block()) }
   }
 
   final override var formThatCallsBack: String? {

@@ -45,13 +45,8 @@ nonisolated open class TransformProcedure<Input: Sendable, Output: Sendable>: Pr
 
   /// Runs the closure.
   open override func execute() {
-    guard let transform else { return }
-    self.transform = nil
-    do {
-      finishByItself(with: StoredValue(try transform(requireInput(as: Input.self))))
-    } catch {
-      finishByItself(throwing: error)
-    }
+    guard let transform = transform.take() else { return }
+    finishByItself { StoredValue(try transform(requireInput(as: Input.self))) }
   }
 
   final override var formThatCallsBack: String? {
