@@ -141,7 +141,11 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
     case .task(let body):
       run(isRecordedOnMainActor ? recorded(body) : body)
     case .action(let action):
-      run(isRecordedOnMainActor ? recorded(action) : action)
+      if isRecordedOnMainActor {
+        run(recorded { _ in StoredValue(try await action()) })
+      } else {
+        run(action)
+      }
     case .handle(let start):
       let finish = FinishHandle(self)
       do { try start(self, finish) } catch { finish(.failure(error)) }
@@ -202,15 +206,6 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
     { @MainActor procedure in
       procedure.noteBodyBegun()
       return try await body(procedure)
-    }
-  }
-
-  private func recorded(
-    _ action: @escaping @isolated(any) @Sendable () async throws -> Void
-  ) -> @isolated(any) @Sendable () async throws -> Void {
-    { @MainActor [self] in
-      noteBodyBegun()
-      try await action()
     }
   }
 

@@ -70,9 +70,7 @@ extension GroupProcedure {
 
   /// Whether it is a wait that never ends, and the group itself is a part of that.
   private func isOwnCycle(_ error: any Error) -> Bool {
-    guard let cycle = (error.fromChild as? ProcedureError)?.cycle, !cycle.isEmpty else {
-      return false
-    }
+    guard let cycle = error.cycleOfChild else { return false }
     return errors.contains { ($0 as? ProcedureError)?.cycle == cycle }
   }
 
@@ -116,9 +114,7 @@ extension ChildResults {
 
   /// Whether it is no wait that was reported before.
   fileprivate mutating func isNew(_ error: any Error) -> Bool {
-    guard let cycle = (error.fromChild as? ProcedureError)?.cycle, !cycle.isEmpty else {
-      return true
-    }
+    guard let cycle = error.cycleOfChild else { return true }
     guard !cycles.contains(cycle) else { return false }
     cycles.append(cycle)
     return true
@@ -130,5 +126,11 @@ extension Error {
   fileprivate var fromChild: any Error {
     guard let error = self as? ProcedureError, error.code == .child else { return self }
     return error.underlyingErrors.first ?? self
+  }
+
+  /// The cycle that it, or the child's error, is about; nil if it is about none.
+  fileprivate var cycleOfChild: [String]? {
+    guard let cycle = (fromChild as? ProcedureError)?.cycle, !cycle.isEmpty else { return nil }
+    return cycle
   }
 }
