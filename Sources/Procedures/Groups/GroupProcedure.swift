@@ -202,7 +202,8 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
       core.attachments.with(TurnWork.self) { pending in
         for (index, child) in children.enumerated() {
           let completes = index == children.count - 1 ? batch : []
-          pending.produced.append(Production(procedure: child, target: target, completes: completes))
+          pending.produced.append(
+            Production(procedure: child, target: target, completes: completes))
         }
       }
       return core.life.post(.produced)
