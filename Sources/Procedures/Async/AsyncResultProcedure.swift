@@ -137,16 +137,19 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
 
   /// Starts the task, or calls the closure.
   public final override func execute() {
-    switch work.take() {
+    switch work {
     case .task(let body):
+      work = nil
       run(isRecordedOnMainActor ? recorded(body) : body)
     case .action(let action):
+      work = nil
       if isRecordedOnMainActor {
         run(recorded { _ in StoredValue(try await action()) })
       } else {
         run(action)
       }
     case .handle(let start):
+      work = nil
       let finish = FinishHandle(self)
       do { try start(self, finish) } catch { finish(.failure(error)) }
     case nil: break
@@ -230,20 +233,12 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
   private func run(_ action: @escaping @isolated(any) @Sendable () async throws -> Void) {
     if let task {
       task.setWork { [self] in
-        do {
-          bodyEnded(with: StoredValue(try await action()))
-        } catch {
-          bodyEnded(throwing: error)
-        }
+        do { bodyEnded(try await action()) } catch { bodyEnded(throwing: error) }
       }
     } else {
       let task = ProcedureTask()
       let running = ProcedureTask.Running(executorPreference: task) { [self] in
-        do {
-          bodyEnded(with: StoredValue(try await action()))
-        } catch {
-          bodyEnded(throwing: error)
-        }
+        do { bodyEnded(try await action()) } catch { bodyEnded(throwing: error) }
       }
       note(task, running)
     }
@@ -257,6 +252,10 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
       return core.life.cancel.isAllowed
     }
     if isCancelled { interrupt() }
+  }
+
+  private func bodyEnded(_ nothing: Void) {
+    bodyEnded(with: StoredValue(nothing))
   }
 
   /// As `finishByItself(with:)`, in a step of the task.

@@ -156,33 +156,39 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
   /// - Returns: whether it was accepted.
   @discardableResult
   public final func add(child: Procedure) -> Bool {
-    addTogether(CollectionOfOne(child))
+    let tellsObservers = read { $0.observers.wantsAdditions }
+    switch child.enqueue(in: list, isHeldBack: tellsObservers) {
+    case .refused:
+      child.end(refusedBy: list)
+      return false
+    case .accepted(isAnnounced: true), .held:
+      if tellsObservers { announce([child], as: .ownChild) }
+      return true
+    case .accepted(isAnnounced: false):
+      // It is announced when the group executes, and cannot start before.
+      if tellsObservers { child.dependencyFinished() }
+      return true
+    }
   }
 
-  /// None of them starts before all are members, and announced.
-  ///
-  /// - Returns: false if one of them was refused.
-  @discardableResult
-  private final func addTogether(_ children: some Collection<Procedure>) -> Bool {
-    let batch = children.count > 1 ? Array(children) : []
+  /// As `add(child:)`, for each. None starts before all are members, and announced.
+  private final func addTogether(_ batch: [Procedure]) {
+    if batch.count <= 1 { return batch.forEach { add(child: $0) } }
     let tellsObservers = read { $0.observers.wantsAdditions }
     var (refused, unannounced): ([Procedure], [Procedure]) = ([], [])
-    for child in children {
-      switch child.enqueue(in: list, isHeldBack: tellsObservers, isInBatch: !batch.isEmpty) {
+    for child in batch {
+      switch child.enqueue(in: list, isHeldBack: tellsObservers, isInBatch: true) {
       case .refused: refused.append(child)
       case .accepted(isAnnounced: true), .held: if tellsObservers { unannounced.append(child) }
-      case .accepted(isAnnounced: false):
-        // It is announced when the group executes, and cannot start before.
-        if tellsObservers { child.dependencyFinished() }
+      case .accepted(isAnnounced: false): if tellsObservers { child.dependencyFinished() }
       }
     }
-    if !unannounced.isEmpty {
-      announce(unannounced, as: .ownChild, completing: batch)
-    } else if !batch.isEmpty {
+    if unannounced.isEmpty {
       list.complete(batch)
+    } else {
+      announce(unannounced, as: .ownChild, completing: batch)
     }
     for child in refused { child.end(refusedBy: list) }
-    return refused.isEmpty
   }
 
   final override func takeIn(_ child: Procedure) { add(child: child) }

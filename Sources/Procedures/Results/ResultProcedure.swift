@@ -36,7 +36,8 @@ nonisolated open class ResultProcedure<Output: Sendable>: Procedure, EndsByItsel
 
   /// Runs the closure.
   open override func execute() {
-    guard let block = block.take() else { return }
+    guard let block else { return }
+    self.block = nil
     finishByItself { StoredValue(try block()) }
   }
 

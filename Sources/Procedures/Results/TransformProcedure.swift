@@ -45,7 +45,8 @@ nonisolated open class TransformProcedure<Input: Sendable, Output: Sendable>: Pr
 
   /// Runs the closure.
   open override func execute() {
-    guard let transform = transform.take() else { return }
+    guard let transform else { return }
+    self.transform = nil
     finishByItself { StoredValue(try transform(requireInput(as: Input.self))) }
   }
 
