@@ -69,7 +69,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
     @_inheritActorContext @_implicitSelfCapture
     _ body: @escaping @isolated(any) @Sendable () async throws -> Output
   ) {
-    work = .task { _ in Self.stored(try await body()) }
+    work = .task { _ in StoredValue(try await body()) }
     isIsolatedToMainActor = MainActor.isIsolation(body.isolation)
     super.init()
     if let name { self.name = name }
@@ -80,7 +80,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
   public init<Failure: Error>(
     name: String? = nil, _ body: @escaping @Sendable () async throws(Failure) -> Output
   ) {
-    work = .task { _ in Self.stored(try await body()) }
+    work = .task { _ in StoredValue(try await body()) }
     isIsolatedToMainActor = false
     super.init()
     if let name { self.name = name }
@@ -94,7 +94,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
       @escaping @isolated(any) @Sendable (_ procedure: AsyncResultProcedure<Output>) async throws ->
       Output
   ) {
-    work = .task { procedure in Self.stored(try await body(procedure)) }
+    work = .task { procedure in StoredValue(try await body(procedure)) }
     isIsolatedToMainActor = MainActor.isIsolation(body.isolation)
     super.init()
     if let name { self.name = name }
@@ -108,7 +108,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
       @escaping @Sendable (_ procedure: AsyncResultProcedure<Output>) async throws(Failure) ->
       Output
   ) {
-    work = .task { procedure in Self.stored(try await body(procedure)) }
+    work = .task { procedure in StoredValue(try await body(procedure)) }
     isIsolatedToMainActor = false
     super.init()
     if let name { self.name = name }
@@ -143,17 +143,17 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
       run(isRecordedOnMainActor ? recorded(body) : body)
     case .action(let action):
       work = nil
-      if isRecordedOnMainActor { run(recorded(action)) } else { run(action) }
+      if isRecordedOnMainActor {
+        run(recorded { _ in StoredValue(try await action()) })
+      } else {
+        run(action)
+      }
     case .handle(let start):
       work = nil
-      call(start)
+      let finish = FinishHandle(self)
+      do { try start(self, finish) } catch { finish(.failure(error)) }
     case nil: break
     }
-  }
-
-  /// An output as it is stored.
-  static func stored(_ output: Output) -> StoredValue {
-    StoredValue(output)
   }
 
   /// Not callable: this closure was handed the procedure, not a finish handle.
@@ -195,7 +195,9 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
 
   final override var begun: Begun? { task.map(Begun.task) }
 
-  final override var bodyTask: BodyTask? { read { _ in task?.task }.map { BodyTask($0) } }
+  final override var bodyTask: BodyTask? { running.map { BodyTask($0) } }
+
+  private var running: ProcedureTask.Running? { read { _ in task?.task } }
 
   // MARK: A closure on the main actor, of a recorded procedure
 
@@ -210,26 +212,17 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
     }
   }
 
-  private func recorded(
-    _ action: @escaping @isolated(any) @Sendable () async throws -> Void
-  ) -> @isolated(any) @Sendable () async throws -> Void {
-    { @MainActor [self] in
-      noteBodyBegun()
-      try await action()
-    }
-  }
-
   // MARK: The task
 
   private func run(_ body: @escaping Body) {
     if let task {
       task.setWork { [self] in
-        do { bodyEnded([], try await body(self)) } catch { bodyEnded(with: error) }
+        do { bodyEnded(with: try await body(self)) } catch { bodyEnded(throwing: error) }
       }
     } else {
       let task = ProcedureTask()
       let running = ProcedureTask.Running(executorPreference: task) { [self] in
-        do { bodyEnded([], try await body(self)) } catch { bodyEnded(with: error) }
+        do { bodyEnded(with: try await body(self)) } catch { bodyEnded(throwing: error) }
       }
       note(task, running)
     }
@@ -240,12 +233,12 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
   private func run(_ action: @escaping @isolated(any) @Sendable () async throws -> Void) {
     if let task {
       task.setWork { [self] in
-        do { bodyEnded(try await action()) } catch { bodyEnded(with: error) }
+        do { bodyEnded(try await action()) } catch { bodyEnded(throwing: error) }
       }
     } else {
       let task = ProcedureTask()
       let running = ProcedureTask.Running(executorPreference: task) { [self] in
-        do { bodyEnded(try await action()) } catch { bodyEnded(with: error) }
+        do { bodyEnded(try await action()) } catch { bodyEnded(throwing: error) }
       }
       note(task, running)
     }
@@ -262,41 +255,29 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
   }
 
   private func bodyEnded(_ nothing: Void) {
-    bodyEnded([], StoredValue(nothing))
+    bodyEnded(with: StoredValue(nothing))
   }
 
-  /// As `finishByItself(throwing:)`, in a step of the task.
-  private func bodyEnded(with error: any Error) {
-    if error is CancellationError, isCancelled { return bodyEnded([], StoredValue()) }
+  /// As `finishByItself(with:)`, in a step of the task.
+  private func bodyEnded(throwing error: any Error) {
+    if error is CancellationError, isCancelled { return bodyEnded(with: StoredValue()) }
     expectHearer()
-    bodyEnded([error], StoredValue(failure: error))
+    bodyEnded(with: StoredValue(failure: error))
   }
 
-  private func bodyEnded(_ errors: [any Error], _ output: consuming StoredValue) {
-    let effect = noteFinish(errors: errors, output: output, isByItself: true)
+  private func bodyEnded(with output: consuming StoredValue) {
+    let failure = output.failure
+    let effect = noteFinish(with: output, isByItself: true)
     // Having got the turn, only the caller looks at the task.
     if effect == .turn, task?.keepTurn(of: self) == true { return }
-    _ = answer(to: effect, with: errors, isByItself: true)
-  }
-
-  private func call(
-    _ start: @Sendable (AsyncResultProcedure<Output>, FinishHandle<Output>) throws -> Void
-  ) {
-    let finish = FinishHandle(self)
-    do {
-      try start(self, finish)
-    } catch {
-      finish(.failure(error))
-    }
+    _ = answer(to: effect, with: failure.map { [$0] } ?? [], isByItself: true)
   }
 
   final override var formThatCallsBack: String? {
     "Async\(Output.self == Void.self ? "" : "Result")Procedure(.callback) { finish in … }"
   }
 
-  final override func interrupt() {
-    read { _ in task?.task }?.cancel()
-  }
+  final override func interrupt() { running?.cancel() }
 
   final override func releaseWork() {
     let hasExecuted = work == nil

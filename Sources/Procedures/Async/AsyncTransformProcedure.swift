@@ -23,10 +23,8 @@ nonisolated open class AsyncTransformProcedure<Input: Sendable, Output: Sendable
     _ transform: @escaping @isolated(any) @Sendable (_ input: Input) async throws -> Output
   ) {
     super.init(
-      name: name,
-      .task { procedure in
-        Self.stored(try await transform(Self.transforming(procedure).input))
-      }, isolation: transform.isolation)
+      name: name, .task { StoredValue(try await transform(Self.transforming($0).input)) },
+      isolation: transform.isolation)
   }
 
   /// The same for a function whose isolation is not in its type, such as a `nonisolated(nonsending)` one.
@@ -36,10 +34,7 @@ nonisolated open class AsyncTransformProcedure<Input: Sendable, Output: Sendable
     _ transform: @escaping @Sendable (_ input: Input) async throws(Failure) -> Output
   ) {
     super.init(
-      name: name,
-      .task { procedure in
-        Self.stored(try await transform(Self.transforming(procedure).input))
-      })
+      name: name, .task { StoredValue(try await transform(Self.transforming($0).input)) })
   }
 
   /// Makes a procedure that runs `transform`, which is handed the procedure, as a task.
@@ -55,7 +50,7 @@ nonisolated open class AsyncTransformProcedure<Input: Sendable, Output: Sendable
       name: name,
       .task { procedure in
         let (procedure, input) = try Self.transforming(procedure)
-        return Self.stored(try await transform(procedure, input))
+        return StoredValue(try await transform(procedure, input))
       }, isolation: transform.isolation)
   }
 
@@ -72,7 +67,7 @@ nonisolated open class AsyncTransformProcedure<Input: Sendable, Output: Sendable
       name: name,
       .task { procedure in
         let (procedure, input) = try Self.transforming(procedure)
-        return Self.stored(try await transform(procedure, input))
+        return StoredValue(try await transform(procedure, input))
       })
   }
 

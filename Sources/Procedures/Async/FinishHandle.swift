@@ -35,10 +35,7 @@ public final class FinishHandle<Output: Sendable>: Sendable {
   ///
   /// A `CancellationError` after a cancel is the cancel, not a failure.
   public func callAsFunction(_ result: Result<Output, any Error>) {
-    switch result {
-    case .success(let output): procedure.finishByItself(with: StoredValue(output))
-    case .failure(let error): procedure.finishByItself(throwing: error)
-    }
+    procedure.finishByItself { StoredValue(try result.get()) }
   }
 
   /// Whether the procedure was cancelled: then end soon. One atomic load.

@@ -35,53 +35,29 @@ extension Procedure {
   /// procedure goes, and when the reading task is cancelled.
   public final var events: AsyncStream<ProcedureEvent> {
     let (stream, continuation) = AsyncStream.makeStream(of: ProcedureEvent.self)
-    let entry = add(observer: EventFeed(continuation)).entry
+    let feed = EventFeed(continuation)
+    let observer = BlockObserver(
+      willExecute: { _, _ in feed.continuation.yield(.willExecute) },
+      didExecute: { _ in feed.continuation.yield(.didExecute) },
+      didCancel: { _, errors in feed.continuation.yield(.didCancel(errors)) },
+      willAdd: { _, added in feed.continuation.yield(.willAdd(added)) },
+      didAdd: { _, added in feed.continuation.yield(.didAdd(added)) },
+      willFinish: { _, errors, _ in feed.continuation.yield(.willFinish(errors)) },
+      didFinish: { _, errors in feed.continuation.yield(.didFinish(errors)) })
+    let entry = add(observer: observer).entry
     // Weakly: the entry holds the feed, and that the continuation.
     continuation.onTermination = { [weak entry] _ in _ = entry?.remove() }
     return stream
   }
 }
 
-/// Passes events on; ends the stream when the procedure releases it.
-private final class EventFeed: ProcedureObserver {
-  private let continuation: AsyncStream<ProcedureEvent>.Continuation
+/// Ends the stream when the procedure releases its observer, at the latest after the finish.
+private final class EventFeed: Sendable {
+  let continuation: AsyncStream<ProcedureEvent>.Continuation
 
   init(_ continuation: AsyncStream<ProcedureEvent>.Continuation) {
     self.continuation = continuation
   }
 
   deinit { continuation.finish() }
-
-  var events: ProcedureEvents { ProcedureEvents.all.subtracting(.didAttach) }
-
-  func will(execute procedure: Procedure, pendingExecute: PendingEvent) {
-    continuation.yield(.willExecute)
-  }
-
-  func did(execute procedure: Procedure) {
-    continuation.yield(.didExecute)
-  }
-
-  func did(cancel procedure: Procedure, withErrors errors: [any Error]) {
-    continuation.yield(.didCancel(errors))
-  }
-
-  func procedure(_ procedure: Procedure, willAdd newProcedure: Procedure) {
-    continuation.yield(.willAdd(newProcedure))
-  }
-
-  func procedure(_ procedure: Procedure, didAdd newProcedure: Procedure) {
-    continuation.yield(.didAdd(newProcedure))
-  }
-
-  func will(
-    finish procedure: Procedure, withErrors errors: [any Error], pendingFinish: PendingEvent
-  ) {
-    continuation.yield(.willFinish(errors))
-  }
-
-  func did(finish procedure: Procedure, withErrors errors: [any Error]) {
-    continuation.yield(.didFinish(errors))
-    continuation.finish()
-  }
 }

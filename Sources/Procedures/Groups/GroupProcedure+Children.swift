@@ -37,14 +37,9 @@ extension GroupProcedure {
       if child.failed { takeOver(child.errors, of: child) }
       return
     }
-    var (ofGroup, own): ([any Error], [any Error]) = ([], [])
-    for error in child.errors {
-      if (error as? ProcedureError)?.isOfGroup == true {
-        ofGroup.append(error)
-      } else {
-        own.append(error)
-      }
-    }
+    let errors = child.errors
+    let ofGroup = errors.filter { ($0 as? ProcedureError)?.isOfGroup == true }
+    let own = errors.filter { ($0 as? ProcedureError)?.isOfGroup != true }
     let kept = recover(child, self.child(child, willFinishWithErrors: own))
     takeOver(errorsToTakeOver(ofGroup + kept, of: child), of: child)
   }
@@ -59,12 +54,11 @@ extension GroupProcedure {
     case .part:
       let named = beginning.named(after: child.name).filter { !isOwnCycle($0) }
       let keepsAll = named.isEmpty || keepsFinishedChildren
-      let (new, released): ([any Error], ChildResults?) = childResults.withLock { results in
+      let (new, _) = childResults.withLock { results in
         let new = named.filter { results.isNew($0) }
         results.errors += new
-        return (new, keepsAll ? nil : results.forgetEarlier())
+        return (new, keepsAll ? [] : results.forgetEarlier())
       }
-      _ = released
       cancelRemaining(after: child, new.first)
     case .whole, .wholeSoFar:
       // An attempt that ended only because of the group leaves the errors of the one before.
@@ -76,9 +70,7 @@ extension GroupProcedure {
 
   /// Whether it is a wait that never ends, and the group itself is a part of that.
   private func isOwnCycle(_ error: any Error) -> Bool {
-    guard let cycle = (error.fromChild as? ProcedureError)?.cycle, !cycle.isEmpty else {
-      return false
-    }
+    guard let cycle = error.cycleOfChild else { return false }
     return errors.contains { ($0 as? ProcedureError)?.cycle == cycle }
   }
 
@@ -90,14 +82,9 @@ extension GroupProcedure {
     return errors.beginning(in: reference)
   }
 
-  /// The values from now on. The caller releases the former ones after the lock.
   final func setOwnErrors(_ errors: [any Error]) {
-    let released = childResults.withLock { results in
-      let released = results.ownErrors
-      results.ownErrors = errors
-      return released
-    }
-    _ = released
+    // The former ones are released after the lock.
+    _ = childResults.withLock { exchange(&$0.ownErrors, with: errors) }
   }
 
   private func cancelRemaining(after child: Procedure, _ error: (any Error)?) {
@@ -117,21 +104,17 @@ extension ChildResults {
   /// Forgets the errors of children that failed long ago.
   ///
   /// - Returns: references to be released without the lock.
-  fileprivate mutating func forgetEarlier() -> ChildResults? {
-    let (surplus, oldCycles) = (errors.count - Self.mostKept, cycles.count - Self.mostKept)
-    guard surplus > 0 || oldCycles > 0 else { return nil }
-    var forgotten = ChildResults()
-    forgotten.errors = Array(errors.prefix(max(surplus, 0)))
-    errors.removeFirst(max(surplus, 0))
-    cycles.removeFirst(max(oldCycles, 0))
+  fileprivate mutating func forgetEarlier() -> [any Error] {
+    let surplus = max(errors.count - Self.mostKept, 0)
+    let forgotten = Array(errors.prefix(surplus))
+    errors.removeFirst(surplus)
+    cycles.removeFirst(max(cycles.count - Self.mostKept, 0))
     return forgotten
   }
 
   /// Whether it is no wait that was reported before.
   fileprivate mutating func isNew(_ error: any Error) -> Bool {
-    guard let cycle = (error.fromChild as? ProcedureError)?.cycle, !cycle.isEmpty else {
-      return true
-    }
+    guard let cycle = error.cycleOfChild else { return true }
     guard !cycles.contains(cycle) else { return false }
     cycles.append(cycle)
     return true
@@ -143,5 +126,11 @@ extension Error {
   fileprivate var fromChild: any Error {
     guard let error = self as? ProcedureError, error.code == .child else { return self }
     return error.underlyingErrors.first ?? self
+  }
+
+  /// The cycle that it, or the child's error, is about; nil if it is about none.
+  fileprivate var cycleOfChild: [String]? {
+    guard let cycle = (fromChild as? ProcedureError)?.cycle, !cycle.isEmpty else { return nil }
+    return cycle
   }
 }

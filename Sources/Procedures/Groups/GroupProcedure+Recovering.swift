@@ -1,9 +1,8 @@
 internal import ProcedurePrimitives
 
 /// Decides which errors of a child a group takes over.
-struct Recovery: Sendable {
-  let decide: @Sendable (_ group: GroupProcedure, _ child: Procedure, [any Error]) -> [any Error]
-}
+typealias Recovery =
+  @Sendable (_ group: GroupProcedure, _ child: Procedure, [any Error]) -> [any Error]
 
 extension ProcedureProtocol where Self: GroupProcedure {
   /// Decides which errors of a child the group takes over, without a subclass.
@@ -38,38 +37,29 @@ extension ProcedureProtocol where Self: GroupProcedure {
         _ group: Self, _ child: Procedure, _ errors: [any Error]
       ) -> [any Error]
   ) -> Self {
-    add(
-      Recovery { group, child, errors in
+    childResults.withLock { results in
+      guard !isFinished else { return }
+      results.recoveries.append { group, child, errors in
         guard let group = group as? Self else { return errors }
         return decide(group, child, errors)
-      })
+      }
+      hasRecoveries.store(1)
+    }
     return self
   }
 }
 
 extension GroupProcedure {
-  fileprivate final func add(_ recovery: Recovery) {
-    childResults.withLock { results in
-      guard !isFinished else { return }
-      results.recoveries.append(recovery)
-      hasRecoveries.store(1)
-    }
-  }
-
   /// The closures' answer, after that of the override.
   final func recover(_ child: Procedure, _ errors: [any Error]) -> [any Error] {
     guard hasRecoveries.load() != 0 else { return errors }
     return childResults.withLock { $0.recoveries }.reduce(errors) { errors, recovery in
-      recovery.decide(self, child, errors)
+      recovery(self, child, errors)
     }
   }
 
   final func releaseRecoveries() {
     guard hasRecoveries.load() != 0 else { return }
-    let released = childResults.withLock { results in
-      defer { results.recoveries = [] }
-      return results.recoveries
-    }
-    _ = released
+    _ = childResults.withLock { exchange(&$0.recoveries, with: []) }
   }
 }

@@ -32,15 +32,13 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
   final let childResults = Locked(ChildResults())
   /// Whether closures are to be asked about children.
   final let hasRecoveries = AtomicByte(0)
-  private enum Beginning {
-    case none
-    case begun
-    /// Children may start, and wait for the worker whose turn this is.
-    case begunOnWorker
-  }
 
-  /// Whether children may start. In turns only.
-  @safe @exclusivity(unchecked) private final var beginning = Beginning.none
+  // In turns only.
+
+  /// Whether children may start.
+  @safe @exclusivity(unchecked) private final var hasBegun = false
+  /// Whether they wait for the worker whose turn this is.
+  @safe @exclusivity(unchecked) private final var isLeftToWorker = false
 
   /// Makes a group of `children`.
   ///
@@ -205,13 +203,14 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
   private func announce(
     _ children: [Procedure], as target: Production.Target, completing batch: [Procedure] = []
   ) {
-    guard let last = children.last else { return }
+    guard !children.isEmpty else { return }
     note { core in
       core.attachments.with(TurnWork.self) { pending in
-        for child in children.dropLast() {
-          pending.produced.append(Production(procedure: child, target: target))
+        for (index, child) in children.enumerated() {
+          let completes = index == children.count - 1 ? batch : []
+          pending.produced.append(
+            Production(procedure: child, target: target, completes: completes))
         }
-        pending.produced.append(Production(procedure: last, target: target, completes: batch))
       }
       return core.life.post(.produced)
     }
@@ -268,21 +267,19 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
     begin(onWorker: type(of: self) == GroupProcedure.self)
   }
 
-  /// - Parameter onWorker: whether nothing comes after it in `execute()`.
+  /// - Parameter onWorker: whether `execute()` does nothing afterwards.
   private func begin(onWorker: Bool) {
-    let isLeft = list.begin(as: self, leavesWorker: onWorker)
-    beginning = isLeft ? .begunOnWorker : .begun
+    isLeftToWorker = list.begin(as: self, leavesWorker: onWorker)
+    hasBegun = true
   }
 
-  final override var begun: Begun? {
-    if case .begunOnWorker = beginning { .children(list) } else { nil }
-  }
+  final override var begun: Begun? { isLeftToWorker ? .children(list) : nil }
 
   // MARK: The end
 
   /// The group has executed, or never will: from here on the last child ends it.
   final override func settleChildren() {
-    if state == .executing, case .none = beginning { begin(onWorker: false) }
+    if state == .executing, !hasBegun { begin(onWorker: false) }
     // The turn is ours, so that the end of the children needs no turn of its own.
     if list.settle() { _ = childrenFinished() }
   }
@@ -360,14 +357,7 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
   /// Children do not own the list: they leave it before the group goes.
   private func abandonChildren() -> ListMachine.Remains {
     let remains = list.abandon()
-    for child in remains.unfinished { child.leaveList() }
+    for child in remains.unfinished { child.read { $0.leaveList() } }
     return remains
-  }
-}
-
-extension Procedure {
-  /// The group that it was a child of went away.
-  fileprivate final func leaveList() {
-    read { $0.leaveList() }
   }
 }

@@ -7,13 +7,8 @@
 /// queue.add(fetch.then(parse, index).then(report))
 /// ```
 public struct ProcedureSequence: Sequence, Sendable {
-  private var procedures: [Procedure]
-  private var last: [Procedure]
-
-  init(_ first: Procedure) {
-    procedures = [first]
-    last = [first]
-  }
+  fileprivate let procedures: [Procedure]
+  fileprivate let last: [Procedure]
 
   /// Adds a step: each of `next` waits until all of the step before have finished.
   ///
@@ -30,19 +25,11 @@ public struct ProcedureSequence: Sequence, Sendable {
   public func then(
     _ next: [Procedure], requiring requirement: DependencyRequirement = .any
   ) -> ProcedureSequence {
-    var sequence = self
-    sequence.append(next, requirement)
-    return sequence
-  }
-
-  mutating func append(_ next: [Procedure], _ requirement: DependencyRequirement) {
-    // An empty step changes nothing.
-    guard !next.isEmpty else { return }
+    if next.isEmpty { return self }
     for procedure in next {
       for dependency in last { procedure.add(dependency: dependency, requiring: requirement) }
     }
-    procedures += next
-    last = next
+    return ProcedureSequence(procedures: procedures + next, last: next)
   }
 
   /// The procedures, in the order of the steps.
@@ -78,6 +65,6 @@ extension Procedure {
   public final func then(
     _ next: [Procedure], requiring requirement: DependencyRequirement = .any
   ) -> ProcedureSequence {
-    ProcedureSequence(self).then(next, requiring: requirement)
+    ProcedureSequence(procedures: [self], last: [self]).then(next, requiring: requirement)
   }
 }

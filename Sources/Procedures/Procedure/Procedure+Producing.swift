@@ -11,24 +11,24 @@ extension Procedure {
   /// - Throws: `ProcedureError.Code.notEnqueued` before the enqueue and after the finish.
   @discardableResult
   public final func produce<Produced: Procedure>(_ procedure: Produced) throws -> Produced {
-    let next: Production.Way = update { core in
-      guard let list = core.list, core.life.state < .finished else { return .refused }
-      guard core.observers.wantsAdditions else { return .add(list) }
+    var isRefused = false
+    var list: ProcedureList?
+    note { core in
+      guard core.life.state < .finished, let ownList = core.list else {
+        isRefused = true
+        return .none
+      }
+      guard core.observers.wantsAdditions else {
+        list = ownList
+        return .none
+      }
       core.attachments.with(TurnWork.self) {
         $0.produced.append(Production(procedure: procedure, target: .list))
       }
-      return core.life.post(.produced) == .turn ? .requestTurn : .done
+      return core.life.post(.produced)
     }
-    switch next {
-    case .refused:
-      throw ProcedureError.notEnqueued(name)
-    case .add(let list):
-      list.add(procedure)
-    case .requestTurn:
-      requestTurn()
-    case .done:
-      break
-    }
+    if isRefused { throw ProcedureError.notEnqueued(name) }
+    list?.add(procedure)
     return procedure
   }
 
@@ -53,15 +53,6 @@ struct Production: Sendable {
     case ownChild
     /// A child that was there when the producer, a group, executed.
     case announced
-  }
-
-  /// The outcome of a call of `produce`.
-  enum Way: Sendable {
-    case refused
-    case add(ProcedureList)
-    case requestTurn
-    /// Its turn is held elsewhere, and will come to it.
-    case done
   }
 
   let procedure: Procedure

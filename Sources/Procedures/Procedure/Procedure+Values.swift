@@ -17,7 +17,7 @@ extension Procedure {
   ///
   /// - Throws: `ProcedureError.Code.requirementNotSatisfied`.
   final func requireInput<Value: Sendable>(as type: Value.Type) throws -> Value {
-    return try storedInput.value(as: type, orThrow: ProcedureError.requirementNotSatisfied(name))
+    try storedInput.value(as: type, orThrow: ProcedureError.requirementNotSatisfied(name))
   }
 
   /// The stored output. Once that cannot change any more, a new value is ignored.
@@ -37,40 +37,38 @@ extension Procedure {
     read { $0.isOutputFinal ? $0.output : StoredValue() }
   }
 
-  /// Ends the procedure with an output: both in one critical section, or neither.
+  /// Ends the procedure with its output, or the error in place of one: both in one critical section, or neither.
   ///
   /// - Parameter isByItself: whether it is the end of a ready-made procedure whose closure has returned.
   /// - Parameter publish: called if it was accepted, before a turn can go on because of it.
   @usableFromInline
   final func finish(
-    errors: [any Error], output: consuming StoredValue, isByItself: Bool, publish: () -> Void
+    with output: consuming StoredValue, isByItself: Bool = false, publish: () -> Void = {}
   ) -> Bool {
-    let effect = noteFinish(errors: errors, output: output, isByItself: isByItself)
+    let failure = output.failure
+    let effect = noteFinish(with: output, isByItself: isByItself)
     if effect.isAccepted { publish() }
-    return answer(to: effect, with: errors, isByItself: isByItself)
+    return answer(to: effect, with: failure.map { [$0] } ?? [], isByItself: isByItself)
   }
 
-  /// The end of a ready-made procedure whose closure has returned that output. Stored in the
-  /// property that comes with the protocol.
-  final func finishByItself(with output: consuming StoredValue) {
-    _ = finish(errors: [], output: output, isByItself: true) {}
-  }
-
-  /// The end of a ready-made procedure whose closure has thrown. A `CancellationError` after a cancel is
-  /// the cancel; anything else is a failure.
-  final func finishByItself(throwing error: any Error) {
-    if error is CancellationError, isCancelled {
-      finishByItself(withErrors: [])
-    } else {
-      _ = finish(errors: [error], output: StoredValue(failure: error), isByItself: true) {}
+  /// Ends a ready-made procedure with what its closure returns, or throws. A `CancellationError` after a cancel
+  /// is the cancel; anything else is a failure.
+  final func finishByItself(with body: () throws -> StoredValue) {
+    let output: StoredValue
+    do {
+      output = try body()
+    } catch is CancellationError where isCancelled {
+      output = StoredValue()
+    } catch {
+      output = StoredValue(failure: error)
     }
+    _ = finish(with: output, isByItself: true)
   }
 
   /// The first half of it: the returned value says how the caller goes on.
-  final func noteFinish(
-    errors: [any Error], output: consuming StoredValue, isByItself: Bool
-  ) -> Life.Effect {
+  final func noteFinish(with output: consuming StoredValue, isByItself: Bool) -> Life.Effect {
     let (hasOutput, isVoid) = (!output.isEmpty, output.isVoid)
+    let errors = output.failure.map { [$0] } ?? []
     // The old value is released after the lock.
     var value = output
     return update { core in

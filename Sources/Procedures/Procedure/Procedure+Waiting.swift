@@ -71,15 +71,20 @@ extension Procedure {
 
 /// Waits for a procedure to finish, or for a list to have no members.
 enum FinishWaiter: Sendable {
-  case task(CheckedContinuation<Bool, Never>)
+  case task(CheckedContinuation<Bool, Never>, Place)
   case thread(DispatchSemaphore)
   case barrier(QueueBarriers.Ticket)
   case call(@Sendable () -> Void)
 
+  /// The place of a task among the waiters. Guarded by their lock.
+  final class Place: @unchecked Sendable {
+    @safe @exclusivity(unchecked) fileprivate var key: SlabKey?
+  }
+
   /// - Parameter isOver: false for a task that was cancelled before.
   func resume(isOver: Bool = true) {
     switch self {
-    case .task(let continuation): continuation.resume(returning: isOver)
+    case .task(let continuation, _): continuation.resume(returning: isOver)
     case .thread(let semaphore): semaphore.signal()
     case .barrier(let ticket): ticket.finished()
     case .call(let body): body()
@@ -99,14 +104,13 @@ enum FinishWaiter: Sendable {
   ///   - leave: takes it out of the waiters; nil if it is not among them.
   /// - Returns: false if the task was cancelled before.
   static func wait(
-    entering enter: (WaitingTask) -> Bool?,
-    leaving leave: @Sendable (WaitingTask.Place) -> FinishWaiter?
+    entering enter: (FinishWaiter) -> Bool?,
+    leaving leave: @Sendable (Place) -> FinishWaiter?
   ) async -> Bool {
-    let place = WaitingTask.Place()
+    let place = Place()
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let task = WaitingTask(continuation: continuation, place: place)
-        if let answer = enter(task) { continuation.resume(returning: answer) }
+        if let answer = enter(.task(continuation, place)) { continuation.resume(returning: answer) }
       }
     } onCancel: {
       leave(place)?.resume(isOver: false)
@@ -114,30 +118,18 @@ enum FinishWaiter: Sendable {
   }
 }
 
-/// A task that is to wait.
-struct WaitingTask {
-  /// Its place among the waiters. Guarded by their lock.
-  final class Place: @unchecked Sendable {
-    @safe @exclusivity(unchecked) fileprivate var key: SlabKey?
-  }
-
-  fileprivate let continuation: CheckedContinuation<Bool, Never>
-  let place: Place
-}
-
 /// Those that wait for the same, in order: joining and leaving is O(1).
 final class FinishWaiters: Attachment, @unchecked Sendable {
   @safe @exclusivity(unchecked) private var waiters = Slab<FinishWaiter>()
   @safe @exclusivity(unchecked) private var order = SlabList()
 
-  func append(_ waiter: FinishWaiter) { _ = waiters.append(waiter, to: &order) }
-
-  func append(_ task: WaitingTask) {
-    task.place.key = waiters.append(.task(task.continuation), to: &order)
+  func append(_ waiter: FinishWaiter) {
+    let key = waiters.append(waiter, to: &order)
+    if case .task(_, let place) = waiter { place.key = key }
   }
 
   /// Takes out a task that waits no more; nil if it is not here.
-  func remove(at place: WaitingTask.Place) -> FinishWaiter? {
+  func remove(at place: FinishWaiter.Place) -> FinishWaiter? {
     place.key.flatMap { waiters.remove($0, from: &order) }
   }
 

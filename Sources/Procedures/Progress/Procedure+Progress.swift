@@ -80,8 +80,10 @@ extension Procedure {
   /// it also ends when the procedure goes, and when the reading task is cancelled. While a group is
   /// watched, a change in it costs its depth, and children that are added start when it knows them.
   public final var progressUpdates: ProgressUpdates {
-    let (latest, changes) = watchedNode().watch()
-    return ProgressUpdates(latest: latest, changes: changes)
+    let (node, isNew) = node()
+    // The procedure, and all below it, report to nodes from here on.
+    if isNew { Self.watch([(self, node)]) }
+    return node.watch()
   }
 
   /// For what shows the fraction by itself: that there is a change, and the fraction now.
@@ -89,18 +91,11 @@ extension Procedure {
   /// Unlike `progressUpdates`, it has an element also for a change that ends where it began.
   package final var fractionChanges: (changes: AsyncStream<Void>, latest: @Sendable () -> Double) {
     let updates = progressUpdates
-    let latest = updates.latest
-    return (updates.changes, { latest.fraction })
+    let watcher = updates.watcher
+    return (updates.changes, { watcher.fraction })
   }
 
   // MARK: Watching
-
-  /// Has the procedure, and all below it, report to nodes from here on.
-  private func watchedNode() -> ProgressNode {
-    let (node, isNew) = node()
-    if isNew { Self.watch([(self, node)]) }
-    return node
-  }
 
   private func node() -> (ProgressNode, isNew: Bool) {
     read { core in
@@ -135,7 +130,7 @@ extension Procedure {
     let source = group.progressSource
     guard source == nil || source === self else { return [] }
     let (node, isNew) = node()
-    if source == nil { node.join(parent) } else { node.replaceAll(in: parent) }
+    node.join(parent, replacingOthers: source != nil)
     return isNew ? [(self, node)] : []
   }
 

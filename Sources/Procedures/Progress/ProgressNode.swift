@@ -5,12 +5,6 @@ internal import ProcedurePrimitives
 /// Changes go up from child to group by difference, one lock at a time, so that a change costs the
 /// depth of the tree and not its size.
 final class ProgressNode: Sendable {
-  /// A reader: notified that there is a change, it finds it in `latest`.
-  private struct Watcher: Sendable {
-    let latest: LatestFraction
-    let changes: AsyncStream<Void>.Continuation
-  }
-
   private struct State: Sendable {
     var fraction: Double
     /// Whether it was reported, and is not the children's.
@@ -24,8 +18,7 @@ final class ProgressNode: Sendable {
     /// The children's sum of weight times fraction, and of weights.
     var completed = 0.0
     var total = 0.0
-    var watchers: [Int: Watcher] = [:]
-    var lastWatcher = 0
+    var watchers: [ObjectIdentifier: ProgressWatcher] = [:]
   }
 
   /// The steps after the lock for a new fraction.
@@ -33,7 +26,7 @@ final class ProgressNode: Sendable {
     let difference: Double
     let parent: ProgressNode?
     let place: Int
-    let watchers: [Watcher]
+    let watchers: [ProgressWatcher]
   }
 
   private let weight: Double
@@ -54,29 +47,26 @@ final class ProgressNode: Sendable {
   /// For a node that only released objects refer to.
   private func takeParent() -> ProgressNode? { state.withLock { $0.parent.take() } }
 
-  /// Adds a reader.
-  ///
-  /// - Returns: the latest fraction, and a stream with an element for each change, beginning with the present
-  ///   fraction.
-  func watch() -> (latest: LatestFraction, changes: AsyncStream<Void>) {
+  /// Adds a reader, which receives the present fraction first.
+  func watch() -> ProgressUpdates {
     let (stream, changes) = AsyncStream.makeStream(
       of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    let (latest, identifier): (LatestFraction, Int?) = state.withLock { state in
-      let latest = LatestFraction(state.fraction)
-      guard !state.isFinished else { return (latest, nil) }
-      state.lastWatcher += 1
-      state.watchers[state.lastWatcher] = Watcher(latest: latest, changes: changes)
-      return (latest, state.lastWatcher)
+    let watcher = ProgressWatcher(changes)
+    let identifier = ObjectIdentifier(watcher)
+    let isFinished = state.withLock { state in
+      watcher.fraction = state.fraction
+      if !state.isFinished { state.watchers[identifier] = watcher }
+      return state.isFinished
     }
     changes.yield()
-    if let identifier {
+    if isFinished {
+      changes.finish()
+    } else {
       changes.onTermination = { [weak self] _ in
         _ = self?.state.withLock { $0.watchers.removeValue(forKey: identifier) }
       }
-    } else {
-      changes.finish()
     }
-    return (latest, stream)
+    return ProgressUpdates(watcher: watcher, changes: stream)
   }
 
   /// The procedure reports it itself.
@@ -100,20 +90,9 @@ final class ProgressNode: Sendable {
     for watcher in watchers { watcher.changes.finish() }
   }
 
-  /// Becomes part of its group's, once.
-  func join(_ parent: ProgressNode) { join(parent, at: 0) }
-
-  /// Becomes all that counts of its group's, once.
-  func replaceAll(in parent: ProgressNode) {
-    let generation = parent.state.withLock { state in
-      state.generation += 1
-      (state.completed, state.total) = (0, 0)
-      return state.generation
-    }
-    join(parent, at: generation)
-  }
-
-  private func join(_ parent: ProgressNode, at place: Int) {
+  /// Becomes part of its group's, once: beside those that are there, or in their place.
+  func join(_ parent: ProgressNode, replacingOthers: Bool) {
+    let place = replacingOthers ? parent.beginGeneration() : 0
     let completed: Double? = state.withLock { state in
       guard state.parent == nil else { return nil }
       state.parent = parent
@@ -122,6 +101,14 @@ final class ProgressNode: Sendable {
     }
     guard let completed else { return }
     parent.propagate(parent.add(completed: completed, total: weight, at: place))
+  }
+
+  private func beginGeneration() -> Int {
+    state.withLock { state in
+      state.generation += 1
+      (state.completed, state.total) = (0, 0)
+      return state.generation
+    }
   }
 
   private func add(completed: Double, total: Double = 0, at place: Int) -> Change? {
@@ -137,7 +124,7 @@ final class ProgressNode: Sendable {
   private func move(_ state: inout State, to fraction: Double) -> Change? {
     guard fraction != state.fraction else { return nil }
     defer { state.fraction = fraction }
-    for watcher in state.watchers.values { watcher.latest.fraction = fraction }
+    for watcher in state.watchers.values { watcher.fraction = fraction }
     return Change(
       difference: (fraction - state.fraction) * weight, parent: state.parent,
       place: state.place, watchers: state.watchers.values.map(\.self))
@@ -153,18 +140,18 @@ final class ProgressNode: Sendable {
   }
 }
 
-/// The latest fraction, for one reader.
-///
-/// Set under the lock of the node, so that it never goes back to an older one.
-final class LatestFraction: Sendable {
-  private let state: Locked<Double>
+/// A reader: notified that there is a change, it finds the latest fraction here.
+final class ProgressWatcher: Sendable {
+  let changes: AsyncStream<Void>.Continuation
+  private let latest = Locked(0.0)
 
-  init(_ fraction: Double) {
-    state = Locked(fraction)
+  init(_ changes: AsyncStream<Void>.Continuation) {
+    self.changes = changes
   }
 
+  /// Set under the lock of the node, so that it never goes back to an older one.
   var fraction: Double {
-    get { state.withLock { $0 } }
-    set { state.withLock { $0 = newValue } }
+    get { latest.withLock { $0 } }
+    set { latest.withLock { $0 = newValue } }
   }
 }

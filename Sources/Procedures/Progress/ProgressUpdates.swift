@@ -7,29 +7,24 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
   /// It does not fail.
   public typealias Failure = Never
 
-  let latest: LatestFraction
+  let watcher: ProgressWatcher
   let changes: AsyncStream<Void>
 
   /// Starts to read. One iterator at a time; two share the changes.
   public func makeAsyncIterator() -> AsyncIterator {
-    AsyncIterator(latest: latest, changes: changes.makeAsyncIterator())
+    AsyncIterator(watcher: watcher, changes: changes.makeAsyncIterator())
   }
 
   /// Reads the latest fraction, when there is a new one.
   public struct AsyncIterator: AsyncIteratorProtocol {
-    let latest: LatestFraction
-    var changes: AsyncStream<Void>.Iterator
-    private var last: Double?
-
-    init(latest: LatestFraction, changes: AsyncStream<Void>.Iterator) {
-      self.latest = latest
-      self.changes = changes
-    }
+    fileprivate let watcher: ProgressWatcher
+    fileprivate var changes: AsyncStream<Void>.Iterator
+    fileprivate var last: Double?
 
     /// The next fraction that differs from the one before; nil at the end.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Double? {
       while await changes.next(isolation: actor) != nil {
-        let fraction = latest.fraction
+        let fraction = watcher.fraction
         guard fraction != last else { continue }
         last = fraction
         return fraction

@@ -7,8 +7,8 @@ internal import ProcedurePrimitives
 class HandOver: Dependency, @unchecked Sendable {
   /// Hands it over. Called in the dependent's turn, once the dependency has finished.
   ///
-  /// - Returns: what the dependent is to be cancelled with, if it cannot go on.
-  func transfer(to dependent: Procedure) -> (any Error)? {
+  /// - Throws: what the dependent is to be cancelled with, if it cannot go on.
+  func transfer(to dependent: Procedure) throws {
     preconditionFailure("Internal inconsistency: a hand-over of nothing")
   }
 
@@ -16,37 +16,32 @@ class HandOver: Dependency, @unchecked Sendable {
   override final var isDone: Bool { isSettled && dependency.isDoneOnceHandedOver }
 
   override func letGo(_ dependent: Procedure, on worker: Worker?) {
-    enum Moment: Sendable {
-      case now
-      case later(takesTurn: Bool)
-    }
-    let moment: Moment = dependent.update { core in
+    var hasTurn = false
+    dependent.note { core in
       // 1. A cancelled one waits for nothing, and is handed nothing.
-      guard !core.life.isCancelled else { return .later(takesTurn: false) }
+      guard !core.life.isCancelled else { return .none }
       // 2. A turn of one step, on this worker.
-      if let worker, core.runs(on: worker), core.life.post(.takeTurn) == .turn { return .now }
+      if let worker, core.runs(on: worker), core.life.post(.takeTurn) == .turn {
+        hasTurn = true
+        return .none
+      }
       // 3. A step of its next turn.
       core.attachments.with(StartRequirements.self) { $0.handOvers.append(self) }
-      return .later(takesTurn: core.life.post(.handOver) == .turn)
+      return core.life.post(.handOver)
     }
-    switch moment {
-    case .now:
-      carryOut(for: dependent)
-      let record = dependency.recordID
-      let (followUp, goesOn) = dependent.update { core in
-        let followUp = core.countDependency(
-          of: dependent, onWorkerOf: worker?.list, after: record)
-        return (followUp, core.life.post(.giveBackTurn) == .turn)
-      }
-      followUp.perform()
-      if goesOn { dependent.requestTurn() }
-    case .later(let takesTurn):
-      if takesTurn { dependent.requestTurn() }
+    guard hasTurn else { return }
+    carryOut(for: dependent)
+    let record = dependency.recordID
+    let (followUp, goesOn) = dependent.update { core in
+      let followUp = core.countDependency(of: dependent, onWorkerOf: worker?.list, after: record)
+      return (followUp, core.life.post(.giveBackTurn) == .turn)
     }
+    followUp.perform()
+    if goesOn { dependent.requestTurn() }
   }
 
   override final func carryOut(for dependent: Procedure) {
-    if let objection = transfer(to: dependent) { dependent.cancel(withError: objection) }
+    do { try transfer(to: dependent) } catch { dependent.cancel(withError: error) }
     guard dependency.isDoneOnceHandedOver else { return }
     var released = dependent.read { $0.forget(self) }
     released.release()
@@ -54,18 +49,23 @@ class HandOver: Dependency, @unchecked Sendable {
 }
 
 /// A closure hands something over.
-private final class ClosureHandOver: HandOver, @unchecked Sendable {
-  typealias Closure = @Sendable (_ dependency: Procedure, _ dependent: Procedure) -> (any Error)?
+final class ClosureHandOver<Target: Procedure, Source: Procedure>: HandOver, @unchecked Sendable {
+  typealias Body = @Sendable (Target, Source, [any Error]) throws -> Void
 
   /// Used by the thread that changed the status.
-  @safe @exclusivity(unchecked) private var body: Closure?
+  @safe @exclusivity(unchecked) private var body: Body?
 
-  init(from dependency: Procedure, _ body: @escaping Closure) {
+  init(from source: Source, _ body: @escaping Body) {
     self.body = body
-    super.init(on: dependency)
+    super.init(on: source)
   }
 
-  override func transfer(to dependent: Procedure) -> (any Error)? { body?(dependency, dependent) }
+  override func transfer(to dependent: Procedure) throws {
+    guard let source = dependency as? Source, let target = dependent as? Target,
+      !target.isCancelled
+    else { return }
+    try body?(target, source, source.errors)
+  }
 
   override func wasRevoked() { body = nil }
 }
@@ -99,13 +99,12 @@ private final class OutputHandOver: HandOver, @unchecked Sendable {
     return true
   }
 
-  override func transfer(to dependent: Procedure) -> (any Error)? {
-    if let shortfall = dependency.shortfall { return shortfall }
+  override func transfer(to dependent: Procedure) throws {
+    if let shortfall = dependency.shortfall { throw shortfall }
     let output = dependency.storedOutput
-    if output.isEmpty { return dependency.lacksOutput }
-    if let failure = output.failure { return dependency.hasFailed(with: failure) }
+    if output.isEmpty { throw dependency.lacksOutput }
+    if let failure = output.failure { throw dependency.hasFailed(with: failure) }
     dependent.storedInput = output
-    return nil
   }
 }
 
@@ -117,16 +116,6 @@ extension Procedure {
     guard keepsInput, source.keepsOutput else { return false }
     add(OutputHandOver(on: source))
     return true
-  }
-
-  /// Calls `transfer` with `source` and this procedure, in this one's turn, when `source` has finished.
-  @usableFromInline
-  final func takeOver(
-    from source: Procedure,
-    _ transfer:
-      @escaping @Sendable (_ dependency: Procedure, _ dependent: Procedure) -> (any Error)?
-  ) {
-    add(ClosureHandOver(from: source, transfer))
   }
 
   /// The error that cancels a target if this made no output.

@@ -21,7 +21,9 @@ extension InputProcedure {
   @discardableResult
   public func injectResult(from source: some OutputProcedure<Input>) -> Self {
     if !takesOutput(of: source) {
-      receive(from: source) { target, _, output in target.input = output }
+      inject(dependency: source) { target, source, _ in
+        target.input = try source.outputToHandOver()
+      }
     }
     return self
   }
@@ -33,9 +35,9 @@ extension InputProcedure {
   @inlinable
   @discardableResult
   public func injectResult(from source: some OutputProcedure<Input?>) -> Self {
-    hand(from: source) { source, output in
-      guard let output else { throw source.lacksOutput }
-      return output
+    inject(dependency: source) { target, source, _ in
+      guard let output = try source.outputToHandOver() else { throw source.lacksOutput }
+      target.input = output
     }
   }
 
@@ -57,53 +59,23 @@ extension InputProcedure {
   public func injectResult<Source: OutputProcedure>(
     from source: Source, via transform: @escaping @Sendable (Source.Output) throws -> Input
   ) -> Self {
-    hand(from: source) { _, output in try transform(output) }
-  }
-
-  @inlinable
-  func hand<Source: OutputProcedure>(
-    from source: Source,
-    _ transform: @escaping @Sendable (_ source: Source, Source.Output) throws -> Input
-  ) -> Self {
-    receive(from: source) { target, source, output in
-      target.input = try transform(source, output)
-    }
-    return self
-  }
-
-  /// The closure holds neither procedure, so that nothing keeps them alive but the dependency.
-  @inlinable
-  func receive<Source: OutputProcedure>(
-    from source: Source,
-    _ take: @escaping @Sendable (_ target: Self, _ source: Source, Source.Output) throws -> Void
-  ) {
-    takeOver(from: source) { dependency, dependent in
-      guard let source = dependency as? Source, let target = dependent as? Self,
-        !target.isCancelled
-      else { return nil }
-      switch source.resultToHandOver {
-      case .success(let output):
-        do {
-          try take(target, source, output)
-          return nil
-        } catch {
-          return error
-        }
-      case .failure(let error):
-        return error
-      }
+    inject(dependency: source) { target, source, _ in
+      target.input = try transform(source.outputToHandOver())
     }
   }
 }
 
 extension OutputProcedure {
-  /// Its output, or why there is nothing to hand over; when it has finished.
-  @inlinable var resultToHandOver: Result<Output, any Error> {
-    if let shortfall { return .failure(shortfall) }
+  /// Its output, when it has finished.
+  ///
+  /// - Throws: why there is nothing to hand over.
+  @inlinable
+  func outputToHandOver() throws -> Output {
+    if let shortfall { throw shortfall }
     switch result {
-    case .success(let output): return .success(output)
-    case .failure(let error): return .failure(hasFailed(with: error))
-    case nil: return .failure(lacksOutput)
+    case .success(let output): return output
+    case .failure(let error): throw hasFailed(with: error)
+    case nil: throw lacksOutput
     }
   }
 }

@@ -1,5 +1,3 @@
-internal import ProcedurePrimitives
-
 extension InputProcedure {
   /// Makes the outputs of several procedures, of any types, the input of this one: a tuple.
   ///
@@ -28,12 +26,15 @@ extension InputProcedure {
   ) -> Self where Input == (First.Output, Second.Output, repeat (each Other).Output) {
     var count = 2
     for _ in repeat (each Other).self { count += 1 }
-    let outputs = GatheredOutputs(count: count)
-    @Sendable func inputOfOutputs() -> Input {
+    let gathered = GatheredOutputs<StoredValue>(count: count)
+    @Sendable func input(of outputs: [StoredValue]) -> Input {
       var index = 0
       func next<Output: Sendable>(_ type: Output.Type) -> Output {
         defer { index += 1 }
-        return outputs.output(at: index, as: type)
+        guard let output = outputs[index].value(as: type) else {
+          preconditionFailure("Internal inconsistency: an output is missing")
+        }
+        return output
       }
       return (
         next(First.Output.self), next(Second.Output.self),
@@ -44,44 +45,14 @@ extension InputProcedure {
     func inject<Source: OutputProcedure>(from source: Source) {
       let place = index
       index += 1
-      receive(from: source) { target, _, output in
-        if outputs.set(output, at: place) { target.input = inputOfOutputs() }
+      self.inject(dependency: source) { target, source, _ in
+        let output = StoredValue(try source.outputToHandOver())
+        if gathered.set(output, at: place) { target.input = input(of: gathered.takeAll()) }
       }
     }
     inject(from: first)
     inject(from: second)
     repeat inject(from: each other)
     return self
-  }
-}
-
-/// The outputs of several sources, until the last of them is there.
-private final class GatheredOutputs: Sendable {
-  private struct Gathered: Sendable {
-    var outputs: [StoredValue]
-    var missing: Int
-  }
-
-  private let state: Locked<Gathered>
-
-  init(count: Int) {
-    state = Locked(Gathered(outputs: Array(repeating: StoredValue(), count: count), missing: count))
-  }
-
-  /// True if that was the last.
-  func set<Output: Sendable>(_ output: Output, at index: Int) -> Bool {
-    let stored = StoredValue(output)
-    return state.withLock { state in
-      state.outputs[index] = stored
-      state.missing -= 1
-      return state.missing == 0
-    }
-  }
-
-  func output<Output: Sendable>(at index: Int, as type: Output.Type) -> Output {
-    guard let output = state.withLock({ $0.outputs[index] }).value(as: type) else {
-      preconditionFailure("Internal inconsistency: an output is missing")
-    }
-    return output
   }
 }

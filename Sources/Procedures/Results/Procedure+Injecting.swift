@@ -20,7 +20,6 @@ extension ProcedureProtocol {
   ///   - block: is handed this procedure, the dependency and the dependency's errors. An error that it
   ///     throws cancels this procedure.
   /// - Returns: this procedure.
-  @inlinable
   @discardableResult
   public func inject<Dependency: Procedure>(
     dependency: Dependency,
@@ -29,17 +28,7 @@ extension ProcedureProtocol {
         _ procedure: Self, _ dependency: Dependency, _ errors: [any Error]
       ) throws -> Void
   ) -> Self {
-    takeOver(from: dependency) { dependency, dependent in
-      guard let dependency = dependency as? Dependency, let dependent = dependent as? Self,
-        !dependent.isCancelled
-      else { return nil }
-      do {
-        try block(dependent, dependency, dependency.errors)
-        return nil
-      } catch {
-        return error
-      }
-    }
+    add(ClosureHandOver(from: dependency, block))
     return self
   }
 }

@@ -38,11 +38,7 @@ nonisolated open class ResultProcedure<Output: Sendable>: Procedure, EndsByItsel
   open override func execute() {
     guard let block else { return }
     self.block = nil
-    do {
-      finishByItself(with: StoredValue(try block()))
-    } catch {
-      finishByItself(throwing: error)
-    }
+    finishByItself { StoredValue(try block()) }
   }
 
   final override var formThatCallsBack: String? {

@@ -47,11 +47,7 @@ nonisolated open class TransformProcedure<Input: Sendable, Output: Sendable>: Pr
   open override func execute() {
     guard let transform else { return }
     self.transform = nil
-    do {
-      finishByItself(with: StoredValue(try transform(requireInput(as: Input.self))))
-    } catch {
-      finishByItself(throwing: error)
-    }
+    finishByItself { StoredValue(try transform(requireInput(as: Input.self))) }
   }
 
   final override var formThatCallsBack: String? {

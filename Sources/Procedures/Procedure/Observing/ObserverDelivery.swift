@@ -121,32 +121,33 @@ extension ProcedureCore {
   /// Not inlined: most procedures have no observers.
   @inline(never)
   mutating func prepareDelivery(of event: ProcedureEvents, _ detail: inout StepDetail) {
+    var events = event
+    var production: Production?
+    let entries: SmallList<ObserverEntry>
     switch event {
     case .didAttach:
       // 1. Observers that were added: they may have missed a cancel, and the finish.
-      var events = ProcedureEvents.didAttach
       if life.cancel == .delivered { events.insert(.didCancel) }
       if life.state == .finished { events.insert(.didFinish) }
-      let new = life.state == .finished ? observers.takeAll() : observers.unattached
-      detail = .delivery(ObserverDelivery(event, delivering: events, to: new))
+      entries = life.state == .finished ? observers.takeAll() : observers.unattached
     case .didCancel where life.takeNewObservers():
       // 2. The override goes before everything else, so that new observers are attached here.
-      detail = .delivery(
-        ObserverDelivery(event, delivering: [.didAttach, .didCancel], to: observers.entries))
+      events.insert(.didAttach)
+      entries = observers.entries
     case .didFinish:
       // 3. The last event: an observer that is added from here on receives it when attached.
-      detail = .delivery(ObserverDelivery(event, delivering: event, to: observers.takeAll()))
+      entries = observers.takeAll()
     case .willAdd:
       // 4. One of those to add. The rest come in steps of their own.
-      guard let pending, let production = pending.produced.popFirst() else { return }
+      guard let pending, let next = pending.produced.popFirst() else { return }
       if !pending.produced.isEmpty { _ = life.post(.produced) }
-      detail = .delivery(
-        ObserverDelivery(
-          event, delivering: event, to: observers.entries, of: production))
+      production = next
+      entries = observers.entries
     default:
       guard observers.wants.contains(event) else { return }
-      detail = .delivery(ObserverDelivery(event, delivering: event, to: observers.entries))
+      entries = observers.entries
     }
+    detail = .delivery(ObserverDelivery(event, delivering: events, to: entries, of: production))
   }
 }
 

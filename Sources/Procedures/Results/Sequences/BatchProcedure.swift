@@ -1,5 +1,3 @@
-internal import ProcedurePrimitives
-
 /// Transforms each element of an array with a procedure of its own, side by side.
 ///
 /// ```swift
@@ -22,14 +20,8 @@ nonisolated open class BatchProcedure<Transform: InputProcedure & OutputProcedur
   /// The outputs of the transforms.
   public typealias Output = [Transform.Output]
 
-  private struct Progress: Sendable {
-    var outputs: [Transform.Output?] = []
-    var missing = 0
-  }
-
   /// Belongs to the turn, which releases it.
   @safe @exclusivity(unchecked) private final var makeTransform: (@Sendable () -> Transform)?
-  private final let progress = Locked(Progress())
 
   /// Makes a batch.
   ///
@@ -62,33 +54,18 @@ nonisolated open class BatchProcedure<Transform: InputProcedure & OutputProcedur
       output = .success([])
       return
     }
-    progress.withLock { progress in
-      progress.outputs = Array(repeating: nil, count: input.count)
-      progress.missing = input.count
-    }
+    let outputs = GatheredOutputs<Transform.Output>(count: input.count)
     for (index, element) in input.enumerated() {
       if isCancelled { break }
       let transform = make()
       transform.input = element
       if transform.hasNoName { transform.name += "[\(index)]" }
       transform.addDidFinishBlockObserver { [weak self] transform, _ in
-        self?.take(transform, at: index)
+        guard case .succeeded? = transform.outcome, case .success(let element)? = transform.result
+        else { return }
+        if outputs.set(element, at: index) { self?.output = .success(outputs.takeAll()) }
       }
       add(child: transform)
     }
-  }
-
-  /// The last one to come makes the output.
-  private func take(_ transform: Transform, at index: Int) {
-    guard case .succeeded? = transform.outcome, case .success(let element)? = transform.result
-    else { return }
-    let outputs: [Transform.Output]? = progress.withLock { progress in
-      progress.outputs[index] = element
-      progress.missing -= 1
-      guard progress.missing == 0 else { return nil }
-      defer { progress.outputs = [] }
-      return progress.outputs.compactMap { $0 }
-    }
-    if let outputs { output = .success(outputs) }
   }
 }

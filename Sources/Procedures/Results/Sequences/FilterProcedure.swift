@@ -10,10 +10,7 @@ nonisolated open class FilterProcedure<Element: Sendable>: TransformProcedure<[E
     includeElement: @escaping @Sendable (Element) throws -> Bool
   ) {
     super.init(name: name) { procedure, elements in
-      try elements.filter { element in
-        try procedure.checkCancellation()
-        return try includeElement(element)
-      }
+      try elements.filter(procedure.unlessCancelled(includeElement))
     }
     if let source { input = source }
   }

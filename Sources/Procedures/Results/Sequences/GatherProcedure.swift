@@ -20,7 +20,7 @@ nonisolated open class GatherProcedure<Element: Sendable>: Procedure, EndsByItse
   /// The outputs of the sources.
   public typealias Output = [Element]
 
-  private final let elements: Locked<[Element?]>
+  private final let elements: GatheredOutputs<Element>
 
   /// Makes a procedure that gathers the outputs of `sources`.
   public init<Source: OutputProcedure>(
@@ -28,7 +28,7 @@ nonisolated open class GatherProcedure<Element: Sendable>: Procedure, EndsByItse
   )
   where Source.Output == Element {
     let sources = Array(sources)
-    elements = Locked(Array(repeating: nil, count: sources.count))
+    elements = GatheredOutputs(count: sources.count)
     super.init()
     if let name { self.name = name }
     for (index, source) in sources.enumerated() { gather(from: source, at: index) }
@@ -37,7 +37,7 @@ nonisolated open class GatherProcedure<Element: Sendable>: Procedure, EndsByItse
   /// Makes a procedure that gathers the outputs of sources of several types.
   @_disfavoredOverload  // An array of one type is that of the other one, also if it is a literal.
   public init(name: String? = nil, _ sources: [any OutputProcedure<Element>]) {
-    elements = Locked(Array(repeating: nil, count: sources.count))
+    elements = GatheredOutputs(count: sources.count)
     super.init()
     if let name { self.name = name }
     for (index, source) in sources.enumerated() { gather(from: source, at: index) }
@@ -45,24 +45,44 @@ nonisolated open class GatherProcedure<Element: Sendable>: Procedure, EndsByItse
 
   private func gather(from source: some OutputProcedure<Element>, at index: Int) {
     inject(dependency: source) { procedure, source, _ in
-      let element = try source.resultToHandOver.get()
-      procedure.elements.withLock { $0[index] = element }
+      _ = procedure.elements.set(try source.outputToHandOver(), at: index)
     }
   }
 
   /// Finishes with the array.
   public final override func execute() {
     // All are there, or it would have been cancelled.
-    finish(withResult: .success(elements.withLock { $0.compactMap { $0 } }))
+    finish(withResult: .success(elements.takeAll()))
   }
 
-  final override func releaseWork() {
-    let released = elements.withLock { elements in
-      let released = elements
-      elements = []
-      return released
+  final override func releaseWork() { _ = elements.takeAll() }
+}
+
+/// The outputs of several sources, in the order of these, whatever the order in which they come.
+final class GatheredOutputs<Output: Sendable>: Sendable {
+  private struct State: Sendable {
+    var outputs: [Output?]
+    var missing: Int
+  }
+
+  private let state: Locked<State>
+
+  init(count: Int) {
+    state = Locked(State(outputs: Array(repeating: nil, count: count), missing: count))
+  }
+
+  /// - Returns: true if that was the last.
+  func set(_ output: Output, at index: Int) -> Bool {
+    state.withLock { state in
+      state.outputs[index] = output
+      state.missing -= 1
+      return state.missing == 0
     }
-    _ = released
+  }
+
+  /// Takes out those that are there.
+  func takeAll() -> [Output] {
+    state.withLock { exchange(&$0.outputs, with: []) }.compactMap { $0 }
   }
 }
 

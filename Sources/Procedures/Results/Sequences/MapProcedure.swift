@@ -18,10 +18,7 @@ nonisolated open class MapProcedure<Element: Sendable, Mapped: Sendable>: Transf
     transform: @escaping @Sendable (Element) throws -> Mapped
   ) {
     super.init(name: name) { procedure, elements in
-      try elements.map { element in
-        try procedure.checkCancellation()
-        return try transform(element)
-      }
+      try elements.map(procedure.unlessCancelled(transform))
     }
     if let source { input = source }
   }
@@ -40,10 +37,7 @@ nonisolated open class FlatMapProcedure<Element: Sendable, Mapped: Sendable>: Tr
     transform: @escaping @Sendable (Element) throws -> Several
   ) {
     super.init(name: name) { procedure, elements in
-      try elements.flatMap { element in
-        try procedure.checkCancellation()
-        return try transform(element)
-      }
+      try elements.flatMap(procedure.unlessCancelled(transform))
     }
     if let source { input = source }
   }
@@ -54,10 +48,7 @@ nonisolated open class FlatMapProcedure<Element: Sendable, Mapped: Sendable>: Tr
     transform: @escaping @Sendable (Element) throws -> Mapped?
   ) {
     super.init(name: name) { procedure, elements in
-      try elements.compactMap { element in
-        try procedure.checkCancellation()
-        return try transform(element)
-      }
+      try elements.compactMap(procedure.unlessCancelled(transform))
     }
     if let source { input = source }
   }

@@ -47,8 +47,13 @@ extension OutputProcedure where Output: Sequence, Output.Element: Sendable {
 }
 
 extension Procedure {
-  /// - Throws: `CancellationError` if it was cancelled.
-  func checkCancellation() throws {
-    if isCancelled { throw CancellationError() }
+  /// Makes a closure that looks for a cancel before each call of `body`, and throws `CancellationError` then.
+  func unlessCancelled<Element, Result>(
+    _ body: @escaping (Element) throws -> Result
+  ) -> (Element) throws -> Result {
+    { [self] element in
+      if isCancelled { throw CancellationError() }
+      return try body(element)
+    }
   }
 }

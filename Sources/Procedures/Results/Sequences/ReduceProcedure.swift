@@ -12,7 +12,7 @@ nonisolated open class ReduceProcedure<Element: Sendable, Value: Sendable>: Tran
   ) {
     super.init(name: name) { procedure, elements in
       try elements.reduce(initial) { partial, element in
-        try procedure.checkCancellation()
+        if procedure.isCancelled { throw CancellationError() }
         return try nextPartialResult(partial, element)
       }
     }
