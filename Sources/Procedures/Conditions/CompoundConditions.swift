@@ -135,7 +135,9 @@ public struct OrCondition: Condition, MainActorBound {
     case 0: return .answered(.ignored)
     case 1: return .answered(.failed(errors[0]))
     default:
-      return .answered(.failed(ProcedureError.conditionFailed(name, errors, of: procedure.name)))
+      let error = ProcedureError(
+        .conditionFailed, of: procedure.name, because: errors, .condition(name))
+      return .answered(.failed(error))
     }
   }
 }

@@ -11,8 +11,11 @@ extension WaitingCall {
   ) -> ProcedureError? {
     if MainThread.isCurrent {
       if semaphore.wait(timeout: .now() + patience) == .success { return nil }
-      let obstacle = WaitGraph(from: awaited(by: nil)).waitsForMainThread
-      obstacle?.reportBlockedMainThread(by: self)
+      // One that does not end without the main thread; nil if all of these can end.
+      if let stuck = WaitGraph(from: awaited(by: nil)).firstStuck(without: \.isInNeedOfMainThread)
+      {
+        ProcedureDiagnostic.mainThreadBlocked(by: self, stuck).reportAloud(to: stuck.supervisor)
+      }
     }
     return SpareThreads.blocking {
       if isEndable, let procedure = TurnNote.procedure {
@@ -22,11 +25,6 @@ extension WaitingCall {
       return nil
     }
   }
-}
-
-extension WaitGraph {
-  /// One that does not end without the main thread, of those for which the first ones wait; nil if all of these can end.
-  var waitsForMainThread: Procedure? { firstStuck(without: \.isInNeedOfMainThread) }
 }
 
 extension ObserverPlace {
@@ -48,9 +46,5 @@ extension Procedure {
     }
     guard runsOnMainActor, !(isPending && isCancelled) else { return false }
     return read { !$0.life.isToldToFinish }
-  }
-
-  fileprivate final func reportBlockedMainThread(by call: WaitingCall) {
-    supervisor.reportAloud(.mainThreadBlocked(by: call, self))
   }
 }

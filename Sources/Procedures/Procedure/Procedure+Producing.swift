@@ -21,7 +21,7 @@ extension Procedure {
     }
     switch next {
     case .refused:
-      throw ProcedureError.notEnqueued(name)
+      throw ProcedureError(.notEnqueued, of: name)
     case .add(let list):
       list.add(procedure)
     case .requestTurn:
