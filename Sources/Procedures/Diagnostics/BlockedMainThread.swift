@@ -12,8 +12,8 @@ extension WaitingCall {
     if MainThread.isCurrent {
       if semaphore.wait(timeout: .now() + patience) == .success { return nil }
       // One that does not end without the main thread; nil if all of these can end.
-      if let stuck = WaitGraph(from: awaited(by: nil)).firstStuck(without: \.isInNeedOfMainThread)
-      {
+      let graph = WaitGraph(from: awaited(by: nil))
+      if let stuck = graph.firstStuck(without: \.isInNeedOfMainThread) {
         ProcedureDiagnostic.mainThreadBlocked(by: self, stuck).reportAloud(to: stuck.supervisor)
       }
     }
@@ -39,7 +39,7 @@ extension ObserverPlace {
 
 extension Procedure {
   fileprivate final var isInNeedOfMainThread: Bool {
-    if case .observer(let call) = obstacle, call.entry.place.isOnMainThread { return true }
+    if case .observer(let call) = obstacle(), call.entry.place.isOnMainThread { return true }
     if !isFinished, read({ $0.list })?.context.scheduler.isOnMainThread == true { return true }
     if isPending, !isCancelled, read({ $0.requirements?.conditions?.needsMainActor }) == true {
       return true

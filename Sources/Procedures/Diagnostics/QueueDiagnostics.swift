@@ -11,7 +11,7 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
     /// The delay of a cancelled procedure; nil if those are not reported.
     var gracePeriod: Duration?
     /// The delay of a wait; nil if waits are not reported.
-    var waitReportDelay = MissingReport.delay
+    var waitReportDelay = MissingReport.defaultDelay.withLock { $0 }
     var standIns: [any StandIn] = []
   }
 
@@ -111,8 +111,10 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
     case (_, .dependencies(let others)), (_, .prerequisites(_, let others)):
       guard let missing = others.first(where: \.isOnNoQueue) else { return }
       let diagnostic = ProcedureDiagnostic.dependencyNotAdded(missing, of: procedure, age: age)
-      if report(diagnostic) { return }
-      if Self.isNew("missing \(procedure.name) \(missing.name)") { diagnostic.reportAloud(to: self) }
+      let isReported = report(diagnostic)
+      if !isReported, Self.isNew("missing \(procedure.name) \(missing.name)") {
+        diagnostic.writeToStandardError()
+      }
     case (_, .thread):
       // Once for each queue: all of its procedures wait for the same.
       guard settings.handler != nil, isReportedFirst("thread") else { return }
@@ -124,7 +126,7 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
       // like one whose author forgot.
       let type = "finish \(isHopeless) \(ObjectIdentifier(type(of: procedure)))"
       if settings.handler == nil {
-        if Self.isNew(type) { diagnostic.reportAloud(to: self) }
+        if Self.isNew(type) { diagnostic.writeToStandardError() }
       } else if isReportedFirst(type) {
         report(diagnostic)
       }

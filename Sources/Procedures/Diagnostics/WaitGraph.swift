@@ -52,7 +52,7 @@ struct WaitGraph {
   }
 
   private mutating func addWaits(of procedure: Procedure, _ index: Int) {
-    switch procedure.obstacle {
+    switch procedure.obstacle() {
     case .nothing, .thread, .condition, .observer, .finish:
       isBusy = true
     case .notEnqueued:

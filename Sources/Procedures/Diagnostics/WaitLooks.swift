@@ -67,37 +67,22 @@ extension QueueDiagnostics {
     var lists = [root]
     var count = 0
     while let list = lists.popLast(), count < Self.most {
-      for sample in list.oldest(of: Self.mostOfALine) {
+      for (procedure, isReferencedByListOnly) in list.oldest(of: Self.mostOfALine) {
         count += 1
-        if let children = sample.procedure.childList { lists.append(children) }
-        guard let due = look(at: sample, mayLackWorkers, now, settings) else { continue }
-        next = min(next ?? due, due)
+        if let children = procedure.childList { lists.append(children) }
+        let (waits, obstacle) = procedure.lastingWaits(inList: mayLackWorkers)
+        let (lasting, due) = procedure.note(
+          waits, at: now, isHopeless: isReferencedByListOnly, settings)
+        for seen in lasting {
+          report(
+            seen.wait, of: procedure, obstacle, age: now - seen.since,
+            isHopeless: seen.wait == .finish && isReferencedByListOnly)
+        }
+        if let due { next = min(next ?? due, due) }
       }
     }
     guard let next else { return }
     arm(root, at: min(next, now.saturatingAdvanced(by: period)))
-  }
-
-  /// - Returns: when something is due to be reported that has not lasted long enough.
-  private func look(
-    at sample: ListSample, _ mayLackWorkers: Bool, _ now: ContinuousClock.Instant,
-    _ settings: Settings
-  ) -> ContinuousClock.Instant? {
-    let procedure = sample.procedure
-    let (waits, obstacle) = procedure.lastingWaits(inList: mayLackWorkers)
-    var next: ContinuousClock.Instant?
-    for seen in procedure.note(waits, at: now) where !seen.isDecided {
-      guard let delay = settings.delay(of: seen.wait) else { continue }
-      let due = seen.since.saturatingAdvanced(by: delay)
-      let isHopeless = seen.wait == .finish && sample.isReferencedByListOnly
-      if due > now, !isHopeless {
-        next = min(next ?? due, due)
-        continue
-      }
-      guard procedure.decide(seen.wait) else { continue }
-      report(seen.wait, of: procedure, obstacle, age: now - seen.since, isHopeless: isHopeless)
-    }
-    return next
   }
 }
 
@@ -133,28 +118,22 @@ private final class LookTimer: QuietTarget {
   }
 }
 
-/// A member as a look finds it.
-struct ListSample: Sendable {
-  let procedure: Procedure
-  /// Whether nothing but the list referred to it, however weakly.
-  let isReferencedByListOnly: Bool
-}
-
 extension ProcedureList {
   /// Lets in what has arrived.
   fileprivate func admit() { locked { _ in } }
 
-  /// The oldest members of each line. Holds the lock for some microseconds: what has arrived stays where it is.
-  fileprivate func oldest(of limit: Int) -> [ListSample] {
+  /// The oldest members of each line, and whether nothing but the list refers to each, however weakly.
+  ///
+  /// Holds the lock for some microseconds: what has arrived stays where it is.
+  fileprivate func oldest(of limit: Int) -> [(Procedure, isReferencedByListOnly: Bool)] {
     storage.withLock { storage in
-      var samples: [ListSample] = []
+      var members: [(Procedure, isReferencedByListOnly: Bool)] = []
       storage.machine.lines.forEach(ofFirst: limit) { member in
         // Before this refers to it.
         let isReferencedByListOnly = member.isReferencedByListOnly
-        samples.append(
-          ListSample(procedure: member.procedure, isReferencedByListOnly: isReferencedByListOnly))
+        members.append((member.procedure, isReferencedByListOnly))
       }
-      return samples
+      return members
     }
   }
 }
@@ -164,7 +143,7 @@ extension Procedure {
   ///
   /// - Parameter asksList: whether its list is asked, too, which only says more where workers may not come.
   fileprivate final func lastingWaits(inList asksList: Bool) -> (waits: [LastingWait], Obstacle) {
-    let obstacle = asksList ? self.obstacle : ownObstacle
+    let obstacle = obstacle(inList: asksList)
     var waits: [LastingWait] = isCancelled && !isFinished ? [.end] : []
     switch obstacle {
     case .pendingEvent(let event): waits.append(.event(event))
@@ -184,33 +163,34 @@ extension Procedure {
     return (waits, obstacle)
   }
 
-  /// Writes down its wait, for the next look.
+  /// Writes down its waits, for the next look.
   ///
-  /// - Returns: the same, with since when.
+  /// - Parameter isHopeless: whether nothing is left that could call `finish()`, so that this need not last.
+  /// - Returns: those that have lasted, which no later look returns; and when the next one will have.
   fileprivate final func note(
-    _ waits: [LastingWait], at now: ContinuousClock.Instant
-  ) -> [SeenWait] {
+    _ waits: [LastingWait], at now: ContinuousClock.Instant, isHopeless: Bool,
+    _ settings: QueueDiagnostics.Settings
+  ) -> (lasting: [SeenWait], next: ContinuousClock.Instant?) {
     read { core in
-      guard !core.life.isRetired else { return [] }
-      if waits.isEmpty, core.links == nil { return [] }
+      if core.life.isRetired || waits.isEmpty && core.links == nil { return ([], nil) }
       return core.attachments.with(TokensAndTimers.self) { links in
         let before = links.seenWaits
+        var lasting: [SeenWait] = []
+        var next: ContinuousClock.Instant?
         links.seenWaits = waits.map { wait in
-          before.first { $0.wait == wait } ?? SeenWait(wait: wait, since: now)
+          var seen = before.first { $0.wait == wait } ?? SeenWait(wait: wait, since: now)
+          guard !seen.isDecided, let delay = settings.delay(of: wait) else { return seen }
+          let due = seen.since.saturatingAdvanced(by: delay)
+          if due <= now || isHopeless && wait == .finish {
+            seen.isDecided = true
+            lasting.append(seen)
+          } else {
+            next = min(next ?? due, due)
+          }
+          return seen
         }
-        return links.seenWaits
+        return (lasting, next)
       }
-    }
-  }
-
-  /// Notes that no later look is to report that wait. False if one has.
-  fileprivate final func decide(_ wait: LastingWait) -> Bool {
-    read { core in
-      guard let links = core.links,
-        let index = links.seenWaits.firstIndex(where: { $0.wait == wait && !$0.isDecided })
-      else { return false }
-      links.seenWaits[index].isDecided = true
-      return true
     }
   }
 

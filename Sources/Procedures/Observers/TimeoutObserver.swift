@@ -26,7 +26,8 @@ public struct TimeoutObserver: ProcedureObserver {
   /// Starts the time.
   public func will(execute procedure: Procedure, pendingExecute: PendingEvent) {
     guard duration > .zero else {
-      procedure.cancel(withError: ProcedureError(.timedOut, of: procedure.name, .duration(duration)))
+      let error = ProcedureError(.timedOut, of: procedure.name, .duration(duration))
+      procedure.cancel(withError: error)
       return
     }
     let clock = procedure.clock

@@ -336,8 +336,8 @@ public final class ProcedureQueue: Sendable {
   /// Also the time after which a wait for a procedure on no queue is written to standard error. Set it when the program
   /// begins.
   public static var defaultWaitReportDelay: Duration? {
-    get { MissingReport.delay }
-    set { MissingReport.delay = newValue }
+    get { MissingReport.defaultDelay.withLock { $0 } }
+    set { MissingReport.defaultDelay.withLock { $0 = newValue } }
   }
 }
 

@@ -46,8 +46,7 @@ extension ProcedureError: CustomStringConvertible {
         + cycle.map { "'\($0)'" }.joined(separator: " → ") + "; remove one of the waits."
     case .notImplemented:
       "\(quoted("It")) does not override execute(), or calls super.execute(): override it without "
-        + "that, and call finish() when the work is "
-        + "done."
+        + "that, and call finish() when the work is done."
     case .notEnqueued:
       "Procedure \(named)is not on a queue, so it cannot add to one; "
         + "produce between enqueue and finish."

@@ -108,11 +108,6 @@ extension ProcedureCore {
   func noteObserverAwaited(at place: ObserverPlace) {
     if case .mainActor = place { record?.note { $0.observe(.mainActor, at: $1) } }
   }
-
-  /// A condition is asked that does not answer at once.
-  func noteCondition(_ name: String) {
-    record?.note { $0.ask(name, at: $1) }
-  }
 }
 
 extension Procedure {

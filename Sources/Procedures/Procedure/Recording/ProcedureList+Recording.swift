@@ -20,13 +20,9 @@ extension ProcedureList {
     recorder?.meet(newcomer)
   }
 
-  fileprivate func setNewcomerRecorder(_ recorder: NewcomerRecorder) {
-    let replaced = changeRecording { exchange(&$0.newcomerRecorder, with: recorder) }
-    _ = replaced
-  }
-
   /// - Parameter body: returns what is to be released after the lock, as users' errors may go with it.
-  private func changeRecording<Result: Sendable>(_ body: (inout Storage) -> Result) -> Result {
+  @discardableResult
+  fileprivate func changeRecording<Result: Sendable>(_ body: (inout Storage) -> Result) -> Result {
     storage.withLock { storage in
       let result = body(&storage)
       publishRecording(of: storage)
@@ -130,23 +126,14 @@ extension ProcedureList {
   func endRecording(in store: RecordStore) {
     var lists = [self]
     while let list = lists.popLast() {
-      let ended: ListRecording? = list.changeRecording { storage in
+      list.changeRecording { storage in
         storage.recording?.store === store ? storage.recording.take() : nil
       }
-      _ = consume ended
       lists += list.procedures.compactMap(\.childList)
     }
   }
 
-  // MARK: Groups that are not on a queue yet
-
-  /// The members are to be recorded once the group is on a queue.
-  fileprivate func awaitRecording(in store: RecordStore) {
-    let replaced = changeRecording { exchange(&$0.awaitedStore, with: store) }
-    _ = replaced
-  }
-
-  /// The group is on a queue.
+  /// The group, which was to be recorded, is on a queue.
   func beginAwaitedRecording() {
     guard recordingStatus.load() & Self.awaited != 0 else { return }
     guard let store = changeRecording({ $0.awaitedStore.take() }) else { return }
@@ -182,7 +169,8 @@ final class NewcomerRecorder: Sendable {
 extension Procedure {
   /// For a group, passes on each child that is about to be added, on the thread that adds it. One recorder at a time.
   package final func recordChildren(_ recorder: @escaping @Sendable (Procedure) -> Void) {
-    childList?.setNewcomerRecorder(NewcomerRecorder(recorder))
+    let recorder = NewcomerRecorder(recorder)
+    childList?.changeRecording { exchange(&$0.newcomerRecorder, with: recorder) }
   }
 }
 
@@ -190,7 +178,7 @@ extension RecordStore {
   /// Records the children of a group, from here on, or from when it is on a queue.
   package func record(_ group: Procedure) {
     guard let list = group.childList else { return }
-    list.awaitRecording(in: self)
+    list.changeRecording { exchange(&$0.awaitedStore, with: self) }
     if list.isOnQueue { list.beginAwaitedRecording() }
   }
 }

@@ -247,6 +247,7 @@ struct OpenRecord: Sendable {
     begin.now = now
   }
 
+  /// A condition is asked that does not answer at once.
   mutating func ask(_ name: String, at now: Int64) {
     guard life?.stage == .conditions else { return }
     content.append(RecordedWait(.condition, from: begin.now, to: now, name: condition))
