@@ -157,10 +157,7 @@ extension ProcedureQueueSnapshot {
   init(of procedures: [Procedure], on queue: String) {
     var taking = SnapshotTaking()
     let entries = procedures.map { taking.describe($0) }
-    var others: [Int] = []
-    while let other = taking.nextOther() {
-      others.append(taking.describe(other, isElsewhere: true))
-    }
+    let others = taking.describeOthers()
     func entry(at place: Int) -> Entry { Entry(records: taking.records, place: place) }
     self.init(queue: queue, entries: entries.map(entry), others: others.map(entry))
   }
@@ -171,7 +168,6 @@ private struct SnapshotTaking {
   private var ids: [ObjectIdentifier: Int] = [:]
   private var met: [Procedure] = []
   private var described: Set<Int> = []
-  private var nextToDescribe = 0
   private(set) var records: [ProcedureQueueSnapshot.Record] = []
 
   private mutating func id(of procedure: Procedure) -> Int {
@@ -181,13 +177,18 @@ private struct SnapshotTaking {
     return met.count
   }
 
-  /// One that a described procedure waits for, and that is not on this queue.
-  mutating func nextOther() -> Procedure? {
-    while nextToDescribe < met.count {
-      nextToDescribe += 1
-      if !described.contains(nextToDescribe) { return met[nextToDescribe - 1] }
+  /// Describes those that described procedures wait for, and that are not on this queue, without what is below them.
+  ///
+  /// - Returns: the places of their records.
+  mutating func describeOthers() -> [Int] {
+    let first = records.count
+    var id = 1
+    while id <= met.count {
+      // It may come across more.
+      if !described.contains(id) { records.append(record(of: met[id - 1])) }
+      id += 1
     }
-    return nil
+    return Array(first..<records.count)
   }
 
   /// Describes a procedure, and all below it, in the order in which they are printed.
@@ -195,14 +196,13 @@ private struct SnapshotTaking {
   /// Iterative: groups may be nested thousands deep.
   ///
   /// - Returns: the place of its record.
-  mutating func describe(_ root: Procedure, isElsewhere: Bool = false) -> Int {
+  mutating func describe(_ root: Procedure) -> Int {
     let first = records.count
     var undescribed: [(procedure: Procedure, parent: Int?)] = [(root, nil)]
     while let (procedure, parent) = undescribed.popLast() {
       if let parent { records[parent].children.append(records.count) }
       let place = records.count
       records.append(record(of: procedure))
-      if isElsewhere { continue }
       for child in (procedure.childList?.procedures ?? []).reversed() {
         undescribed.append((child, place))
       }

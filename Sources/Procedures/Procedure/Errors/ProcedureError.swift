@@ -111,14 +111,12 @@ public struct ProcedureError: Error {
   }
 }
 
-extension ProcedureError: Equatable {
+extension ProcedureError: Hashable {
   /// Whether the codes and the names are equal. The errors behind them are not compared.
   public static func == (left: Self, right: Self) -> Bool {
     left.code == right.code && left.procedure == right.procedure
   }
-}
 
-extension ProcedureError: Hashable {
   /// Hashes the code and the name.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(code)
