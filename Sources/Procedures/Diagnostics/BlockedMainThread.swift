@@ -11,9 +11,7 @@ extension WaitingCall {
   ) -> ProcedureError? {
     if MainThread.isCurrent {
       if semaphore.wait(timeout: .now() + patience) == .success { return nil }
-      // One that does not end without the main thread; nil if all of these can end.
-      let graph = WaitGraph(from: awaited(by: nil))
-      if let stuck = graph.firstStuck(without: \.isInNeedOfMainThread) {
+      if let stuck = WaitGraph(from: awaited(by: nil)).waitsForMainThread {
         ProcedureDiagnostic.mainThreadBlocked(by: self, stuck).reportAloud(to: stuck.supervisor)
       }
     }
@@ -25,6 +23,11 @@ extension WaitingCall {
       return nil
     }
   }
+}
+
+extension WaitGraph {
+  /// One that does not end without the main thread, of those for which the first ones wait; nil if all of these can end.
+  var waitsForMainThread: Procedure? { firstStuck(without: \.isInNeedOfMainThread) }
 }
 
 extension ObserverPlace {

@@ -13,7 +13,7 @@ class QueueSupervisor: @unchecked Sendable {
 
   /// Whether it is to be told of lists in which members wait that no worker can help.
   final let stuckNote: StuckNote
-  private let looksAreWanted = AtomicByte(0)
+  private final let looksAreWanted = AtomicByte(0)
 
   init(stuckNote: StuckNote = StuckNote(isUsed: false)) {
     self.stuckNote = stuckNote
