@@ -47,25 +47,16 @@ extension ProcedureTimeline {
     var last: Int?
 
     init(of store: RecordStore) {
-      let droppedCount = store.droppedCount
+      droppedCount = store.droppedCount
       let records = store.records
-      self.init(
-        records, droppedCount: droppedCount, rootNames: store.rootNames,
-        rootsAreGroups: store.rootsAreGroups, limits: store.rootLimits,
-        underlyingQueues: store.underlyingQueues, clocks: store.rootClocks)
       (leftOutCount, sampleSize) = (store.leftOutCount, store.sampleSize)
-    }
-
-    init(
-      _ records: [RecordedProcedure], droppedCount: Int, rootNames: [String],
-      rootsAreGroups: [Bool], limits: [Int?], underlyingQueues: [String?], clocks: [RecordClock]
-    ) {
-      self.droppedCount = droppedCount
-      self.rootNames = rootNames.map { $0.isBlank ? "unnamed" : $0 }
-      self.rootsAreGroups = rootsAreGroups
-      self.limits = limits
-      self.underlyingQueues = underlyingQueues
+      let roots = store.roots
+      rootNames = roots.map { $0.name.isBlank ? "unnamed" : $0.name }
+      rootsAreGroups = roots.map(\.isGroup)
+      limits = roots.map(\.limit)
+      underlyingQueues = roots.map(\.underlyingQueue)
       // By the clock as it is now: it may have been set since the recording began.
+      let clocks = roots.map(\.clock)
       let clock = clocks.first
       epoch = clocks.allSatisfy(\.isOfMachine) ? clock.map { WallClock.now - $0.now } : nil
       let names = Names(of: records)

@@ -47,8 +47,9 @@ public final class ConditionAnswer: Sendable {
   }
 
   deinit {
-    receiver.receive(
-      .failed(ProcedureError.conditionFailed(condition, [UnansweredError()], of: procedure)))
+    let error = ProcedureError(
+      .conditionFailed, of: procedure, because: [UnansweredError()], .condition(condition))
+    receiver.receive(.failed(error))
   }
 
   /// Answers. Only the first answer counts.

@@ -70,7 +70,10 @@ public struct OrCondition: ConditionOfOthers {
       switch errors.count {
       case 0: .ignored
       case 1: .failed(errors[0])
-      default: .failed(ProcedureError.conditionFailed(name, errors, of: procedure.name))
+      default:
+        .failed(
+          ProcedureError(
+            .conditionFailed, of: procedure.name, because: errors, .condition(name)))
       }
     }
   }

@@ -21,7 +21,7 @@ public struct NotCondition<Base: Condition>: ConditionOfOthers {
     base.begin(procedure).flatMap { result in
       switch result {
       case .satisfied:
-        .answered(.failed(ProcedureError.conditionFailed(name, [], of: procedure.name)))
+        .answered(.failed(ProcedureError(.conditionFailed, of: procedure.name, .condition(name))))
       case .ignored, .failed: .answered(.satisfied)
       }
     }

@@ -141,7 +141,7 @@ extension Procedure {
       guard core.life.isEvaluating(attempt), let list = core.list,
         let serial = core.requirements?.progress?.expectAnswer()
       else { return nil }
-      core.noteCondition(condition)
+      core.record?.note { $0.ask(condition, at: $1) }
       return (serial, list.context)
     }
     guard let (serial, context) = start else { return }

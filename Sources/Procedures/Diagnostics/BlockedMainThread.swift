@@ -11,8 +11,9 @@ extension WaitingCall {
   ) -> ProcedureError? {
     if MainThread.isCurrent {
       if semaphore.wait(timeout: .now() + patience) == .success { return nil }
-      let obstacle = WaitGraph(from: awaited(by: nil)).waitsForMainThread
-      obstacle?.reportBlockedMainThread(by: self)
+      if let stuck = WaitGraph(from: awaited(by: nil)).waitsForMainThread {
+        ProcedureDiagnostic.mainThreadBlocked(by: self, stuck).reportAloud(to: stuck.supervisor)
+      }
     }
     return SpareThreads.blocking {
       if isEndable, let procedure = TurnNote.procedure {
@@ -41,16 +42,12 @@ extension ObserverPlace {
 
 extension Procedure {
   fileprivate final var isInNeedOfMainThread: Bool {
-    if case .observer(let call) = obstacle, call.entry.place.isOnMainThread { return true }
+    if case .observer(let call) = obstacle(), call.entry.place.isOnMainThread { return true }
     if !isFinished, read({ $0.list })?.context.scheduler.isOnMainThread == true { return true }
     if isPending, !isCancelled, read({ $0.requirements?.conditions?.needsMainActor }) == true {
       return true
     }
     guard runsOnMainActor, !(isPending && isCancelled) else { return false }
     return read { !$0.life.isToldToFinish }
-  }
-
-  fileprivate final func reportBlockedMainThread(by call: WaitingCall) {
-    supervisor.reportAloud(.mainThreadBlocked(by: call, self))
   }
 }

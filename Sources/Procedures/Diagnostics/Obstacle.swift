@@ -45,12 +45,10 @@ extension Procedure {
   package final var isInTurn: Bool { read { $0.life.isInTurn } }
 
   /// Its present wait. O(dependencies), or O(children); for a barrier O(count).
-  final var obstacle: Obstacle { obstacle(inList: true) }
-
-  /// The same, but for what its list or its children keep it from, and without the procedures of a call. O(dependencies).
-  final var ownObstacle: Obstacle { obstacle(inList: false) }
-
-  private final func obstacle(inList asksList: Bool) -> Obstacle {
+  ///
+  /// - Parameter asksList: false to leave out what its list or its children keep it from, and the procedures of a call.
+  ///   Then it is O(dependencies).
+  final func obstacle(inList asksList: Bool = true) -> Obstacle {
     if let call = waitingCall { return .call(call, asksList ? call.awaited(by: self) : []) }
     var obstacle = obstacleBesideObservers(inList: asksList)
     // Its children wait for what the group does, if that is more than time.
@@ -70,9 +68,6 @@ extension Procedure {
     read { $0.pending?.suspendedDelivery?.awaitedCall }
   }
 
-  /// Whether nothing of the framework calls `finish()`.
-  private final var isFinishedByAuthor: Bool { !(self is any EndsByItself) }
-
   private final func obstacleBesideObservers(inList asksList: Bool) -> Obstacle {
     // Those that are looked at in there, to be released after the lock.
     var seen: [Procedure] = []
@@ -85,7 +80,7 @@ extension Procedure {
         let children = asksList ? childList?.procedures ?? [] : []
         return children.isEmpty ? .nothing : .children(children)
       case .executing
-      where core.life.isTurnFree && !core.life.isToldToFinish && isFinishedByAuthor:
+      where core.life.isTurnFree && !core.life.isToldToFinish && !(self is any EndsByItself):
         return .finish
       case .finishing where core.life.hearing == .awaited:
         return core.list?.group.map(Obstacle.answer) ?? .nothing
@@ -160,6 +155,20 @@ extension ProcedureList {
 }
 
 extension Obstacle {
+  /// The procedures that have to finish first.
+  var awaited: [Procedure] {
+    switch self {
+    case .nothing, .thread, .notEnqueued, .condition, .suspension, .pendingEvent, .observer,
+      .finish:
+      []
+    case .dependencies(let others), .barrier(let others), .prerequisites(_, let others),
+      .slot(_, let others), .children(let others), .call(_, let others):
+      others
+    case .exclusion(let obstacles): obstacles.flatMap(\.procedures)
+    case .groupStart(let group), .groupSlot(let group), .answer(let group): [group]
+    }
+  }
+
   /// Its wait in words; nil if it waits for nothing.
   var summary: String? {
     switch self {

@@ -13,15 +13,12 @@
 public struct ProcedureQueueSnapshot: Sendable, CustomStringConvertible {
   /// One unfinished procedure.
   public struct Entry: Sendable {
-    private let table: Table
-    private let place: Int
+    /// Those of the whole snapshot. An entry is a place among them: nested values would be released by recursion, and
+    /// groups may be nested thousands deep.
+    fileprivate let records: [Record]
+    fileprivate let place: Int
 
-    init(_ table: Table, _ place: Int) {
-      self.table = table
-      self.place = place
-    }
-
-    private var record: Record { table.records[place] }
+    fileprivate var record: Record { records[place] }
 
     /// Identifies the entry among those of one snapshot.
     public var id: Int { record.id }
@@ -37,11 +34,11 @@ public struct ProcedureQueueSnapshot: Sendable, CustomStringConvertible {
     /// lets in several, some of them.
     public var waitsFor: [Int] { record.waitsFor }
     /// Its unfinished children, if it is a group.
-    public var children: [Entry] { record.children.map { Entry(table, $0) } }
+    public var children: [Entry] { record.children.map { Entry(records: records, place: $0) } }
   }
 
   /// One procedure of a snapshot.
-  struct Record: Sendable {
+  fileprivate struct Record: Sendable {
     let id: Int
     let name: String
     let state: ProcedureState
@@ -50,16 +47,6 @@ public struct ProcedureQueueSnapshot: Sendable, CustomStringConvertible {
     let waitsFor: [Int]
     /// The places of the children's records.
     var children: [Int] = []
-  }
-
-  /// All records. Entries are places in it: nested values would be released by recursion, and groups may
-  /// be nested thousands deep.
-  final class Table: Sendable {
-    let records: [Record]
-
-    init(_ records: [Record]) {
-      self.records = records
-    }
   }
 
   /// The queue's description.
@@ -152,5 +139,83 @@ extension ProcedureQueueSnapshot.Entry {
   fileprivate var arrows: [String] {
     let own = Set(children.map(\.id))
     return waitsFor.filter { !own.contains($0) }.map { "  p\(id) --> p\($0)" }
+  }
+}
+
+// MARK: Taking
+
+extension Procedure {
+  /// The waits of everything around it: the procedures of its queue, or it alone if it is on none.
+  package final func snapshotOfSurroundings() -> ProcedureQueueSnapshot {
+    let neighbours = read { $0.list }?.outermost.procedures ?? []
+    return ProcedureQueueSnapshot(
+      of: neighbours.isEmpty ? [self] : neighbours, on: "around '\(name)'")
+  }
+}
+
+extension ProcedureQueueSnapshot {
+  init(of procedures: [Procedure], on queue: String) {
+    var taking = SnapshotTaking()
+    let entries = procedures.map { taking.describe($0) }
+    let others = taking.describeOthers()
+    func entry(at place: Int) -> Entry { Entry(records: taking.records, place: place) }
+    self.init(queue: queue, entries: entries.map(entry), others: others.map(entry))
+  }
+}
+
+/// Gives each procedure that a snapshot comes across a number, and remembers which were described.
+private struct SnapshotTaking {
+  private var ids: [ObjectIdentifier: Int] = [:]
+  private var met: [Procedure] = []
+  private var described: Set<Int> = []
+  private(set) var records: [ProcedureQueueSnapshot.Record] = []
+
+  private mutating func id(of procedure: Procedure) -> Int {
+    if let id = ids[ObjectIdentifier(procedure)] { return id }
+    met.append(procedure)
+    ids[ObjectIdentifier(procedure)] = met.count
+    return met.count
+  }
+
+  /// Describes those that described procedures wait for, and that are not on this queue, without what is below them.
+  ///
+  /// - Returns: the places of their records.
+  mutating func describeOthers() -> [Int] {
+    let first = records.count
+    var id = 1
+    while id <= met.count {
+      // It may come across more.
+      if !described.contains(id) { records.append(record(of: met[id - 1])) }
+      id += 1
+    }
+    return Array(first..<records.count)
+  }
+
+  /// Describes a procedure, and all below it, in the order in which they are printed.
+  ///
+  /// Iterative: groups may be nested thousands deep.
+  ///
+  /// - Returns: the place of its record.
+  mutating func describe(_ root: Procedure) -> Int {
+    let first = records.count
+    var undescribed: [(procedure: Procedure, parent: Int?)] = [(root, nil)]
+    while let (procedure, parent) = undescribed.popLast() {
+      if let parent { records[parent].children.append(records.count) }
+      let place = records.count
+      records.append(record(of: procedure))
+      for child in (procedure.childList?.procedures ?? []).reversed() {
+        undescribed.append((child, place))
+      }
+    }
+    return first
+  }
+
+  private mutating func record(of procedure: Procedure) -> ProcedureQueueSnapshot.Record {
+    let id = id(of: procedure)
+    described.insert(id)
+    let obstacle = procedure.obstacle()
+    return ProcedureQueueSnapshot.Record(
+      id: id, name: procedure.name, state: procedure.state, isCancelled: procedure.isCancelled,
+      obstacle: obstacle.summary, waitsFor: obstacle.awaited.map { self.id(of: $0) })
   }
 }

@@ -3,123 +3,79 @@ internal import ProcedurePrimitives
 /// The reports of a queue: handler and delays; the looks for waits that last, and the search for waits
 /// that never end.
 final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
-  typealias Handler = @Sendable (ProcedureDiagnostic) -> Void
-
-  private struct Settings: Sendable {
+  struct Settings: Sendable {
     var queueName = "ProcedureQueue"
-    var handler: Handler?
-    var refusalRecorder: Handler?
+    var handler: (@Sendable (ProcedureDiagnostic) -> Void)?
+    /// Called with each refusal, beside the handler.
+    var refusalRecorder: (@Sendable (ProcedureDiagnostic) -> Void)?
+    /// The delay of a cancelled procedure; nil if those are not reported.
     var gracePeriod: Duration?
-    var waitReportDelay = MissingReport.delay
+    /// The delay of a wait; nil if waits are not reported.
+    var waitReportDelay = MissingReport.defaultDelay.withLock { $0 }
     var standIns: [any StandIn] = []
-
-    var rules: WaitLooks.Rules {
-      WaitLooks.Rules(
-        waitDelay: waitReportDelay, gracePeriod: gracePeriod, hasHandler: handler != nil)
-    }
   }
 
-  private let settings = Locked(Settings())
-  /// Reports that the handler has received, and receives once: a class that does not finish, no worker comes.
-  private let reportedOnce = Locked(Set<String>())
+  /// Settings, looks and reports, behind one lock.
+  struct State: Sendable {
+    var settings = Settings()
+    /// Whether a look is to come, and its timer, once that is known.
+    var isArmed = false
+    var lookTimer: SlabKey?
+    /// Reports that the handler has received, and receives once: a class that does not finish, no worker comes.
+    var reportedOnce = Set<String>()
+  }
 
+  let state = Locked(State())
   let watch: WaitWatch
-  let looks: WaitLooks
   /// That of the queue.
   let clock: TimerClock
 
   init(scheduler: any Scheduler, clock: TimerClock) {
     watch = WaitWatch(scheduler: scheduler)
-    looks = WaitLooks(clock: clock)
     self.clock = clock
-    super.init(stuckNote: watch.note, lookNote: looks.note)
-    looks.rulesChanged(rules)
+    super.init(stuckNote: watch.note)
+    wantsLooks = settings.lookPeriod != nil
   }
 
-  var rules: WaitLooks.Rules { settings.withLock { $0.rules } }
+  var settings: Settings { state.withLock { $0.settings } }
 
-  var handler: Handler? {
-    get { settings.withLock { $0.handler } }
-    set {
-      if newValue != nil { Supervision.wantsReports.store(1) }
-      // The old value is released after the lock.
-      let replaced = settings.withLock { settings in
-        defer { settings.handler = newValue }
-        return settings.handler
-      }
-      _ = replaced
-      looks.rulesChanged(rules)
+  /// Changes them. The old values are released after the lock.
+  func change(_ body: (inout Settings) -> Void) {
+    let replaced = state.withLock { state in
+      let replaced = state.settings
+      body(&state.settings)
+      if state.settings.handler != nil { Self.wantsReports.store(1) }
+      if state.settings.gracePeriod != nil { Self.wantsCancels.store(1) }
+      if !state.isArmed { wantsLooks = state.settings.lookPeriod != nil }
+      return replaced
     }
+    _ = consume replaced
   }
 
-  /// Called with each refusal, beside the handler.
-  var refusalRecorder: Handler? {
-    get { settings.withLock { $0.refusalRecorder } }
-    set {
-      let replaced = settings.withLock { settings in
-        defer { settings.refusalRecorder = newValue }
-        return settings.refusalRecorder
-      }
-      _ = replaced
-    }
-  }
+  override var queueName: String { state.withLock { $0.settings.queueName } }
 
-  override var queueName: String {
-    get { settings.withLock { $0.queueName } }
-    set { settings.withLock { $0.queueName = newValue } }
-  }
-
-  override var standIns: [any StandIn] { settings.withLock { $0.standIns } }
-
-  func setStandIn(_ standIn: any StandIn) {
-    // Those that it replaces are released after the lock.
-    let replaced = settings.withLock { settings in
-      defer {
-        settings.standIns =
-          settings.standIns.filter { type(of: $0) != type(of: standIn) } + [standIn]
-      }
-      return settings.standIns
-    }
-    _ = replaced
-  }
-
-  var gracePeriod: Duration? {
-    get { settings.withLock { $0.gracePeriod } }
-    set {
-      if newValue != nil { Supervision.wantsCancels.store(1) }
-      settings.withLock { $0.gracePeriod = newValue }
-      looks.rulesChanged(rules)
-    }
-  }
-
-  var waitReportDelay: Duration? {
-    get { settings.withLock { $0.waitReportDelay } }
-    set {
-      settings.withLock { $0.waitReportDelay = newValue }
-      looks.rulesChanged(rules)
-    }
-  }
+  override var standIns: [any StandIn] { state.withLock { $0.settings.standIns } }
 
   override func reportRefusal(_ diagnostic: @autoclosure () -> ProcedureDiagnostic) {
-    let (handler, recorder) = settings.withLock { ($0.handler, $0.refusalRecorder) }
-    guard handler != nil || recorder != nil else { return }
+    let settings = settings
+    guard settings.handler != nil || settings.refusalRecorder != nil else { return }
     let diagnostic = diagnostic()
-    recorder?(diagnostic)
-    handler?(diagnostic)
+    settings.refusalRecorder?(diagnostic)
+    settings.handler?(diagnostic)
   }
 
   @discardableResult
   override func report(_ diagnostic: @autoclosure () -> ProcedureDiagnostic) -> Bool {
-    guard let handler else { return false }
+    guard let handler = settings.handler else { return false }
     handler(diagnostic())
     return true
   }
 
+  override func noteWait(in list: ProcedureList) { lookSoon(from: list) }
+
   override func noteStuck(_ list: ProcedureList) { watch.noteStuck(in: list) }
 
   // MARK: What goes on for too long
-
-  override func noteWait(in list: ProcedureList) { looks.arm(list, for: self) }
 
   /// The reports that no queue of the process makes again.
   private static let toldCauses = Locked(Set<String>())
@@ -128,6 +84,10 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
 
   private static func isNew(_ cause: String) -> Bool {
     toldCauses.withLock { $0.count < mostCauses && $0.insert(cause).inserted }
+  }
+
+  private func isReportedFirst(_ cause: String) -> Bool {
+    state.withLock { $0.reportedOnce.insert(cause).inserted }
   }
 
   /// That wait has lasted.
@@ -151,11 +111,13 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
     case (_, .dependencies(let others)), (_, .prerequisites(_, let others)):
       guard let missing = others.first(where: \.isOnNoQueue) else { return }
       let diagnostic = ProcedureDiagnostic.dependencyNotAdded(missing, of: procedure, age: age)
-      if report(diagnostic) { return }
-      if Self.isNew("missing \(procedure.name) \(missing.name)") { reportAloud(diagnostic) }
+      let isReported = report(diagnostic)
+      if !isReported, Self.isNew("missing \(procedure.name) \(missing.name)") {
+        diagnostic.writeToStandardError()
+      }
     case (_, .thread):
       // Once for each queue: all of its procedures wait for the same.
-      guard handler != nil, reportedOnce.withLock({ $0.insert("thread").inserted }) else { return }
+      guard settings.handler != nil, isReportedFirst("thread") else { return }
       report(.threadAwaited(by: procedure, age: age))
     case (_, .finish):
       guard isHopeless || !procedure.showsWork else { return }
@@ -163,16 +125,12 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
       // Once for each class, by the handler of each queue, and by standard error: an instance that is at work looks
       // like one whose author forgot.
       let type = "finish \(isHopeless) \(ObjectIdentifier(type(of: procedure)))"
-      if handler == nil {
-        if Self.isNew(type) { reportAloud(diagnostic) }
-      } else if reportedOnce.withLock({ $0.insert(type).inserted }) {
+      if settings.handler == nil {
+        if Self.isNew(type) { diagnostic.writeToStandardError() }
+      } else if isReportedFirst(type) {
         report(diagnostic)
       }
     case (_, _): break
     }
-  }
-
-  private func reportAloud(_ diagnostic: ProcedureDiagnostic) {
-    Optional<QueueSupervisor>(self).reportAloud(diagnostic)
   }
 }

@@ -52,7 +52,7 @@ struct WaitGraph {
   }
 
   private mutating func addWaits(of procedure: Procedure, _ index: Int) {
-    switch procedure.obstacle {
+    switch procedure.obstacle() {
     case .nothing, .thread, .condition, .observer, .finish:
       isBusy = true
     case .notEnqueued:
@@ -159,14 +159,15 @@ struct WaitCycle: Equatable, Sendable {
 
   /// Nothing else will: cancels them all, each with the names of all, in order, before any goes on.
   func end(reportingTo supervisor: QueueSupervisor) {
-    let error = ProcedureError.dependencyCycle(members.map(\.name))
+    let names = members.map(\.name)
+    let error = ProcedureError(.dependencyCycle, of: names.first, .cycle(names))
     let calls = members.compactMap { member in member.waitingCall.map { (member, $0) } }
     // Reported first, before the wait of any caller for a member is over.
     if calls.isEmpty {
       supervisor.report(.waitCycle(error))
     } else {
       // A call that returns too early is news to the code behind it, which may not look at its procedure's errors.
-      Optional(supervisor).reportAloud(.waitCycle(error, waitingIn: calls))
+      ProcedureDiagnostic.waitCycle(error, waitingIn: calls).reportAloud(to: supervisor)
     }
     Procedure.cancel(members, errors: [error], reason: .failure(error))
     for (member, _) in calls { member.endWaitingCall(with: error) }

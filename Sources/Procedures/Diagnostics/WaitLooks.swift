@@ -1,8 +1,8 @@
 internal import ProcedurePrimitives
 
-/// Looks through the procedures of a queue now and then, and reports which waits have lasted.
+/// The looks through the procedures of a queue, now and then, which report the waits that have lasted.
 ///
-/// Nothing is noted where a wait begins. `arm(_:)` is called where one may have begun: after a turn that did not
+/// Nothing is noted where a wait begins. `lookSoon(from:)` is called where one may have begun: after a turn that did not
 /// finish its procedure, and after the few other events that begin a wait without a turn. It sets one timer, however
 /// many procedures there are. A look writes into each procedure what that waits for, and since when; the next looks
 /// compare. They end when nothing is left to be reported:
@@ -14,103 +14,51 @@ internal import ProcedurePrimitives
 ///
 /// So a report comes after the delay, and at most half of it later. A look is bounded: it goes through the oldest
 /// members of each line of a list, which have waited longest.
-final class WaitLooks: Sendable {
-  /// The kinds of reports, and their delays.
-  struct Rules: Sendable {
-    /// The delay of a wait; nil if waits are not reported.
-    var waitDelay: Duration?
-    /// The delay of a cancelled procedure; nil if those are not reported.
-    var gracePeriod: Duration?
-    /// Whether there is a handler, which receives all. Without one the two most frequent mistakes are reported.
-    var hasHandler: Bool
-
-    /// From one look to the next, at most.
-    var period: Duration? {
-      let delays = [waitDelay, hasHandler ? gracePeriod : nil].compactMap { $0 }
-      return delays.min().map { max($0, .zero) / 2 }
-    }
-
-    func delay(of wait: LastingWait) -> Duration? {
-      switch wait {
-      case .end: hasHandler ? gracePeriod : nil
-      case .finish, .missing: waitDelay
-      case .event, .observer, .condition, .thread: hasHandler ? waitDelay : nil
-      }
-    }
-  }
-
-  private enum Armed: Sendable {
-    case no
-    /// With the timer, once that is known.
-    case yes(SlabKey?)
-  }
-
+extension QueueDiagnostics {
   /// The longest that a wait remains unseen.
   private static let firstLook = Duration.seconds(1)
   /// How many members of each line a look goes through, and how many procedures in all.
   private static let mostOfALine = 500
   private static let most = 4_000
 
-  /// Whether `arm` would set a timer: read after each turn that does not finish its procedure.
-  let note = LookNote()
-  private let clock: TimerClock
-  private let armed = Locked(Armed.no)
-
-  init(clock: TimerClock) {
-    self.clock = clock
-  }
-
-  /// The kinds of reports have changed.
-  func rulesChanged(_ rules: Rules) {
-    armed.withLock { armed in
-      if case .no = armed { note.isWanted = rules.period != nil }
-    }
-  }
-
   /// A member of `list` may have begun to wait. Called with no lock held.
-  func arm(_ list: ProcedureList, for diagnostics: QueueDiagnostics) {
-    guard note.isWanted, let period = diagnostics.rules.period, let root = list.listOfQueue
+  func lookSoon(from list: ProcedureList) {
+    guard wantsLooks, let period = state.withLock({ $0.settings.lookPeriod }),
+      let root = list.listOfQueue
     else { return }
-    let instant = clock.now.saturatingAdvanced(by: min(period, Self.firstLook))
-    arm(root, at: instant, for: diagnostics)
+    arm(root, at: clock.now.saturatingAdvanced(by: min(period, Self.firstLook)))
   }
 
-  private func arm(
-    _ root: ProcedureList, at instant: ContinuousClock.Instant, for diagnostics: QueueDiagnostics
-  ) {
-    let isFirst = armed.withLock { armed in
-      guard case .no = armed else { return false }
-      armed = .yes(nil)
-      note.isWanted = false
+  private func arm(_ root: ProcedureList, at instant: ContinuousClock.Instant) {
+    let isFirst = state.withLock { state in
+      if state.isArmed { return false }
+      state.isArmed = true
+      wantsLooks = false
       return true
     }
     guard isFirst else { return }
     // The timer owns the list, and through it all of this, until it fires.
-    let key = clock.service.schedule(LookTimer(root, diagnostics, on: clock), at: instant)
-    armed.withLock { armed in
-      if case .yes = armed { armed = .yes(key) }
+    let key = clock.service.schedule(LookTimer(root, self), at: instant)
+    state.withLock { state in
+      if state.isArmed { state.lookTimer = key }
     }
   }
 
   /// The queue was released. If it is empty nothing is left to look at.
   func disarm() {
-    let key: SlabKey? = armed.withLock { armed in
-      guard case .yes(let key) = armed else { return nil }
-      return key
-    }
-    if let key { clock.service.cancel(key) }
+    if let key = state.withLock({ $0.lookTimer }) { clock.service.cancel(key) }
   }
 
   // MARK: Looking
 
-  fileprivate func look(from root: ProcedureList, for diagnostics: QueueDiagnostics) {
+  fileprivate func look(from root: ProcedureList) {
     // Before the look: what begins to wait behind it sets another timer.
-    let rules = diagnostics.rules
-    armed.withLock { armed in
-      armed = .no
-      note.isWanted = rules.period != nil
+    let settings = state.withLock { state in
+      (state.isArmed, state.lookTimer) = (false, nil)
+      wantsLooks = state.settings.lookPeriod != nil
+      return state.settings
     }
-    guard let period = rules.period else { return }
+    guard let period = settings.lookPeriod else { return }
     let now = clock.now
     // Where no worker may come, what has arrived is still in front of the list, and may wait for one.
     let mayLackWorkers = root.context.mayLackWorkers
@@ -119,39 +67,39 @@ final class WaitLooks: Sendable {
     var lists = [root]
     var count = 0
     while let list = lists.popLast(), count < Self.most {
-      for sample in list.oldest(of: Self.mostOfALine) {
+      for (procedure, isReferencedByListOnly) in list.oldest(of: Self.mostOfALine) {
         count += 1
-        if let children = sample.procedure.childList { lists.append(children) }
-        guard let due = look(at: sample, mayLackWorkers, now, rules, diagnostics)
-        else { continue }
-        next = min(next ?? due, due)
+        if let children = procedure.childList { lists.append(children) }
+        let (waits, obstacle) = procedure.lastingWaits(inList: mayLackWorkers)
+        let (lasting, due) = procedure.note(
+          waits, at: now, isHopeless: isReferencedByListOnly, settings)
+        for seen in lasting {
+          report(
+            seen.wait, of: procedure, obstacle, age: now - seen.since,
+            isHopeless: seen.wait == .finish && isReferencedByListOnly)
+        }
+        if let due { next = min(next ?? due, due) }
       }
     }
     guard let next else { return }
-    arm(root, at: min(next, now.saturatingAdvanced(by: period)), for: diagnostics)
+    arm(root, at: min(next, now.saturatingAdvanced(by: period)))
+  }
+}
+
+/// The handler receives all. Without one the two most frequent mistakes are reported.
+extension QueueDiagnostics.Settings {
+  /// From one look to the next, at most.
+  var lookPeriod: Duration? {
+    let delays = [waitReportDelay, handler == nil ? nil : gracePeriod].compactMap { $0 }
+    return delays.min().map { max($0, .zero) / 2 }
   }
 
-  /// - Returns: when something is due to be reported that has not lasted long enough.
-  private func look(
-    at sample: ListSample, _ mayLackWorkers: Bool, _ now: ContinuousClock.Instant,
-    _ rules: Rules, _ diagnostics: QueueDiagnostics
-  ) -> ContinuousClock.Instant? {
-    let procedure = sample.procedure
-    let (waits, obstacle) = procedure.lastingWaits(inList: mayLackWorkers)
-    var next: ContinuousClock.Instant?
-    for seen in procedure.note(waits, at: now) where !seen.isDecided {
-      guard let delay = rules.delay(of: seen.wait) else { continue }
-      let due = seen.since.saturatingAdvanced(by: delay)
-      let isHopeless = seen.wait == .finish && sample.isReferencedByListOnly
-      if due > now, !isHopeless {
-        next = min(next ?? due, due)
-        continue
-      }
-      guard procedure.decide(seen.wait) else { continue }
-      diagnostics.report(
-        seen.wait, of: procedure, obstacle, age: now - seen.since, isHopeless: isHopeless)
+  fileprivate func delay(of wait: LastingWait) -> Duration? {
+    switch wait {
+    case .finish, .missing: waitReportDelay
+    case .end: handler == nil ? nil : gracePeriod
+    case .event, .observer, .condition, .thread: handler == nil ? nil : waitReportDelay
     }
-    return next
   }
 }
 
@@ -159,42 +107,33 @@ final class WaitLooks: Sendable {
 private final class LookTimer: QuietTarget {
   private let root: ProcedureList
   private let diagnostics: QueueDiagnostics
-  private let clock: TimerClock
 
-  init(_ root: ProcedureList, _ diagnostics: QueueDiagnostics, on clock: TimerClock) {
+  init(_ root: ProcedureList, _ diagnostics: QueueDiagnostics) {
     self.root = root
     self.diagnostics = diagnostics
-    self.clock = clock
   }
 
   func timerFired() {
-    clock.service.deliver { [root, diagnostics] in
-      diagnostics.looks.look(from: root, for: diagnostics)
-    }
+    diagnostics.clock.service.deliver { [root, diagnostics] in diagnostics.look(from: root) }
   }
-}
-
-/// A member as a look finds it.
-struct ListSample: Sendable {
-  let procedure: Procedure
-  /// Whether nothing but the list referred to it, however weakly.
-  let isReferencedByListOnly: Bool
 }
 
 extension ProcedureList {
   /// Lets in what has arrived.
   fileprivate func admit() { locked { _ in } }
 
-  /// The oldest members of each line. Holds the lock for some microseconds: what has arrived stays where it is.
-  fileprivate func oldest(of limit: Int) -> [ListSample] {
+  /// The oldest members of each line, and whether nothing but the list refers to each, however weakly.
+  ///
+  /// Holds the lock for some microseconds: what has arrived stays where it is.
+  fileprivate func oldest(of limit: Int) -> [(Procedure, isReferencedByListOnly: Bool)] {
     storage.withLock { storage in
-      var samples: [ListSample] = []
+      var members: [(Procedure, isReferencedByListOnly: Bool)] = []
       storage.machine.lines.forEach(ofFirst: limit) { member in
+        // Before this refers to it.
         let isReferencedByListOnly = member.isReferencedByListOnly
-        samples.append(
-          ListSample(procedure: member.procedure, isReferencedByListOnly: isReferencedByListOnly))
+        members.append((member.procedure, isReferencedByListOnly))
       }
-      return samples
+      return members
     }
   }
 }
@@ -204,7 +143,7 @@ extension Procedure {
   ///
   /// - Parameter asksList: whether its list is asked, too, which only says more where workers may not come.
   fileprivate final func lastingWaits(inList asksList: Bool) -> (waits: [LastingWait], Obstacle) {
-    let obstacle = asksList ? self.obstacle : ownObstacle
+    let obstacle = obstacle(inList: asksList)
     var waits: [LastingWait] = isCancelled && !isFinished ? [.end] : []
     switch obstacle {
     case .pendingEvent(let event): waits.append(.event(event))
@@ -224,33 +163,34 @@ extension Procedure {
     return (waits, obstacle)
   }
 
-  /// Writes down its wait, for the next look.
+  /// Writes down its waits, for the next look.
   ///
-  /// - Returns: the same, with since when.
+  /// - Parameter isHopeless: whether nothing is left that could call `finish()`, so that this need not last.
+  /// - Returns: those that have lasted, which no later look returns; and when the next one will have.
   fileprivate final func note(
-    _ waits: [LastingWait], at now: ContinuousClock.Instant
-  ) -> [SeenWait] {
+    _ waits: [LastingWait], at now: ContinuousClock.Instant, isHopeless: Bool,
+    _ settings: QueueDiagnostics.Settings
+  ) -> (lasting: [SeenWait], next: ContinuousClock.Instant?) {
     read { core in
-      guard !core.life.isRetired else { return [] }
-      if waits.isEmpty, core.links == nil { return [] }
+      if core.life.isRetired || waits.isEmpty && core.links == nil { return ([], nil) }
       return core.attachments.with(TokensAndTimers.self) { links in
         let before = links.seenWaits
+        var lasting: [SeenWait] = []
+        var next: ContinuousClock.Instant?
         links.seenWaits = waits.map { wait in
-          before.first { $0.wait == wait } ?? SeenWait(wait: wait, since: now)
+          var seen = before.first { $0.wait == wait } ?? SeenWait(wait: wait, since: now)
+          guard !seen.isDecided, let delay = settings.delay(of: wait) else { return seen }
+          let due = seen.since.saturatingAdvanced(by: delay)
+          if due <= now || isHopeless && wait == .finish {
+            seen.isDecided = true
+            lasting.append(seen)
+          } else {
+            next = min(next ?? due, due)
+          }
+          return seen
         }
-        return links.seenWaits
+        return (lasting, next)
       }
-    }
-  }
-
-  /// Notes that no later look is to report that wait. False if one has.
-  fileprivate final func decide(_ wait: LastingWait) -> Bool {
-    read { core in
-      guard let links = core.links,
-        let index = links.seenWaits.firstIndex(where: { $0.wait == wait && !$0.isDecided })
-      else { return false }
-      links.seenWaits[index].isDecided = true
-      return true
     }
   }
 

@@ -33,17 +33,13 @@ final class WaitWatch: Sendable {
   /// The list of the queue is kept until the look is over. A weak reference to it would make every
   /// count of its references slow.
   func noteStuck(in list: ProcedureList) {
-    guard let root = list.listOfQueue, note.note() else { return }
-    schedule(from: root, after: quiet)
+    if let root = list.listOfQueue, note.note() { schedule(from: root) }
   }
 
-  /// Longer after a look at much, so that looking never costs more than some hundredth of the time.
-  private var quiet: Duration {
-    .milliseconds(10) + .microseconds(10) * state.withLock { $0.size }
-  }
-
-  private func schedule(from root: ProcedureList, after delay: Duration) {
-    scheduler.submitWhenQuiet(after: delay) { [self] in look(from: root) }
+  private func schedule(from root: ProcedureList) {
+    // Longer after a look at much, so that looking never costs more than some hundredth of the time.
+    let quiet = Duration.milliseconds(10) + .microseconds(10) * state.withLock { $0.size }
+    scheduler.submitWhenQuiet(after: quiet) { [self] in look(from: root) }
   }
 
   private func look(from root: ProcedureList) {
@@ -55,9 +51,8 @@ final class WaitWatch: Sendable {
       state.timesPutOff += 1
       return true
     }
-    if isPutOff { return schedule(from: root, after: quiet) }
-    lookThrough(root)
-    if note.end() { schedule(from: root, after: quiet) }
+    if !isPutOff { lookThrough(root) }
+    if isPutOff || note.end() { schedule(from: root) }
   }
 
   /// Ends cycles: all of them if nothing else executes, otherwise the suspects of the time before.

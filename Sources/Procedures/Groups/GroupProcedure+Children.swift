@@ -91,9 +91,8 @@ extension GroupProcedure {
     guard let error, let childList,
       case .cancelRemaining = childResults.withLock({ $0.failurePolicy })
     else { return }
-    Self.cancel(
-      childList, errors: [ProcedureError.siblingFailed(child.name, error.fromChild)],
-      reason: .failure(error))
+    let sibling = ProcedureError(.siblingFailed, of: child.name, because: [error.fromChild])
+    Self.cancel(childList, errors: [sibling], reason: .failure(error))
   }
 }
 

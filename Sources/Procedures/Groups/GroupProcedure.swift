@@ -333,7 +333,7 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
         if isKnownUniquelyReferenced(&child) {
           released.append(child)
         } else {
-          child.cancel(withErrors: [ProcedureError.parentCancelled(nil, [])])
+          child.cancel(withErrors: [ProcedureError(.parentCancelled)])
         }
       } else if var child = released.popLast() {
         guard child.childList != nil, isKnownUniquelyReferenced(&child),

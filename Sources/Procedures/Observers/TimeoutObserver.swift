@@ -26,7 +26,8 @@ public struct TimeoutObserver: ProcedureObserver {
   /// Starts the time.
   public func will(execute procedure: Procedure, pendingExecute: PendingEvent) {
     guard duration > .zero else {
-      procedure.cancel(withError: ProcedureError.timedOut(procedure.name, after: duration))
+      let error = ProcedureError(.timedOut, of: procedure.name, .duration(duration))
+      procedure.cancel(withError: error)
       return
     }
     let clock = procedure.clock
@@ -63,7 +64,7 @@ private final class CancelTimer: TimerTarget {
 
   private func begin() -> (any TimerService)? {
     guard case .cancel(let procedure) = next.withLock({ $0 }) else { return nil }
-    let error = ProcedureError.timedOut(procedure.name, after: duration)
+    let error = ProcedureError(.timedOut, of: procedure.name, .duration(duration))
     let (_, rest) = Procedure.beginCancel([procedure], errors: [error], reason: .failure(error))
     next.withLock { $0 = .rest(rest) }
     return procedure.clock.service

@@ -46,12 +46,6 @@ struct Attachments: Sendable {
     return nil
   }
 
-  /// Calls with the one of that type, if there is one.
-  @inline(__always)
-  func withExisting<A: Attachment, Result>(_ type: A.Type, _ body: (A) -> Result) -> Result? {
-    existing(type).map(body)
-  }
-
   /// Calls with the one of that type, made if need be.
   @inline(__always)
   mutating func with<A: Attachment, Result>(_ type: A.Type, _ body: (A) -> Result) -> Result {
@@ -213,7 +207,7 @@ final class EndDetails: Attachment, @unchecked Sendable {
   /// The name of the condition that was ignored, and so ended the procedure.
   @safe @exclusivity(unchecked) var ignoredCondition: String?
   /// Where a `finish` is reported that comes after it has ended by itself.
-  @safe @exclusivity(unchecked) var lateFinishes: SupervisorReference?
+  @safe @exclusivity(unchecked) var lateFinishes: Weak<QueueSupervisor>?
 
   override var remainder: Attachment? { self }
 }

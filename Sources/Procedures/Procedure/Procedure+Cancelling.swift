@@ -173,7 +173,9 @@ extension Procedure {
     of marked: [Procedure], cancelledWith errors: [any Error]
   ) -> [any Error] {
     guard !errors.isEmpty else { return [] }
-    return [ProcedureError.parentCancelled(marked.count == 1 ? marked[0].name : nil, errors)]
+    // No group is named if several were cancelled together.
+    let group = marked.count == 1 ? marked[0].name : nil
+    return [ProcedureError(.parentCancelled, of: group, because: errors)]
   }
 
   /// Cancels the present and later members of `list`, however deep.
@@ -283,7 +285,7 @@ extension CancellationReason {
   fileprivate func errors(of name: @autoclosure () -> String) -> [any Error] {
     switch self {
     case .requested, .taskCancelled: []
-    case .deadlineExceeded: [ProcedureError.deadlineExceeded(name())]
+    case .deadlineExceeded: [ProcedureError(.deadlineExceeded, of: name())]
     case .failure(let error): [error]
     }
   }

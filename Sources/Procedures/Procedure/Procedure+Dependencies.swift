@@ -208,8 +208,10 @@ extension Procedure {
   @usableFromInline final var shortfall: ProcedureError? {
     switch outcome {
     case .succeeded, nil: nil
-    case .failed(let errors): .dependencyFailed(name, errors.causes, from: origin)
-    case .cancelled(let errors): .dependencyCancelled(name, errors.causes, from: origin)
+    case .failed(let errors):
+      ProcedureError(.dependencyFailed, of: name, because: errors.causes, from: origin)
+    case .cancelled(let errors):
+      ProcedureError(.dependencyCancelled, of: name, because: errors.causes, from: origin)
     }
   }
 }

@@ -72,19 +72,19 @@ extension Procedure {
     let (isReported, supervisor) = read { core in
       (
         core.life.isFinishedByItself && !core.life.isCancelled,
-        core.list?.context.supervisor ?? core.ending?.lateFinishes?.supervisor
+        core.list?.context.supervisor ?? core.ending?.lateFinishes?.object
       )
     }
     guard isReported else { return }
-    supervisor.reportAloud(.finishTooLate(name, errors, instead: form))
+    ProcedureDiagnostic.finishTooLate(name, errors, instead: form).reportAloud(to: supervisor)
   }
 
   /// The closure of a ready-made procedure has thrown, or its handle was called with an error, when it had been
   /// finished before. Nothing is lost if that was a cancel's doing.
   final func reportLostErrors(_ errors: [any Error]) {
     if isCancelled { return }
-    let supervisor = read { $0.list?.context.supervisor ?? $0.ending?.lateFinishes?.supervisor }
-    supervisor.reportAloud(.errorsTooLate(name, errors))
+    let supervisor = read { $0.list?.context.supervisor ?? $0.ending?.lateFinishes?.object }
+    ProcedureDiagnostic.errorsTooLate(name, errors).reportAloud(to: supervisor)
   }
 }
 
@@ -101,9 +101,9 @@ extension ProcedureCore {
   /// The procedure has ended when its closure returned: from here on it forgets its queue, but not
   /// where a later `finish` is reported.
   mutating func noteEnd(byItself effect: Life.Effect) {
-    guard Supervision.wantsReports.load() != 0, effect.isAccepted,
+    guard QueueSupervisor.wantsReports.load() != 0, effect.isAccepted,
       let supervisor = list?.context.supervisor
     else { return }
-    attachments.with(EndDetails.self) { $0.lateFinishes = supervisor.reference }
+    attachments.with(EndDetails.self) { $0.lateFinishes = Weak(supervisor) }
   }
 }

@@ -27,7 +27,7 @@ extension Procedure {
       }
       return core.life.post(.produced)
     }
-    if isRefused { throw ProcedureError.notEnqueued(name) }
+    if isRefused { throw ProcedureError(.notEnqueued, of: name) }
     list?.add(procedure)
     return procedure
   }

@@ -17,7 +17,8 @@ extension Procedure {
   ///
   /// - Throws: `ProcedureError.Code.requirementNotSatisfied`.
   final func requireInput<Value: Sendable>(as type: Value.Type) throws -> Value {
-    try storedInput.value(as: type, orThrow: ProcedureError.requirementNotSatisfied(name))
+    try storedInput.value(
+      as: type, orThrow: ProcedureError(.requirementNotSatisfied, of: name))
   }
 
   /// The stored output. Once that cannot change any more, a new value is ignored.

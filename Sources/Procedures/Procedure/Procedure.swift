@@ -159,7 +159,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   ///
   /// The base implementation finishes with `ProcedureError.Code.notImplemented`.
   open func execute() {
-    finish(withError: ProcedureError.notImplemented(typeName(type(of: self))))
+    finish(withError: ProcedureError(.notImplemented, of: typeName(type(of: self))))
   }
 
   /// Called in a turn after the procedure was cancelled, before its DidCancel observers.

@@ -81,7 +81,7 @@ public final class ProcedureFeed: Sendable {
   @discardableResult
   public func addIfRoom(_ procedure: Procedure) -> Bool {
     guard room.takeIfFree() else {
-      procedure.cancel(withError: ProcedureError.queueFull(queue.name))
+      procedure.cancel(withError: ProcedureError(.queueFull, of: queue.name))
       queue.add(procedure)
       return false
     }

@@ -1,11 +1,5 @@
 extension ProcedureQueue: RecordedOwner {
-  var recordedLimit: Int? { list.recordedLimit }
-
-  func unfinishedRecords(in store: RecordStore) -> [RecordedProcedure] {
-    list.unfinishedRecords(in: store)
-  }
-
-  func endRecording(in store: RecordStore) { list.endRecording(in: store) }
+  var recordedList: ProcedureList? { list }
 }
 
 extension RecordStore {

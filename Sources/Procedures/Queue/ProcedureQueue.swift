@@ -29,7 +29,7 @@ public final class ProcedureQueue: Sendable {
   /// The name in logs and errors. May be set from any thread.
   public var name: String {
     get { diagnostics.queueName }
-    set { diagnostics.queueName = newValue }
+    set { diagnostics.change { $0.queueName = newValue } }
   }
 
   /// The Dispatch quality of its workers. Given to `init`; it does not change.
@@ -125,18 +125,21 @@ public final class ProcedureQueue: Sendable {
 
   /// Has `recorder` called for each procedure that the queue, or a group on it, refuses.
   package func recordRefusals(_ recorder: @escaping @Sendable (ProcedureDiagnostic) -> Void) {
-    diagnostics.refusalRecorder = recorder
+    diagnostics.change { $0.refusalRecorder = recorder }
   }
 
   /// Has procedures of this queue, and of groups on it, that execute from now on, ask `standIn` instead of what is
   /// outside of the program. It replaces one of the same type.
   package func use(_ standIn: some StandIn) {
-    diagnostics.setStandIn(standIn)
+    diagnostics.change { settings in
+      settings.standIns.removeAll { type(of: $0) == type(of: standIn) }
+      settings.standIns.append(standIn)
+    }
   }
 
   deinit {
     list.orphan()
-    if list.count == 0 { diagnostics.looks.disarm() }
+    if list.count == 0 { diagnostics.disarm() }
   }
 
   /// The queue whose procedures run on Dispatch's main queue, one at a time.
@@ -313,8 +316,8 @@ public final class ProcedureQueue: Sendable {
   ///
   /// Called on the thread on which it is noticed, with no lock held. It must not block.
   public var diagnosticsHandler: (@Sendable (ProcedureDiagnostic) -> Void)? {
-    get { diagnostics.handler }
-    set { diagnostics.handler = newValue }
+    get { diagnostics.settings.handler }
+    set { diagnostics.change { $0.handler = newValue } }
   }
 
   /// The time after which a cancelled procedure that has not finished is reported; nil, the
@@ -324,8 +327,8 @@ public final class ProcedureQueue: Sendable {
   /// queue's clock, at most half the period later. Nothing is killed. Counts for cancels from here on, in
   /// groups too.
   public var cancellationGracePeriod: Duration? {
-    get { diagnostics.gracePeriod }
-    set { diagnostics.gracePeriod = newValue }
+    get { diagnostics.settings.gracePeriod }
+    set { diagnostics.change { $0.gracePeriod = newValue } }
   }
 
   /// The time after which a wait is reported; nil for never, default ten seconds.
@@ -338,8 +341,8 @@ public final class ProcedureQueue: Sendable {
   /// Reported once for each such wait, by the queue's clock, after the delay and at most half of it later. A look
   /// goes through the first five hundred procedures of each kind: running ones, waiting ones and so on.
   public var waitReportDelay: Duration? {
-    get { diagnostics.waitReportDelay }
-    set { diagnostics.waitReportDelay = newValue }
+    get { diagnostics.settings.waitReportDelay }
+    set { diagnostics.change { $0.waitReportDelay = newValue } }
   }
 
   /// The `waitReportDelay` of each queue that is made from here on; nil for never, default ten seconds.
@@ -347,8 +350,8 @@ public final class ProcedureQueue: Sendable {
   /// Also the time after which a wait for a procedure on no queue is written to standard error. Set it when the program
   /// begins.
   public static var defaultWaitReportDelay: Duration? {
-    get { MissingReport.delay }
-    set { MissingReport.delay = newValue }
+    get { MissingReport.defaultDelay.withLock { $0 } }
+    set { MissingReport.defaultDelay.withLock { $0 = newValue } }
   }
 }
 

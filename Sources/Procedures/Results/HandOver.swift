@@ -120,13 +120,13 @@ extension Procedure {
 
   /// The error that cancels a target if this made no output.
   @usableFromInline final var lacksOutput: any Error {
-    ProcedureError.requirementNotSatisfied(name)
+    ProcedureError(.requirementNotSatisfied, of: name)
   }
 
   /// The error that cancels a target if this made an error in place of an output.
   @usableFromInline
   final func hasFailed(with error: any Error) -> any Error {
-    ProcedureError.dependencyFailed(name, [error])
+    ProcedureError(.dependencyFailed, of: name, because: [error])
   }
 
   fileprivate final var isDoneOnceHandedOver: Bool { isFinished && !isCancelled && !failed }

@@ -87,7 +87,7 @@ extension OutputProcedure {
 
   /// The output of a procedure that has succeeded.
   func requireOutput() throws -> Output {
-    guard let result else { throw ProcedureError.requirementNotSatisfied(name) }
+    guard let result else { throw ProcedureError(.requirementNotSatisfied, of: name) }
     return try result.get()
   }
 }

@@ -92,7 +92,7 @@ nonisolated open class RetryProcedure<Attempt: ProcedureProtocol>: RepeatProcedu
   // MARK: The next attempt
 
   /// What was never tried has not succeeded.
-  final override var errorsWithoutAttempt: [any Error] { [ProcedureError.notAttempted(name)] }
+  final override var errorsWithoutAttempt: [any Error] { [ProcedureError(.notAttempted, of: name)] }
 
   final override func goOn(after attempt: Attempt, _ errors: [any Error]) {
     goesOn = false

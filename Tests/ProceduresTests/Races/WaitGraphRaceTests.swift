@@ -108,10 +108,10 @@ import Testing
     queue.diagnosticsHandler = { reports.note($0) }
     queue.waitReportDelay = .seconds(10)
     let supervisor = children.context.supervisor
-    #expect(supervisor.lookNote.isWanted)
+    #expect(supervisor.wantsLooks)
     supervisor.noteWait(in: children)
     // The next one that waits has it looked at.
-    #expect(supervisor.lookNote.isWanted)
+    #expect(supervisor.wantsLooks)
     supervisor.noteStuck(children)
     let (a, b) = (BlockProcedure(name: "a") {}, BlockProcedure(name: "b") {})
     a.add(dependency: b)

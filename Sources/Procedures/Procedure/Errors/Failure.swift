@@ -1,10 +1,29 @@
+internal import ProcedurePrimitives
+
 /// The errors of a procedure: first those of its cancel, then those of its finish.
 final class Failure: Attachment, @unchecked Sendable {
-  @safe @exclusivity(unchecked) fileprivate(set) var errors: [any Error] = []
+  /// Reports the errors of a closure that was given to `queue.add { … }`, if nothing can look at them any more.
+  ///
+  /// It is taken back when an observer, the delegate or an owner of the procedure reads its errors or its outcome.
+  /// The rest is reported when nothing but the worker refers to the finished procedure, or when that goes.
+  fileprivate struct Hearing: Sendable {
+    let name: String
+    let supervisor: Weak<QueueSupervisor>?
+
+    func report(_ errors: [any Error]) {
+      let diagnostic = ProcedureDiagnostic.errorsUnheard(name, errors)
+      if supervisor?.object?.report(diagnostic) == true { return }
+      #if DEBUG
+        diagnostic.writeToStandardError()
+      #endif
+    }
+  }
+
+  @safe @exclusivity(unchecked) fileprivate var errors: [any Error] = []
   @safe @exclusivity(unchecked) fileprivate var cancelErrorCount = 0
 
   /// Set until a caller looks at the errors, if it may be that none does.
-  @safe @exclusivity(unchecked) var unheard: UnheardErrors?
+  @safe @exclusivity(unchecked) fileprivate var unheard: Hearing?
 
   override var remainder: Attachment? { self }
 
@@ -55,5 +74,36 @@ extension ProcedureCore {
   @inline(never)
   private mutating func keep(_ errors: [any Error]) {
     attachments.with(Failure.self) { $0.errors += errors }
+  }
+
+  /// A caller looks at how it ended.
+  func noteHearer() {
+    attachments.existing(Failure.self)?.unheard = nil
+  }
+}
+
+extension Procedure {
+  /// It was made of a closure by the call that adds it, so that no caller has a reason to keep it. Before it is added.
+  final func noteAddedAsClosure() { read { $0.noteFromClosure() } }
+
+  /// Its closure has thrown. Called before it finishes.
+  final func expectHearer() {
+    guard read({ $0.isFromClosure && !$0.life.isCancelled }) else { return }
+    let name = name
+    read { core in
+      let supervisor = core.list.map { Weak($0.context.supervisor) }
+      core.attachments.with(Failure.self) {
+        $0.unheard = Failure.Hearing(name: name, supervisor: supervisor)
+      }
+    }
+  }
+
+  /// The procedure has finished, and its list is about to let it go.
+  final func reportUnheard() {
+    let unheard: (Failure.Hearing, [any Error])? = read { core in
+      guard let failure = core.attachments.existing(Failure.self) else { return nil }
+      return failure.unheard.take().map { ($0, failure.errors) }
+    }
+    if let (unheard, errors) = unheard { unheard.report(errors) }
   }
 }

@@ -54,7 +54,7 @@ extension [any Error] {
   func named(after child: String) -> [any Error] {
     map { error in
       if let error = error as? ProcedureError, error.code == .child { return error.below(child) }
-      return ProcedureError.child(child, error)
+      return ProcedureError(.child, of: child, because: [error])
     }
   }
 }

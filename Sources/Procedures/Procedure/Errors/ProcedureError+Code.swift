@@ -8,9 +8,12 @@ extension ProcedureError {
   ///   static let quotaExceeded = Self(rawValue: "quotaExceeded")
   /// }
   /// ```
-  public struct Code: RawRepresentable, Hashable, Sendable {
+  public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// Its name.
     public let rawValue: String
+
+    /// Its name.
+    public var description: String { rawValue }
 
     /// The code of that name.
     public init(rawValue: String) { self.rawValue = rawValue }
@@ -53,11 +56,6 @@ extension ProcedureError {
     /// that there is no queue to add to.
     public static let notEnqueued = Code(rawValue: "notEnqueued")
   }
-}
-
-extension ProcedureError.Code: CustomStringConvertible {
-  /// Its name.
-  public var description: String { rawValue }
 }
 
 extension ProcedureError.Code {

@@ -46,8 +46,7 @@ extension ProcedureError: CustomStringConvertible {
         + cycle.map { "'\($0)'" }.joined(separator: " → ") + "; remove one of the waits."
     case .notImplemented:
       "\(quoted("It")) does not override execute(), or calls super.execute(): override it without "
-        + "that, and call finish() when the work is "
-        + "done."
+        + "that, and call finish() when the work is done."
     case .notEnqueued:
       "Procedure \(named)is not on a queue, so it cannot add to one; "
         + "produce between enqueue and finish."
@@ -81,31 +80,21 @@ extension Duration {
   /// The length in the largest unit that leaves something before the point, such as `1.5 s`.
   package var short: String {
     // Not `components`, which stops the program where the seconds are more than an Int64 holds.
-    let isNegative = attoseconds < 0
-    let (seconds, rest) = attoseconds.magnitude.quotientAndRemainder(
-      dividingBy: 1_000_000_000_000_000_000)
-    let fraction = UInt64(rest)
-    let text: String
-    if seconds != 0 {
-      text = Self.decimal(seconds, fraction / 1_000_000_000_000_000) + " s"
-    } else if fraction >= 1_000_000_000_000_000 {
-      text =
-        Self.decimal(
-          UInt128(fraction / 1_000_000_000_000_000), fraction / 1_000_000_000_000 % 1_000) + " ms"
-    } else if fraction >= 1_000_000_000_000 {
-      text =
-        Self.decimal(UInt128(fraction / 1_000_000_000_000), fraction / 1_000_000_000 % 1_000)
-        + " µs"
-    } else {
-      text = fraction == 0 ? "0 s" : "\(fraction / 1_000_000_000) ns"
+    let length = attoseconds.magnitude
+    let nanosecond: UInt128 = 1_000_000_000
+    let sign = attoseconds < 0 ? "-" : ""
+    for (name, unit) in [("s", 1_000_000), ("ms", 1_000), ("µs", 1)] as [(String, UInt128)] {
+      let thousandths = length / (unit * nanosecond)
+      if thousandths >= 1_000 { return "\(sign)\(Self.decimal(thousandths)) \(name)" }
     }
-    return isNegative ? "-" + text : text
+    return length == 0 ? "0 s" : "\(sign)\(length / nanosecond) ns"
   }
 
-  /// A number with thousandths, without zeros at its end.
-  private static func decimal(_ whole: UInt128, _ thousandths: UInt64) -> String {
-    guard thousandths > 0 else { return "\(whole)" }
-    var digits = String("\(1_000 + thousandths)".dropFirst())
+  /// A number of thousandths as one of wholes, without zeros at its end.
+  private static func decimal(_ thousandths: UInt128) -> String {
+    let (whole, rest) = thousandths.quotientAndRemainder(dividingBy: 1_000)
+    guard rest > 0 else { return "\(whole)" }
+    var digits = String("\(1_000 + rest)".dropFirst())
     while digits.hasSuffix("0") { digits.removeLast() }
     return "\(whole).\(digits)"
   }

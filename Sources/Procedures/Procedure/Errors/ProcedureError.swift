@@ -111,14 +111,12 @@ public struct ProcedureError: Error {
   }
 }
 
-extension ProcedureError: Equatable {
+extension ProcedureError: Hashable {
   /// Whether the codes and the names are equal. The errors behind them are not compared.
   public static func == (left: Self, right: Self) -> Bool {
     left.code == right.code && left.procedure == right.procedure
   }
-}
 
-extension ProcedureError: Hashable {
   /// Hashes the code and the name.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(code)
@@ -126,65 +124,30 @@ extension ProcedureError: Hashable {
   }
 }
 
-// MARK: The errors of the framework
+/// The names from a group down to a child, the outermost first. Each group puts its own in front, in O(1).
+private final class ChildPath: @unchecked Sendable {
+  private let name: String
+  /// Changes in the `deinit` only.
+  @safe @exclusivity(unchecked) private var rest: ChildPath?
 
-extension ProcedureError {
-  static func timedOut(_ name: String, after duration: Duration) -> Self {
-    Self(.timedOut, of: name, .duration(duration))
+  init(_ name: String, _ rest: ChildPath?) {
+    self.name = name
+    self.rest = rest
   }
 
-  static func deadlineExceeded(_ name: String) -> Self { Self(.deadlineExceeded, of: name) }
-
-  /// - Parameter group: nil if several were cancelled together.
-  static func parentCancelled(_ group: String?, _ errors: [any Error]) -> Self {
-    Self(.parentCancelled, of: group, because: errors)
+  /// Iterative: groups may be nested thousands deep.
+  deinit {
+    var next = rest.take()
+    while var path = next.take(), isKnownUniquelyReferenced(&path) { next = path.rest.take() }
   }
 
-  static func siblingFailed(_ sibling: String, _ error: any Error) -> Self {
-    Self(.siblingFailed, of: sibling, because: [error])
+  var names: [String] {
+    var names: [String] = []
+    var next: ChildPath? = self
+    while let path = next {
+      names.append(path.name)
+      next = path.rest
+    }
+    return names
   }
-
-  static func groupFinished(_ group: String) -> Self { Self(.groupFinished, of: group) }
-
-  static func queueClosed(_ name: String) -> Self { Self(.queueClosed, of: name) }
-
-  static func queueFull(_ name: String) -> Self { Self(.queueFull, of: name) }
-
-  static func child(_ name: String, _ error: any Error) -> Self {
-    Self(.child, of: name, because: [error])
-  }
-
-  static func dependencyFailed(
-    _ name: String, _ errors: [any Error], from origin: GroupReference? = nil
-  ) -> Self {
-    Self(.dependencyFailed, of: name, because: errors, from: origin)
-  }
-
-  static func dependencyCancelled(
-    _ name: String, _ errors: [any Error], from origin: GroupReference? = nil
-  ) -> Self {
-    Self(.dependencyCancelled, of: name, because: errors, from: origin)
-  }
-
-  static func requirementNotSatisfied(_ name: String) -> Self {
-    Self(.requirementNotSatisfied, of: name)
-  }
-
-  static func notAttempted(_ name: String) -> Self { Self(.notAttempted, of: name) }
-
-  static func finishDropped(_ name: String) -> Self { Self(.finishDropped, of: name) }
-
-  static func conditionFailed(
-    _ condition: String, _ errors: [any Error], of procedure: String? = nil
-  ) -> Self {
-    Self(.conditionFailed, of: procedure, because: errors, .condition(condition))
-  }
-
-  static func dependencyCycle(_ names: [String]) -> Self {
-    Self(.dependencyCycle, of: names.first, .cycle(names))
-  }
-
-  static func notImplemented(_ type: String) -> Self { Self(.notImplemented, of: type) }
-
-  static func notEnqueued(_ name: String) -> Self { Self(.notEnqueued, of: name) }
 }

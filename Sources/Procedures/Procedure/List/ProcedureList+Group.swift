@@ -29,7 +29,8 @@ extension ProcedureList {
   /// The error of a procedure that this list refuses.
   var refusal: ProcedureError {
     owner == nil
-      ? .queueClosed(context.supervisor.queueName) : .groupFinished(group?.name ?? "")
+      ? ProcedureError(.queueClosed, of: context.supervisor.queueName)
+      : ProcedureError(.groupFinished, of: group?.name ?? "")
   }
 
   /// From here on, added procedures wait for the barriers of the queue.

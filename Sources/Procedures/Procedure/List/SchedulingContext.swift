@@ -12,7 +12,6 @@ package final class SchedulingContext: Sendable {
   let supervisor: QueueSupervisor
   /// The supervisor's.
   private let stuckNote: StuckNote
-  private let lookNote: LookNote
 
   /// Whether it is that of procedures on no queue.
   let isDetached: Bool
@@ -24,7 +23,6 @@ package final class SchedulingContext: Sendable {
     self.isDetached = isDetached
     self.supervisor = supervisor
     stuckNote = supervisor.stuckNote
-    lookNote = supervisor.lookNote
     self.scheduler = scheduler
     self.clock = clock
     stretch = scheduler.stretch
@@ -35,7 +33,7 @@ package final class SchedulingContext: Sendable {
   var wantsStuckLists: Bool { @inline(__always) get { stuckNote.isWanted } }
 
   /// Whether the supervisor is to be told that a member may have begun to wait.
-  var wantsLooks: Bool { @inline(__always) get { lookNote.isWanted } }
+  var wantsLooks: Bool { @inline(__always) get { supervisor.wantsLooks } }
 
   /// Where turns of procedures run that are on no queue.
   static var detached: SchedulingContext { DetachedSurroundings.current.context }

@@ -76,7 +76,7 @@ extension ProcedureCore {
       // It ends, and is no entry.
       watch(false)
     } else if let record {
-      if insertion == .held { record.noteBarrier(isBarrier: isBarrier) }
+      if insertion == .held { record.note { open, _ in open.hold(isBarrier: isBarrier) } }
       // The time before it was a member.
       notifyWatcher(after: record.life)
     } else {
@@ -84,14 +84,16 @@ extension ProcedureCore {
     }
   }
 
+  /// A dependency has finished.
   func noteDependency(_ dependency: RecordID) {
-    record?.note(dependency)
+    guard let record else { return }
+    record.note { $0.endDependency(dependency.number(inStoreOf: record.id), at: $1) }
   }
 
   /// The observers of an event are about to be called.
   mutating func noteObservers(of event: ProcedureEvents) {
     guard let record else { return }
-    record.noteObservers(of: event)
+    record.note { $0.beginObserving(event, .observer, at: $1) }
     isObserved = true
   }
 
@@ -99,17 +101,12 @@ extension ProcedureCore {
   @inline(never)
   mutating func noteObserversReturned() {
     isObserved = false
-    record?.noteObserversReturned()
+    record?.note { $0.endObserving(at: $1) }
   }
 
   /// One of them is to be called there.
   func noteObserverAwaited(at place: ObserverPlace) {
-    if case .mainActor = place { record?.noteObserverAwaited() }
-  }
-
-  /// A condition is asked that does not answer at once.
-  func noteCondition(_ name: String) {
-    record?.noteCondition(name)
+    if case .mainActor = place { record?.note { $0.observe(.mainActor, at: $1) } }
   }
 }
 
@@ -122,7 +119,7 @@ extension Procedure {
   /// Its observer is called now, which was awaited there.
   final func noteObserverCalled(at place: ObserverPlace) {
     guard case .mainActor = place else { return }
-    read { $0.record?.noteObserverCalled() }
+    read { core in core.record?.note { $0.observe(.observer, at: $1) } }
   }
 
   /// Its closure is to begin on the main actor.
@@ -130,13 +127,15 @@ extension Procedure {
   /// - Returns: whether it is recorded, so that the beginning is to be noted, too.
   final func noteBodyAwaited() -> Bool {
     read { core in
-      core.record?.noteBodyAwaited()
+      core.record?.note { $0.bodyAwaitedSince = $1 }
       return core.record != nil
     }
   }
 
   /// The main actor has begun it.
-  final func noteBodyBegun() { read { $0.record?.noteBodyBegun() } }
+  final func noteBodyBegun() {
+    read { core in core.record?.note { $0.endWaitForBody(at: $1) } }
+  }
 
   /// The steps of its task are recorded, which has not begun; not of a closure on the main actor, which takes none.
   @inline(never)

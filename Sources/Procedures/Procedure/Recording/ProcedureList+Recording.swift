@@ -1,8 +1,8 @@
 internal import Dispatch
 internal import ProcedurePrimitives
 
-/// A list's recording is guarded by the list's lock. A byte beside it says whether there is one, so that adding to a
-/// list that is not recorded costs one load.
+/// A list's recording is guarded by the list's lock. A byte beside it says what there is, so that adding to a list that
+/// is not recorded costs one load.
 extension ProcedureList {
   private static var recorded: UInt8 { 1 }
   private static var awaited: UInt8 { 2 }
@@ -20,12 +20,21 @@ extension ProcedureList {
     recorder?.meet(newcomer)
   }
 
-  fileprivate func setNewcomerRecorder(_ recorder: NewcomerRecorder) {
-    let replaced = storage.withLock { storage in
-      recordingStatus.store(recordingStatus.load() | Self.met)
-      return exchange(&storage.newcomerRecorder, with: recorder)
+  /// - Parameter body: returns what is to be released after the lock, as users' errors may go with it.
+  @discardableResult
+  fileprivate func changeRecording<Result: Sendable>(_ body: (inout Storage) -> Result) -> Result {
+    storage.withLock { storage in
+      let result = body(&storage)
+      publishRecording(of: storage)
+      return result
     }
-    _ = replaced
+  }
+
+  private func publishRecording(of storage: Storage) {
+    recordingStatus.store(
+      (storage.recording == nil ? 0 : Self.recorded)
+        | (storage.awaitedStore == nil ? 0 : Self.awaited)
+        | (storage.newcomerRecorder == nil ? 0 : Self.met))
   }
 
   /// Runs `body` under the lock, and nothing else: what has arrived stays there.
@@ -62,35 +71,45 @@ extension ProcedureList {
           storage.machine.hindrance, limit: storage.machine.limit,
           isOnMainThread: isOnMainThread, by: clock)
       let new = ListRecording(in: store, history, parent: parent, root: root)
-      recordingStatus.store(recordingStatus.load() | Self.recorded)
-      return (new, exchange(&storage.recording, with: new))
+      let replaced = exchange(&storage.recording, with: new)
+      publishRecording(of: storage)
+      return (new, replaced)
     }
     // Those that have arrived meanwhile have either seen it, or are there to be found.
     arrivals.order()
     return recording
   }
 
-  /// Records the children of a group that is recorded itself, however deep.
+  /// Records the children of a group that are enqueued from here on, if the group is recorded itself, and they are not.
+  private static func record(
+    childrenOf group: Procedure, in recording: ListRecording
+  ) -> (list: ProcedureList, ListRecording)? {
+    guard let list = group.childList, !list.isRecorded,
+      let record = group.record(in: recording.store),
+      let own = list.record(in: recording.store, parent: record, root: recording.root)
+    else { return nil }
+    return (list, own)
+  }
+
+  /// Records the members that there are, and all below.
   ///
   /// Iterative: groups may be nested thousands deep.
-  func recordChildren(of group: Procedure, in recording: ListRecording) {
-    var groups = [(group, recording)]
-    while let (group, recording) = groups.popLast() {
-      guard let list = group.childList, !list.isRecorded,
-        let record = group.record(in: recording.store),
-        let own = list.record(in: recording.store, parent: record, root: recording.root)
-      else { continue }
+  private func recordMembers(in recording: ListRecording) {
+    var lists = [(list: self, recording)]
+    while let (list, recording) = lists.popLast() {
       for member in list.procedures {
         member.beginRecord(in: list)
-        if member.childList != nil { groups.append((member, own)) }
+        if let below = Self.record(childrenOf: member, in: recording) { lists.append(below) }
       }
     }
   }
 
   /// A group was added to this list: its children are recorded, if this list is.
   func recordChildren(of group: Procedure) {
-    guard isRecorded, let recording = storage.withLock({ $0.recording }) else { return }
-    recordChildren(of: group, in: recording)
+    guard isRecorded, let recording = storage.withLock({ $0.recording }),
+      let (list, own) = Self.record(childrenOf: group, in: recording)
+    else { return }
+    list.recordMembers(in: own)
   }
 
   /// Records the members of the list of a queue, or of a group, and all below, from here on.
@@ -100,57 +119,30 @@ extension ProcedureList {
     let place = store.addRoot(
       owner, named: name, by: RecordClock(context.clock.service),
       underlyingQueue: context.scheduler.underlyingQueue?.label)
-    guard let recording = record(in: store, parent: 0, root: place) else { return }
-    for member in procedures {
-      member.beginRecord(in: self)
-      if member.childList != nil { recordChildren(of: member, in: recording) }
-    }
+    if let recording = record(in: store, parent: 0, root: place) { recordMembers(in: recording) }
   }
 
   /// The store records no more, in this list and below.
   func endRecording(in store: RecordStore) {
     var lists = [self]
     while let list = lists.popLast() {
-      let ended: ListRecording? = list.storage.withLock { storage in
-        guard storage.recording?.store === store else { return nil }
-        list.recordingStatus.store(list.recordingStatus.load() & ~Self.recorded)
-        return storage.recording.take()
+      list.changeRecording { storage in
+        storage.recording?.store === store ? storage.recording.take() : nil
       }
-      _ = consume ended
       lists += list.procedures.compactMap(\.childList)
     }
   }
 
-  // MARK: Groups that are not on a queue yet
-
-  /// The members are to be recorded once the group is on a queue.
-  fileprivate func awaitRecording(in store: RecordStore) {
-    let replaced: RecordStore? = storage.withLock { storage in
-      recordingStatus.store(recordingStatus.load() | Self.awaited)
-      return exchange(&storage.awaitedStore, with: store)
-    }
-    _ = consume replaced
-  }
-
-  /// The group is on a queue.
+  /// The group, which was to be recorded, is on a queue.
   func beginAwaitedRecording() {
     guard recordingStatus.load() & Self.awaited != 0 else { return }
-    let store: RecordStore? = storage.withLock { storage in
-      recordingStatus.store(recordingStatus.load() & ~Self.awaited)
-      return storage.awaitedStore.take()
-    }
-    guard let store else { return }
+    guard let store = changeRecording({ $0.awaitedStore.take() }) else { return }
     let group = group
     beginRecording(in: store, of: group, named: group?.name ?? "")
   }
 }
 
 extension ProcedureList {
-  var recordedLimit: Int? {
-    let limit = limit
-    return limit == .max ? nil : limit
-  }
-
   /// The records so far of members that have not finished, and of all below.
   func unfinishedRecords(in store: RecordStore) -> [RecordedProcedure] {
     var lists = [self]
@@ -177,7 +169,8 @@ final class NewcomerRecorder: Sendable {
 extension Procedure {
   /// For a group, passes on each child that is about to be added, on the thread that adds it. One recorder at a time.
   package final func recordChildren(_ recorder: @escaping @Sendable (Procedure) -> Void) {
-    childList?.setNewcomerRecorder(NewcomerRecorder(recorder))
+    let recorder = NewcomerRecorder(recorder)
+    childList?.changeRecording { exchange(&$0.newcomerRecorder, with: recorder) }
   }
 }
 
@@ -185,17 +178,11 @@ extension RecordStore {
   /// Records the children of a group, from here on, or from when it is on a queue.
   package func record(_ group: Procedure) {
     guard let list = group.childList else { return }
-    list.awaitRecording(in: self)
+    list.changeRecording { exchange(&$0.awaitedStore, with: self) }
     if list.isOnQueue { list.beginAwaitedRecording() }
   }
 }
 
 extension Procedure: RecordedOwner {
-  final var recordedLimit: Int? { childList?.recordedLimit }
-
-  final func unfinishedRecords(in store: RecordStore) -> [RecordedProcedure] {
-    childList?.unfinishedRecords(in: store) ?? []
-  }
-
-  final func endRecording(in store: RecordStore) { childList?.endRecording(in: store) }
+  final var recordedList: ProcedureList? { childList }
 }

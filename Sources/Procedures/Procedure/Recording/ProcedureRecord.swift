@@ -54,45 +54,10 @@ final class ProcedureRecord: Attachment, @unchecked Sendable {
     open.move(to: life, missesDependency: missesDependency, at: sample)
   }
 
-  /// A dependency has finished.
-  func note(_ dependency: RecordID) {
-    let number = dependency.number(inStoreOf: id)
-    open.endDependency(number, at: history.clock.now)
+  /// Notes what happens now.
+  func note(_ change: (inout OpenRecord, _ now: Int64) -> Void) {
+    change(&open, history.clock.now)
   }
-
-  /// A condition is asked that does not answer at once.
-  func noteCondition(_ name: String) {
-    open.ask(name, at: history.clock.now)
-  }
-
-  /// A barrier of the queue holds it back, or it is one.
-  func noteBarrier(isBarrier: Bool) { (open.isHeld, open.isBarrier) = (true, isBarrier) }
-
-  /// The observers of an event are about to be called.
-  func noteObservers(of event: ProcedureEvents) {
-    open.beginObserving(event, .observer, at: history.clock.now)
-  }
-
-  /// One of them is to be called on the main actor.
-  func noteObserverAwaited() {
-    open.observe(.mainActor, at: history.clock.now)
-  }
-
-  /// The main actor calls it.
-  func noteObserverCalled() {
-    open.observe(.observer, at: history.clock.now)
-  }
-
-  /// All of them have returned, if any was called.
-  func noteObserversReturned() {
-    if open.isObserved { open.endObserving(at: history.clock.now) }
-  }
-
-  /// Its closure is to begin on the main actor.
-  func noteBodyAwaited() { open.bodyAwaitedSince = history.clock.now }
-
-  /// The main actor has begun it.
-  func noteBodyBegun() { open.endWaitForBody(at: history.clock.now) }
 
   /// The task of its asynchronous closure is about to begin.
   func beginSteps() -> RecordedSteps {
@@ -160,9 +125,8 @@ struct OpenRecord: Sendable {
   private(set) var life: RecordedLife?
   /// Whether it may stand in line. Apart from `life`, which changes without the lock of the list.
   private(set) var isReady = false
-  /// A barrier of the queue holds it back.
-  var isHeld = false
-  var isBarrier = false
+  /// Whether a barrier of the queue holds it back, and whether it is one.
+  private var (isHeld, isBarrier) = (false, false)
   /// The line that it stands in, while it does.
   private(set) var line: RecordedLine?
   private var condition: String?
@@ -210,6 +174,9 @@ struct OpenRecord: Sendable {
     life = next
     if isReady != (next.stage == .ready) { isReady.toggle() }
   }
+
+  /// A barrier of the queue holds it back, or it is one.
+  mutating func hold(isBarrier: Bool) { (isHeld, self.isBarrier) = (true, isBarrier) }
 
   /// Notes the wait since the last note.
   mutating func endStretch(missesDependency: Bool, at sample: RecordSample) {
@@ -280,6 +247,7 @@ struct OpenRecord: Sendable {
     begin.now = now
   }
 
+  /// A condition is asked that does not answer at once.
   mutating func ask(_ name: String, at now: Int64) {
     guard life?.stage == .conditions else { return }
     content.append(RecordedWait(.condition, from: begin.now, to: now, name: condition))
@@ -287,8 +255,6 @@ struct OpenRecord: Sendable {
   }
 
   // MARK: After the start
-
-  var isObserved: Bool { observing != nil }
 
   /// The critical path has no part of a procedure that never started.
   mutating func beginObserving(_ event: ProcedureEvents, _ cause: WaitCause, at now: Int64) {

@@ -3,14 +3,7 @@ internal import Synchronization
 
 /// A queue, or a group, whose members are recorded.
 protocol RecordedOwner: AnyObject, Sendable {
-  /// How many of its members run at once; nil for no limit.
-  var recordedLimit: Int? { get }
-
-  /// The records so far of unfinished procedures, however deep.
-  func unfinishedRecords(in store: RecordStore) -> [RecordedProcedure]
-
-  /// The store records no more: its members, and those below, forget it.
-  func endRecording(in store: RecordStore)
+  var recordedList: ProcedureList? { get }
 }
 
 /// The records of a timeline: the newest that have finished, and where to find the others.
@@ -20,14 +13,20 @@ protocol RecordedOwner: AnyObject, Sendable {
 /// lock only if one of them is late by a whole round. The record at the place is the oldest, and is dropped.
 package final class RecordStore: Sendable {
   /// A queue, or group, that is recorded.
-  struct Root: Sendable {
+  package struct Root: Sendable {
     // Not the list: a weak reference to it would make each of its references slow to count.
-    weak var owner: (any RecordedOwner)?
-    let name: String
-    let clock: RecordClock
-    let isGroup: Bool
-    /// The label of the queue's underlying queue.
-    let underlyingQueue: String?
+    fileprivate weak var owner: (any RecordedOwner)?
+    package let name: String
+    package let clock: RecordClock
+    package let isGroup: Bool
+    /// The label of the queue's underlying queue; nil without one.
+    package let underlyingQueue: String?
+
+    /// How many procedures it lets run at once; nil for any number, or if it has gone.
+    package var limit: Int? {
+      guard let limit = owner?.recordedList?.limit, limit != .max else { return nil }
+      return limit
+    }
   }
 
   /// Every sixteenth place of the ring, or so. It grows as records come.
@@ -47,7 +46,7 @@ package final class RecordStore: Sendable {
   private let lastNumber = Atomic<UInt64>(0)
   private let finishedCount = Atomic<Int>(0)
   private let isActive = Atomic<Bool>(true)
-  private let roots = Locked<[Root]>([])
+  private let lockedRoots = Locked<[Root]>([])
 
   package init(capacity: Int, sampleSize: Int = 1) {
     self.capacity = max(capacity, 1)
@@ -60,8 +59,7 @@ package final class RecordStore: Sendable {
   package func stop() {
     isActive.store(false, ordering: .sequentiallyConsistent)
     for stripe in stripes { _ = stripe.records.withLock { exchange(&$0, with: []) } }
-    let roots = self.roots.withLock { $0 }
-    for owner in roots.compactMap(\.owner) { owner.endRecording(in: self) }
+    for owner in roots.compactMap(\.owner) { owner.recordedList?.endRecording(in: self) }
   }
 
   var isRecording: Bool { isActive.load(ordering: .sequentiallyConsistent) }
@@ -100,54 +98,31 @@ package final class RecordStore: Sendable {
 
   /// All records that there are, in the order in which they were enqueued.
   package var records: [RecordedProcedure] {
-    var records = unfinished
+    // A queue may have been given to the timeline more than once.
+    var seen = Set<ObjectIdentifier>()
+    let owners = roots.compactMap(\.owner).filter { seen.insert(ObjectIdentifier($0)).inserted }
+    var records = owners.flatMap { $0.recordedList?.unfinishedRecords(in: self) ?? [] }
     let known = Set(records.map(\.id))
-    records += finished.filter { !known.contains($0.id) }
+    // After those, so that one that finishes meanwhile is among either.
+    for stripe in stripes {
+      let finished = stripe.records.withLock { $0 }.compactMap { $0?.content }
+      records += finished.filter { !known.contains($0.id) }
+    }
     // Two threads that enqueue at the same time may have taken their numbers the other way round.
     records.sort { ($0.enqueued, $0.id) < ($1.enqueued, $1.id) }
     return records
   }
 
-  private var finished: [RecordedProcedure] {
-    stripes.flatMap { stripe in
-      stripe.records.withLock { $0 }.compactMap { $0?.content }
-    }
-  }
-
-  private var unfinished: [RecordedProcedure] {
-    // These strong references are released without the lock.
-    let roots = self.roots.withLock { $0 }
-    // A queue may have been given to the timeline more than once.
-    var seen = Set<ObjectIdentifier>()
-    return roots.compactMap(\.owner).filter { seen.insert(ObjectIdentifier($0)).inserted }
-      .flatMap { $0.unfinishedRecords(in: self) }
-  }
-
-  // MARK: What is recorded
-
-  /// Names of the queues and groups that are recorded, in order.
-  package var rootNames: [String] { roots.withLock { $0.map(\.name) } }
-
-  /// How many procedures each of them lets run at once; nil for any number, or if it has gone.
-  package var rootLimits: [Int?] {
-    roots.withLock { $0 }.map { $0.owner?.recordedLimit }
-  }
-
-  /// Whether each of them is a group.
-  package var rootsAreGroups: [Bool] { roots.withLock { $0.map(\.isGroup) } }
-
-  /// The label of the underlying queue of each of them; nil without one.
-  package var underlyingQueues: [String?] { roots.withLock { $0.map(\.underlyingQueue) } }
-
-  /// The clock of each of them.
-  package var rootClocks: [RecordClock] { roots.withLock { $0.map(\.clock) } }
+  /// The queues and groups that are recorded, in order. Read without the lock: the last reference to an owner may be
+  /// the reader's.
+  package var roots: [Root] { lockedRoots.withLock { $0 } }
 
   /// - Returns: its place among the roots.
   func addRoot(
     _ owner: (any RecordedOwner)?, named name: String, by clock: RecordClock,
     underlyingQueue: String?
   ) -> Int {
-    roots.withLock { roots in
+    lockedRoots.withLock { roots in
       roots.append(
         Root(
           owner: owner, name: name, clock: clock, isGroup: owner is Procedure,

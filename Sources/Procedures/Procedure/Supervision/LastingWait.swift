@@ -20,3 +20,8 @@ struct SeenWait: Sendable {
   /// Whether it was reported, or is not to be.
   var isDecided = false
 }
+
+/// A procedure that the framework ends: what its author gives it is a closure, a time, or a request.
+///
+/// For all others the author of the subclass calls `finish()`, and may have forgotten it.
+package protocol EndsByItself: Procedure {}

@@ -3,13 +3,8 @@ internal import ProcedurePrimitives
 /// Writes to standard error that something has waited for a while for a procedure that is on no queue, which so has no
 /// handler. A procedure on a queue that waits for one on none is found by that queue's looks.
 final class MissingReport: TimerTarget {
-  private static let storedDelay = Locked<Duration?>(.seconds(10))
-
   /// That of the process; nil for no report.
-  static var delay: Duration? {
-    get { storedDelay.withLock { $0 } }
-    set { storedDelay.withLock { $0 = newValue } }
-  }
+  static let defaultDelay = Locked<Duration?>(.seconds(10))
 
   private let awaited: Weak<Procedure>
   private let delay: Duration
@@ -36,7 +31,9 @@ final class MissingReport: TimerTarget {
 
   /// Something is about to wait for the procedure.
   static func schedule(for procedure: Procedure) {
-    guard procedure.state <= .pending, procedure.isOnNoQueue, let delay else { return }
+    guard procedure.state <= .pending, procedure.isOnNoQueue,
+      let delay = defaultDelay.withLock({ $0 })
+    else { return }
     let isFirst = procedure.read { core in
       !core.life.isRetired
         && core.attachments.with(TokensAndTimers.self) {

@@ -58,49 +58,45 @@ public struct ProcedureDiagnostic: Sendable, CustomStringConvertible {
     self.description = description
   }
 
-  static func finishRefused(_ procedure: Procedure) -> ProcedureDiagnostic {
+  static func finishRefused(_ procedure: Procedure) -> Self {
     let name = procedure.name
     let advice =
       procedure.childList != nil
       ? "a group finishes when its children have; cancel it to end it early."
       : "it has not started; cancel it instead."
-    return ProcedureDiagnostic(
+    return Self(
       .finishRefused, name, "finish() on '\(name)' was refused: \(advice)")
   }
 
-  static func mainThreadBlocked(
-    by call: WaitingCall, _ procedure: Procedure
-  ) -> ProcedureDiagnostic {
+  static func mainThreadBlocked(by call: WaitingCall, _ procedure: Procedure) -> Self {
     let name = procedure.name
-    return ProcedureDiagnostic(
+    return Self(
       .mainThreadBlocked, name,
       "The main thread is blocked in \(call.name), and '\(name)' needs it: neither goes on. Write '\(call.instead)', "
         + "or block another thread.")
   }
 
-  static func additionRefused(_ name: String, _ error: ProcedureError) -> ProcedureDiagnostic {
-    ProcedureDiagnostic(.additionRefused, name, "'\(name)' was refused. \(error)")
+  static func additionRefused(_ name: String, _ error: ProcedureError) -> Self {
+    Self(.additionRefused, name, "'\(name)' was refused. \(error)")
   }
 
-  static func errorsUnheard(_ name: String, _ errors: [any Error]) -> ProcedureDiagnostic {
-    ProcedureDiagnostic(
+  static func errorsUnheard(_ name: String, _ errors: [any Error]) -> Self {
+    Self(
       .errorsUnheard, name,
       "The closure of '\(name)', given to add { }, failed, and nothing looks at its errors: \(errors.sentence). Catch "
         + "them there, or keep what add returns: observe it, depend on it, or read its errors.")
   }
 
-  static func errorsTooLate(_ name: String, _ errors: [any Error]) -> ProcedureDiagnostic {
-    ProcedureDiagnostic(
+  static func errorsTooLate(_ name: String, _ errors: [any Error]) -> Self {
+    Self(
       .finishTooLate, name,
       "The closure of '\(name)' ended after it had been finished, and these errors are lost: "
         + "\(errors.sentence). Throw, or finish, but not both; call a finish handle once.")
   }
 
-  static func finishTooLate(
-    _ name: String, _ errors: [any Error], instead form: String
-  ) -> ProcedureDiagnostic {
+  static func finishTooLate(_ name: String, _ errors: [any Error], instead form: String) -> Self {
     let loss = errors.isEmpty ? "" : ", and these errors are lost: \(errors.sentence)"
-    return ProcedureDiagnostic(
+    return Self(
       .finishTooLate, name,
       "finish() on '\(name)' came after it had ended by itself, when its closure returned\(loss). "
         + "For work that calls back later write \(form).")

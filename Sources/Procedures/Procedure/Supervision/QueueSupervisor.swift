@@ -5,17 +5,31 @@ internal import ProcedurePrimitives
 ///
 /// Called with no lock held, except for `queueName`, which acquires none of a procedure or of a list.
 class QueueSupervisor: @unchecked Sendable {
-  /// The reference to it that does not own it.
-  final let reference = SupervisorReference()
+  /// Reports of cancelled procedures: whether any queue of the process ever wanted them. Without any, nothing is
+  /// looked up.
+  static let wantsCancels = AtomicByte(0)
+  /// All other reports: whether any queue ever had a handler.
+  static let wantsReports = AtomicByte(0)
+
   /// Whether it is to be told of lists in which members wait that no worker can help.
   final let stuckNote: StuckNote
-  /// Whether it is to be told of members that may have begun to wait.
-  final let lookNote: LookNote
+  private final let looksAreWanted = AtomicByte(0)
 
-  init(stuckNote: StuckNote = StuckNote(isUsed: false), lookNote: LookNote = LookNote()) {
+  init(stuckNote: StuckNote = StuckNote(isUsed: false)) {
     self.stuckNote = stuckNote
-    self.lookNote = lookNote
-    reference.supervisor = self
+  }
+
+  /// Whether it is to be told of members that may have begun to wait. One atomic load.
+  final var wantsLooks: Bool {
+    @inline(__always) get {
+      #if MODEL
+        // A look comes by the clock, which the explorer does not have.
+        return false
+      #else
+        return looksAreWanted.load() != 0
+      #endif
+    }
+    set { looksAreWanted.store(newValue ? 1 : 0) }
   }
 
   // To override.
@@ -32,29 +46,11 @@ class QueueSupervisor: @unchecked Sendable {
   /// What stands for something outside of the program, for the procedures of the queue: fakes of a test.
   var standIns: [any StandIn] { [] }
 
-  // Waits that are reported if they last.
-
-  /// A member of that list may have begun to wait.
+  /// A member of that list may have begun a wait that is reported if it lasts.
   func noteWait(in list: ProcedureList) {}
 
-  // Waits that are ended if they would last forever.
-
-  /// Members of that list wait, and no worker can help them.
+  /// Members of that list wait, and no worker can help them: the wait is ended if it would last forever.
   func noteStuck(_ list: ProcedureList) {}
-}
-
-/// The part of the queue that a finished procedure keeps.
-final class SupervisorReference: @unchecked Sendable {
-  /// Set once, before anything else sees it.
-  fileprivate(set) weak var supervisor: QueueSupervisor?
-}
-
-/// The kinds of reports that any queue of the process ever wanted: without any, nothing is looked up.
-enum Supervision {
-  /// Reports of cancelled procedures that have not finished.
-  static let wantsCancels = AtomicByte(0)
-  /// All other reports: whether any queue has ever had a handler.
-  static let wantsReports = AtomicByte(0)
 }
 
 extension Procedure {
@@ -63,14 +59,16 @@ extension Procedure {
 
   /// It was cancelled, perhaps while its `execute()` is on the stack and stays there.
   final func noteCancel() {
-    guard Supervision.wantsCancels.load() != 0, let list = read({ $0.list }) else { return }
+    guard QueueSupervisor.wantsCancels.load() != 0, let list = read({ $0.list }) else { return }
     list.context.supervisor.noteWait(in: list)
   }
 }
 
-extension QueueSupervisor? {
-  /// Reports to the handler; if there is none, to standard error.
-  func reportAloud(_ diagnostic: ProcedureDiagnostic) {
-    if self?.report(diagnostic) != true { StandardError.write("Procedures: \(diagnostic)\n") }
+extension ProcedureDiagnostic {
+  /// Reports it to the handler; if there is none, to standard error.
+  func reportAloud(to supervisor: QueueSupervisor?) {
+    if supervisor?.report(self) != true { writeToStandardError() }
   }
+
+  func writeToStandardError() { StandardError.write("Procedures: \(self)\n") }
 }

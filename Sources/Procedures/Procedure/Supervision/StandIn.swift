@@ -9,9 +9,7 @@ package protocol StandIn: AnyObject, Sendable {}
 extension Procedure {
   /// The stand-in of its queue that is a `Kind`; nil if what is outside is asked. For `execute()`.
   package final func standIn<Kind>() -> Kind? {
-    let standIns = surroundings.supervisor.standIns
-    if standIns.isEmpty { return nil }
-    return standIns.lazy.compactMap { $0 as? Kind }.first
+    surroundings.supervisor.standIns.lazy.compactMap { $0 as? Kind }.first
   }
 
   /// Runs what it is given soon, once, where the procedures of its queue run; never on the caller's stack.

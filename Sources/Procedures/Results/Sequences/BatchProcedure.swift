@@ -39,7 +39,7 @@ nonisolated open class BatchProcedure<Transform: InputProcedure & OutputProcedur
     if let input, let make = makeTransform.take() {
       begin(input, make)
     } else {
-      cancel(withError: ProcedureError.requirementNotSatisfied(name))
+      cancel(withError: ProcedureError(.requirementNotSatisfied, of: name))
     }
     super.execute()
   }

@@ -74,7 +74,7 @@ import Testing
     var record = begun()
     record.move(to: life(.dependencies), missesDependency: false, at: sample(0))
     record.endDependency(7, at: 3)
-    record.isHeld = true
+    record.hold(isBarrier: false)
     record.move(to: life(.ready), missesDependency: false, at: sample(5))
     record.move(to: life(.dependencies), missesDependency: false, at: sample(5))
     record.move(to: life(.ready), missesDependency: false, at: sample(6))
