@@ -143,15 +143,10 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
       run(isRecordedOnMainActor ? recorded(body) : body)
     case .action(let action):
       work = nil
-      if isRecordedOnMainActor {
-        run(recorded { _ in StoredValue(try await action()) })
-      } else {
-        run(action)
-      }
+      if isRecordedOnMainActor { runRecorded(action) } else { run(action) }
     case .handle(let start):
       work = nil
-      let finish = FinishHandle(self)
-      do { try start(self, finish) } catch { finish(.failure(error)) }
+      call(start)
     case nil: break
     }
   }
@@ -210,6 +205,10 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
       procedure.noteBodyBegun()
       return try await body(procedure)
     }
+  }
+
+  private func runRecorded(_ action: @escaping @isolated(any) @Sendable () async throws -> Void) {
+    run(recorded { _ in StoredValue(try await action()) })
   }
 
   // MARK: The task
@@ -271,6 +270,15 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
     // Having got the turn, only the caller looks at the task.
     if effect == .turn, task?.keepTurn(of: self) == true { return }
     _ = answer(to: effect, with: failure.map { [$0] } ?? [], isByItself: true)
+  }
+
+  // Not a part of `execute()`, which would look for the type of the handle whatever the work is.
+  @inline(never)
+  private func call(
+    _ start: @Sendable (AsyncResultProcedure<Output>, FinishHandle<Output>) throws -> Void
+  ) {
+    let finish = FinishHandle(self)
+    do { try start(self, finish) } catch { finish(.failure(error)) }
   }
 
   final override var formThatCallsBack: String? {

@@ -347,12 +347,11 @@ struct Life: Sendable {
     return true
   }
 
-  /// executing → finishing, once a finish was called; or pending → finishing, after a cancel that is delivered.
+  /// executing → finishing, once a finish was called
   @inline(__always)
   mutating func beginFinishingPlainly() -> Bool {
-    guard isPlain(in: .executing) ? inbox.contains(.finish) : isCancelled && isPlain(in: .pending)
-    else { return false }
-    inbox = inbox.subtracting(.didExecute).union(.finish)
+    guard isPlain(in: .executing), inbox.contains(.finish) else { return false }
+    inbox.remove(.didExecute)
     state = .finishing
     return true
   }

@@ -47,10 +47,11 @@ extension Procedure {
         execute()
         switch self.begun {
         case nil:
-          guard let following = finishPlainly(on: worker, &detail) else {
-            return .retired(waiters: nil)
+          // Usually it has finished, and nothing else has happened.
+          next = update { core in
+            core.beginFinishingPlainly()
+              ? .event(.willFinish) : core.goOn(with: self, on: worker, &detail)
           }
-          next = following
           continue
         case .task(let task): begun = .task(task)
         case .children(let list):
@@ -71,8 +72,8 @@ extension Procedure {
         if detail.isObserved || worker.list?.hasDelegate == true {
           guard deliver(event, &detail, on: worker.list) else { return .idle(begins: begun.take()) }
         }
-        // 3. After a cancel before the start nothing is left but the end. Off queues the turn may have to move before.
-        if event == .didCancel, isPending, !worker.context.isDetached {
+        // 3. Usually nothing special happens from here to the end. Off queues the turn may have to move before.
+        if event == .willFinish, case nil = begun, !worker.context.isDetached {
           guard let following = finishPlainly(on: worker, &detail) else {
             return .retired(waiters: nil)
           }
@@ -100,25 +101,15 @@ extension Procedure {
     }
   }
 
-  /// The steps from `execute()` to the end, or from a cancel before the start, as long as nothing special happens.
+  /// The steps after willFinish, one after another, as long as nothing special happens.
   ///
   /// - Returns: the step with which the turn goes on; nil if the procedure has ended.
   private func finishPlainly(on worker: Worker, _ detail: inout StepDetail) -> Life.Step? {
-    // 1. To finishing, if a finish was called.
-    var asksGroup = false
+    // 1. A child's group decides about its errors.
+    let isHeard =
+      worker.list?.isGroup == true && read { $0.life.beginAsking() } && askGroup(on: worker)
+    // 2. Finished.
     var other: Life.Step? = update { core in
-      guard core.observers.wants.isDisjoint(with: [.didExecute, .willFinish]), !core.isWatched,
-        core.life.beginFinishingPlainly()
-      else { return core.goOn(with: self, on: worker, &detail) }
-      asksGroup = core.life.beginAsking()
-      return nil
-    }
-    if let other { return other }
-    procedureWillFinish(withErrors: [])
-    tellDelegate(.willFinish, of: worker.list)
-    // 2. To finished. Its group is asked before.
-    let isHeard = asksGroup && askGroup(on: worker)
-    other = update { core in
       if isHeard { _ = core.life.post(.heard) }
       guard !core.isWatched, core.life.finishPlainly() else {
         return core.goOn(with: self, on: worker, &detail)
@@ -295,6 +286,13 @@ extension ProcedureCore {
       break
     }
     return step
+  }
+
+  /// See `Life.beginFinishingPlainly`. No observer is to be called before didFinish.
+  @inline(__always)
+  fileprivate mutating func beginFinishingPlainly() -> Bool {
+    observers.wants.isDisjoint(with: [.didExecute, .willFinish]) && !isWatched
+      && life.beginFinishingPlainly()
   }
 
   /// The next step, after user code has run in the turn of the procedure.
