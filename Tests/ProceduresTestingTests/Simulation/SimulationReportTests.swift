@@ -213,19 +213,19 @@ import Testing
 
   @Test("many of one name")
   func names() throws {
-    try expectGrowth(from: 2_000) { count in (0..<count).map { _ in BlockProcedure {} } }
+    try expectGrowth(from: 1_000) { count in (0..<count).map { _ in BlockProcedure {} } }
   }
 
   @Test("many groups")
   func groups() throws {
-    try expectGrowth(from: 1_000) { count in
+    try expectGrowth(from: 500) { count in
       (0..<count).map { _ in GroupProcedure(BlockProcedure {}) }
     }
   }
 
   @Test("many children of one group, which are added one by one")
   func children() throws {
-    try expectGrowth(from: 1_000) { count in
+    try expectGrowth(from: 500) { count in
       [
         RepeatProcedure(max: count) { BlockProcedure {} },
         GroupProcedure(children: (0..<count).map { _ in BlockProcedure {} }),

@@ -231,7 +231,7 @@ import Testing
   @Test("G8: groups nested thousands deep: the path is made, and released, in a bounded stack")
   func deepPath() async {
     let scheduler = scheduler
-    let depth = 20_000
+    let depth = Rounds.size(20_000, otherwise: 6_000)
     let queue = makeQueue()
     let path = await onSmallStack {
       var group = GroupProcedure(TracedProcedure("deep", failure: TestError("e")))

@@ -100,7 +100,7 @@ import Testing
 
   @Test("many that are taken back, from either end, before and after the enqueue")
   func growth() async {
-    let count = 2_000
+    let count = Rounds.size(2_000, otherwise: 1_000)
     await onThreadOfItsOwn {
       for (isReversed, isEnqueuedFirst) in [(true, true), (false, false), (true, false)] {
         let queue = ProcedureQueue(scheduler: scheduler)

@@ -200,7 +200,7 @@ import Testing
 
   @Test("K13: a line of one key costs as much for each, however long; also when all are cancelled")
   func longLine() {
-    let count = Rounds.size(100_000, otherwise: 20_000)
+    let count = Rounds.size(100_000, otherwise: 8_000)
     let queue = ProcedureQueue(scheduler: scheduler)
     let store = ProcedureStore<Int>(on: queue)
     let order = Counter()

@@ -99,7 +99,9 @@ import Testing
     let queue = ProcedureQueue()
     await onSmallStack {
       var outermost: Procedure = Node()
-      for _ in 0..<20_000 { outermost = ComposedProcedure(outermost) }
+      for _ in 0..<Rounds.size(20_000, otherwise: 6_000) {
+        outermost = ComposedProcedure(outermost)
+      }
       if areRun {
         queue.add(outermost)
         outermost.blockUntilFinished()

@@ -61,7 +61,7 @@ import Testing
   func manyTimelines() async {
     let queue = ProcedureQueue()
     var stores: [Weak] = []
-    for number in 0..<100 {
+    for number in 0..<Rounds.size(100, otherwise: 30) {
       let store = RecordStore(capacity: 100_000)
       stores.append(Weak(store: store))
       store.record(queue)
