@@ -207,7 +207,7 @@ final class EndDetails: Attachment, @unchecked Sendable {
   /// The name of the condition that was ignored, and so ended the procedure.
   @safe @exclusivity(unchecked) var ignoredCondition: String?
   /// Where a `finish` is reported that comes after it has ended by itself.
-  @safe @exclusivity(unchecked) var lateFinishes: Weak<QueueSupervisor>?
+  @safe @exclusivity(unchecked) var lateFinishes: QueueSupervisor.Reference?
 
   override var remainder: Attachment? { self }
 }

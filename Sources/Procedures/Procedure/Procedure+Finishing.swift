@@ -72,7 +72,7 @@ extension Procedure {
     let (isReported, supervisor) = read { core in
       (
         core.life.isFinishedByItself && !core.life.isCancelled,
-        core.list?.context.supervisor ?? core.ending?.lateFinishes?.object
+        core.list?.context.supervisor ?? core.ending?.lateFinishes?.supervisor
       )
     }
     guard isReported else { return }
@@ -83,7 +83,7 @@ extension Procedure {
   /// finished before. Nothing is lost if that was a cancel's doing.
   final func reportLostErrors(_ errors: [any Error]) {
     if isCancelled { return }
-    let supervisor = read { $0.list?.context.supervisor ?? $0.ending?.lateFinishes?.object }
+    let supervisor = read { $0.list?.context.supervisor ?? $0.ending?.lateFinishes?.supervisor }
     ProcedureDiagnostic.errorsTooLate(name, errors).reportAloud(to: supervisor)
   }
 }
@@ -104,6 +104,6 @@ extension ProcedureCore {
     guard QueueSupervisor.wantsReports.load() != 0, effect.isAccepted,
       let supervisor = list?.context.supervisor
     else { return }
-    attachments.with(EndDetails.self) { $0.lateFinishes = Weak(supervisor) }
+    attachments.with(EndDetails.self) { $0.lateFinishes = supervisor.reference }
   }
 }

@@ -14,9 +14,17 @@ class QueueSupervisor: @unchecked Sendable {
   /// Whether it is to be told of lists in which members wait that no worker can help.
   final let stuckNote: StuckNote
   private final let looksAreWanted = AtomicByte(0)
+  /// The weak reference to it that all its finished procedures share: one of their own would be eight atomic operations.
+  final let reference = Reference()
 
   init(stuckNote: StuckNote = StuckNote(isUsed: false)) {
     self.stuckNote = stuckNote
+    reference.supervisor = self
+  }
+
+  final class Reference: @unchecked Sendable {
+    /// Set once, before anything else sees it.
+    fileprivate(set) weak var supervisor: QueueSupervisor?
   }
 
   /// Whether it is to be told of members that may have begun to wait. One atomic load.
