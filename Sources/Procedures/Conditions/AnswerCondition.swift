@@ -64,13 +64,13 @@ private struct UnansweredError: Error, CustomStringConvertible {
 
 /// Hands the first answer to the task that waits for it.
 private final class AnswerReceiver: Sendable {
-  private enum Stage: Sendable {
+  private enum AnswerStage: Sendable {
     case open(CheckedContinuation<ConditionResult, Never>?)
     /// With an answer that came before the task waited, until that takes it.
     case answered(ConditionResult?)
   }
 
-  private let stage = Locked(Stage.open(nil))
+  private let stage = Locked(AnswerStage.open(nil))
 
   func wait(_ continuation: CheckedContinuation<ConditionResult, Never>) {
     let early: ConditionResult? = stage.withLock { stage in

@@ -16,7 +16,7 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
   }
 
   /// Settings, looks and reports, behind one lock.
-  struct State: Sendable {
+  struct DiagnosticsState: Sendable {
     var settings = Settings()
     /// Whether a look is to come, and its timer, once that is known.
     var isArmed = false
@@ -25,7 +25,7 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
     var reportedOnce = Set<String>()
   }
 
-  let state = Locked(State())
+  let state = Locked(DiagnosticsState())
   let watch: WaitWatch
   /// That of the queue.
   let clock: TimerClock

@@ -347,7 +347,7 @@ struct Life: Sendable {
     return true
   }
 
-  /// executing → finishing, once a finish was called
+  /// executing → finishing, once a finish was called.
   @inline(__always)
   mutating func beginFinishingPlainly() -> Bool {
     guard isPlain(in: .executing), inbox.contains(.finish) else { return false }
@@ -356,7 +356,7 @@ struct Life: Sendable {
     return true
   }
 
-  /// finishing → finished
+  /// finishing → finished.
   @inline(__always)
   mutating func finishPlainly() -> Bool {
     guard isPlain(in: .finishing), hearing == .none || hearing == .heard else { return false }

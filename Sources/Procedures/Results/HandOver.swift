@@ -50,12 +50,12 @@ class HandOver: Dependency, @unchecked Sendable {
 
 /// A closure hands something over.
 final class ClosureHandOver<Target: Procedure, Source: Procedure>: HandOver, @unchecked Sendable {
-  typealias Body = @Sendable (Target, Source, [any Error]) throws -> Void
+  typealias Closure = @Sendable (Target, Source, [any Error]) throws -> Void
 
   /// Used by the thread that changed the status.
-  @safe @exclusivity(unchecked) private var body: Body?
+  @safe @exclusivity(unchecked) private var body: Closure?
 
-  init(from source: Source, _ body: @escaping Body) {
+  init(from source: Source, _ body: @escaping Closure) {
     self.body = body
     super.init(on: source)
   }
