@@ -146,7 +146,8 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "ProcedureBenchmarksTests",
-      dependencies: ["ProcedureBenchmarks", "ProcedurePrimitives"], swiftSettings: settings),
+      dependencies: ["ProcedureBenchmarks", "ProcedurePrimitives", "ProcedureTestSupport"],
+      swiftSettings: settings),
     .testTarget(
       name: "DocumentationTests",
       dependencies: [

@@ -99,6 +99,7 @@ public class DispatchQueue: DispatchObject, @unchecked Sendable {
   ) { fatalError() }
   public func async(execute workItem: DispatchWorkItem) { fatalError() }
   @preconcurrency
+  public func asyncAfter(deadline: DispatchTime, execute: DispatchWorkItem) { fatalError() }
   public func asyncAfter(
     deadline: DispatchTime, qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [],
     execute work: @escaping @Sendable @convention(block) () -> Void

@@ -151,6 +151,8 @@ public struct Data: RandomAccessCollection, MutableCollection, RangeReplaceableC
   public init() { fatalError() }
   public init<S: Sequence>(_ elements: S) where S.Element == UInt8 { fatalError() }
   public init(contentsOf url: URL, options: ReadingOptions = []) throws { fatalError() }
+  public struct Base64DecodingOptions: OptionSet, Sendable { public let rawValue: UInt; public init(rawValue: UInt) { self.rawValue = rawValue } }
+  public init?(base64Encoded text: String, options: Base64DecodingOptions = []) { fatalError() }
   public init(bytes: UnsafeRawPointer, count: Int) { fatalError() }
   public func write(to url: URL, options: WritingOptions = []) throws { fatalError() }
   public var startIndex: Int { fatalError() }
@@ -169,6 +171,8 @@ public struct Data: RandomAccessCollection, MutableCollection, RangeReplaceableC
   public func index(after i: Int) -> Int { fatalError() }
 }
 public struct URL: Hashable, Sendable, Codable, CustomStringConvertible {
+  public init?(string: String, relativeTo: URL?) { fatalError() }
+  public var absoluteURL: URL { fatalError() }
   public enum DirectoryHint: Sendable { case isDirectory, notDirectory, checkFileSystem, inferFromPath }
   public init?(string: String) { fatalError() }
   public init(fileURLWithPath path: String) { fatalError() }
@@ -230,7 +234,9 @@ extension RunLoop {
 open class FileManager: NSObject, @unchecked Sendable {
   open class var `default`: FileManager { fatalError() }
   open func fileExists(atPath: String) -> Bool { fatalError() }
+  open func fileExists(atPath: String, isDirectory: UnsafeMutablePointer<ObjCBool>?) -> Bool { fatalError() }
   open func isExecutableFile(atPath: String) -> Bool { fatalError() }
+  open func isReadableFile(atPath: String) -> Bool { fatalError() }
   open func createFile(atPath: String, contents: Data?, attributes: [FileAttributeKey: Any]? = nil) -> Bool { fatalError() }
   open func attributesOfItem(atPath: String) throws -> [FileAttributeKey: Any] { fatalError() }
   open func setAttributes(_ attributes: [FileAttributeKey: Any], ofItemAtPath: String) throws {}
@@ -247,6 +253,7 @@ open class FileManager: NSObject, @unchecked Sendable {
   open func removeItem(at: URL) throws {}
   open func removeItem(atPath: String) throws {}
   open func moveItem(at: URL, to: URL) throws {}
+  open func linkItem(atPath: String, toPath: String) throws {}
   open func createDirectory(at: URL, withIntermediateDirectories: Bool, attributes: [FileAttributeKey: Any]? = nil) throws {}
   open func createDirectory(atPath: String, withIntermediateDirectories: Bool, attributes: [FileAttributeKey: Any]? = nil) throws {}
   open func contentsOfDirectory(atPath: String) throws -> [String] { fatalError() }
@@ -330,6 +337,7 @@ public struct CocoaError: Error, Sendable {
   public var code: Code { fatalError() }
 }
 public let NSFilePathErrorKey = ""
+public let NSURLErrorFailingURLErrorKey = ""
 public let NSUnderlyingErrorKey = ""
 open class JSONEncoder: @unchecked Sendable {
   public struct OutputFormatting: OptionSet, Sendable {
@@ -347,7 +355,17 @@ open class JSONDecoder: @unchecked Sendable {
   public init() {}
   open func decode<T: Decodable>(_ type: T.Type, from data: Data) throws -> T { fatalError() }
 }
-open class InputStream: NSObject {}
+open class Stream: NSObject {
+  public enum Status: UInt, Sendable { case notOpen, opening, open, reading, writing, atEnd, closed, error }
+  open var streamStatus: Status { fatalError() }
+  open var streamError: (any Error)? { fatalError() }
+  open func open() {}
+  open func close() {}
+}
+open class InputStream: Stream {
+  public init(data: Data) {}
+  open func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength len: Int) -> Int { fatalError() }
+}
 
 open class Thread: NSObject, @unchecked Sendable {
   open class var current: Thread { fatalError() }
@@ -428,6 +446,7 @@ public struct URLError: Error, Hashable, Sendable {
     public static var dnsLookupFailed: Code { fatalError() }
     public static var notConnectedToInternet: Code { fatalError() }
     public static var badServerResponse: Code { fatalError() }
+    public static var requestBodyStreamExhausted: Code { fatalError() }
     public static var secureConnectionFailed: Code { fatalError() }
     public static var cannotLoadFromNetwork: Code { fatalError() }
     public static var cannotWriteToFile: Code { fatalError() }
@@ -437,9 +456,17 @@ public struct URLError: Error, Hashable, Sendable {
     public static var dataNotAllowed: Code { fatalError() }
     public static var backgroundSessionWasDisconnected: Code { fatalError() }
     public static var userCancelledAuthentication: Code { fatalError() }
+    public static var httpTooManyRedirects: Code { fatalError() }
+    public static var cannotParseResponse: Code { fatalError() }
+    public static var cannotDecodeContentData: Code { fatalError() }
+    public static var fileDoesNotExist: Code { fatalError() }
+    public static var fileIsDirectory: Code { fatalError() }
+    public static var noPermissionsToReadFile: Code { fatalError() }
+    public static var cannotOpenFile: Code { fatalError() }
   }
   public init(_ code: Code, userInfo: [String: Any] = [:]) { fatalError() }
   public var code: Code { fatalError() }
+  public var userInfo: [String: Any] { fatalError() }
   public static var cancelled: Code { .cancelled }
   public static var unknown: Code { .unknown }
   

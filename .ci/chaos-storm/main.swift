@@ -20,7 +20,7 @@ func usage(_ message: String) -> Never {
       --seconds   for how long at most; 60 unless you say otherwise, for ever if there are --rounds
       --lanes     how many rounds at a time; 4 unless you say otherwise
       --keep-going  does not end with the first round that finds something
-      --patience  the seconds after which a round hangs; 60 unless you say otherwise
+      --patience  the seconds after which a round hangs; 1200 unless you say otherwise
       --signals   interrupts every thread at random moments (Linux)
 
     """

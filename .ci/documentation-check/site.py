@@ -7,7 +7,6 @@ import json
 import os
 import sys
 import threading
-import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "timeline-check"))
 from browser import Browser, find  # noqa: E402
@@ -76,14 +75,9 @@ def main():
                 browser.events.clear()
                 browser.call("Page.navigate", url=root + path)
                 browser.wait("Page.loadEventFired")
-            heading = ""
-            for _ in range(100):
-                heading = browser.evaluate("(document.querySelector('main h1') || {}).textContent || ''").strip()
-                if heading:
-                    break
-                time.sleep(0.05)
+            heading = browser.wait_for("(document.querySelector('main h1')?.textContent ?? '').trim()")
             opened += 1
-            if not heading or (title and title.replace(" ", "") not in heading.replace(" ", "").replace("\u200b", "")):
+            if (title and title.replace(" ", "") not in heading.replace(" ", "").replace("\u200b", "")):
                 faults.append("%s is called '%s', not '%s'" % (path, heading, title))
             for complaint in browser.complaints():
                 # Without a theme of one's own the page asks for it once.

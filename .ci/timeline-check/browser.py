@@ -6,7 +6,8 @@ import subprocess
 import sys
 import tempfile
 
-TIMEOUT = 60
+# Seconds that only a browser that hangs takes, however busy the machine is.
+TIMEOUT = 900
 
 
 def find(*programs):
@@ -85,6 +86,12 @@ class Browser:
         if "exceptionDetails" in answer:
             raise RuntimeError(str(answer["exceptionDetails"]))
         return answer["result"].get("value")
+
+    def wait_for(self, expression):
+        """The first value of the expression that is true in JavaScript; it is asked for at each frame."""
+        return self.evaluate(
+            "new Promise(done => { const look = () => { const value = %s; value ? done(value) : "
+            "requestAnimationFrame(look); }; look(); })" % expression)
 
     def frame(self):
         """Returns when what was asked for has been drawn."""

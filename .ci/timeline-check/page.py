@@ -130,13 +130,15 @@ def check_words(browser):
     expect(browser.evaluate("document.querySelectorAll('#shares tbody tr').length") > 0, "no shares")
     expect(browser.evaluate("document.querySelectorAll('#runs tbody tr').length") > 0, "no longest running")
 
-    # The legend has what is used, and no more; each cause in it is explained.
+    # The legend has the causes that are used, each once, and no two entries of one name; each cause is explained.
     used = browser.evaluate(
         "(() => { const d = %s; return [...new Set(d.entries.flatMap(e => e[15].map(w => d.labels[w[0]])))]; })()" % data)
     legend = browser.evaluate("[...document.querySelectorAll('#legend li')].map(e => e.textContent)")
-    causes = [text[len("wait: "):] for text in legend if text.startswith("wait: ")]
-    causes += [text for text in legend if text in used]
+    expect(len(set(legend)) == len(legend), "the legend has two entries of one name: %s" % legend)
+    causes = browser.evaluate("[...document.querySelectorAll('#legend li[data-cause]')].map(e => e.dataset.cause)")
     expect(sorted(causes) == sorted(used), "the legend shows %s, used are %s" % (causes, used))
+    for cause in causes:
+        expect(any(text.endswith(cause) for text in legend), "'%s' is not written in the legend" % cause)
     terms = browser.evaluate("[...document.querySelectorAll('#terms dt')].map(e => e.textContent)")
     for cause in used:
         expect(any(term.endswith(cause) for term in terms), "'%s' is not explained" % cause)
@@ -167,7 +169,8 @@ def check_words(browser):
     rows = browser.evaluate(
         "[...document.querySelectorAll('#waits tbody tr')].map(r => [...r.cells].map(c => c.textContent))")
     for row in rows:
-        if row[1] not in ("worker", "group"):
+        # Nobody in particular keeps a procedure lingering after a cancel.
+        if row[1] not in ("worker", "group", "lingering after a cancel"):
             expect(len(row[3]) > 0, "a wait for %s says not for what: %s" % (row[1], row))
         if row[1] == "slot":
             expect("‘" in row[3], "a slot of no queue: %s" % row)

@@ -4,7 +4,6 @@ Checks that it knows each lane with its slices, and each flow from the start of 
 """
 import json
 import sys
-import time
 
 from browser import Browser, find
 
@@ -28,7 +27,6 @@ def main():
     browser = Browser(find("chromium"))
     try:
         browser.open("devtools://devtools/bundled/devtools_app.html")
-        time.sleep(2)
         seen = browser.evaluate(READ % json.dumps(events))
     finally:
         browser.close()

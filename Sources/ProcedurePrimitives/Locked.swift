@@ -21,6 +21,8 @@ public struct Locked<Value: ~Copyable>: ~Copyable {
   #if MODEL || CHAOS
     @usableFromInline let identity = ModelLock()
   #endif
+  /// That of the value.
+  @usableFromInline let uses = UseCount(of: "the value of a Locked")
 
   /// Makes a lock around `value`.
   @inlinable
@@ -37,6 +39,7 @@ public struct Locked<Value: ~Copyable>: ~Copyable {
       identity.acquire()
       defer { identity.release() }
     #endif
+    uses.note()
     #if TSAN
       return try mutex.withLock { value throws(Failure) in
         fence.acquire()

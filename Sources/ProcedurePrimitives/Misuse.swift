@@ -7,7 +7,27 @@ package func stopBecauseOfMisuse(_ message: String) -> Never {
   fatalError(message)
 }
 
+/// Stops the program because the framework contradicts itself, which is a defect of the framework.
+///
+/// The message is printed in release builds too: without it, a report of the crash says only "Illegal instruction".
+///
+/// - Parameter message: begins with "Internal inconsistency". Made only when it is printed.
+@usableFromInline @inline(never)
+package func stopBecauseOfInconsistency(_ message: @autoclosure () -> String) -> Never {
+  fatalError(message())
+}
+
+/// Stops the program, in release builds too, unless something holds that the framework itself sees to.
+///
+/// - Parameters:
+///   - condition: has no effects.
+///   - message: begins with "Internal inconsistency". Made only when it is printed.
+@inlinable @inline(__always)
+package func requireConsistency(_ condition: Bool, _ message: @autoclosure () -> String) {
+  if !condition { stopBecauseOfInconsistency(message()) }
+}
+
 /// The body of a declaration that only lets the compiler say what to write instead. Never called.
 package func unavailableName() -> Never {
-  preconditionFailure("Internal inconsistency: an unavailable name was used")
+  stopBecauseOfInconsistency("Internal inconsistency: an unavailable name was used")
 }

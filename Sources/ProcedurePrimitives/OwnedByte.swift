@@ -14,44 +14,41 @@ public import Synchronization
     /// The bit that says that a thread holds the lock. `load` may return it.
     @usableFromInline static var held: UInt8 { @inlinable get { 1 << 7 } }
 
-    @usableFromInline let byte: Atomic<UInt8>
+    /// Whether the lock is one of the system's.
+    @usableFromInline static var isSystems: Bool { @inlinable get { false } }
+
+    @usableFromInline let byte: OrderedAtomic<UInt8>
 
     @inlinable
     init(_ initial: UInt8) {
-      byte = Atomic(initial)
+      byte = OrderedAtomic(initial, ignoring: Self.held)
     }
 
     @inlinable @inline(__always)
     borrowing func acquire() -> UInt8 {
-      // Relaxed: the exchange below acquires.
-      let published = byte.load(ordering: .relaxed) & ~Self.held
-      let (isHeld, _) = byte.weakCompareExchange(
-        expected: published, desired: published | Self.held, successOrdering: .acquiring,
-        failureOrdering: .relaxed)
-      return isHeld ? published : acquireSlowly()
+      let published = byte.loadRelaxed() & ~Self.held
+      return byte.weakCompareExchangeAcquiring(published, published | Self.held)
+        ? published : acquireSlowly()
     }
 
     @inlinable @inline(__always)
     borrowing func publish(_ byte: UInt8) {
-      self.byte.store(byte | Self.held, ordering: .releasing)
+      self.byte.storeReleasing(byte | Self.held)
     }
 
     @inlinable @inline(__always)
     borrowing func release(publishing byte: UInt8) {
-      atomicMemoryFence(ordering: .releasing)
-      self.byte.store(byte, ordering: .releasing)
+      atomicMemoryFence(ordering: .acquiring)
+      self.byte.storeReleasing(byte)
     }
 
     @usableFromInline @inline(never)
     borrowing func acquireSlowly() -> UInt8 {
       var looks = 0
       while true {
-        let published = byte.load(ordering: .relaxed)
+        let published = byte.loadRelaxed()
         if published & Self.held == 0,
-          byte.weakCompareExchange(
-            expected: published, desired: published | Self.held, successOrdering: .acquiring,
-            failureOrdering: .relaxed
-          ).exchanged
+          byte.weakCompareExchangeAcquiring(published, published | Self.held)
         {
           return published
         }
@@ -73,26 +70,30 @@ public import Synchronization
   /// A byte and a lock of the system, which knows the thread that holds it.
   @usableFromInline
   struct OwnedByte: ~Copyable, Sendable {
-    @usableFromInline let byte: Atomic<UInt8>
+    /// Whether the lock is one of the system's.
+    @usableFromInline static var isSystems: Bool { @inlinable get { true } }
+
+    @usableFromInline let byte: OrderedAtomic<UInt8>
     @usableFromInline let mutex = Mutex<Void>(())
 
     @inlinable
     init(_ initial: UInt8) {
-      byte = Atomic(initial)
+      byte = OrderedAtomic(initial)
     }
 
     @inlinable @inline(__always)
     borrowing func acquire() -> UInt8 {
       mutex._unsafeLock()
-      return byte.load(ordering: .relaxed)
+      // It changes under the lock only: the last value, then.
+      return byte.loadRelaxed()
     }
 
     @inlinable @inline(__always)
-    borrowing func publish(_ byte: UInt8) { self.byte.store(byte, ordering: .releasing) }
+    borrowing func publish(_ byte: UInt8) { self.byte.storeReleasing(byte) }
 
     @inlinable @inline(__always)
     borrowing func release(publishing byte: UInt8) {
-      self.byte.store(byte, ordering: .releasing)
+      self.byte.storeReleasing(byte)
       mutex._unsafeUnlock()
     }
   }

@@ -18,13 +18,15 @@ public import Synchronization
   /// No user code, no continuation and no closure's release may run between `acquire` and `release`. `-DMODEL` makes each
   /// acquisition a scheduling point of the schedule explorer.
   public struct OwnedLock: ~Copyable, Sendable {
-    @usableFromInline let holder = Atomic<UInt32>(0)
+    @usableFromInline let holder = OrderedAtomic<UInt32>(0)
     /// How many threads lend their priority to the holder, or are about to.
     @usableFromInline let lenders = Atomic<UInt8>(0)
 
     #if MODEL || CHAOS
-      @usableFromInline let identity = ModelLock()
+      @usableFromInline let identity = ModelLock(isSystems: false)
     #endif
+    /// That of what the lock guards.
+    @usableFromInline let uses = UseCount(of: "what an OwnedLock guards")
 
     /// Makes a free lock.
     @inlinable
@@ -36,19 +38,19 @@ public import Synchronization
       #if MODEL || CHAOS
         identity.acquire()
       #endif
-      let (isOurs, _) = holder.weakCompareExchange(
-        expected: 0, desired: _swift_stdlib_gettid(), successOrdering: .acquiring,
-        failureOrdering: .relaxed)
-      if !isOurs { acquireSlowly() }
+      if !holder.weakCompareExchangeAcquiring(0, _swift_stdlib_gettid()) { acquireSlowly() }
+      uses.note()
     }
 
     /// Releases the lock, which the caller keeps alive until this returns.
     ///
-    /// With a fence: see `LockByte`.
+    /// With a fence: see `LockByte`. The count is read after the store. No order of the language says so: the compiler
+    /// keeps it (`.ci/assembly` looks), and from the processors the thread that lends asks it by a barrier in all of them
+    /// (`PriorityLoans`).
     @inlinable @inline(__always)
     public borrowing func release() {
-      atomicMemoryFence(ordering: .releasing)
-      holder.store(0, ordering: .releasing)
+      atomicMemoryFence(ordering: .acquiring)
+      holder.storeReleasing(0)
       if lenders.load(ordering: .relaxed) != 0 { PriorityLoans.giveBack() }
       #if MODEL || CHAOS
         identity.release()
@@ -59,13 +61,8 @@ public import Synchronization
     borrowing func acquireSlowly() {
       var looks = 0
       while true {
-        let thread = holder.load(ordering: .relaxed)
-        if thread == 0 {
-          let (isOurs, _) = holder.weakCompareExchange(
-            expected: 0, desired: _swift_stdlib_gettid(), successOrdering: .acquiring,
-            failureOrdering: .relaxed)
-          if isOurs { return }
-        }
+        let thread = holder.loadRelaxed()
+        if thread == 0, holder.weakCompareExchangeAcquiring(0, _swift_stdlib_gettid()) { return }
         looks += 1
         if looks > Self.patience, thread != 0 {
           sleep(looks - Self.patience, whileHeldBy: thread)
@@ -81,7 +78,7 @@ public import Synchronization
       let microseconds = min(20 * turn, 1_000)
       let couldLend = PriorityLoans.lend(to: thread, for: UInt64(microseconds) * 1_000) {
         lenders.wrappingAdd(1, ordering: .sequentiallyConsistent)
-        return PriorityLoans.synchronizeAllThreads() && holder.load(ordering: .relaxed) == thread
+        return PriorityLoans.synchronizeAllThreads() && holder.loadRelaxed() == thread
       } after: {
         lenders.wrappingSubtract(1, ordering: .relaxed)
       }
@@ -102,6 +99,8 @@ public import Synchronization
     #if MODEL || CHAOS
       @usableFromInline let identity = ModelLock()
     #endif
+    /// That of what the lock guards.
+    @usableFromInline let uses = UseCount(of: "what an OwnedLock guards")
 
     /// Makes a free lock.
     @inlinable
@@ -114,6 +113,7 @@ public import Synchronization
         identity.acquire()
       #endif
       mutex._unsafeLock()
+      uses.note()
     }
 
     /// Releases the lock, which the caller keeps alive until this returns.

@@ -89,7 +89,7 @@ public func chaosPoint() {
   /// The explorer's build calls this before a lock is acquired and after it was released.
   @usableFromInline
   struct ModelLock: Sendable {
-    @usableFromInline init() {}
+    @usableFromInline init(isSystems: Bool = true) {}
     @usableFromInline func acquire() { Chaos.delay() }
     @usableFromInline func release() { Chaos.delay() }
   }

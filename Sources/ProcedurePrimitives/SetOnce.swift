@@ -31,7 +31,7 @@
   /// Sets it. At most one of several callers at the same time may come here.
   @inlinable
   public func set(_ object: Object) {
-    precondition(!isSet, "Internal inconsistency: set twice")
+    requireConsistency(!isSet, "Internal inconsistency: set twice")
     word.insert(Self.owned(object))
   }
 

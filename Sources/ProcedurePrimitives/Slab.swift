@@ -105,7 +105,7 @@ public struct Slab<Element> {
   public mutating func remove(at place: UInt32, from list: inout SlabList) -> Element {
     unlink(place, from: &list)
     guard let element = entries[Int(place)].element.take() else {
-      preconditionFailure("Internal inconsistency: place \(place) of a slab is empty")
+      stopBecauseOfInconsistency("Internal inconsistency: place \(place) of a slab is empty")
     }
     entries[Int(place)].serial = 0
     entries[Int(place)].next = firstFree

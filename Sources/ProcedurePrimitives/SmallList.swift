@@ -64,7 +64,7 @@ public enum SmallList<Element> {
   public func withElement<Result>(at index: Int, _ body: (Element) -> Result) -> Result {
     switch self {
     case .none:
-      preconditionFailure("Internal inconsistency: index \(index) of an empty list")
+      stopBecauseOfInconsistency("Internal inconsistency: index \(index) of an empty list")
     case .one(let element):
       return body(element)
     case .many(let elements):
@@ -78,7 +78,7 @@ public enum SmallList<Element> {
     _ change: (inout ContiguousArray<Element>) -> Result
   ) -> Result {
     guard case .many(var elements) = self else {
-      preconditionFailure("Internal inconsistency: no such index in a list of \(count)")
+      stopBecauseOfInconsistency("Internal inconsistency: no such index in a list of \(count)")
     }
     self = .none
     let result = change(&elements)
@@ -108,9 +108,9 @@ extension SmallList: RandomAccessCollection, MutableCollection {
     get {
       switch self {
       case .none:
-        preconditionFailure("Internal inconsistency: index \(index) of an empty list")
+        stopBecauseOfInconsistency("Internal inconsistency: index \(index) of an empty list")
       case .one(let element):
-        precondition(index == 0, "Internal inconsistency: index \(index) of a list of one")
+        requireConsistency(index == 0, "Internal inconsistency: index \(index) of a list of one")
         return element
       case .many(let elements):
         return elements[index]

@@ -19,18 +19,25 @@ public final class SpareThreads: Sendable {
     var running = 0
   }
 
-  /// The line that a spare thread serves. Found on spare threads alone.
-  private static let line = DispatchSpecificKey<WorkLine>()
+  /// The address of the line that a spare thread serves, while it does. Not by `setSpecific`, which releases each former
+  /// value on a thread of the pool, and so keeps all of them as long as that is blocked.
+  private static let place = ThreadWord()
+
+  /// Nil on other threads.
+  private static var line: WorkLine? {
+    guard let address = unsafe UnsafeRawPointer(bitPattern: place.value) else { return nil }
+    return unsafe Unmanaged<WorkLine>.fromOpaque(address).takeUnretainedValue()
+  }
 
   private let queues = Locked(Queues())
 
   /// Whether the calling thread is one.
-  public static var isCurrent: Bool { DispatchQueue.getSpecific(key: line) != nil }
+  public static var isCurrent: Bool { place.value != 0 }
 
   /// Runs `body`, in which the calling thread is blocked until procedures have finished: these may need a thread, so
   /// a spare one that waits for them does not count, and another begins the waiting work.
   public static func blocking<Result>(_ body: () -> Result) -> Result {
-    guard let line = DispatchQueue.getSpecific(key: line) else { return body() }
+    guard let line else { return body() }
     shared.queues.withLock { $0.running -= 1 }
     line.spareThreadBlocks()
     defer {
@@ -43,10 +50,10 @@ public final class SpareThreads: Sendable {
   /// Whether a thread was free, which serves `line`.
   func serve(_ line: WorkLine) -> Bool {
     guard let queue = takeIdle() else { return false }
-    queue.setSpecific(key: Self.line, value: line)
     queue.submit(quality: line.quality) {
+      Self.place.value = UInt(bitPattern: unsafe Unmanaged.passUnretained(line).toOpaque())
       line.serveOnSpareThread()
-      queue.setSpecific(key: Self.line, value: nil)
+      Self.place.value = 0
       self.queues.withLock { queues in
         queues.running -= 1
         queues.idle.append(queue)

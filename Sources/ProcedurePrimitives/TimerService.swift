@@ -22,6 +22,16 @@ public protocol TimerService: AnyObject, Sendable {
   @discardableResult
   func cancel(_ key: SlabKey) -> Bool
 
+  /// The instant by which users know a deadline of this clock: on the continuous clock, unless a test has its own.
+  func continuousInstant(of deadline: ContinuousClock.Instant) -> ContinuousClock.Instant
+
   /// Runs work that may take long, or block, where it delays no other timer.
   func deliver(_ work: @escaping @Sendable () -> Void)
+}
+
+extension TimerService {
+  /// The deadline itself: its clock is the continuous one, or a test's.
+  public func continuousInstant(of deadline: ContinuousClock.Instant) -> ContinuousClock.Instant {
+    deadline
+  }
 }

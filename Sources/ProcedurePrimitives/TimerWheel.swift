@@ -61,7 +61,7 @@ public struct TimerWheel<Target> {
 
   /// Moves an empty wheel's time on, so that the next timer is not placed relative to a distant past.
   public mutating func skip(to nanoseconds: UInt64) {
-    precondition(timers.count == 0, "Internal inconsistency: skipping over pending timers")
+    requireConsistency(timers.count == 0, "Internal inconsistency: skipping over pending timers")
     now = max(now, nanoseconds / nanosecondsPerTick)
   }
 

@@ -73,9 +73,9 @@ public final class WorkLine: Sendable {
     if let quality, quality != self.quality, case .pool = threads {
       return WorkLine.shared(quality).submit(work)
     }
-    let (idleThread, needs) = state.withLock { $0.submit(work) }
+    let (idleThread, needsBlock, needs) = state.withLock { $0.submit(work) }
     switch threads {
-    case .pool(let queue): queue.async { self.beginNext() }
+    case .pool(let queue): if needsBlock { queue.async { self.beginNext() } }
     case .own(let queues):
       if let idleThread {
         queues[idleThread].submit(quality: quality) { self.serve(onThread: idleThread) }

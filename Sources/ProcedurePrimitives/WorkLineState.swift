@@ -2,7 +2,8 @@
 ///
 /// | event       | effect                                                                           |
 /// |-------------|----------------------------------------------------------------------------------|
-/// | submit      | joins the line; the looks begin; stalled and without spare threads: one begins     |
+/// | submit      | joins the line; the looks begin; stalled and without spare threads: one begins;    |
+/// |             | stalled, a surplus block becomes its own                                          |
 /// | begin       | no longer stalled; the first leaves the line, unless the block is surplus         |
 /// | begin (spare) | leaves the line while it is stalled; otherwise the spare thread ends           |
 /// | block (spare) | does not count: the next submission, or what waits, gets another at once        |
@@ -32,7 +33,8 @@ struct WorkLineState: Sendable {
   /// Those that serve it, but for what waits for procedures meanwhile.
   private var spareThreads = 0
   /// How many blocks of the pool come for work that a spare thread has begun. Each does nothing: if it began what came
-  /// later, work that submits itself again would run once for each of them before other blocks of the pool.
+  /// after the pool goes on again, work that submits itself again would run once for each of them before other blocks of
+  /// the pool. As long as the pool is blocked, later work takes them over: otherwise each submission would leave one.
   private var surplusBlocks = 0
   /// Rises with each that is begun, anywhere.
   private var begun: UInt = 0
@@ -49,8 +51,11 @@ struct WorkLineState: Sendable {
     hasOwnThreads = idleThreads > 0
   }
 
-  /// - Returns: the thread of its own that is to serve the line now, if one is idle.
-  mutating func submit(_ work: @escaping WorkLine.Work) -> (idleThread: Int?, Needs) {
+  /// - Returns: the thread of its own that is to serve the line now, if one is idle; and whether a pool must be given a
+  ///   block for it.
+  mutating func submit(
+    _ work: @escaping WorkLine.Work
+  ) -> (idleThread: Int?, needsBlock: Bool, needs: Needs) {
     waiting.append(work)
     var needs: Needs = []
     if !isWatched {
@@ -58,7 +63,9 @@ struct WorkLineState: Sendable {
       needs.insert(.look)
     }
     needs.formUnion(needsFirstSpareThread())
-    return (idleThreads.popLast(), needs)
+    let takesOver = isStalled && surplusBlocks > 0
+    if takesOver { surplusBlocks -= 1 }
+    return (idleThreads.popLast(), !takesOver, needs)
   }
 
   private mutating func needsFirstSpareThread() -> Needs {

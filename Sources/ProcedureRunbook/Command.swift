@@ -57,7 +57,7 @@ struct Command {
     switch options.task {
     case .help: return StandardStreams.print(Help.text)
     case .version: return StandardStreams.print("runbook \(Help.version)")
-    case .run, .dryRun, .check, .list, .graph: break
+    case .run, .dryRun, .check, .list, .graph, .prune, .prunePreview: break
     }
     if let directory = options.directory, unsafe chdir(directory) != 0 {
       let reason = unsafe String(cString: strerror(errno))
@@ -69,9 +69,12 @@ struct Command {
         guard source.isDemo || BuiltInPlan.isAtHome else { return complain(source.missing) }
         return try await runBuiltInPlan(source, options)
       }
-      let plan = try PlanFile.plan(atPath: path, parameters: options.parameters)
-        .orderedByDepfiles().restricted(to: source.targets)
-      return try await run(plan, directory: InputFile(path).directory, options)
+      let file = InputFile(path)
+      let journals = RunJournals(
+        in: try PlanFile.directory(of: file), plan: file.resolved ?? RunJournals.noPlan)
+      let plan = try PlanFile.plan(in: file, parameters: options.parameters, after: journals)
+        .orderedByDepfiles(journals)
+      return try await run(plan.restricted(to: source.targets), of: plan, journals, options)
     } catch {
       let file = (error.file ?? source.path).map { $0 + (error.line == nil ? ": " : ", ") }
       return complain("\(file ?? "")\(error)")
@@ -80,16 +83,17 @@ struct Command {
 
   @MainActor
   private func run(
-    _ plan: Plan, directory: String?, _ options: Options
+    _ plan: Plan, of full: Plan, _ journals: RunJournals, _ options: Options
   ) async throws(PlanError) -> Int32 {
     let secrets = try Secrets(of: plan)
     switch options.task {
     case .check: return StandardStreams.print(plan.counts)
     case .graph: return StandardStreams.print(plan.mermaid)
     case .dryRun:
-      let dryRun = DryRun(plan, directory: directory ?? ".", options)
+      let dryRun = DryRun(plan, of: full, journals, options)
       return StandardStreams.print(dryRun.text)
     case .list: return StandardStreams.print(plan.names)
+    case .prune, .prunePreview: return prune(full, journals, options)
     case .run, .help, .version: break
     }
     if let logs = options.logDirectory, let reason = Directory.make(logs) {
@@ -103,36 +107,51 @@ struct Command {
       return 1
     }
     if let note = limit.note { StandardStreams.complain(note) }
-    var journal: RunJournal?
-    let needsJournal =
-      plan.hasOutputs || plan.steps.contains(where: { $0.executor(options) != nil })
-    if needsJournal || JobFiles.areThere(in: directory ?? ".") {
-      do throws(RunJournal.Taken) {
-        journal = try Self.journal(in: directory ?? ".", waits: needsJournal && options.waits)
-      } catch  where !needsJournal {
-        // To see which jobs are there.
-        journal = RunJournal(reading: directory ?? ".")
-      } catch {
-        StandardStreams.complain(
-          "\(error.sentence) a plan in '\(directory ?? Directory.current)'; --wait waits for its end"
-        )
-        return 1
-      }
+    let hasJobs = plan.steps.contains { $0.executor(options) != nil }
+    let mayHaveJobs = hasJobs || JobFiles.areThere(in: journals.directory)
+    // To see which jobs an earlier run has left no lock is needed.
+    guard lock(journals, for: plan.steps, needsMain: hasJobs, waits: options.waits) else {
+      return 1
     }
     let run = PlanRun(
-      plan, journal: journal, directory: directory ?? Directory.current, secrets: secrets,
-      options: options, limit: limit,
-      memory: options.memory ?? Self.memory, interrupts: interrupts)
+      plan, of: full, journals: journals, hasJobs: mayHaveJobs, secrets: secrets, options: options,
+      limit: limit, memory: options.memory ?? Self.memory, interrupts: interrupts)
     return await run.run()
   }
 
-  private static func journal(
-    in directory: String, waits: Bool
-  ) throws(RunJournal.Taken) -> RunJournal {
-    guard waits else { return try RunJournal(locking: directory) }
-    return try RunJournal(locking: directory) { taken in
-      StandardStreams.complain("waiting: \(taken.sentence) a plan here")
+  /// Whether the locks are taken.
+  private func lock(
+    _ journals: RunJournals, for steps: [Step], needsMain: Bool, needsAll: Bool = false, waits: Bool
+  ) -> Bool {
+    do throws(RunJournal.Taken) {
+      let wait = { (taken: RunJournal.Taken) in
+        StandardStreams.complain(
+          "waiting: \(taken.sentence) a plan in '\(taken.directory.visible)'")
+      }
+      let sentences = try journals.lock(
+        for: steps, needsMain: needsMain, needsAll: needsAll, wait: waits ? wait : nil)
+      for sentence in sentences { StandardStreams.complain(sentence) }
+      return true
+    } catch {
+      StandardStreams.complain(
+        "\(error.sentence) a plan in '\(error.directory.visible)'; --wait waits for its end")
+      return false
     }
+  }
+
+  /// Removes what steps have made that are gone.
+  private func prune(_ plan: Plan, _ journals: RunJournals, _ options: Options) -> Int32 {
+    let isPreview = options.task == .prunePreview
+    if !isPreview {
+      guard
+        lock(journals, for: plan.steps, needsMain: true, needsAll: true, waits: options.waits)
+      else { return 1 }
+    }
+    let dead = DeadFiles(plan, journals)
+    let (lines, problems) = dead.remove(from: journals.folder, isPreview: isPreview)
+    for problem in problems { StandardStreams.complain(problem) }
+    let text = lines.isEmpty ? "there is nothing to remove" : lines.joined(separator: "\n")
+    return max(StandardStreams.print(text), problems.isEmpty ? 0 : 1)
   }
 
   /// In a temporary folder that is gone afterwards, however the run ended.
@@ -146,13 +165,15 @@ struct Command {
       path: "runbook-\(UInt64.random(in: .min ... .max))")
     let plan = try BuiltInPlan.plan(package: package, folder: folder.path)
       .restricted(to: source.targets)
-    guard options.task == .run else { return try await run(plan, directory: nil, options) }
+    let journals = RunJournals(
+      in: try PlanFile.directory(of: InputFile("-")), plan: RunJournals.noPlan)
+    guard options.task == .run else { return try await run(plan, of: plan, journals, options) }
     interrupts.hold()
     if let reason = Directory.make(folder.path) {
       throw PlanError(.unreadable(reason: "the folder '\(folder.path)' cannot be made: \(reason)"))
     }
     defer { try? FileManager.default.removeItem(at: folder) }
-    return try await run(plan, directory: nil, options)
+    return try await run(plan, of: plan, journals, options)
   }
 
   /// As many as this process may run on.

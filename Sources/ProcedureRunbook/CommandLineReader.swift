@@ -24,7 +24,8 @@ struct CommandLineReader {
       return try next()
     }
     if argument.hasPrefix("--") {
-      let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let parts = argument.unicodeScalars.split(
+        separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       attachedValue = parts.count > 1 ? String(parts[1]) : nil
       return option(String(parts[0]))
     }

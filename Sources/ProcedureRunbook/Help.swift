@@ -2,6 +2,12 @@
 enum Help {
   static let version = "0.1.0"
 
+  /// All options, as the text has them.
+  static var options: [String] {
+    text.split { " ,[=\n'".contains($0) }.filter { $0.hasPrefix("--") && $0.count > 2 }.map(
+      String.init)
+  }
+
   static let text = """
     Runs a plan of shell steps as a graph: each step as soon as those it is after succeeded.
 
@@ -20,6 +26,7 @@ enum Help {
       -n, --dry-run         print the steps that would run, in an order in which they can, and run nothing
           --check           read the plan, say what is wrong with it, and run nothing
           --graph           print the plan as a Mermaid flowchart, and run nothing
+          --prune           remove files that steps have made which are not in the plan any more
           --version         print the version
       -h, --help            print this
 
@@ -31,7 +38,6 @@ enum Help {
                             stop after N failures
           --timeout S       stop everything after S seconds
           --grace S         give what is stopped S seconds before it is killed (default: 3)
-          --content         compare contents, not times, to see whether a step is up to date
           --force           run steps that are up to date as well
           --wait            wait for the end of another run in the same directory
           --executor NAME   hand the commands in as jobs of a cluster: slurm
@@ -43,6 +49,8 @@ enum Help {
                             example 'scancel -s {signal} -n {name}'
 
     What to show:
+      -v, --verbose         print commands as they run
+          --color WHEN      always, never, or auto: on a terminal, or with CLICOLOR_FORCE set
       -q, --quiet           print only what failed, with its output; nothing of a success
           --explain         say of each step why it runs
       -g, --group-output    print the output of a step when it has ended, in one piece
@@ -64,8 +72,8 @@ enum Help {
 
     Of the plan:
       steps        a list of objects, one for each step; needed
-      defaults     directory, environment, dotenv, timeout, retries, retryDelay, cpu, memory, executor,
-                   executorOptions, launcher, launcherCancel of steps that do not say otherwise
+      defaults     directory, environment, dotenv, timeout, retries, retryDelay, cpu, memory, jobserver,
+                   executor, executorOptions, launcher, launcherCancel of steps that do not say otherwise
       pools        an object: how many steps of each pool may run at the same time
       parameters   an object: variables of all steps, which a word like target=release sets
       include      other plans, whose steps, pools, parameters and secrets are there as well
@@ -75,8 +83,8 @@ enum Help {
       name         unique; needed
       description  what --list says of it
       each         names with values: the step is there for each. A list of texts, or the pattern of
-                   a file with the {name} in it. {name} stands for the value in names and files; in
-                   commands it is the variable $name
+                   files, there or made by steps, with the {name} in it. {name} stands for the value in
+                   names and files; in commands it is the variable $name
       run          a command for /bin/sh, or a list of lines, of which the first that fails ends it; needed
       after        names of the steps and groups that must have succeeded before
       always       true: it runs when what it is after has ended, however; also in a run that is stopped
@@ -86,16 +94,25 @@ enum Help {
                    at the same time
       pool         a name, or names, of pools that it takes a place in
       cpu          how many processors it uses, of --jobs
-      memory       how much memory it uses, of --memory: a text such as "2G"
-      onlyIf       a command for /bin/sh; if it fails, the step is not needed
+      memory       how much memory it uses, of --memory: a text such as "2G", or a list of them, one for
+                   each attempt
+      jobserver    true: make and cargo in its command share the jobs of the run
+      onlyIf       a command for /bin/sh; if it fails, the step is not needed. That there is no such
+                   command (126, 127) is a failure
       unless       a command for /bin/sh; if it succeeds, the step is not needed
-      inputs       files that it reads, and folders with all that is in them
-      outputs      files that it makes, or has failed; if none is missing or older than an input, the
-                   step is up to date and not needed
+      inputs       files that it reads, and folders with all that is in them; * stands for any part of
+                   a name, ** for any folders. They are "$@" in the command
+      outputsOf    steps and groups whose outputs are inputs as well
+      outputs      files that it makes, or has failed; if it has succeeded with this command and these
+                   inputs, and they are as it left them, the step is up to date and not needed
       depfile      a file, written by the command as compilers do, that names what else it has read
       timeout      seconds it may run; what runs longer is stopped, and has failed
-      retries      how often it is tried again after a failure
+      retries      how often it is tried again after a failure; $RUNBOOK_ATTEMPT counts
       retryDelay   seconds before it is
+      service      true: it runs until the steps that come after it have ended; these begin when it is
+                   ready
+      ready        of a service: a command that succeeds once it is ready
+      readyLine    of a service: a text in its output that says so
       terminal     true: it has the terminal, while no other such step runs
       executor     slurm: its command is a job there, with its cpu and memory; local: it is not
       executorOptions  words for sbatch, such as "--partition=long"
@@ -110,9 +127,10 @@ enum Help {
     after one that is not needed go on, and the run succeeds.
 
     A step reads nothing on standard input, and cannot ask at the terminal unless it has it. It fails
-    when its command ends with another status than 0, or without having made its outputs. The first failure stops all other steps, unless
-    --keep-going. To stop a step is to send SIGTERM to its process group, and SIGKILL after the grace
-    time. Processes that a step leaves in the background are stopped when it ends.
+    when its command ends with another status than 0, or without having made its outputs. The first
+    failure stops all other steps, unless --keep-going. To stop a step is to send SIGTERM to its process
+    group, and SIGKILL after the grace time. Processes that a step leaves in the background are stopped
+    when it ends.
 
     A step with always or onFailure and without after is after all others that are no such steps.
 

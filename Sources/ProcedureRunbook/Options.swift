@@ -1,7 +1,7 @@
 /// What the command line asks for.
 struct Options: Equatable {
   /// What to do with the plan.
-  enum Task: Equatable { case run, dryRun, check, list, graph, help, version }
+  enum Task: Equatable { case run, dryRun, check, list, graph, prune, prunePreview, help, version }
 
   var task = Task.run
   /// The plan and the names of steps and groups, in the order given: which is which is decided when
@@ -25,10 +25,11 @@ struct Options: Equatable {
   /// After how many failures the rest is stopped; nil: never.
   var failureLimit: Int? = 1
   var isQuiet = false
+  /// Whether commands are printed when they run.
+  var isVerbose = false
+  var colour = Terminal.Colour.automatic
   /// Whether the output of a step is shown when it has ended, in one piece.
   var groupsOutput = false
-  /// Whether contents decide whether a step is up to date, instead of times.
-  var comparesContent = false
   /// Whether steps run that are up to date.
   var isForced = false
   /// Whether each step says why it runs.
@@ -82,9 +83,10 @@ struct Options: Equatable {
 
   /// A name as variables of a shell have, an equals sign, and any text.
   private static func parameter(_ word: String) -> (name: String, value: String)? {
-    guard let sign = word.firstIndex(of: "="), sign > word.startIndex else { return nil }
-    let name = String(word[..<sign])
-    return isVariable(name) ? (name, String(word[word.index(after: sign)...])) : nil
+    let letters = word.unicodeScalars
+    guard let sign = letters.firstIndex(of: "="), sign > word.startIndex else { return nil }
+    let name = String(letters[..<sign])
+    return isVariable(name) ? (name, String(letters[sign...].dropFirst())) : nil
   }
 
   static func isVariable(_ name: String) -> Bool {
@@ -115,20 +117,26 @@ struct Options: Equatable {
     case "--executor": executor = try line.choice(of: Executors.names)
     case "--queued": queued = try line.number("a whole number above 0")
     case "--poll": pollInterval = try line.seconds()
+    case "--verbose", "-v": isVerbose = try line.flag()
+    case "--color", "--colour":
+      let name = try line.choice(of: Terminal.Colour.allCases.map(\.rawValue))
+      colour = Terminal.Colour(rawValue: name) ?? .automatic
     case "--group-output", "-g": groupsOutput = try line.flag()
-    case "--content": comparesContent = try line.flag()
     case "--force": isForced = try line.flag()
     case "--explain": explains = try line.flag()
     case "--wait": waits = try line.flag()
     case "--demo": isDemo = try line.flag()
     case "--quiet", "-q": isQuiet = try line.flag()
-    case "--dry-run", "-n": task = try line.flag(.dryRun)
+    case "--dry-run", "-n": task = try line.flag(task == .prune ? .prunePreview : .dryRun)
     case "--check": task = try line.flag(.check)
     case "--list", "-l": task = try line.flag(.list)
     case "--graph": task = try line.flag(.graph)
+    case "--prune": task = try line.flag(task == .dryRun ? .prunePreview : .prune)
     case "--version": task = try line.flag(.version)
     case "--help", "-h": task = try line.flag(.help)
-    default: throw UsageError("there is no option '\(option)'; see 'runbook --help'")
+    default:
+      let hint = Spelling.hint(Spelling.nearest(to: option, in: Help.options))
+      throw UsageError("there is no option '\(option)'; \(hint ?? "see 'runbook --help'")")
     }
   }
 }

@@ -36,7 +36,7 @@ public struct FakeAnswer: Sendable {
   /// A response with a status, at once unless you say `after`.
   ///
   /// - Parameters:
-  ///   - status: for example 503. One of 300 to 399 is not followed.
+  ///   - status: for example 503, or 307 with a `Location`, which is followed.
   ///   - header: its header, by names. `Content-Length` is that of `body` unless it is in here.
   ///   - body: its body.
   public static func status(
@@ -66,6 +66,13 @@ public struct FakeAnswer: Sendable {
 
   /// The server resets the connection instead of a response: `URLError.Code.networkConnectionLost`.
   public static var reset: FakeAnswer { failure(.networkConnectionLost) }
+
+  /// The server closes the connection instead of a response, perhaps after it has done what was asked:
+  /// `URLError.Code.badServerResponse`, as a session on Linux says then.
+  public static var closed: FakeAnswer { failure(.badServerResponse) }
+
+  /// A response whose head cannot be read: `URLError.Code.cannotParseResponse`.
+  public static var unreadable: FakeAnswer { failure(.cannotParseResponse) }
 
   /// Nothing comes: the transfer ends when it is cancelled, or when the request's `timeoutInterval`, 60 seconds unless
   /// you set it, is over.
@@ -118,17 +125,24 @@ extension FakeAnswer {
 
   /// The steps to its end, which is the last of them, unless it never comes.
   ///
-  /// - Parameter patience: a session gives up when it has met nothing for so long.
-  func steps(to request: FakeServer.Request, patience: Duration) -> [Playback<Event>.Step] {
+  /// - Parameters:
+  ///   - patience: a session gives up when it has met nothing for so long, or when all of it takes so long.
+  ///   - elapsed: since the beginning of all of it.
+  func steps(
+    to request: FakeServer.Request, patience: Patience, elapsed: Duration
+  ) -> [Playback<Event>.Step] {
     var steps: [Playback<Event>.Step] = []
     var isOver = false
+    var left = patience.total < .longest ? patience.total - elapsed : .longest
     func add(_ event: Event?, after wait: Duration) {
       if isOver { return }
-      isOver = event == nil || wait > patience
+      let limit = min(patience.idle, left)
+      isOver = event == nil || wait > limit
       if let event, !isOver {
+        if left < .longest, wait > .zero { left -= wait }
         steps.append(.init(wait: wait, event: event))
-      } else if patience < .longest {
-        steps.append(.init(wait: patience, event: .end(URLError(.timedOut))))
+      } else if limit < .longest {
+        steps.append(.init(wait: limit, event: .end(URLError(.timedOut))))
       }
     }
 

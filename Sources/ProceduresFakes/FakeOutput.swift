@@ -7,7 +7,8 @@
   struct FakeOutput {
     private let configuration: ProcessConfiguration
     private let destination: ProcessOutput
-    private let handler: OutputHandler?
+    /// Its closure, if that gets it. May be used from any thread.
+    let handler: OutputHandler?
     private var captured: CapturedOutput
     private var isCaptured = false
     private var handedOver = Data()
@@ -47,7 +48,7 @@
 
     /// After the last piece.
     mutating func end() -> (bytes: Data, dropped: Int) {
-      handler?.end?()
+      handler?.end()
       try? file.take()?.close()
       outputEnd = handler == nil ? captured.end : OutputEnd(of: handedOver)
       return captured.take()

@@ -24,7 +24,8 @@
   /// cancels. `terminationGracePeriod` is of the queue's clock here, so virtual in a test.
   ///
   /// ## What is not
-  /// A program gets all of its input before it begins: in a pipeline it begins when the one before it has finished.
+  /// A program gets all of its input before it begins: in a pipeline it begins when the one before it has finished,
+  /// with a `ProcessInputStream` when that has ended.
   /// `.inherited` output is thrown away, `.inherited` input is empty. There is nothing but the program in its group:
   /// SIGTERM, SIGINT, SIGHUP and SIGQUIT end it, or have it do what it does on SIGTERM; SIGKILL ends it; other signals
   /// are noted. The identifier of its process is one that no process has. Handlers of output are called where its

@@ -17,6 +17,8 @@
       /// Nil until it has begun.
       var program: FakeProgram?
       var begin: ContinuousClock.Instant
+      /// Of a stream.
+      var input = Data()
       var isTerminating = false
       var isKilled = false
       var isOver = false
@@ -28,6 +30,7 @@
     private let started: @Sendable (Int32) -> Void
     private let completion: @Sendable (Result<ProcessResult, ProcessError>) -> Void
     private let playback: Playback<FakeProgram.Event>
+    private let handlers: [OutputHandler]
     private let state: Locked<State>
     // Of the steps, which come one at a time.
     @safe @exclusivity(unchecked) private var output: FakeOutput
@@ -48,16 +51,42 @@
         configuration.outputPipe == nil ? configuration.standardOutput : .discarded, configuration)
       errorOutput = FakeOutput(
         configuration.mergesStandardError ? .discarded : configuration.standardError, configuration)
+      handlers = [output.handler, errorOutput.handler].compactMap(\.self)
       state = Locked(State(begin: playback.clock.now))
     }
 
     func start() {
       playback.prepare { event in self.happen(event) }
-      guard let pipe = configuration.inputPipe else { return playback.start(begin) }
-      pipe.whenWritten { self.playback.start(self.begin) }
+      if let pipe = configuration.inputPipe {
+        return pipe.whenWritten { self.playback.start(self.begin) }
+      }
+      guard case .stream(let stream) = configuration.standardInput else {
+        return playback.start(begin)
+      }
+      guard stream.claim() else {
+        failure = .inputIsTaken(from: configuration)
+        return playback.start { [.init(wait: .zero, event: .end(.status(127)))] }
+      }
+      collect(stream)
     }
 
-    func terminate() { receive(SIGTERM, killingAfter: configuration.terminationGracePeriod) }
+    /// Takes what is written, as it is written, until the end.
+    private func collect(_ stream: ProcessInputStream) {
+      while true {
+        switch stream.next(orWake: { self.collect(stream) }) {
+        case .nothingYet: return
+        case .end: return playback.start(begin)
+        case .bytes(let bytes):
+          state.withLock { $0.input.append(bytes) }
+          stream.take(bytes.count)
+        }
+      }
+    }
+
+    func terminate() {
+      for handler in handlers { handler.cutShort() }
+      receive(SIGTERM, killingAfter: configuration.terminationGracePeriod)
+    }
     func kill() { receive(SIGKILL) }
     func send(_ signal: Int32) { receive(signal) }
 
@@ -92,6 +121,7 @@
       switch configuration.standardInput {
       case .none, .inherited: return Data()
       case .data(let data): return data
+      case .stream: return state.withLock { $0.input }
       case .file(let path):
         guard let data = try? Data(contentsOf: configuration.place(ofFile: path)) else {
           throw configuration.notOpened(path)
@@ -122,6 +152,7 @@
         return (state.begin, state.killTimer.take())
       }
       if let timer { playback.clock.service.cancel(timer) }
+      if case .stream(let stream) = configuration.standardInput, failure == nil { stream.close() }
       let (captured, dropped) = output.end()
       let (capturedError, droppedError) = errorOutput.end()
       if let failure { return completion(.failure(failure)) }

@@ -22,13 +22,14 @@ public import ProceduresNetwork
 ///
 /// ## What is as with a session
 /// Statuses, errors, progress, sinks, files, and cancels: the procedures are the same, and only what a session would
-/// say comes from here. A transfer that meets nothing for the request's `timeoutInterval` (that of the session's
-/// configuration if it is 60 seconds, as by default) fails with `URLError.Code.timedOut`. The header of the session's
-/// configuration is part of the requests.
+/// say comes from here. Redirects are followed by the same rules, and their requests come here, too. A transfer that
+/// meets nothing for the request's `timeoutInterval` (that of the session's configuration if it is 60 seconds, as by
+/// default) fails with `URLError.Code.timedOut`, and so does one that takes longer than the configuration's
+/// `timeoutIntervalForResource`. The header of the session's configuration is part of the requests.
 ///
 /// ## What is not
-/// An answer comes as it is: redirects are not followed, credentials are not asked for, and there are neither cookies
-/// nor caches. `URLSession.data(from:cancellationToken:)` has no queue, and goes to the network.
+/// The session's delegate is not asked, neither for redirects nor for credentials, and there are neither cookies nor
+/// caches. `URLSession.data(from:cancellationToken:)` has no queue, and goes to the network.
 ///
 /// ## Threads
 /// Answers are made, and events come, where the queue's procedures run or its clock's timers: in a simulation on its
@@ -38,7 +39,7 @@ public final class FakeServer: Sendable {
   public struct Request: Sendable {
     /// The request, with the header of its session.
     public let request: URLRequest
-    /// The body of an upload, also from a file, or the `httpBody` of the request.
+    /// The body of an upload, also from a file, or that of the request, also from a stream.
     public let body: Data
     /// Which one it is of those with its method and its URL: 1 for the first.
     public let number: Int

@@ -5,56 +5,68 @@ internal import ProceduresNetwork
   internal import FoundationNetworking
 #endif
 
-/// One transfer of a `FakeServer`.
+/// One transfer of a `FakeServer`, with all that its redirects lead to.
 ///
 /// A cancel replaces what is left of the answer by `URLError.Code.cancelled`, which is what a session says then.
+///
+/// 1. `Redirect` decides about redirects, as for a session. A response that is one waits, with its body, for its end.
 final class FakeTransfer: CarriedTransfer {
-  private struct State: Sendable {
-    /// Whether the server has the request.
-    var hasArrived = false
+  private struct State: @unchecked Sendable {
+    /// The next one, without the header of the session.
+    var request: URLRequest
+    var body: UploadBody?
+    /// When the first one arrived.
+    var start: ContinuousClock.Instant?
+    /// Whether the server has a request that has not ended.
+    var isOpen = false
     var response: HTTPURLResponse?
+    var redirect: Redirect?
+    var redirectCount = 0
   }
 
-  private let request: URLRequest
-  private let body: UploadBody?
   private let server: FakeServer
   private let events: any TaskEvents
   private let playback: Playback<FakeAnswer.Event>
-  private let state = Locked(State())
+  private let state: Locked<State>
 
   init(
     _ request: URLRequest, _ body: UploadBody?, by server: FakeServer, of procedure: Procedure,
     for events: some TaskEvents
   ) {
-    self.request = request
-    self.body = body
     self.server = server
     self.events = events
     playback = Playback(of: procedure)
+    state = Locked(State(request: request, body: body))
   }
 
   func resume() {
     playback.prepare { event in self.happen(event) }
-    playback.start(arrive)
+    playback.start { self.arrive(at: self.playback.clock.now) }
   }
 
   func cancel() { playback.replace(with: [.init(wait: .zero, event: .end(URLError(.cancelled)))]) }
 
-  /// The steps of the server's answer.
-  private func arrive() -> [Playback<FakeAnswer.Event>.Step] {
-    let configuration = events.userSession.configuration
-    var request = request
-    for (name, value) in configuration.httpAdditionalHeaders ?? [:] {
-      guard let name = name as? String, request.value(forHTTPHeaderField: name) == nil else {
-        continue
-      }
-      request.setValue("\(value)", forHTTPHeaderField: name)
+  /// Events come where the sink is called: there is no other place to wait.
+  func hold() {}
+  func release() {}
+
+  /// The steps of the server's answer to the next request.
+  private func arrive(at instant: ContinuousClock.Instant) -> [Playback<FakeAnswer.Event>.Step] {
+    let (request, body, start) = state.withLock { state in
+      let start = state.start ?? instant
+      state.start = start
+      return (state.request, state.body, start)
     }
     do {
-      let body = try self.body?.read() ?? request.httpBody ?? Data()
-      state.withLock { $0.hasArrived = true }
-      let (noted, answer) = server.note(request, body, at: playback.clock.now)
-      return answer.steps(to: noted, patience: request.patience(in: configuration))
+      try request.checkBody(body)
+      let configuration = events.userSession.configuration
+      let sent = request.adding(configuration.httpAdditionalHeaders ?? [:])
+      let bytes = try body?.read() ?? request.readBody()
+      let (noted, answer) = server.note(sent, bytes, at: instant)
+      state.withLock { $0.isOpen = true }
+      return answer.steps(
+        to: noted, patience: Patience(of: request, in: configuration),
+        elapsed: start.duration(to: instant))
     } catch {
       return [.init(wait: .zero, event: .end(error))]
     }
@@ -62,19 +74,37 @@ final class FakeTransfer: CarriedTransfer {
 
   private func happen(_ event: FakeAnswer.Event) {
     switch event {
-    case .sent(let count):
-      events.bodyWasSent(Int64(count), of: Int64(count))
+    case .sent(let count): events.bodyWasSent(Int64(count), of: Int64(count))
     case .response(let response):
-      state.withLock { $0.response = response }
-      events.responseCame(response)
+      let isRedirect = state.withLock { state in
+        state.response = response
+        state.redirect = Redirect(after: response, to: state.request)
+        return state.redirect != nil
+      }
+      if !isRedirect { events.responseCame(response) }
     case .piece(let data):
-      events.dataCame(data)
-    case .end(let error):
-      playback.stop()
-      let (hasArrived, response) = state.withLock { ($0.hasArrived, $0.response) }
-      if hasArrived { server.noteEnd() }
-      events.taskEnded(error, with: response)
+      if state.withLock({ $0.redirect == nil }) { events.dataCame(data) }
+    case .end(let error): end(with: error)
     }
+  }
+
+  private func end(with error: (any Error)?) {
+    let (wasOpen, redirect, count, response) = state.withLock { state in
+      if state.redirect != nil { state.redirectCount += 1 }
+      defer { state.isOpen = false }
+      return (state.isOpen, state.redirect.take(), state.redirectCount, state.response)
+    }
+    if wasOpen { server.noteEnd() }
+    guard error == nil, let redirect, count <= Redirect.limit else {
+      playback.stop()
+      let tooMany = redirect.map { _ in URLError(.httpTooManyRedirects) }
+      return events.taskEnded(error ?? tooMany, with: response)
+    }
+    state.withLock { state in
+      state.request = redirect.request
+      if !redirect.keepsBody { state.body = nil }
+    }
+    playback.follow { self.arrive(at: $0) }
   }
 }
 
@@ -88,9 +118,30 @@ extension UploadBody {
 }
 
 extension URLRequest {
-  /// How long a session waits for the next byte: as the request says, unless it says nothing.
-  fileprivate func patience(in configuration: URLSessionConfiguration) -> Duration {
-    let seconds = timeoutInterval == 60 ? configuration.timeoutIntervalForRequest : timeoutInterval
-    return seconds > 0 && seconds < 1e9 ? .seconds(seconds) : .longest
+  /// As a session does: its own fields go first.
+  fileprivate func adding(_ header: [AnyHashable: Any]) -> URLRequest {
+    var request = self
+    for (name, value) in header {
+      guard let name = name as? String, request.value(forHTTPHeaderField: name) == nil else {
+        continue
+      }
+      request.setValue("\(value)", forHTTPHeaderField: name)
+    }
+    return request
+  }
+
+  /// A stream is read to its end, and cannot be sent again.
+  fileprivate func readBody() throws -> Data {
+    guard let stream = httpBodyStream else { return httpBody ?? Data() }
+    stream.open()
+    defer { stream.close() }
+    var body = Data()
+    var piece = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = unsafe stream.read(&piece, maxLength: piece.count)
+      if count < 0 { throw stream.streamError ?? URLError(.requestBodyStreamExhausted) }
+      if count == 0 { return body }
+      body.append(contentsOf: piece[..<count])
+    }
   }
 }

@@ -85,6 +85,17 @@ final class Playback<Event: Sendable>: TimerTarget {
     if isTaken { submit { self.goOn() } }
   }
 
+  /// Plays what `makeSteps` returns, from the time of the event on in which this is called, instead of what is left.
+  /// Does nothing after a `replace`.
+  func follow(with makeSteps: (ContinuousClock.Instant) -> [Step]) {
+    let due = state.withLock { $0.isReplaced ? nil : $0.due }
+    guard let due else { return }
+    let steps = makeSteps(due)
+    state.withLock { state in
+      if !state.isReplaced { (state.steps, state.place) = (steps, 0) }
+    }
+  }
+
   /// Plays nothing more. Called in an event.
   func stop() {
     let released = state.withLock { state in

@@ -6,7 +6,7 @@ public import Foundation
 /// Where the body of a response goes, piece by piece: for a `NetworkStreamProcedure`.
 ///
 /// ```swift
-/// final class ByteSum: BodySink {
+/// nonisolated final class ByteSum: BodySink {
 ///   private var sum: UInt8 = 0
 ///
 ///   func begin(_ response: HTTPURLResponse) { sum = 0 }
@@ -16,8 +16,10 @@ public import Foundation
 /// }
 /// ```
 ///
-/// Each transfer has one of its own, which one thread at a time uses. Nothing more is read from the connection, on
-/// Linux, while it takes a piece. What it throws ends the transfer, and is the error.
+/// Each transfer has one of its own, which one thread at a time uses. It may take its time, wait, and use the network:
+/// up to 1 MB of what comes meanwhile waits, and then its connection does, and no other. If more than 64 sinks wait at
+/// the same time, further ones may wait for them; transfers without a sink of yours do not. After a cancel the call that
+/// runs is the last but for `discard(after:)`. What it throws ends the transfer, and is the error.
 public protocol BodySink<Payload>: AnyObject, SendableMetatype {
   /// The type of what comes of the body.
   associatedtype Payload: Sendable
@@ -29,7 +31,7 @@ public protocol BodySink<Payload>: AnyObject, SendableMetatype {
   /// The next piece has come.
   func receive(_ piece: Data) throws
 
-  /// All has come.
+  /// All has come, and the procedure is about to finish with the payload: from now on a cancel of it is late.
   func end() throws -> Payload
 
   /// It failed, or was cancelled: what has come is not wanted. Instead of `end()`, or after that has thrown.
@@ -42,7 +44,7 @@ final class MemorySink: BodySink {
 
   func begin(_ response: HTTPURLResponse) {
     // What a server says of a length is not believed far: it has not sent it yet.
-    let length = response.expectedContentLength
+    let length = response.decodedLength
     if length > 0 { data.reserveCapacity(Int(min(length, 1 << 24))) }
   }
 

@@ -11,8 +11,6 @@
   /// wrong moment: see `CarrierSession`, where a task ends on the queue that its cancel runs on.
   ///
   /// 1. `completion` is called once, on the delegate queue of the user's session.
-  /// 2. No method of the task is called from its events: these come on the session's own queue, which such a
-  ///    method waits for.
   final class CarriedLoad: TaskEvents, Cancelable {
     typealias Completion = @Sendable (Data?, URLResponse?, (any Error)?) -> Void
 
@@ -20,12 +18,10 @@
     private let state: Locked<State>
 
     private struct State: @unchecked Sendable {
-      var carried: (task: URLSessionDataTask, delegate: TransferDelegate)?
+      var transfer: SessionTransfer?
       var response: URLResponse?
       var data = Data()
       var completion: Completion?
-      /// The rest is known: an error of the task is only our own cancel of it.
-      var isOver = false
     }
 
     private init(in session: URLSession, _ completion: @escaping Completion) {
@@ -39,16 +35,19 @@
       completion: @escaping Completion
     ) -> URLSessionDataTask {
       let load = CarriedLoad(in: session, completion)
-      let carried = TransferDelegate.makeTask(for: load, in: session) { $0.dataTask(with: url) }
-      load.state.withLock { $0.carried = carried }
-      token.register(load)
-      carried.task.resume()
-      return carried.task
+      let made = Locked<URLSessionDataTask?>(nil)
+      let transfer = SessionTransfer(URLRequest(url: url), sending: nil, for: load) { task in
+        made.withLock { $0 = task as? URLSessionDataTask }
+        token.register(load)
+      }
+      load.state.withLock { $0.transfer = transfer }
+      transfer.resume()
+      // A GET waits for no connection, and so has its task.
+      guard let task = made.withLock({ $0 }) else { preconditionFailure("a load has no task") }
+      return task
     }
 
-    func cancel() {
-      if let (task, delegate) = state.withLock({ $0.carried }) { delegate.cancel(task) }
-    }
+    func cancel() { state.withLock({ $0.transfer })?.cancel() }
 
     func responseCame(_ response: URLResponse) {
       // It replaces the one before: a 401 whose challenge was answered.
@@ -62,11 +61,6 @@
 
     func bodyWasSent(_ count: Int64, of total: Int64) {}
 
-    func challengeStaysUnanswered() {
-      state.withLock { $0.isOver = true }
-      WorkLine.shared(.default).submit { self.cancel() }
-    }
-
     func taskEnded(_ error: (any Error)?, with response: URLResponse?) {
       let end = state.withLock { state in
         defer { state = State() }
@@ -75,7 +69,7 @@
       }
       guard let completion = end.completion else { return }
       userSession.delegateQueue.addOperation {
-        if let error, !end.isOver || end.response == nil {
+        if let error {
           completion(nil, nil, error)
         } else {
           completion(end.data, end.response, nil)

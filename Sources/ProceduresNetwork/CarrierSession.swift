@@ -15,19 +15,33 @@
   ///    which the cancel is decided too, and which no cache holds up in between.
   /// 3. It ends when it is found, on the next look, that the user's session is gone. Transfers keep
   ///    their user's session alive, so it has none then.
+  /// 4. No time-out ends its tasks: see `SessionTransfer`.
+  /// 5. It asks for bodies that are not compressed, unless the user's headers say otherwise. libcurl takes a compressed
+  ///    body that was cut for a whole one, and its length is not that of what comes out.
   final class CarrierSession: Sendable {
     let session: URLSession
     let delegate: TransferDelegate
+    /// For the requests that have connections of their own.
+    let places: ConnectionPlaces
     private let user: WeakSession
 
     private static let all = Locked<[ObjectIdentifier: CarrierSession]>([:])
 
     private init(for user: URLSession) {
-      delegate = TransferDelegate()
-      session = URLSession(
-        configuration: Self.configuration(like: user.configuration), delegate: delegate,
-        delegateQueue: CallingQueue())
+      (session, delegate) = Self.makeSession(like: user)
+      places = ConnectionPlaces(limit: user.configuration.httpMaximumConnectionsPerHost)
       self.user = WeakSession(user)
+    }
+
+    /// Makes a session for one task, whose connections nothing has used before.
+    ///
+    /// On one that was, libcurl sends the request again if the server closes it without an answer.
+    static func makeSession(like user: URLSession) -> (URLSession, TransferDelegate) {
+      let delegate = TransferDelegate()
+      let session = URLSession(
+        configuration: configuration(like: user.configuration), delegate: delegate,
+        delegateQueue: CallingQueue())
+      return (session, delegate)
     }
 
     /// Without a cache. While Foundation on Linux asks one, which it does before each data task, a cancel
@@ -38,6 +52,12 @@
     ) -> URLSessionConfiguration {
       guard let copy = other.copy() as? URLSessionConfiguration else { return other }
       copy.urlCache = nil
+      copy.timeoutIntervalForRequest = Patience.longestInterval
+      var header = copy.httpAdditionalHeaders ?? [:]
+      if !header.keys.contains(where: { "\($0)".lowercased() == "accept-encoding" }) {
+        header["Accept-Encoding"] = "identity"
+      }
+      copy.httpAdditionalHeaders = header
       return copy
     }
 
@@ -73,8 +93,8 @@
 
   /// Calls what is added at once, on the thread that adds it.
   ///
-  /// That is the session's own queue, which reads from the connection. So nothing more is read while a
-  /// piece is written: pieces would pile up in memory otherwise, if the disk is slower than the network.
+  /// That is the session's own queue, which reads from the connections of all sessions of the process. So what is
+  /// called there must not wait. But it may hold its connection back: see `HeldConnection`.
   private final class CallingQueue: OperationQueue, @unchecked Sendable {
     override func addOperation(_ block: @escaping @Sendable () -> Void) { block() }
   }

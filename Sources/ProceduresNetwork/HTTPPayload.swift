@@ -2,6 +2,15 @@ public import Foundation
 #if canImport(FoundationNetworking)
   public import FoundationNetworking
 #endif
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Android)
+  internal import Android
+#endif
 
 /// A response with its payload: the body in memory, or the file that it was written to.
 public struct HTTPPayloadResponse<Payload: Sendable>: Sendable {
@@ -38,6 +47,34 @@ public struct HTTPPayloadRequest<Payload: Sendable>: Sendable {
 public enum UploadBody: Sendable {
   /// These bytes.
   case data(Data)
-  /// The contents of a file, read as it is sent.
+  /// The contents of a file, read as it is sent. What is no file of its own, as a folder or a pipe, fails at once.
   case file(URL)
+}
+
+extension UploadBody {
+  /// Foundation on Linux waits without end for what it cannot read, and stops the program for an address of no file.
+  ///
+  /// - Throws: the error that a session has for it, which names the file.
+  func checkFile() throws(URLError) {
+    guard case .file(let url) = self else { return }
+    func refuse(_ code: URLError.Code) -> URLError {
+      URLError(
+        code, userInfo: [NSURLErrorFailingURLErrorKey: url, NSFilePathErrorKey: url.path])
+    }
+    guard url.isFileURL else { throw refuse(.unsupportedURL) }
+    var status = stat()
+    let isThere = unsafe url.withUnsafeFileSystemRepresentation { path in
+      guard let path = unsafe path else { return false }
+      return unsafe stat(path, &status) == 0
+    }
+    guard isThere else { throw refuse(.fileDoesNotExist) }
+    switch status.st_mode & S_IFMT {
+    case S_IFREG: break
+    case S_IFDIR: throw refuse(.fileIsDirectory)
+    default: throw refuse(.cannotOpenFile)
+    }
+    guard FileManager.default.isReadableFile(atPath: url.path) else {
+      throw refuse(.noPermissionsToReadFile)
+    }
+  }
 }

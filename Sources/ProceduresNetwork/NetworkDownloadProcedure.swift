@@ -14,9 +14,10 @@ public import Procedures
 ///
 /// Memory holds a piece of it at a time. It is written beside `destination`, which it replaces in one
 /// step when all has come; if the transfer fails, or is cancelled, nothing of it stays, and what
-/// was at `destination` is still there. The directory must exist. Without a destination the
-/// file is a new one in the temporary directory, yours to move or to remove. See `NetworkTaskProcedure` for
-/// errors, cancelling, progress and the session.
+/// was at `destination` is still there. A cancel that comes when it is about to be replaced is late, and
+/// changes nothing. The directory must exist. Without a destination the file is a new one in the temporary
+/// directory, yours to move or to remove. See `NetworkTaskProcedure` for errors, cancelling, progress and the
+/// session.
 ///
 /// ## Going on with what is there
 /// ```swift
@@ -27,9 +28,9 @@ public import Procedures
 /// With `resuming`, what has come stays beside the destination, as `archive.part`, when the transfer fails or is
 /// cancelled. The next download to the same destination, in this process or another, asks for the rest of it. It
 /// begins anew if the resource has changed since, by its `ETag` or `Last-Modified`, if the server
-/// cannot send parts, or the part is of another URL. A request that has a `Range` of its own is not resumed. One
-/// download at a time may have a destination: a second one fails with `CocoaError.fileLocking`. A part that is
-/// not wanted any more is yours to remove.
+/// cannot send parts, or if the part is of another request: each difference in URL, query or header counts. A
+/// request that has a `Range` of its own is not resumed. One download at a time may have a destination: a
+/// second one fails with `CocoaError.fileLocking`. A part that is not wanted any more is yours to remove.
 nonisolated open class NetworkDownloadProcedure: NetworkTaskProcedure<URL>, InputProcedure,
   @unchecked Sendable
 {
@@ -85,7 +86,8 @@ nonisolated open class NetworkDownloadProcedure: NetworkTaskProcedure<URL>, Inpu
       input.value(forHTTPHeaderField: "Range") == nil
     else { return load(input, into: FileSink(destination)) }
     do {
-      let file = try ResumableFile(of: input, for: destination)
+      let file = try ResumableFile(
+        of: input, adding: session.configuration.httpAdditionalHeaders ?? [:], for: destination)
       load(file.request, into: file)
     } catch {
       finish(withError: error)

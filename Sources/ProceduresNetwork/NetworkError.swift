@@ -17,8 +17,11 @@ public struct NetworkError: Error, Sendable {
     public static let unacceptableStatus = Code(description: "unacceptableStatus")
     /// The server did not answer by HTTP.
     public static let notHTTP = Code(description: "notHTTP")
-    /// An upload cannot be a GET: set `httpMethod` to `POST` or `PUT`.
+    /// A GET has no body: set `httpMethod` to `POST` or `PUT`.
     public static let bodyNotAllowed = Code(description: "bodyNotAllowed")
+    /// The body is a stream that was read from, and would be missing if the request was sent again: to the place that a
+    /// redirect names, or in another attempt. Send it as `UploadBody.data` or `.file`.
+    public static let bodyNotRepeatable = Code(description: "bodyNotRepeatable")
   }
 
   /// How much of the body of a response with an unacceptable status is kept, in bytes.
@@ -94,6 +97,9 @@ extension NetworkError: CustomStringConvertible {
       "\(place) was answered with status \(statusCode ?? 0)\(reasonToGiveUp)"
     case .bodyNotAllowed:
       "\(place) cannot be sent with a body: set httpMethod of the request to POST or PUT"
+    case .bodyNotRepeatable:
+      "\(place) cannot be sent: its body is a stream that was read from before; use UploadBody.data or .file, or make "
+        + "a new stream for each request"
     default: "\(place) was not answered by HTTP"
     }
   }

@@ -53,11 +53,13 @@ nonisolated open class NetworkProcedure<Attempt: ProcedureProtocol>: RetryProced
         return attempt
       },
       retry: { failure, next in
-        let method = NetworkProcedure<Attempt>.method(of: failure.procedure)
+        let request = NetworkProcedure<Attempt>.request(of: failure.procedure)
         budget.attemptEnds(on: failure.procedure.clock)
         guard
+          // Its body would be missing. This error says more than that of another attempt.
+          (NetworkProcedure<Attempt>.request(of: next.procedure) ?? request)?.hasUsedStream != true,
           case .retry(let earliest) = resilience.decision(
-            after: failure.errors, method: method, deadlineLeft: budget.deadlineLeft),
+            after: failure.errors, method: request?.method, deadlineLeft: budget.deadlineLeft),
           let interval = budget.nextInterval()
         else { return nil }
         var next = next
@@ -81,10 +83,10 @@ nonisolated open class NetworkProcedure<Attempt: ProcedureProtocol>: RetryProced
     }
   }
 
-  private static func method(of attempt: Attempt) -> String? {
+  private static func request(of attempt: Attempt) -> URLRequest? {
     switch attempt {
-    case let attempt as any InputProcedure<URLRequest>: attempt.input?.httpMethod
-    case let attempt as NetworkUploadProcedure: attempt.input?.request.httpMethod
+    case let attempt as any InputProcedure<URLRequest>: attempt.input
+    case let attempt as NetworkUploadProcedure: attempt.input?.request
     default: nil
     }
   }

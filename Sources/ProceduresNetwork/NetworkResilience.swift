@@ -53,7 +53,7 @@ public struct NetworkResilience: Sendable {
   public var retriedStatusCodes: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
   /// After which errors of the session there is another attempt.
   ///
-  /// `.unknown` is among them: on Linux that is what a connection is called that broke off. So is
+  /// `.unknown` is among them: on Linux some of what breaks a connection has that name. So is
   /// `.badServerResponse`: that is its name there when the server ends the connection without an answer,
   /// as one does that is being restarted.
   public var retriedErrorCodes: Set<URLError.Code> = [
@@ -84,7 +84,7 @@ public struct NetworkResilience: Sendable {
     after errors: [any Error], method: String?, deadlineLeft: Duration? = nil
   ) -> Decision {
     let deadlineLeft = deadlineLeft ?? deadline
-    let isRepeatable = repeatsAnyMethod || method.map(Self.safeMethods.contains) ?? true
+    let isRepeatable = repeatsAnyMethod || method.map(URLRequest.isIdempotent) ?? true
     for error in errors {
       switch error {
       case let error as NetworkError where error.code == .unacceptableStatus:
@@ -132,9 +132,6 @@ public struct NetworkResilience: Sendable {
     return error.retryAfter
   }
 
-  private static let safeMethods: Set<String> = [
-    "GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE",
-  ]
   /// The request cannot have got anywhere.
   private static let unsent: Set<URLError.Code> = [
     .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .notConnectedToInternet,

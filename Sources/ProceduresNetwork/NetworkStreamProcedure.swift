@@ -35,7 +35,9 @@ InputProcedure, @unchecked Sendable
     name: String? = nil, session: URLSession = .shared, request: URLRequest? = nil,
     accepting: Set<Int> = successfulStatusCodes, sink: @escaping @Sendable () -> Sink
   ) {
-    startLoading = { procedure, request in procedure.load(request, into: sink()) }
+    startLoading = { procedure, request in
+      procedure.load(request, into: sink(), on: SinkLine.threads)
+    }
     super.init(name: name ?? request?.summary, session: session, accepting: accepting)
     if let request { input = request }
   }

@@ -15,11 +15,14 @@ public import Procedures
 ///
 /// **Cancelling** ends the transfer; that the session calls this an error is no error of the procedure.
 ///
-/// **The session** does the rest: redirects, authentication, cookies, caches, its timeouts. Its
-/// delegate is asked for redirects and credentials, on its delegate queue, as for tasks of its own. On
-/// Linux a second session with the same configuration carries the transfers, so invalidating yours does
-/// not end them: cancel the procedures. A challenge that no credential answers is a response there, with
-/// its status.
+/// **The session** does the rest: authentication, cookies, caches, TLS. Its delegate is asked for redirects and
+/// credentials, on its delegate queue, as for tasks of its own. A redirect sends the body again, or is an error, and
+/// takes no credentials to another origin. On Linux sessions of ours with the same configuration carry the transfers,
+/// so invalidating yours does not end them: cancel the procedures. A challenge that no credential answers is a
+/// response there, with its status.
+///
+/// **Once.** On Linux a request with a body, or whose method is not idempotent, has a connection of its own, since
+/// libcurl repeats what meets a connection that its server has just closed. The guide has a table of all this.
 ///
 /// **Threads.** No thread waits. **Progress** is reported where the length is known: of what comes, and of
 /// an upload what is sent. **Values:** a new transfer is made each time that one of these executes; to try
@@ -51,24 +54,28 @@ nonisolated open class NetworkTaskProcedure<Payload: Sendable>: Procedure, EndsB
   }
 
   /// Starts the transfer; called by `execute()`.
+  ///
+  /// - Parameter sinkThreads: those that call `sink`, which may wait if it is the user's.
   final func load<Sink: BodySink>(
-    _ request: URLRequest, sending body: UploadBody? = nil, into sink: Sink
+    _ request: URLRequest, sending body: UploadBody? = nil, into sink: Sink,
+    on sinkThreads: WorkLine = .shared(.default)
   ) where Sink.Payload == Payload {
     let transfer = NetworkTransfer(
       request, body: body, in: session, standIn: standIn(), accepting: acceptedStatusCodes,
-      into: sink,
+      into: sink, on: sinkThreads,
       report: { self.report(fractionCompleted: $0) },
+      claimFinish: { self.claimFinish(isCommitting: $0) },
       completion: { result in self.transferEnded(with: result) })
     cancelTransfer.withLock { $0 = { transfer.cancel() } }
     transfer.start(of: self)
   }
 
-  private func transferEnded(with result: Result<Output, any Error>) {
+  private func transferEnded(with result: Result<Output, any Error>?) {
     // Replaced under the lock, but released after it.
     let released = cancelTransfer.withLock { $0.take() }
     _ = released
-    // It ended the way it was asked to.
-    if isCancelled { finish() } else { finish(withResult: result) }
+    // Without a result it was cancelled, and ended the way it was asked to.
+    if let result { finish(claimedWith: result) } else { finish() }
   }
 
   final func failForLackOfInput() {

@@ -7,14 +7,14 @@ internal import Procedures
 
 /// One task of a session, from its start to what came of it.
 ///
-/// 1. `completion` is called exactly once after `start()`, on a thread of Dispatch's pool, or a spare one; where a
-///    stand-in for the network calls, if there is one.
-/// 2. The sink is used by the task's events, which come one at a time, and after the last of them.
-/// 3. No method of the task is called from its events: on Linux these come on the session's own
-///    queue, which such a method waits for.
+/// 1. `completion` is called exactly once after `start()`, on a thread of `sinkThreads`; where a stand-in for the
+///    network calls, if there is one.
+/// 2. The sink is used on a line of its own, one call at a time; with a stand-in where that calls.
+///    It ends only when the procedure's finish is claimed: a cancel comes before that, and nothing stays, or is late.
 final class NetworkTransfer<Sink: BodySink>: TaskEvents, @unchecked Sendable {
+  /// Nil if the finish could not be claimed.
   typealias Completion =
-    @Sendable (Result<HTTPPayloadResponse<Sink.Payload>, any Error>) -> Void
+    @Sendable (Result<HTTPPayloadResponse<Sink.Payload>, any Error>?) -> Void
 
   let userSession: URLSession
   /// Instead of the session.
@@ -22,10 +22,12 @@ final class NetworkTransfer<Sink: BodySink>: TaskEvents, @unchecked Sendable {
   private let request: URLRequest
   private let body: UploadBody?
   private let sink: Sink
+  private let sinkThreads: WorkLine
   /// Never waited for: what uses the sink comes one at a time. It says so to ThreadSanitizer, which sees no
   /// order in what Dispatch calls.
   private let sinkOrder = Locked(())
   private let report: @Sendable (Double) -> Void
+  private let claimFinish: @Sendable (_ isCommitting: Bool) -> Bool
   private let state: Locked<State>
 
   private struct State: @unchecked Sendable {
@@ -33,19 +35,25 @@ final class NetworkTransfer<Sink: BodySink>: TaskEvents, @unchecked Sendable {
     var transfer: (any CarriedTransfer)?
     var completion: Completion?
     var reported = 0
+    /// Without a stand-in.
+    var line: SinkLine?
   }
 
   init(
     _ request: URLRequest, body: UploadBody?, in session: URLSession,
     standIn: (any NetworkStandIn)?,
-    accepting acceptedStatusCodes: Set<Int>, into sink: Sink,
-    report: @escaping @Sendable (Double) -> Void, completion: @escaping Completion
+    accepting acceptedStatusCodes: Set<Int>, into sink: Sink, on sinkThreads: WorkLine,
+    report: @escaping @Sendable (Double) -> Void,
+    claimFinish: @escaping @Sendable (_ isCommitting: Bool) -> Bool,
+    completion: @escaping Completion
   ) {
     self.standIn = standIn
     self.request = request
     self.body = body
     self.sink = sink
+    self.sinkThreads = sinkThreads
     self.report = report
+    self.claimFinish = claimFinish
     userSession = session
     state = Locked(
       State(
@@ -58,30 +66,34 @@ final class NetworkTransfer<Sink: BodySink>: TaskEvents, @unchecked Sendable {
   func start(of procedure: Procedure) {
     let transfer =
       standIn?.carry(request, sending: body, of: procedure, for: self)
-      ?? SessionTransfer(makeTask())
-    state.withLock { $0.transfer = transfer }
+      ?? SessionTransfer(request, sending: body, for: self)
+    let line = standIn == nil ? SinkLine(on: sinkThreads) { transfer.release() } : nil
+    let isCancelled = state.withLock { state in
+      (state.transfer, state.line) = (transfer, line)
+      return state.machine.isBroken
+    }
+    // A cancel that came before has met no transfer.
+    if isCancelled { transfer.cancel() }
     transfer.resume()
   }
 
-  private func makeTask() -> (task: URLSessionTask, delegate: TransferDelegate) {
-    TransferDelegate.makeTask(for: self, in: userSession) { session -> URLSessionTask in
-      switch body {
-      case nil: session.dataTask(with: request)
-      case .data(let data): session.uploadTask(with: request, from: data)
-      case .file(let url): session.uploadTask(with: request, fromFile: url)
-      }
-    }
-  }
-
   /// Ends the task, if it has not ended; `completion` is called all the same.
-  func cancel() { state.withLock({ $0.transfer })?.cancel() }
+  func cancel() {
+    let transfer = state.withLock { state in
+      state.machine.fail(URLError(.cancelled))
+      return state.transfer
+    }
+    transfer?.cancel()
+  }
 
   // MARK: Events of the task
 
   func responseCame(_ response: URLResponse) {
-    let action = state.withLock { $0.machine.take(response) }
-    guard case .begin(let response) = action else { return }
-    attempt { sink in try sink.begin(response) }
+    switch state.withLock({ $0.machine.take(response) }) {
+    case .begin(let response): call { self.attempt { sink in try sink.begin(response) } }
+    case .stop: call { self.state.withLock({ $0.transfer })?.cancel() }
+    case .none: break
+    }
   }
 
   func dataCame(_ data: Data) {
@@ -89,28 +101,31 @@ final class NetworkTransfer<Sink: BodySink>: TaskEvents, @unchecked Sendable {
       (state.machine.take(data), state.machine.fractionReceived)
     }
     guard isWanted else { return }
-    attempt { sink in try sink.receive(data) }
-    if body == nil, let fraction { note(fraction) }
+    call(size: data.count) {
+      self.attempt { sink in try sink.receive(data) }
+      if self.body == nil, let fraction { self.note(fraction) }
+    }
   }
 
   func bodyWasSent(_ count: Int64, of total: Int64) {
-    if body != nil, total > 0 { note(min(Double(count) / Double(total), 1)) }
-  }
-
-  func challengeStaysUnanswered() {
-    state.withLock { $0.machine.closeWithPresentResponse() }
-    cancelLater()
+    guard body != nil, total > 0 else { return }
+    call { self.note(min(Double(count) / Double(total), 1)) }
   }
 
   func taskEnded(_ error: (any Error)?, with response: URLResponse?) {
     if error == nil, let response, state.withLock({ $0.machine.isWaiting }) {
       responseCame(response)
     }
-    // Closing a file and what a procedure releases are not for the session's own queue.
-    offSession { self.finish(error) }
+    call { self.finish(error) }
   }
 
   // MARK: -
+
+  /// After the calls before it: none of these is for the thread that reads for all sessions.
+  private func call(size: Int = 0, _ work: @escaping @Sendable () -> Void) {
+    guard let line = state.withLock({ $0.line }) else { return work() }
+    if line.add(size: size, work) { state.withLock({ $0.transfer })?.hold() }
+  }
 
   /// In steps that can be seen: each report takes the procedure's lock.
   private func note(_ fraction: Double) {
@@ -122,29 +137,30 @@ final class NetworkTransfer<Sink: BodySink>: TaskEvents, @unchecked Sendable {
     if isNew { report(fraction) }
   }
 
-  /// What cannot be written ends the task.
+  /// What cannot be written ends the task, and so does a cancel: what comes after it is not wanted.
   private func attempt(_ body: (Sink) throws -> Void) {
+    if state.withLock({ $0.machine.isBroken }) { return }
     do {
       try sinkOrder.withLock { _ in try body(sink) }
     } catch {
       state.withLock { $0.machine.fail(error) }
-      cancelLater()
+      state.withLock({ $0.transfer })?.cancel()
     }
-  }
-
-  private func cancelLater() { offSession { self.cancel() } }
-
-  /// Not on the session's own queue. A stand-in has none, and nothing of it runs on a thread of its own.
-  private func offSession(_ work: @escaping @Sendable () -> Void) {
-    if standIn == nil { WorkLine.shared(.default).submit(work) } else { work() }
   }
 
   private func finish(_ error: (any Error)?) {
-    let (ending, completion, transfer) = state.withLock { state in
-      (state.machine.ending(error), state.completion.take(), state.transfer.take())
+    let (ending, completion, transfer, line) = state.withLock { state in
+      (
+        state.machine.ending(error), state.completion.take(), state.transfer.take(),
+        state.line.take()
+      )
     }
-    _ = transfer
+    _ = (transfer, line)
     guard let completion else { return }
+    guard claimFinish(ending.isSuccess) else {
+      sinkOrder.withLock { _ in sink.discard(after: URLError(.cancelled)) }
+      return completion(nil)
+    }
     do {
       switch ending {
       case .take(let response):

@@ -12,8 +12,9 @@ public import Procedures
 /// queue.add(NetworkUploadProcedure(request: request, body: .file(archive)))
 /// ```
 ///
-/// A file is read as it is sent. A request that is a GET fails with `NetworkError.Code.bodyNotAllowed`. Its
-/// progress is that of sending. See `NetworkTaskProcedure` for errors, cancelling and the session.
+/// A file is read as it is sent; a folder, a pipe or a missing file fails at once, with a `URLError` that names it. A
+/// request that is a GET fails with `NetworkError.Code.bodyNotAllowed`. Its progress is that of sending. See
+/// `NetworkTaskProcedure` for errors, cancelling and the session.
 nonisolated open class NetworkUploadProcedure: NetworkTaskProcedure<Data>, InputProcedure,
   @unchecked Sendable
 {
@@ -52,10 +53,6 @@ nonisolated open class NetworkUploadProcedure: NetworkTaskProcedure<Data>, Input
   /// Sends the body.
   open override func execute() {
     guard let input else { return failForLackOfInput() }
-    guard input.request.httpMethod ?? "GET" != "GET" else {
-      finish(withError: NetworkError(.bodyNotAllowed, request: input.request))
-      return
-    }
     load(input.request, sending: input.payload, into: MemorySink())
   }
 

@@ -15,7 +15,7 @@ internal import Foundation
 ///
 /// ```
 /// archive.part       what has come
-/// archive.part-tag   of what that is the beginning: host, path, and the server's mark of this version
+/// archive.part-tag   of what that is the beginning: a checksum of the request, and the server's mark of this version
 /// ```
 ///
 /// 1. The tag is there before the first byte. A part without one is not gone on with.
@@ -27,6 +27,7 @@ final class ResumableFile: BodySink {
   private let destination: URL
   private let partial: URL
   private let tag: URL
+  private let identity: String
   private var handle: FileHandle?
   /// The mark of what is there.
   private var mark: String?
@@ -34,9 +35,13 @@ final class ResumableFile: BodySink {
   private var start: Int64?
   private var total: Int64?
 
+  /// - Parameter sessionHeader: sent along with the request.
   /// - Throws: if the part cannot be opened, or another download has it.
-  init(of request: URLRequest, for destination: URL) throws {
+  init(
+    of request: URLRequest, adding sessionHeader: [AnyHashable: Any] = [:], for destination: URL
+  ) throws {
     self.request = request
+    identity = Self.identity(of: request, adding: sessionHeader)
     self.destination = destination
     partial = destination.appendingPathExtension("part")
     tag = destination.appendingPathExtension("part-tag")
@@ -50,7 +55,7 @@ final class ResumableFile: BodySink {
     let lines =
       (try? String(contentsOf: tag, encoding: .utf8))?
       .split(separator: "\n", omittingEmptySubsequences: false) ?? []
-    guard size > 0, lines.count == 2, lines[0] == Self.place(of: request) else { return }
+    guard size > 0, lines.count == 2, lines[0] == identity else { return }
     (mark, start) = (String(lines[1]), size - 1)
     self.request.setValue("bytes=\(size - 1)-", forHTTPHeaderField: "Range")
     self.request.setValue(mark, forHTTPHeaderField: "If-Range")
@@ -74,7 +79,7 @@ final class ResumableFile: BodySink {
     try handle?.truncate(atOffset: 0)
     (self.mark, total) = (mark, nil)
     if let mark {
-      try Data("\(Self.place(of: request))\n\(mark)".utf8).write(to: tag, options: .atomic)
+      try Data("\(identity)\n\(mark)".utf8).write(to: tag, options: .atomic)
     } else {
       try? FileManager.default.removeItem(at: tag)
     }
@@ -140,15 +145,30 @@ final class ResumableFile: BodySink {
     return isThere && opened.st_ino == found.st_ino && opened.st_dev == found.st_dev
   }
 
-  /// Without the query, which may be secret, or made for this time only.
-  private static func place(of request: URLRequest) -> String {
-    "\(request.url?.host() ?? "")\(request.url?.path() ?? "")"
+  /// A checksum of all of the request: method, URL and header. A server may choose by each of them what it sends, and
+  /// a mark tells versions of one resource apart, not two resources.
+  ///
+  /// Not their text, which may be secret.
+  static func identity(
+    of request: URLRequest, adding sessionHeader: [AnyHashable: Any] = [:]
+  ) -> String {
+    var header: [String: String] = [:]
+    for (name, value) in sessionHeader { header["\(name)".lowercased()] = "\(value)" }
+    for (name, value) in request.allHTTPHeaderFields ?? [:] { header[name.lowercased()] = value }
+    let lines = header.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+    let text = [request.httpMethod ?? "GET", request.url?.absoluteString ?? ""] + lines
+    // FNV-1a.
+    var checksum: UInt128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d
+    for byte in text.joined(separator: "\n").utf8 {
+      checksum = (checksum ^ UInt128(byte)) &* 0x0000_0000_0100_0000_0000_0000_0000_013b
+    }
+    return String(checksum, radix: 16)
   }
 
   /// What the server calls this version of the resource, if it may be asked for the rest of just that.
   static func mark(of response: HTTPURLResponse) -> String? {
     func header(_ name: String) -> String? { response.value(forHTTPHeaderField: name) }
-    guard header("Content-Encoding") ?? "identity" == "identity" else { return nil }
+    guard (header("Content-Encoding") ?? "identity").lowercased() == "identity" else { return nil }
     if let mark = header("ETag") { return mark.hasPrefix("W/") ? nil : mark }
     // In the second in which it was changed it may have been changed again.
     guard let date = header("Last-Modified"), let changed = RetryAfter.secondsSince1970(date),

@@ -4,15 +4,14 @@ package import Procedures
   package import FoundationNetworking
 #endif
 
-/// What a task of a session is followed by. Called by one thread at a time, but for `userSession`.
+/// Follows a transfer. Called by one thread at a time, but for `userSession`; on Linux that may be the one thread that
+/// reads for all sessions of the process, which must not be kept waiting.
 package protocol TaskEvents: AnyObject, Sendable {
   /// The session that the user gave.
   var userSession: URLSession { get }
   func responseCame(_ response: URLResponse)
   func dataCame(_ data: Data)
   func bodyWasSent(_ count: Int64, of total: Int64)
-  /// Nothing can answer the server's challenge: what it said with it is the response.
-  func challengeStaysUnanswered()
   /// - Parameter response: the last one, of which Foundation on Linux may have said nothing: it does not for a
   ///   redirect that leads nowhere.
   func taskEnded(_ error: (any Error)?, with response: URLResponse?)
@@ -22,8 +21,12 @@ package protocol TaskEvents: AnyObject, Sendable {
 package protocol CarriedTransfer: Sendable {
   /// Starts it; called once.
   func resume()
-  /// Ends it soon, if it has not ended. May be called from any thread, and from the events.
+  /// Ends it soon, if it has not ended. May be called from any thread, but not from the events of a session.
   func cancel()
+  /// Reads nothing more for now, if it can. Called in `dataCame`.
+  func hold()
+  /// Reads again. May be called from any thread.
+  func release()
 }
 
 /// Answers the requests of a queue instead of the network. Its events come where the queue's procedures run, or its
@@ -34,17 +37,4 @@ package protocol NetworkStandIn: StandIn {
     _ request: URLRequest, sending body: UploadBody?, of procedure: Procedure,
     for events: some TaskEvents
   ) -> any CarriedTransfer
-}
-
-/// A task of a session, or of that which carries it.
-struct SessionTransfer: CarriedTransfer, @unchecked Sendable {
-  let task: URLSessionTask
-  let delegate: TransferDelegate
-
-  init(_ transfer: (task: URLSessionTask, delegate: TransferDelegate)) {
-    (task, delegate) = transfer
-  }
-
-  func resume() { task.resume() }
-  func cancel() { delegate.cancel(task) }
 }

@@ -22,19 +22,21 @@ struct TransferStateMachine {
 
   enum ResponseAction {
     case begin(HTTPURLResponse)
+    /// Nothing of it is wanted.
+    case stop
     case none
   }
 
   enum Ending {
     case take(HTTPURLResponse)
     case fail(any Error)
+
+    var isSuccess: Bool { if case .take = self { true } else { false } }
   }
 
   private let request: URLRequest
   private let acceptedStatusCodes: Set<Int>
   private var stage = Stage.waiting
-  /// The rest is known: an error of the task is only our own cancel of it.
-  private var isOver = false
   private var received: Int64 = 0
   private var expected: Int64 = 0
 
@@ -53,13 +55,15 @@ struct TransferStateMachine {
       stage = .refused(response, body: Data())
       return .none
     }
+    guard response.hasPossibleLength else {
+      stage = .broken(URLError(.badServerResponse))
+      return .stop
+    }
     stage = .wanted(response)
     // Of a part that goes on with another one, what has come is that one, too.
     let range = ContentRange(of: response)
     received = range?.start ?? 0
-    expected =
-      range?.total
-      ?? (response.expectedContentLength < 0 ? -1 : received + response.expectedContentLength)
+    expected = range?.total ?? sum(received, response.decodedLength) ?? -1
     return .begin(response)
   }
 
@@ -67,7 +71,8 @@ struct TransferStateMachine {
   mutating func take(_ data: Data) -> Bool {
     switch stage {
     case .wanted:
-      received += Int64(data.count)
+      // More than that cannot come: the server has only said that it begins there.
+      received = sum(received, Int64(data.count)) ?? .max
       return true
     case .refused(let response, var body):
       stage = .waiting
@@ -82,6 +87,9 @@ struct TransferStateMachine {
   /// Whether nothing has come.
   var isWaiting: Bool { if case .waiting = stage { true } else { false } }
 
+  /// Whether nothing more is wanted.
+  var isBroken: Bool { if case .broken = stage { true } else { false } }
+
   /// nil while it is not known how much will come.
   var fractionReceived: Double? {
     expected > 0 ? min(Double(received) / Double(expected), 1) : nil
@@ -92,13 +100,10 @@ struct TransferStateMachine {
     stage = .broken(error)
   }
 
-  /// There will be no other response than that which came.
-  mutating func closeWithPresentResponse() { isOver = true }
-
   func ending(_ error: (any Error)?) -> Ending {
     switch stage {
     case .broken(let cause): return .fail(cause)
-    case _ where error != nil && !isOver: return .fail(error ?? URLError(.unknown))
+    case _ where error != nil: return .fail(error ?? URLError(.unknown))
     case .refused(let response, let body):
       return .fail(
         NetworkError(
@@ -108,9 +113,29 @@ struct TransferStateMachine {
     }
   }
 
+  /// Nil of a length that is not known, and of what a server says that does not exist.
+  private func sum(_ start: Int64, _ length: Int64) -> Int64? {
+    let (sum, isTooLarge) = start.addingReportingOverflow(length)
+    return length < 0 || isTooLarge ? nil : sum
+  }
+
   private func requested(_ response: HTTPURLResponse) -> URLRequest {
     var request = request
     request.url = response.url ?? request.url
     return request
+  }
+}
+
+extension HTTPURLResponse {
+  /// False if its `Content-Length` is a number of more bytes than there can be. libcurl then takes what comes for all.
+  fileprivate var hasPossibleLength: Bool {
+    guard let length = value(forHTTPHeaderField: "Content-Length") else { return true }
+    return Int64(length) != nil || length.isEmpty || !length.allSatisfy(\.isWholeNumber)
+  }
+
+  /// How long its body will be, or less than zero. The length of a compressed one is not that of what comes out.
+  var decodedLength: Int64 {
+    let encoding = value(forHTTPHeaderField: "Content-Encoding") ?? "identity"
+    return encoding.lowercased() == "identity" ? expectedContentLength : -1
   }
 }

@@ -10,7 +10,8 @@ public import Foundation
 /// asks that, as it does before each data task ("a task that in not in the registry"), and while the delegate of
 /// a session is asked for a redirect ("Received callback for HTTP redirection") or a credential. There use
 /// `data(from:cancellationToken:)` or `NetworkDataProcedure`, whose cancels keep out of these moments, or a
-/// session without a delegate whose `configuration.urlCache` is nil.
+/// session without a delegate whose `configuration.urlCache` is nil. Even there a cancel at the very moment at which the
+/// task ends may stop the program.
 extension URLSessionTask: Cancelable {}
 
 /// Loads that a token cancels.

@@ -37,12 +37,18 @@
     private(set) var identifier: pid_t = 0
     private var begin: ContinuousClock.Instant = .now
     private var end: ContinuousClock.Instant?
+    /// Of its output and its error output, where their closures get them.
+    private let handlers: (output: OutputHandler?, error: OutputHandler?)
+    /// If that is its standard input, and it is ours.
+    private var inputStream: ProcessInputStream?
     private var input: InputWriter?
     private var output: OutputReader?
     private var errorOutput: OutputReader?
     private var outputTimeIsUp = false
     private(set) var isReaped = false
     private var exit: ProcessExit?
+    /// What it left in its group when it ended by itself, and that is ended now; nil if nothing was left.
+    private var endedDescendants: [String]?
     private var terminal: ForegroundTerminal?
     // Of ChildProcess+Ending.swift.
     var isTerminating = false
@@ -61,6 +67,10 @@
       self.supervisor = supervisor
       self.started = started
       self.completion = completion
+      handlers = (
+        OutputHandler(for: configuration.standardOutput),
+        OutputHandler(for: configuration.standardError)
+      )
     }
 
     /// Starts the program; called once. Returns when it runs, or the start has failed for now.
@@ -69,12 +79,19 @@
       else {
         return completion(.failure(Spawner.refusal(of: configuration.program, code: EAGAIN)))
       }
+      guard claimInput() else { return completion(.failure(.inputIsTaken(from: configuration))) }
       let attempt = ProcessStart(configuration).attempt()
       supervisor.post { self.take(attempt, PatienceWithSystem()) }
     }
 
-    /// SIGTERM to the group now, SIGKILL after the grace period; nothing once it ended.
-    func terminate() { supervisor.post { self.terminateGroup() } }
+    /// A cancel: SIGTERM to the group now, SIGKILL after the grace period; nothing once it ended.
+    func terminate() {
+      // At once: a closure that is behind has to be stopped even if the program has ended.
+      if !configuration.streamsAfterCancel {
+        for handler in [handlers.output, handlers.error] { handler?.cutShort() }
+      }
+      supervisor.post { self.terminateGroup() }
+    }
 
     /// SIGKILL to the group now, or as soon as it is there; nothing once it ended.
     func kill() { supervisor.post { self.killGroup() } }
@@ -93,6 +110,22 @@
     }
 
     // MARK: Starting
+
+    private func claimInput() -> Bool {
+      guard configuration.inputPipe == nil else { return true }
+      switch configuration.standardInput {
+      case .data(let data):
+        let stream = ProcessInputStream()
+        stream.write(data)
+        stream.end()
+        inputStream = stream
+      case .stream(let stream):
+        guard stream.claim() else { return false }
+        inputStream = stream
+      case .none, .file, .inherited: break
+      }
+      return true
+    }
 
     private func take(_ attempt: ProcessStart.Attempt, _ patience: PatienceWithSystem) {
       switch attempt {
@@ -136,19 +169,18 @@
     }
 
     private func connect(_ pipes: StandardPipes) {
-      if case .data(let data) = configuration.standardInput, let pipe = pipes.input {
-        input = InputWriter(pipe.writing, data: data, supervisor)
+      if let inputStream, let pipe = pipes.input {
+        input = InputWriter(pipe.writing, inputStream, supervisor)
         input?.start()
       }
-      output = pipes.output.map { reader($0, configuration.standardOutput) }
-      errorOutput = pipes.error.map { reader($0, configuration.standardError) }
+      output = pipes.output.map { reader($0, handlers.output) }
+      errorOutput = pipes.error.map { reader($0, handlers.error) }
       for reader in [output, errorOutput] { reader?.start() }
     }
 
-    private func reader(_ pipe: FileDescriptorPair, _ output: ProcessOutput) -> OutputReader {
+    private func reader(_ pipe: FileDescriptorPair, _ handler: OutputHandler?) -> OutputReader {
       OutputReader(
-        pipe.reading, supervisor, handler: OutputHandler(for: output),
-        keeping: configuration.mostCapturedBytes
+        pipe.reading, supervisor, handler: handler, keeping: configuration.mostCapturedBytes
       ) { self.advance() }
     }
 
@@ -174,12 +206,15 @@
       guard end != nil, !isDone else { return }
       guard outputIsRead || outputTimeIsUp else { return }
       if !isReaped {
-        // Before it is reaped: see 2. Without a timer: mostly the group is gone when it is.
-        if configuration.endsDescendants, !isTerminating { signalTermination() }
+        // What stays was left on purpose, and may lose the identifier of its group.
+        if !configuration.endsDescendants, !isTerminating { leaveParentWatch() }
         isReaped = true
         exit = ChildStatus.reap(identifier)
         supervisor.programCount -= 1
+        // Mostly the group is gone with the program, and one call says so. If not, its members keep the identifier:
+        // see 2.
         if configuration.endsDescendants, !isTerminating, !group.isGone {
+          endedDescendants = group.commands
           return terminateGroup()
         }
       }
@@ -187,6 +222,10 @@
         return lookLater { $0.advance() }
       }
       finishReading()
+    }
+
+    private func leaveParentWatch() {
+      if configuration.endsWithThisProcess { ParentWatch.shared.remove(identifier) }
     }
 
     private var outputIsRead: Bool {
@@ -213,6 +252,7 @@
     /// Takes what the pipes hold, and completes when the last handler has returned.
     private func finishReading() {
       isDone = true
+      leaveParentWatch()
       input?.stop()
       let readers = [output, errorOutput].compactMap { $0 }
       guard let reader = readers.first(where: { !$0.isStopped }) else { return finish() }
@@ -230,7 +270,8 @@
             ProcessResult(
               exit: exit, output: captured.bytes, errorOutput: capturedError.bytes,
               droppedByteCount: captured.dropped + capturedError.dropped,
-              duration: (end ?? .now) - begin, errorOutputEnd: said ?? OutputEnd())))
+              duration: (end ?? .now) - begin, errorOutputEnd: said ?? OutputEnd(),
+              endedDescendants: endedDescendants)))
       } else {
         complete(
           .failure(
@@ -243,6 +284,7 @@
 
     func complete(_ result: Result<ProcessResult, ProcessError>) {
       isDone = true
+      inputStream?.close()
       HandlerThreads.ends.run { [completion] in completion(result) }
     }
 

@@ -12,7 +12,7 @@
     internal import Musl
   #endif
 
-  /// Writes bytes into a pipe as its reader takes them, then closes it.
+  /// Writes a stream into a pipe as its reader takes it, then closes the pipe.
   ///
   /// Everything here runs on the supervisor's thread. A reader that went away early
   /// ends the writing without an error: a program may ignore its input.
@@ -20,13 +20,18 @@
     private let descriptor: Int32
     private let supervisor: ProcessSupervisor
     private var wait: DescriptorWaits.Identifier?
-    private var rest: Data
+    private let stream: ProcessInputStream
     private var isClosed = false
 
-    init(_ descriptor: Int32, data: Data, _ supervisor: ProcessSupervisor) {
+    init(_ descriptor: Int32, _ stream: ProcessInputStream, _ supervisor: ProcessSupervisor) {
       self.descriptor = descriptor
       self.supervisor = supervisor
-      rest = data
+      self.stream = stream
+      Self.prepare(descriptor)
+    }
+
+    /// Once, before bytes are written to it.
+    static func prepare(_ descriptor: Int32) {
       FileDescriptorPair.makeNonBlocking(descriptor)
       #if canImport(Darwin)
         // There SIGPIPE goes to the whole process, so blocking it in one thread is not enough.
@@ -35,10 +40,16 @@
     }
 
     func start() {
-      wait = supervisor.wait(for: descriptor, .writing) {
-        self.wait = nil
-        self.writePiece()
-        if !self.isClosed { self.start() }
+      guard !isClosed else { return }
+      switch stream.next(orWake: { self.supervisor.post { self.start() } }) {
+      case .nothingYet: break
+      case .end: stop()
+      case .bytes(let bytes):
+        wait = supervisor.wait(for: descriptor, .writing) {
+          self.wait = nil
+          self.write(bytes)
+          self.start()
+        }
       }
     }
 
@@ -47,20 +58,25 @@
       isClosed = true
       if let wait { supervisor.forget(wait) }
       close(descriptor)
+      stream.close()
     }
 
-    private func writePiece() {
-      let count = Self.withoutBrokenPipeSignal {
-        unsafe rest.withUnsafeBytes { buffer in
-          unsafe write(descriptor, buffer.baseAddress, min(buffer.count, 65536))
+    private func write(_ bytes: Data) {
+      let count = Self.write(bytes.prefix(65_536), to: descriptor)
+      if count > 0 {
+        stream.take(count)
+      } else if count < 0, errno != EAGAIN, errno != EINTR {
+        stop()
+      }
+    }
+
+    /// As the function of the system, without SIGPIPE.
+    static func write(_ bytes: Data, to descriptor: Int32) -> Int {
+      withoutBrokenPipeSignal {
+        unsafe bytes.withUnsafeBytes { buffer in
+          unsafe writeBytes(descriptor, buffer.baseAddress, buffer.count)
         }
       }
-      if count > 0 {
-        rest = rest.dropFirst(count)
-      } else if count < 0, errno == EAGAIN || errno == EINTR {
-        return
-      }
-      if rest.isEmpty || count < 0 { stop() }
     }
 
     /// Keeps SIGPIPE, which a write to a pipe without a reader raises, from ending this process.
@@ -86,5 +102,12 @@
       errno = code
       return count
     }
+  }
+
+  /// Under another name, since a method is called `write`.
+  private func writeBytes(
+    _ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int
+  ) -> Int {
+    unsafe write(descriptor, bytes, count)
   }
 #endif

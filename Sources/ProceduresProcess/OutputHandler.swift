@@ -1,4 +1,5 @@
 #if os(macOS) || os(Linux)
+  internal import Synchronization
   #if canImport(FoundationEssentials)
     package import FoundationEssentials
   #else
@@ -6,39 +7,91 @@
   #endif
 
   /// Takes output that is not kept, on handler threads, one call at a time.
-  package struct OutputHandler: Sendable {
-    package let take: @Sendable (Data) -> Void
-    /// Called after the last piece; nil if that makes no difference.
-    package let end: (@Sendable () -> Void)?
+  ///
+  /// ```
+  /// handing over ──cutShort──▶ keeping back ──end──▶ the last lines
+  /// ```
+  ///
+  /// After a cancel the call of the user's closure that runs is the last for what was read. The end of what follows,
+  /// perhaps a program's last words, is handed over when the output has ended.
+  package final class OutputHandler: @unchecked Sendable {
+    private enum Destination {
+      case pieces(@Sendable (Data) -> Void)
+      case lines(@Sendable (String) -> Void)
+    }
+
+    private static let longestLine = 65_536
+    /// How much is handed over after a cancel.
+    private static let (lastLineCount, lastByteCount) = (100, 65_536)
+
+    private let destination: Destination
+    private let isCutShort = Atomic(false)
+    // Of the calls, which come one at a time.
+    @safe @exclusivity(unchecked) private var cutter = LineCutter(longest: longestLine)
+    @safe @exclusivity(unchecked) private var lastLines: [[UInt8]] = []
+    @safe @exclusivity(unchecked) private var lastBytes = Data()
 
     /// Nil if no handler receives the output.
     package init?(for output: ProcessOutput) {
       switch output {
-      case .streamed(let closure): (take, end) = (closure, nil)
-      case .lines(let closure):
-        let lines = Lines(closure)
-        (take, end) = ({ lines.take($0) }, { lines.end() })
+      case .streamed(let closure): destination = .pieces(closure)
+      case .lines(let closure): destination = .lines(closure)
       case .captured, .file, .inherited, .discarded: return nil
       }
     }
 
-    private final class Lines: @unchecked Sendable {
-      private static let longest = 65_536
+    /// The program is cancelled. May be called from any thread.
+    package func cutShort() { isCutShort.store(true, ordering: .relaxed) }
 
-      @safe private var cutter = LineCutter(longest: longest)
-      private let handler: @Sendable (String) -> Void
-
-      init(_ handler: @escaping @Sendable (String) -> Void) { self.handler = handler }
-
-      func take(_ data: Data) { handOver(cutter.append(data)) }
-      func end() { handOver(cutter.end()) }
-
-      private func handOver(_ lines: [LineCutter.Line]) {
-        for line in lines {
-          let isEndedByReturn = line.last == UInt8(ascii: "\r")
-          handler(String(decoding: isEndedByReturn ? line.dropLast() : line, as: UTF8.self))
+    package func take(_ data: Data) {
+      switch destination {
+      case .pieces(let closure):
+        if wasCutShort {
+          lastBytes = (lastBytes + data).suffix(Self.lastByteCount)
+        } else {
+          closure(data)
         }
+      case .lines(let closure): handOver(cutter.append(data), to: closure)
       }
+    }
+
+    /// Whether `end()` has something to do, as far as that is known.
+    package var mayHaveMore: Bool {
+      switch destination {
+      case .pieces: !lastBytes.isEmpty
+      case .lines: true
+      }
+    }
+
+    /// Called after the last piece.
+    package func end() {
+      switch destination {
+      case .pieces(let closure):
+        if !lastBytes.isEmpty { closure(lastBytes) }
+        lastBytes = Data()
+      case .lines(let closure):
+        handOver(cutter.end(), to: closure)
+        for line in lastLines { closure(Self.text(line[...])) }
+        lastLines = []
+      }
+    }
+
+    private func handOver(_ lines: [LineCutter.Line], to closure: (String) -> Void) {
+      for (place, line) in lines.enumerated() {
+        if wasCutShort {
+          lastLines += lines[place...].suffix(Self.lastLineCount).map { Array($0) }
+          lastLines = lastLines.suffix(Self.lastLineCount)
+          return
+        }
+        closure(Self.text(line))
+      }
+    }
+
+    private var wasCutShort: Bool { isCutShort.load(ordering: .relaxed) }
+
+    private static func text(_ line: LineCutter.Line) -> String {
+      let isEndedByReturn = line.last == UInt8(ascii: "\r")
+      return String(decoding: isEndedByReturn ? line.dropLast() : line, as: UTF8.self)
     }
   }
 #endif

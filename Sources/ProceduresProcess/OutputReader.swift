@@ -92,14 +92,14 @@
       isStopped = true
       let completion = whenStopped
       whenStopped = nil
-      guard let handler, !pieces.isEmpty || handler.end != nil else {
+      guard let handler, !pieces.isEmpty || handler.mayHaveMore else {
         for bytes in pieces { captured.append(bytes) }
         completion?()
         return
       }
       HandlerThreads.output.run { [pieces, supervisor] in
         for bytes in pieces { handler.take(Data(bytes)) }
-        handler.end?()
+        handler.end()
         supervisor.post { completion?() }
       }
     }

@@ -43,7 +43,16 @@ public struct ProcessConfiguration: Sendable {
   /// an output pipe open is ended at once, not after `outputGracePeriod`.
   public var endsDescendants = false
 
+  /// Ends the program's process group when this process ends, even if it crashes or is killed.
+  ///
+  /// It is done as in a cancel: SIGTERM, and SIGKILL after `terminationGracePeriod`, in whole seconds. All such programs
+  /// share one small process, a shell, which waits for the end of this one from the first of them on. Without it the
+  /// program is not started. A process that is killed in the instant in which it starts a program may leave it.
+  public var endsWithThisProcess = false
+
   #if os(macOS) || os(Linux)
+    /// Whether output is handed over after a cancel as it comes, since somebody looks at it.
+    package var streamsAfterCancel = false
     /// The pipe from the program before it in a pipeline, instead of `standardInput`.
     package var inputPipe: ProcessPipe?
     /// The pipe to the program after it in a pipeline, instead of `standardOutput`.

@@ -46,6 +46,16 @@ public struct ProcessError: Error, Sendable, CustomStringConvertible {
   }
 }
 
+extension ProcessError {
+  /// A stream is the input of one program.
+  package static func inputIsTaken(from configuration: ProcessConfiguration) -> ProcessError {
+    ProcessError(
+      .notStarted, program: configuration.program,
+      "'\(configuration.program)' could not be started: its input stream belongs to another "
+        + "program, make one for each")
+  }
+}
+
 extension ProcessError.Code {
   /// Lets a code stand for the errors that have it, in a `catch` or a `case`.
   ///

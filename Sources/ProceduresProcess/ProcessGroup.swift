@@ -29,15 +29,33 @@
       return states.isEmpty
     }
 
+    /// What runs of it, each as `sleep 60 (process 4711)`; empty where that is not known.
+    var commands: [String] {
+      #if os(Linux)
+        (members ?? []).map { process, _ in
+          let words = (try? Data(contentsOf: URL(filePath: "/proc/\(process)/cmdline"))) ?? Data()
+          let command = words.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+            .joined(separator: " ")
+          return "\(command.isEmpty ? "a program" : command) (process \(process))"
+        }
+      #else
+        []
+      #endif
+    }
+
     /// Whether all that runs of it sleeps until something happens; false where that is not known.
     var isAsleep: Bool { states?.allSatisfy { $0 == "S" || $0 == "T" || $0 == "t" } ?? false }
 
     /// The states of its running members, as the system's letters; nil where they are not known.
-    private var states: [Substring]? {
+    private var states: [Substring]? { members?.map(\.state) }
+
+    /// Its running members; nil where they are not known.
+    private var members: [(process: pid_t, state: Substring)]? {
       #if os(Linux)
         let entries = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-        let identifiers = entries.compactMap { pid_t($0) }
-        return identifiers.isEmpty ? nil : identifiers.compactMap(state)
+        let identifiers = entries.compactMap { pid_t($0) }.sorted()
+        guard !identifiers.isEmpty else { return nil }
+        return identifiers.compactMap { process in state(of: process).map { (process, $0) } }
       #else
         return nil
       #endif

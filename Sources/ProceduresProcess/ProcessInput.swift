@@ -10,6 +10,8 @@ public enum ProcessInput: Sendable {
   case none
   /// These bytes, then the end. A program that stops reading early is not an error.
   case data(Data)
+  /// Bytes that are written while the program runs.
+  case stream(ProcessInputStream)
   /// The contents of a file. A relative path starts at the program's `directory`.
   case file(String)
   /// The standard input of this process.

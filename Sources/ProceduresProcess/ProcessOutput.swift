@@ -14,11 +14,17 @@ public enum ProcessOutput: Sendable {
   /// nothing more is read: a slow closure slows the program down instead of filling the memory. It
   /// may block; at most sixteen do so at the same time, in the process, and others wait for them. It
   /// keeps no program from being ended, but the procedure finishes after it has returned.
+  ///
+  /// After a cancel of the procedure the call that runs is the last for what was read. Of all that follows the
+  /// last 64 KB are handed over, in one call, when the program has ended.
   case streamed(@Sendable (Data) -> Void)
   /// Handed over line by line, without their ends, and not kept; else as `streamed`.
   ///
   /// A line ends with a line feed, before which a carriage return is dropped, or with the output. One of more than 64 KB
   /// comes in several, so that a program that never ends its line fills no memory. Bytes that are not UTF-8 become U+FFFD.
+  ///
+  /// After a cancel of the procedure the call that runs is the last for what was read, however many lines wait. Of all
+  /// that follows the last hundred lines are handed over when the program has ended: its last words.
   ///
   /// ```swift
   /// build.standardOutput = .lines { line in print("build: \(line)") }

@@ -197,6 +197,14 @@
       run.withLock { $0.child }?.terminate()
     }
 
+    /// An override calls `super.procedureDidFinish`.
+    open override func procedureDidFinish(withErrors errors: [any Error]) {
+      // Of a program that did not run nobody waits for the input to be taken.
+      if case .stream(let stream) = input ?? configuration.standardInput {
+        stream.close(ifUnclaimed: true)
+      }
+    }
+
     private func programEnded(_ ending: Result<ProcessResult, ProcessError>) {
       // Replaced under the lock, but released after it.
       _ = run.withLock { run in
@@ -208,7 +216,7 @@
       }
       switch ending {
       case _ where isCancelled: finish()
-      case .failure(let error): finish(withResult: .failure(error))
+      case .failure(let error): finishUnlessCancelled(with: .failure(error))
       case .success(let result): programDidEnd(with: result)
       }
     }
@@ -230,7 +238,12 @@
     /// or the procedure was cancelled before. All ends of programs share one thread: code that
     /// blocks belongs elsewhere.
     open func programDidEnd(with result: ProcessResult) {
-      finish(withResult: self.result(of: result))
+      finishUnlessCancelled(with: self.result(of: result))
+    }
+
+    /// A cancel comes before, and the exit is no further error, or is late.
+    private func finishUnlessCancelled(with result: Result<ProcessResult, any Error>) {
+      if claimFinish() { finish(claimedWith: result) } else { finish() }
     }
 
     private func result(of result: ProcessResult) -> Result<ProcessResult, any Error> {

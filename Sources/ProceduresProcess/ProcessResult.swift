@@ -20,10 +20,14 @@ public struct ProcessResult: Sendable {
   public let duration: Duration
   /// The end of its standard error, wherever that went, unless the procedure never saw it.
   let errorOutputEnd: OutputEnd
+  /// What it left running and was ended because of `endsDescendants`, as `sleep 60 (process 4711)`; nil if nothing
+  /// was. Empty where the system does not say what that was.
+  package let endedDescendants: [String]?
 
   package init(
     exit: ProcessExit, output: Data, errorOutput: Data, droppedByteCount: Int = 0,
-    duration: Duration, errorOutputEnd: OutputEnd = OutputEnd()
+    duration: Duration, errorOutputEnd: OutputEnd = OutputEnd(),
+    endedDescendants: [String]? = nil
   ) {
     self.exit = exit
     self.output = output
@@ -31,6 +35,7 @@ public struct ProcessResult: Sendable {
     self.droppedByteCount = droppedByteCount
     self.duration = duration
     self.errorOutputEnd = errorOutputEnd
+    self.endedDescendants = endedDescendants
   }
 
   /// The captured standard output as text; bytes that are not UTF-8 become U+FFFD.

@@ -47,9 +47,18 @@
       guard configuration.hasItsPipes else { return .busy(code: errno) }
       guard let pipes = StandardPipes(for: configuration) else { return .busy(code: errno) }
       do throws(ProcessError) {
+        if configuration.endsWithThisProcess,
+          case .busy(let code)? = try ParentWatch.shared.prepare(for: configuration)
+        {
+          pipes.closeEnds(ofProgram: true, ours: true)
+          return .busy(code: code)
+        }
         let start = ContinuousClock.now
         switch try spawner(pipes, files, hasTerminal: terminal != nil).spawn() {
         case .running(let identifier):
+          if configuration.endsWithThisProcess {
+            ParentWatch.shared.add(identifier, grace: configuration.terminationGracePeriod)
+          }
           pipes.closeEnds(ofProgram: true, ours: false)
           configuration.inputPipe?.close(.reading)
           configuration.outputPipe?.close(.writing)

@@ -12,6 +12,9 @@
   /// `posix_spawn` answers ENOENT alike for a missing program, a missing interpreter and a missing
   /// directory, and `posix_spawnp` searches the `PATH` of this process instead of the program's.
   struct ProgramLookup {
+    /// A mark behind it is a letter of its own, in the name of a file.
+    private static let slash = UInt8(ascii: "/")
+
     let program: String
     let searchPath: String
     let directory: String?
@@ -25,13 +28,15 @@
     /// The path to execute, as seen from the working directory of the program.
     func path() throws(ProcessError) -> String {
       try checkDirectory()
-      if program.contains("/") {
+      if program.utf8.contains(Self.slash) {
         try checkFile(program)
         return program
       }
       var refused: String?
-      for entry in searchPath.split(separator: ":", omittingEmptySubsequences: false) {
-        let candidate = (entry.isEmpty ? "." : entry) + "/" + program
+      let entries = searchPath.utf8.split(
+        separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+      for entry in entries {
+        let candidate = (entry.isEmpty ? "." : String(Substring(entry))) + "/" + program
         guard !program.isEmpty, mode(of: candidate) != nil else { continue }
         if isExecutable(candidate) { return candidate }
         refused = refused ?? candidate
@@ -99,7 +104,7 @@
     }
 
     private func fromDirectory(_ path: String) -> String {
-      guard let directory, !path.hasPrefix("/") else { return path }
+      guard let directory, path.utf8.first != Self.slash else { return path }
       return directory + "/" + path
     }
 

@@ -55,7 +55,7 @@
     private static func open(
       _ path: String, _ flags: Int32, for configuration: ProcessConfiguration
     ) throws(Failure) -> Int32 {
-      let isRelative = !path.hasPrefix("/")
+      let isRelative = path.utf8.first != UInt8(ascii: "/")
       let place = isRelative ? configuration.directory.map { $0 + "/" + path } ?? path : path
       let descriptor = openDescriptor(place, flags | O_CLOEXEC)
       let code = errno

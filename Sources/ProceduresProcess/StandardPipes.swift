@@ -28,8 +28,11 @@
         isComplete = pipe != nil
         return pipe
       }
-      if case .data = configuration.standardInput, configuration.inputPipe == nil {
-        input = pipe(if: true)
+      if configuration.inputPipe == nil {
+        switch configuration.standardInput {
+        case .data, .stream: input = pipe(if: true)
+        case .none, .file, .inherited: break
+        }
       }
       output = pipe(if: configuration.outputPipe == nil && isRead(configuration.standardOutput))
       error = pipe(

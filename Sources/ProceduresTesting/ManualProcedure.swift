@@ -1,4 +1,3 @@
-internal import ProcedurePrimitives
 public import Procedures
 
 /// Executes until the test calls `finish()`, or, unless told otherwise, until it is cancelled.
@@ -11,7 +10,7 @@ public import Procedures
 /// ```
 ///
 /// `finish()` counts from when it has started; called earlier it is refused. To finish it from the
-/// start on, use `executing(within:)` first, or run it in a `ProcedureSimulation`.
+/// start on, await `executing(within:)` first, or run it in a `ProcedureSimulation`.
 nonisolated open class ManualProcedure: Procedure, EndsByItself, @unchecked Sendable {
   private let endsWhenCancelled: Bool
 
@@ -32,19 +31,5 @@ nonisolated open class ManualProcedure: Procedure, EndsByItself, @unchecked Send
   /// Finishes, unless it was made not to.
   public final override func procedureDidCancel(withErrors errors: [any Error]) {
     if endsWhenCancelled, isExecuting { finish() }
-  }
-
-  /// Waits until it executes, or has ended without; throws `WaitTimedOut` if that takes longer.
-  ///
-  /// In real time.
-  public final func executing(within duration: Duration) async throws {
-    let deadline = ContinuousClock.now.saturatingAdvanced(by: duration)
-    while state < .executing, ContinuousClock.now < deadline, !Task.isCancelled {
-      try? await Task.sleep(for: .milliseconds(1))
-    }
-    if state < .executing {
-      throw WaitTimedOut(
-        "'\(name)' did not execute", within: duration, "\(snapshotOfSurroundings())")
-    }
   }
 }

@@ -32,11 +32,30 @@ struct PathSegment {
 
 extension ProcedureTimeline.Snapshot {
   /// The waits of one procedure before it started, one after another. The group's own waits replace a wait
-  /// for the group, as far as there are any.
+  /// for the group, as far as there are any, and come before those of a child that was added later: so does what the group
+  /// did until then.
   func waitSegments(of place: Int, step: Int) -> [PathSegment] {
+    var segments = waitSegments(
+      of: place, step: step, from: entries[place].times.enqueued, to: .max)
+    var child = place
+    while let group = entries[child].parent.flatMap({ places[$0] }) {
+      let (from, to) = (entries[group].times.enqueued, entries[child].times.enqueued)
+      if from < to {
+        segments += waitSegments(of: group, step: step, from: from, to: to)
+        segments += runSegments(of: group, step: step).compactMap { $0.cut(to: to) }
+      }
+      child = group
+    }
+    return segments.sorted { $0.from < $1.from }
+  }
+
+  /// Those of one procedure within some time.
+  private func waitSegments(
+    of place: Int, step: Int, from begin: Int64, to end: Int64
+  ) -> [PathSegment] {
     var segments: [PathSegment] = []
     var current = place
-    var (from, to) = (entries[place].times.enqueued, Int64.max)
+    var (from, to) = (begin, end)
     while true {
       let entry = entries[current]
       var hole: (from: Int64, to: Int64)?
@@ -68,7 +87,7 @@ extension ProcedureTimeline.Snapshot {
       current = parent
       (from, to) = hole
     }
-    return segments.sorted { $0.from < $1.from }
+    return segments
   }
 
   private func segment(
@@ -193,6 +212,14 @@ extension ProcedureTimeline.Snapshot {
 }
 
 extension PathSegment {
+  /// Its part before that; nil if there is none.
+  fileprivate func cut(to end: Int64) -> PathSegment? {
+    guard from < end else { return nil }
+    var part = self
+    part.to = min(to, end)
+    return part
+  }
+
   /// Appends its parts, the last first: work, and what counts for a later step that was kept back meanwhile.
   ///
   /// - Parameter blocks: waits of later steps, the nearest last; those of which nothing is left are dropped.

@@ -230,10 +230,8 @@ extension ProcedureTimeline.Entry {
   /// Why it was cancelled.
   var reasonText: String {
     switch cancelReason {
-    case .requested: "requested"
-    case .deadlineExceeded: "deadline exceeded"
-    case .taskCancelled: "task cancelled"
     case .failure(let error): "\(error)"
+    case let reason?: "\(reason)"
     case nil: ""
     }
   }

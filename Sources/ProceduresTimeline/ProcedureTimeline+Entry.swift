@@ -21,6 +21,9 @@ extension ProcedureTimeline {
     /// Whether it is a group: it consists of its children.
     public let isGroup: Bool
 
+    /// Whether its children are attempts at one thing.
+    let hasAttempts: Bool
+
     /// The priority that it had last.
     public let priority: ProcedurePriority
 

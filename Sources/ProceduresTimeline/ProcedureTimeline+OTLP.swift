@@ -267,7 +267,7 @@ extension ProcedureTimeline.Entry {
     case .cancelled, nil:
       switch cancelReason {
       case .deadlineExceeded, .failure: return reasonText
-      case .requested, .taskCancelled, nil: return nil
+      case .requested, .taskCancelled, .signal, nil: return nil
       }
     case .succeeded: return nil
     }

@@ -32,10 +32,20 @@ extension ProcedureTimeline.Snapshot {
     let steps = Set(segments.lazy.filter { $0.length >= least }.map(\.step))
     guard steps.count > 2 else { return "" }
     let path = criticalPath
-    let isChain = steps.allSatisfy { step in
-      !steps.contains(step - 1) || path[step].link == .dependency
+    // An attempt follows the one before, and the wait between them, whatever the user has ordered.
+    let links = steps.filter {
+      steps.contains($0 - 1) && !isNextAttempt(path[$0], after: path[$0 - 1])
     }
+    .map { path[$0].link }
+    let isChain = !links.isEmpty && links.allSatisfy { $0 == .dependency }
     return " of \(steps.count) in a row" + (isChain ? ", by dependencies" : "")
+  }
+
+  private func isNextAttempt(
+    _ step: ProcedureTimeline.Step, after last: ProcedureTimeline.Step
+  ) -> Bool {
+    guard let group = step.entry.parent, group == last.entry.parent else { return false }
+    return entry(group)?.hasAttempts == true
   }
 
   /// Who had the threads, if most of the time nothing ran that is recorded; else empty.

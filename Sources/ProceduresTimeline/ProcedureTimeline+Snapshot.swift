@@ -142,6 +142,7 @@ extension ProcedureTimeline.Entry {
     type = names.type(record.type)
     name = names.name(record.id) ?? type
     isGroup = record.isGroup
+    hasAttempts = record.type is any AttemptGroup.Type
     priority = record.priority
     ranOnSpareThread = record.ranOnSpareThread
     cancelReason = record.reason

@@ -35,8 +35,8 @@ extension ProcedureTimeline.Snapshot {
     text += ", \(NumberText.time(end - start))"
     text += ", at most \(mostRunning) at once"
     text += ", \(NumberText.decimal(Int64(averageRunning * 100), per: 100, digits: 2)) on average"
-    let failed = entries.count { if case .failed = $0.outcome { true } else { false } }
-    let cancelled = entries.count { if case .cancelled = $0.outcome { true } else { false } }
+    let failed = endCount { if case .failed = $0 { true } else { false } }
+    let cancelled = endCount { if case .cancelled = $0 { true } else { false } }
     let unfinished = entries.count { $0.outcome == nil }
     if failed > 0 { text += "\n\(failed) failed" }
     if cancelled > 0 { text += "\n\(cancelled) cancelled" }
@@ -46,6 +46,29 @@ extension ProcedureTimeline.Snapshot {
     }
     if droppedCount > 0 { text += "\n\(droppedCount) older ones were dropped" }
     return text
+  }
+
+  /// How many ended like that, for the user: a group by its children, if one of them did, too; one of attempts, or one
+  /// that has dealt with the end of its children, as a whole.
+  private func endCount(_ isOne: (ProcedureOutcome) -> Bool) -> Int {
+    /// Whether children of it may count: it ended like that, and is not one thing.
+    var isOpen = [Bool](repeating: false, count: entries.count)
+    var isExplained = isOpen
+    var count = 0
+    // A group is enqueued before its children.
+    for place in entries.indices {
+      guard let outcome = entries[place].outcome, isOne(outcome) else { continue }
+      let group = entries[place].parent.flatMap { places[$0] }
+      if let group, entries[group].outcome != nil {
+        guard isOpen[group] else { continue }
+        // It counts by its children, and no more itself.
+        if !isExplained[group] { count -= 1 }
+        isExplained[group] = true
+      }
+      isOpen[place] = !entries[place].hasAttempts
+      count += 1
+    }
+    return count
   }
 
   // MARK: Use

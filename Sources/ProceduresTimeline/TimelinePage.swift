@@ -727,9 +727,9 @@ enum TimelinePage {
     // Only procedures of this timeline.
     const used = CAUSES.map((cause, i) => ({ cause, label: LABELS[i] })).filter(({ cause }) => all.some(e => e.waits.some(w => w.cause === cause)));
     const marks = { failed: "✕ ", cancelled: "⊘ " };
-    for (const [name, text, kind] of [...["succeeded", "failed", "cancelled", "running"].filter(o => all.some(e => e.outcome === o && !e.group && e.started >= 0)).map(o => [o, (marks[o] || "") + o]),
-      ...(groups ? [["group", "group"]] : []), ...(path.length ? [["path", "on the critical path", "line"]] : []), ...used.map(({ cause, label }) => [varOf(cause), AFTER_START.has(cause) ? label : "wait: " + label])]) {
-      const li = element("li"), i = element("i", undefined, kind); i.style.background = "var(--" + name + ")"; i.setAttribute("aria-hidden", "true"); li.append(i, text); $("legend").append(li);
+    for (const [name, text, kind, cause] of [...["succeeded", "failed", "cancelled", "running"].filter(o => all.some(e => e.outcome === o && !e.group && e.started >= 0)).map(o => [o, (marks[o] || "") + o]),
+      ...(groups ? [["group", "bar of a group"]] : []), ...(path.length ? [["path", "on the critical path", "line"]] : []), ...used.map(({ cause, label }) => [varOf(cause), AFTER_START.has(cause) ? label : "wait: " + label, undefined, label])]) {
+      const li = element("li"), i = element("i", undefined, kind); i.style.background = "var(--" + name + ")"; i.setAttribute("aria-hidden", "true"); li.append(i, text); if (cause) li.dataset.cause = cause; $("legend").append(li);
     }
     const TERMS = {
       dependency: "It waited until the last procedure that it depends on had finished.",

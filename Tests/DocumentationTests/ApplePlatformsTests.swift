@@ -3,7 +3,7 @@ import ProcedureTestSupport
 import Testing
 
 /// The page about Apple's platforms names each file that has code of its own for them.
-@Suite struct ApplePlatformsTests {
+@Suite(.hangLimit) struct ApplePlatformsTests {
   /// Whether a branch of `#if` asks for a platform, or for a module that only some have.
   ///
   /// A file that is wholly for systems with programs is no branch: on other systems it is not there.

@@ -101,8 +101,9 @@ struct ArchitecturePage {
     return references
   }
 
-  /// Where a path on the page leads to; nil for what is no path.
-  static func file(_ path: String) -> URL? {
+  /// Where a path on the page leads to; nil for what is no path. A script may have arguments.
+  static func file(_ code: String) -> URL? {
+    let path = String(code.prefix { $0 != " " })
     let folders = ["Sources/", "Tests/", "Documentation/", ".ci/"]
     if folders.contains(where: path.hasPrefix) { return URL.packageRoot.appending(path: path) }
     guard path.hasSuffix(".swift") else { return nil }

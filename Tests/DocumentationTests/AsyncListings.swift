@@ -38,11 +38,11 @@ let client = Client()
 }
 // end
 
-@Suite("Listings of the guide Asynchronous closures")
+@Suite("Listings of the guide Asynchronous closures", .hangLimit)
 struct AsyncListings {
   private let queue = ProcedureQueue()
 
-  @Test("an async closure as a procedure")
+  @Test("an async closure is a procedure")
   func tasks() async throws {
     // listing: async-procedure
     let queue = ProcedureQueue()
@@ -59,7 +59,7 @@ struct AsyncListings {
     #expect(await ping.waitUntilFinished() == .succeeded)
   }
 
-  @Test("a body on the actor that it is written on")
+  @Test("a body runs on the actor that it is written on")
   func isolated() async {
     let player = Jukebox()
     let play = await player.play("song", on: queue)
@@ -67,7 +67,7 @@ struct AsyncListings {
     #expect(await player.played == 1)
   }
 
-  @Test("a completion handler")
+  @Test("a completion handler ends the procedure")
   func handles() async throws {
     // listing: async-handle
     let home = AsyncResultProcedure<String>(.callback) { finish in
@@ -77,7 +77,7 @@ struct AsyncListings {
     #expect(try await queue.value(of: home) == "/index.html")
   }
 
-  @Test("the main actor")
+  @Test("a closure on the main actor runs there")
   @MainActor func mainActor() async throws {
     let page = AsyncResultProcedure { "text" }
     // listing: async-main-actor
@@ -92,7 +92,7 @@ struct AsyncListings {
     #expect(try await title.value == "loaded")
   }
 
-  @Test("a structured queue")
+  @Test("a structured queue waits for all that it got")
   func structured() async throws {
     let output = Recorder<String>()
     func print(_ item: Any) { output.note("\(item)") }
@@ -110,7 +110,7 @@ struct AsyncListings {
     #expect(output.events == ["4"])
   }
 
-  @Test("events")
+  @Test("the events of a procedure are a sequence")
   func events() async {
     let output = Recorder<String>()
     func print(_ item: Any) { output.note("\(item)") }

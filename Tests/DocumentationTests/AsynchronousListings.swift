@@ -42,11 +42,11 @@ final class WaitForMessage: Procedure, @unchecked Sendable {
 }
 // end
 
-@Suite("Listings of the guide AsynchronousProcedures")
+@Suite("Listings of the guide AsynchronousProcedures", .hangLimit)
 struct AsynchronousListings {
   private let queue = ProcedureQueue()
 
-  @Test("a request that reports its end", arguments: [nil, TestError("no answer")])
+  @Test("a request reports its end", arguments: [nil, TestError("no answer")])
   func request(error: TestError?) async {
     let service = Service()
     let fetch = Fetch(service)
@@ -56,7 +56,7 @@ struct AsynchronousListings {
     #expect(await fetch.waitUntilFinished() == (error.map { .failed([$0]) } ?? .succeeded))
   }
 
-  @Test("a request that is cancelled while it runs, and before it starts")
+  @Test("a request is cancelled while it runs, and before it starts")
   func cancelledRequest() async {
     let service = Service()
     let fetch = Fetch(service)
@@ -71,7 +71,7 @@ struct AsynchronousListings {
     #expect(await second.waitUntilFinished() == .cancelled([]))
   }
 
-  @Test("a subscription that falls silent")
+  @Test("a subscription times out when it falls silent")
   func subscription() async {
     let channel = Channel()
     let (received, cancelled) = (WaitForMessage(channel), WaitForMessage(channel))

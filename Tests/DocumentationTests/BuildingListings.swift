@@ -14,7 +14,7 @@ nonisolated func step(_ name: String) -> BlockProcedure {
 nonisolated func render(_ page: String) async throws {}
 // end
 
-@Suite("Listings of the guide Building groups")
+@Suite("Listings of the guide Building groups", .hangLimit)
 struct BuildingListings {
   private let queue = ProcedureQueue()
   private let output = Recorder<String>()
@@ -27,7 +27,7 @@ struct BuildingListings {
     return step
   }
 
-  @Test("the builder")
+  @Test("the builder makes a group")
   func builder() async {
     // listing: building-group
     let (download, unpack, index) = (step("download"), step("unpack"), step("index"))
@@ -47,7 +47,7 @@ struct BuildingListings {
     #expect(order == ["download", "install", "clean"])
   }
 
-  @Test("then, without a group")
+  @Test("then orders procedures without a group")
   func then() async {
     // listing: building-then
     let (fetch, parse, show) = (step("fetch"), step("parse"), step("show"))
@@ -57,7 +57,7 @@ struct BuildingListings {
     #expect(output.events == ["fetch", "parse", "show"])
   }
 
-  @Test("wrapping")
+  @Test("a procedure is wrapped")
   func wrapping() async {
     // listing: building-wrapping
     let gated = GatedProcedure(step("sync")) { false }  // closed: cancelled, without errors
@@ -70,7 +70,7 @@ struct BuildingListings {
     #expect(Set(output.events) == ["tidy", "upload"])
   }
 
-  @Test("progress")
+  @Test("a group reports its progress")
   func progress() async {
     let output = output
     @Sendable func print(_ item: Any) { output.note("\(item)") }

@@ -24,7 +24,7 @@ final class Send: Procedure, @unchecked Sendable {
 }
 // end
 
-@Suite("Listings of the guide ComingFromOperationQueue")
+@Suite("Listings of the guide ComingFromOperationQueue", .hangLimit)
 struct ComingFromOperationQueueListings {
   @Test("an operation with a callback ends with it, and with its cancel")
   func callback() async {

@@ -162,7 +162,7 @@ final class NoteService: Sendable {
   var text = ""
 }
 
-@Suite("Listings of the guide ComingFromProcedureKit", .timeLimit(.minutes(5)))
+@Suite("Listings of the guide ComingFromProcedureKit", .hangLimit)
 struct ComingFromProcedureKitListings {
   private func serving() throws -> LoopbackServer {
     try LoopbackServer { _, connection in
@@ -210,7 +210,8 @@ struct ComingFromProcedureKitListings {
     #expect(outcome == .succeeded)
   }
 
-  @Test("cancelled while it writes it rolls back; where the service is down nothing runs")
+  @Test(
+    "a sync that is cancelled while it writes rolls back, and one without the service runs nothing")
   func ends() async throws {
     let server = try serving()
     defer { server.stop() }

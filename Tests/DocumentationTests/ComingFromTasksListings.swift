@@ -47,11 +47,11 @@ func countWithProcedures(_ pages: Range<Int>, on server: Server) async throws ->
 }
 // end
 
-@Suite("Listings of the guide ComingFromTasks")
+@Suite("Listings of the guide ComingFromTasks", .hangLimit)
 struct ComingFromTasksListings {
   private let output = Recorder<String>()
 
-  @Test("the same program, with a task group and with procedures")
+  @Test("a task group and procedures make the same program")
   func twice() async throws {
     let output = output
     func print(_ count: Int) { output.note("\(count)") }

@@ -40,11 +40,11 @@ final class Microphone: Sendable {
   func requestAccess(_ completion: @escaping @Sendable (Bool) -> Void) { completion(isAllowed) }
 }
 
-@Suite("Listings of the guide Conditions")
+@Suite("Listings of the guide Conditions", .hangLimit)
 struct ConditionListings {
   private let queue = ProcedureQueue()
 
-  @Test("conditions are added to a procedure, and decide")
+  @Test("conditions decide whether a procedure runs")
   func adding() async {
     let (network, files) = (Network(isReachable: false), ["a"])
     let upload = BlockProcedure {}
@@ -57,7 +57,7 @@ struct ConditionListings {
     #expect(await upload.waitUntilFinished() == .cancelled([OfflineError()]))
   }
 
-  @Test("a condition that calls back")
+  @Test("a condition may call back")
   func callback() async {
     let (record, microphone) = (BlockProcedure {}, Microphone(isAllowed: false))
     // listing: conditions-answer
@@ -69,7 +69,7 @@ struct ConditionListings {
     #expect(await queue.run(record) == .cancelled([]))
   }
 
-  @Test("compound conditions")
+  @Test("conditions are combined")
   func compound() async {
     let network = Network(isReachable: false)
     let (upload, download) = (BlockProcedure {}, BlockProcedure {})
@@ -82,7 +82,7 @@ struct ConditionListings {
     #expect(await queue.run(upload) == .cancelled([]))
   }
 
-  @Test("dependencies that must have succeeded")
+  @Test("a condition requires that dependencies succeeded")
   func dependencies() async {
     let resize = BlockProcedure { throw TestError("no space left") }
     let (upload, cleanUp, report) = (BlockProcedure {}, BlockProcedure {}, BlockProcedure {})
@@ -97,6 +97,27 @@ struct ConditionListings {
     #expect(await upload.waitUntilFinished() == .cancelled([failed]))
     #expect(await cleanUp.waitUntilFinished() == .succeeded)
     #expect(await report.waitUntilFinished() == .cancelled([failed]))
+  }
+
+  @Test("D5: a condition waits for some of several")
+  func some() async {
+    let gate = Gate()
+    let votes = (0..<3).map { number in
+      AsyncProcedure { if number == 2 { await gate.wait() } }
+    }
+    let (cache, server) = (BlockProcedure {}, AsyncProcedure { await gate.wait() })
+    let (decide, refresh) = (BlockProcedure {}, BlockProcedure {})
+    // listing: conditions-some
+    decide.add(condition: AtLeast(2, of: votes, requiring: .success))  // the first two
+    refresh.add(condition: AtLeast(1, of: [cache, server]))  // any of them
+    // end
+    queue.add(votes)
+    queue.add(cache, server, decide, refresh)
+    #expect(await decide.waitUntilFinished() == .succeeded)
+    #expect(await refresh.waitUntilFinished() == .succeeded)
+    #expect(!votes[2].isFinished && !server.isFinished)
+    gate.open()
+    await queue.waitUntilAllFinished()
   }
 
   @Test("a condition has something run before it")

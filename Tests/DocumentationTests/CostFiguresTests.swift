@@ -3,7 +3,7 @@ import ProcedureTestSupport
 import Testing
 
 /// Figures in documents that `.ci/cost` counts are those of its table, but for a tenth, which runs differ by.
-@Suite struct CostFiguresTests {
+@Suite(.hangLimit) struct CostFiguresTests {
   /// Rows of the form `| … | `case` | instructions | atomic operations |`.
   private static func rows(of document: Document) -> [(name: String, figures: [Int])] {
     document.text.split(separator: "\n").compactMap { line in

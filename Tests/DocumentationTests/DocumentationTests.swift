@@ -5,7 +5,7 @@ import Testing
 @testable import ProcedureRunbook
 
 /// What the documents show is what compiles, runs and exists.
-@Suite struct DocumentationTests {
+@Suite(.hangLimit) struct DocumentationTests {
   private static let listings: [Listing] = {
     let folder = URL.packageRoot.appending(path: "Tests/DocumentationTests")
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
@@ -96,7 +96,10 @@ import Testing
     defer { try? FileManager.default.removeItem(at: directory) }
     try Data("[]".utf8).write(to: directory.appending(path: "tools.json"))
     try Data("TOKEN=abcdef".utf8).write(to: directory.appending(path: ".env"))
-    #expect(try PlanFile.plan(from: block.utf8, directory: directory.path).steps.count == 11)
+    let pages = directory.appending(path: "pages/first")
+    try FileManager.default.createDirectory(at: pages, withIntermediateDirectories: true)
+    try Data("# One".utf8).write(to: pages.appending(path: "one.md"))
+    #expect(try PlanFile.plan(from: block.utf8, directory: directory.path).steps.count == 16)
     for key in PlanFile.stepKeys + PlanFile.planKeys { #expect(block.contains("\"\(key)\"")) }
   }
 

@@ -18,11 +18,11 @@ final class Migrate: Procedure, @unchecked Sendable {
 }
 // end
 
-@Suite("Listings of the guide Mutual exclusion")
+@Suite("Listings of the guide Mutual exclusion", .hangLimit)
 struct ExclusionListings {
   private let queue = ProcedureQueue()
 
-  @Test("categories by type, name and domain")
+  @Test("a category is a type, a name or a domain of its own")
   func categories() async {
     let migrate = Migrate()
     let (export, archive) = (BlockProcedure {}, BlockProcedure {})
@@ -50,7 +50,7 @@ struct ExclusionListings {
     await queue.waitUntilAllFinished()
   }
 
-  @Test("so many at once")
+  @Test("a category lets three in at once")
   func counted() async {
     let (download, render) = (BlockProcedure {}, BlockProcedure {})
     let simulate = BlockProcedure {}

@@ -2,13 +2,13 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-@Suite("Listings of the guide Finding out why something waits")
+@Suite("Listings of the guide Finding out why something waits", .hangLimit)
 struct FindingOutWhyListings {
   private let output = Recorder<String>()
 
   private func print(_ item: Any) { output.note("\(item)") }
 
-  @Test("ask the queue")
+  @Test("a snapshot of the queue says what waits")
   func snapshot() async {
     let queue = ProcedureQueue(name: "work")
     queue.isSuspended = true
@@ -28,7 +28,7 @@ struct FindingOutWhyListings {
     _ = await procedure.waitUntilFinished()
   }
 
-  @Test("be told")
+  @Test("the diagnostics handler reports a wait")
   func reports() async {
     let queue = ProcedureQueue()
     let output = output
@@ -49,7 +49,7 @@ struct FindingOutWhyListings {
     #expect(output.events.first?.hasPrefix("finishRefused: finish() on 'GroupProcedure'") == true)
   }
 
-  @Test("what waits for itself")
+  @Test("a cycle is reported, and ends")
   func cycle() async {
     let queue = ProcedureQueue()
     // listing: why-cycle

@@ -3,9 +3,15 @@ import ProcedureTestSupport
 import ProceduresFoundation
 import Testing
 
-@Suite("Listings about tokens of the clock and of signals")
+// listing: token-signal-status
+func status(after token: CancellationToken) -> Int32 {
+  token.reason?.processSignal?.exitStatus ?? 0
+}
+// end
+
+@Suite("Listings about tokens of the clock and of signals", .hangLimit)
 struct FoundationTokenListings {
-  @Test("seconds and dates")
+  @Test("seconds and dates are durations")
   func dates() {
     let closingTime = Date.distantFuture
     // listing: token-seconds
@@ -15,7 +21,7 @@ struct FoundationTokenListings {
     #expect(!soon.isCancelled && !tonight.isCancelled)
   }
 
-  @Test("signals, in a process apart")
+  @Test("a signal cancels, in a process of its own")
   func signals() async {
     await #expect(processExitsWith: .signal(SIGINT)) {
       let queue = ProcedureQueue()
@@ -25,6 +31,7 @@ struct FoundationTokenListings {
       // end
       kill(getpid(), SIGINT)
       guard await backup.waitUntilFinished().isCancelled else { exit(1) }
+      guard status(after: backup.cancellationToken) == 130 else { exit(2) }
       @Sendable func serve(until token: CancellationToken) async {
         kill(getpid(), SIGINT)
         _ = await token.cancelled

@@ -28,9 +28,9 @@ final class CountWords: Procedure, @unchecked Sendable {
 func fetchTexts() async throws -> [String] { ["to be", "or not to be"] }
 // end
 
-@Suite("Listings of the guide GettingStarted")
+@Suite("Listings of the guide GettingStarted", .hangLimit)
 struct GettingStartedListings {
-  @Test("run one, and look at how it ended")
+  @Test("a procedure runs, and has an outcome")
   func run() async {
     let output = Recorder<String>()
     func print(_ line: String) { output.note(line) }
@@ -45,7 +45,7 @@ struct GettingStartedListings {
     #expect(failed == .failed([CountWords.NoText()]))
   }
 
-  @Test("closures, names, a value and an order")
+  @Test("closures have names, a value and an order")
   func names() async throws {
     let queue = ProcedureQueue()
     let output = Recorder<String>()

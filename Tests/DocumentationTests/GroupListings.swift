@@ -57,7 +57,7 @@ final class FetchWithSpare: GroupProcedure, @unchecked Sendable {
 }
 // end
 
-@Suite("Listings of the guide Groups")
+@Suite("Listings of the guide Groups", .hangLimit)
 struct GroupListings {
   private let queue = ProcedureQueue()
 
@@ -88,7 +88,7 @@ struct GroupListings {
     #expect(output.events == ["count '': NoText()"])
   }
 
-  @Test("adding to a group that has finished")
+  @Test("a finished group refuses a child")
   func late() async {
     let output = Recorder<String>()
     @Sendable func print(_ line: String) { output.note(line) }
@@ -108,7 +108,7 @@ struct GroupListings {
       ])
   }
 
-  @Test("stop the rest at the first failure")
+  @Test("a group stops the rest at the first failure")
   func failFast() async {
     // listing: groups-fail-fast
     let strict = CountAll(["to be", "", "or not to be"])
@@ -119,14 +119,14 @@ struct GroupListings {
       await strict.waitUntilFinished().deep == .failed([.child("count ''", CountAll.NoText())]))
   }
 
-  @Test("a spare for what failed")
+  @Test("a group adds a child in place of one that failed")
   func spare() async {
     let fetch = FetchWithSpare(CountWords("")) { CountWords("to be") }
     #expect(await queue.run(fetch) == .succeeded)
     #expect((fetch.children.last as? CountWords)?.count == 2)
   }
 
-  @Test("a closure that recovers")
+  @Test("a closure recovers from a child's failure")
   func recover() async {
     let output = Recorder<String>()
     @Sendable func print(_ line: String) { output.note(line) }
@@ -144,7 +144,7 @@ struct GroupListings {
     #expect(output.events == ["from the cache"])
   }
 
-  @Test("a substitute that dependents wait for")
+  @Test("dependents wait for a substitute")
   func substitute() async throws {
     let output = Recorder<Int>()
     func print(_ number: Int) { output.note(number) }

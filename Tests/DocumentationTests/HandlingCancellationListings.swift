@@ -26,11 +26,11 @@ final class Publish: Procedure, @unchecked Sendable {
 }
 // end
 
-@Suite("Listings of the guide HandlingCancellation")
+@Suite("Listings of the guide HandlingCancellation", .hangLimit)
 struct HandlingCancellationListings {
   private let output = Recorder<String>()
 
-  @Test("the sequence of a cancel")
+  @Test("a cancel follows its sequence")
   func sequence() {
     let scheduler = ManualScheduler()
     let queue = ProcedureQueue(scheduler: scheduler)
@@ -70,7 +70,41 @@ struct HandlingCancellationListings {
     #expect(published.isPublished)
   }
 
-  @Test("one token for everything")
+  @Test("K9: a dependency that nobody needs any more is cancelled")
+  func unneeded() {
+    let (download, resize, index) = (Endless(), BlockProcedure {}, BlockProcedure {})
+    // listing: cancel-unneeded
+    resize.add(dependency: download)
+    index.add(dependency: download)
+    download.cancel(when: .all(of: resize.cancellationToken, index.cancellationToken))
+    // end
+    resize.cancel()
+    #expect(!download.isCancelled)
+    index.cancel()
+    #expect(download.isCancelled)
+  }
+
+  @Test("K15: a dependency is cancelled with the last who needs it, although some come later")
+  func viewers() {
+    let (download, views) = (Endless(), (0..<3).map { _ in BlockProcedure {} })
+    // listing: cancel-viewers
+    let viewers = SharedCancellation()
+    download.cancel(when: viewers.token)
+
+    func show(_ view: Procedure) {
+      view.add(dependency: download)
+      viewers.join(until: view.cancellationToken)
+    }
+    // end
+    for view in views {
+      #expect(!download.isCancelled)
+      show(view)
+    }
+    for view in views { view.cancel() }
+    #expect(download.isCancelled)
+  }
+
+  @Test("one token cancels everything")
   func oneSwitch() async {
     let queue = ProcedureQueue()
     let steps: [Procedure] = [

@@ -6,14 +6,14 @@ import ProcedureTestSupport
 import Testing
 
 // listing: network-release
-struct Release: Codable, Sendable {
+nonisolated struct Release: Codable, Sendable {
   let name: String
   let size: Int
 }
 // end
 
 // listing: network-sink
-final class ByteSum: BodySink {
+nonisolated final class ByteSum: BodySink {
   private var sum: UInt8 = 0
 
   func begin(_ response: HTTPURLResponse) { sum = 0 }
@@ -23,7 +23,7 @@ final class ByteSum: BodySink {
 }
 // end
 
-@Suite("Listings of the guide Network", .timeLimit(.minutes(5)))
+@Suite("Listings of the guide Network", .hangLimit)
 struct NetworkListings {
   private let queue = ProcedureQueue()
   private let output = Recorder<String>()

@@ -48,12 +48,12 @@ struct Log: ProcedureObserver {
 }
 // end
 
-@Suite("Listings of the guide Observers")
+@Suite("Listings of the guide Observers", .hangLimit)
 struct ObserverListings {
   private let queue = ProcedureQueue()
   private let output = Recorder<String>()
 
-  @Test("an observer as a value")
+  @Test("an observer is a value")
   func value() async {
     let count = CountWords("to be")
     let output = output
@@ -65,7 +65,7 @@ struct ObserverListings {
       ])
   }
 
-  @Test("observers on the main actor")
+  @Test("observers run on the main actor")
   func mainActor() async {
     let count = CountWords("to be")
     let (model, badge) = (WordsModel(), Badge())
@@ -90,7 +90,7 @@ struct ObserverListings {
     #expect(output.events == ["done"])
   }
 
-  @Test("a late observer")
+  @Test("a late observer is called at once")
   func late() async {
     let count = CountWords("to be")
     let output = output
@@ -105,7 +105,7 @@ struct ObserverListings {
     #expect(output.events == ["2 words"])
   }
 
-  @Test("taking an observer off")
+  @Test("an observer is removed")
   func remove() async {
     let count = CountWords("to be")
     let output = output
@@ -118,7 +118,7 @@ struct ObserverListings {
     #expect(output.events.isEmpty)
   }
 
-  @Test("holding an event back")
+  @Test("an observer holds an event back")
   func hold() async {
     let count = CountWords("to be")
     let uploads = Recorder<@Sendable () -> Void>()
@@ -139,7 +139,7 @@ struct ObserverListings {
     #expect(await count.waitUntilFinished() == .succeeded)
   }
 
-  @Test("called on a queue of your own")
+  @Test("an observer is called on a queue of yours")
   func synchronized() async {
     let count = CountWords("to be")
     let output = output

@@ -6,7 +6,7 @@ import Testing
 ///
 /// A convenience initialiser cannot be called by a subclass, and one that is taken for `super.init` is not always
 /// refused: where a stored property is assigned first, Swift 6.3 says nothing, and the program does not link.
-@Suite struct OpenClassTests {
+@Suite(.hangLimit) struct OpenClassTests {
   private struct Source {
     let path: String
     let lines: [Substring]

@@ -201,7 +201,7 @@ private final class PageClient: Sendable {
   }
 }
 
-@Suite("Listings of the guide ComingFromOperationQueue: a program", .timeLimit(.minutes(5)))
+@Suite("Listings of the guide ComingFromOperationQueue: a program", .hangLimit)
 struct PageCountListings {
   @Test("before and after count the same, and fail with the same error")
   func counting() async throws {

@@ -6,7 +6,7 @@
   import ProcedureTestSupport
   import Testing
 
-  @Suite("Listings of the guide Processes", .timeLimit(.minutes(5)))
+  @Suite("Listings of the guide Processes", .hangLimit)
   struct ProcessListings {
     private let queue = ProcedureQueue()
     private let output = Recorder<String>()
@@ -47,6 +47,22 @@
       // end
       queue.add(build)
       #expect(try await build.value.outputText.contains("LANG=C\n"))
+    }
+
+    @Test func dialog() async {
+      // listing: process-input
+      let input = ProcessInputStream()
+      let echo = ProcessProcedure("cat") {
+        $0.standardInput = .stream(input)
+        $0.standardOutput = .lines { line in print(line) }
+      }
+      queue.add(echo)
+      input.write("one\n")
+      input.write("two\n")
+      input.end()
+      // end
+      await echo.waitUntilFinished()
+      #expect(output.events == ["one", "two"])
     }
 
     @Test func values() async throws {

@@ -1,16 +1,24 @@
 import Foundation
 import ProcedureTestSupport
 
-/// Which test files check which promise, by the numbers in the names of tests: `"C3, F3: …"`.
+/// Which tests check which promise, by the numbers in the names of tests: `"C3, F3: …"`.
 struct PromiseIndex {
+  /// A test that carries the number of a promise.
+  struct Entry: Equatable {
+    /// Of its file, relative to the root of the package.
+    let path: String
+    /// Its name, without numbers.
+    let sentence: String
+  }
+
   /// The sections of Promises.md, each with its numbers, in the order in which they stand there.
   let sections: [(title: String, numbers: [String])]
 
   /// Entries of a section that have no number: what no test can name.
   let unnumbered: [String]
 
-  /// The files whose tests name a number, relative to the root of the package, in order.
-  let files: [String: [String]]
+  /// The tests that carry a number: files in order, and each as its tests come.
+  let tests: [String: [Entry]]
 
   init(promises: String, sources: [(path: String, text: String)]) {
     var sections: [(title: String, numbers: [String])] = []
@@ -27,42 +35,39 @@ struct PromiseIndex {
     }
     self.unnumbered = unnumbered
     self.sections = sections.filter { !$0.numbers.isEmpty }
-    var files: [String: [String]] = [:]
+    var tests: [String: [Entry]] = [:]
     for source in sources.sorted(by: { $0.path < $1.path }) {
-      for number in Self.numbers(in: source.text) {
-        files[number, default: []].append(source.path)
+      let names = source.text.matches(
+        of: #/@Test\(\s*"([A-Z]\d+(?:, [A-Z]\d+)*): ((?:[^"\\]|\\.)*)"/#)
+      for name in names {
+        let entry = Entry(path: source.path, sentence: String(name.2))
+        for number in name.1.split(separator: ", ") {
+          tests[String(number), default: []].append(entry)
+        }
       }
     }
-    self.files = files
-  }
-
-  /// The numbers that tests of a source file carry in their names.
-  static func numbers(in source: String) -> Set<String> {
-    var numbers: Set<String> = []
-    for name in source.matches(of: #/@Test\(\s*"([A-Z]\d+(?:, [A-Z]\d+)*): /#) {
-      numbers.formUnion(name.1.split(separator: ", ").map(String.init))
-    }
-    return numbers
+    self.tests = tests
   }
 
   /// Promises that no test names.
-  var untested: [String] { sections.flatMap(\.numbers).filter { files[$0] == nil } }
+  var untested: [String] { sections.flatMap(\.numbers).filter { tests[$0] == nil } }
 
   /// Numbers of tests that are no promise.
   var unknown: [String] {
-    files.keys.filter { !sections.flatMap(\.numbers).contains($0) }.sorted()
+    tests.keys.filter { !sections.flatMap(\.numbers).contains($0) }.sorted()
   }
 
-  /// The page.
+  /// The tests in the order of the page of promises: below each number what they say of it.
   var text: String {
     var text = ""
     for section in sections {
       text += "\n## \(section.title)\n\n"
       for number in section.numbers {
-        let links = (files[number] ?? []).map { path in
-          "[\(URL(filePath: path).deletingPathExtension().lastPathComponent)](../\(path))"
+        text += "- **\(number)**\n"
+        for test in tests[number] ?? [] {
+          let file = URL(filePath: test.path).deletingPathExtension().lastPathComponent
+          text += "  - \(test.sentence) ([\(file)](../\(test.path)))\n"
         }
-        text += "- **\(number)** \(links.joined(separator: ", "))\n"
       }
     }
     return text

@@ -3,8 +3,8 @@ import ProcedureTestSupport
 import Testing
 
 /// Each promise has tests, which carry its number.
-@Suite struct PromiseIndexTests {
-  /// With PROMISE_INDEX set it prints which.
+@Suite(.hangLimit) struct PromiseIndexTests {
+  /// With PROMISE_INDEX set it prints them, in the order of the page.
   @Test("each promise has a test, and each number of a test is a promise")
   func index() throws {
     let index = try PromiseIndex.ofPackage()
@@ -26,8 +26,14 @@ import Testing
     #expect(index.untested == ["C2"])
     #expect(index.unknown == ["Z9"])
     #expect(index.unnumbered == ["- Three"])
-    #expect(index.files["C1"] == ["Tests/A.swift", "Tests/B.swift"])
-    #expect(index.text.contains("- **C1** [A](../Tests/A.swift), [B](../Tests/B.swift)\n"))
+    #expect(
+      index.tests["C1"] == [
+        .init(path: "Tests/A.swift", sentence: "one"),
+        .init(path: "Tests/B.swift", sentence: "two"),
+      ])
+    #expect(
+      index.text.contains(
+        "- **C1**\n  - one ([A](../Tests/A.swift))\n  - two ([B](../Tests/B.swift))\n- **C2**\n"))
     #expect(index.sections.map(\.title) == ["C. Cancelling", "F. Finishing"])
   }
 }

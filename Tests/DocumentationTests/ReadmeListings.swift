@@ -23,11 +23,11 @@ final class Checksum: Procedure, @unchecked Sendable {
   }
 }
 
-@Suite("Listings of README.md")
+@Suite("Listings of README.md", .hangLimit)
 struct ReadmeListings {
   private let output = Recorder<String>()
 
-  @Test("the first example")
+  @Test("the first example prints its value")
   func first() async throws {
     let output = output
     @Sendable func print(_ item: any CustomStringConvertible) { output.note(item.description) }
@@ -54,7 +54,7 @@ struct ReadmeListings {
     #expect(output.events.joined(separator: "\n") == shown)
   }
 
-  @Test("where the time went, as the listing prints it")
+  @Test("the timeline prints where the time went")
   func timeline() throws {
     func ofProgram() -> ProcedureQueue {
       // listing: readme-timeline
@@ -98,7 +98,7 @@ struct ReadmeListings {
     #expect(output.events.joined(separator: "\n").hasPrefix(shown.dropLast()))
   }
 
-  @Test("observing")
+  @Test("an observer is added")
   func observing() async {
     let queue = ProcedureQueue()
     let checksum = Checksum([1])

@@ -28,7 +28,7 @@ nonisolated func poll() -> Procedure { BlockProcedure { print("nothing new") } }
 nonisolated func nextText() -> String? { Bool.random() ? "to be" : nil }
 // end
 
-@Suite("Listings of the guide Repeat and retry")
+@Suite("Listings of the guide Repeat and retry", .hangLimit)
 struct RepeatListings {
   private let scheduler = ManualScheduler()
   private let clock = TestClock()
@@ -53,7 +53,7 @@ struct RepeatListings {
     }
   }
 
-  @Test("retry")
+  @Test("a retry tries again")
   func retry() throws {
     func ProcedureQueue() -> Procedures.ProcedureQueue { makeQueue() }
     // listing: repeat-retry
@@ -69,7 +69,7 @@ struct RepeatListings {
     #expect(try answer.output?.get() == "answer" && answer.count == 3)
   }
 
-  @Test("a handler")
+  @Test("a handler decides about the next attempt")
   func handler() throws {
     let queue = makeQueue()
     // listing: repeat-handler
@@ -87,7 +87,7 @@ struct RepeatListings {
     #expect(try polite.output?.get() == "answer")
   }
 
-  @Test("repeat")
+  @Test("a repeat goes on")
   func repetition() {
     let queue = makeQueue()
     let polls = Counter()
@@ -103,7 +103,26 @@ struct RepeatListings {
     #expect(polling.isFinished)
   }
 
-  @Test("a limit in time")
+  @Test("Z5: a repeat has a fixed rate")
+  func rate() {
+    let queue = makeQueue()
+    let polls = Counter()
+    @Sendable func poll() -> Procedure { BlockProcedure { polls.increment() } }
+    // listing: repeat-rate
+    let sampling = RepeatProcedure(every: .milliseconds(50)) { poll() }
+    queue.add(sampling)
+    // end
+    scheduler.run()
+    for _ in 0..<4 {
+      clock.advance(by: .milliseconds(50))
+      scheduler.run()
+    }
+    #expect(polls.value == 5)
+    sampling.cancel()
+    scheduler.run()
+  }
+
+  @Test("a retry has a limit in time")
   func limit() {
     let queue = makeQueue()
     // listing: repeat-timeout
@@ -118,7 +137,7 @@ struct RepeatListings {
     #expect(clock.pendingCount == 0)
   }
 
-  @Test("its errors")
+  @Test("a retry ends with the errors of its last attempts")
   func errors() async throws {
     let queue = ProcedureQueue()
     let output = Recorder<String>()
@@ -134,7 +153,7 @@ struct RepeatListings {
     #expect(output.events == ["try again in 1.0 seconds"])
   }
 
-  @Test("several statements")
+  @Test("a closure of several statements makes the attempt")
   func statements() {
     let queue = makeQueue()
     let taken = Counter()

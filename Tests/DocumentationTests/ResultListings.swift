@@ -54,12 +54,12 @@ final class LengthOfLongestWord: GroupProcedure, InputProcedure, OutputProcedure
 }
 // end
 
-@Suite("Listings of the guide Results")
+@Suite("Listings of the guide Results", .hangLimit)
 struct ResultListings {
   private let queue = ProcedureQueue()
   private let output = Recorder<String>()
 
-  @Test("a value from one to the next")
+  @Test("a value goes from one procedure to the next")
   func injecting() async throws {
     let output = output
     func print(_ item: Any) { output.note("\(item)") }
@@ -74,7 +74,7 @@ struct ResultListings {
     #expect(output.events == ["6"])
   }
 
-  @Test("closures between the two")
+  @Test("a closure converts the value on its way")
   func via() async throws {
     let output = output
     @Sendable func print(_ line: String) { output.note(line) }
@@ -100,14 +100,14 @@ struct ResultListings {
     await queue.waitUntilAllFinished()
   }
 
-  @Test("a group with a value")
+  @Test("a group has a value")
   func binding() async throws {
     let group = LengthOfLongestWord()
     group.input = "brevity is the soul"
     #expect(try await queue.value(of: group) == 7)
   }
 
-  @Test("sequences")
+  @Test("sequences are mapped, filtered and reduced")
   func sequences() async throws {
     let output = output
     func print(_ item: Any) { output.note("\(item)") }
@@ -123,7 +123,7 @@ struct ResultListings {
     #expect(output.events == ["[\"not\"]", "9"])
   }
 
-  @Test("gather and batch")
+  @Test("gather and batch make one value of many")
   func gathering() async throws {
     let output = output
     func print(_ item: Any) { output.note("\(item)") }
@@ -142,7 +142,22 @@ struct ResultListings {
     #expect(output.events == ["[\"page 1\", \"page 2\", \"page 3\"]", "[\"to\", \"not\"]"])
   }
 
-  @Test("the cause")
+  @Test("R4: a race has the output of one mirror")
+  func race() async throws {
+    let output = output
+    func print(_ item: Any) { output.note("\(item)") }
+    // listing: results-race
+    let mirrors = ["north", "south", "west"]
+    let file = RaceProcedure(
+      mirrors.map { mirror in
+        ResultProcedure { "the file from \(mirror)" }.named(mirror).timeout(after: .seconds(30))
+      })
+    print(try await queue.value(of: file))
+    // end
+    #expect(output.events.count == 1 && output.events[0].hasPrefix("the file from "))
+  }
+
+  @Test("the error names its cause")
   func cause() async throws {
     let output = output
     func print(_ item: Any) { output.note("\(item)") }
@@ -160,7 +175,7 @@ struct ResultListings {
     #expect(output.events == ["Offline() kept 'ResultProcedure<String>' from having a value"])
   }
 
-  @Test("several sources")
+  @Test("one procedure takes values from several sources")
   func several() async throws {
     let output = output
     func print(_ item: Any) { output.note("\(item)") }

@@ -75,7 +75,89 @@
     func recalculate(_ cell: Cell) { set(cell, to: number(in: cell - 1) + 1) }
   }
 
-  @Suite("Listings of the guide Services and pipelines", .timeLimit(.minutes(5)))
+  struct Picture: Sendable, Equatable {
+    let path: String
+  }
+
+  final class LoadPicture: Procedure, OutputProcedure, @unchecked Sendable {
+    typealias Output = Picture
+    static let executions = Recorder<String>()
+    static let gate = Gate()
+
+    private let path: String
+
+    init(_ path: String) {
+      self.path = path
+      super.init()
+    }
+
+    override func execute() {
+      Self.executions.note(path)
+      Self.gate.block()
+      finish(withResult: .success(Picture(path: path)))
+    }
+  }
+
+  private struct Throttled: Error {
+    let retryAfter: Duration
+  }
+
+  private final class Searching: Sendable {
+    let calls = Counter()
+
+    func search(_ text: String) throws -> [String] {
+      calls.increment()
+      if text.isEmpty { throw TestError("down") }
+      return [text]
+    }
+  }
+
+  // listing: service-cell
+  @MainActor final class PictureCell {
+    private var loading: Task<Void, Never>?
+    private(set) var picture: Picture?
+
+    func show(_ path: String, from pictures: ProcedureStore<String>) {
+      prepareForReuse()
+      loading = Task {
+        let loaded = try? await pictures.value(for: path) { LoadPicture(path) }
+        if !Task.isCancelled { picture = loaded }
+      }
+    }
+
+    func prepareForReuse() {
+      loading?.cancel()  // this cell does not want it any more
+      picture = nil
+    }
+  }
+  // end
+
+  // listing: service-screen
+  @MainActor final class SearchScreen {
+    private let searches: ProcedureStore<String>
+    private var wanted: Procedure?
+    private(set) var shown = ""
+
+    init(_ queue: ProcedureQueue) { searches = ProcedureStore(on: queue) }
+
+    func textDidChange(_ text: String) {
+      let search = ResultProcedure { "results of \(text)" }
+      wanted = search
+      search.addDidFinishBlockObserver { @MainActor [weak self] search, _ in
+        guard let self, self.wanted === search else { return }
+        if let results = try? search.output?.get() { self.shown = results }
+      }
+      searches.add(search, for: "search", policy: .cancelPrevious)
+    }
+
+    func disappear() {
+      wanted = nil
+      searches.cancelAll()
+    }
+  }
+  // end
+
+  @Suite("Listings of the guide Services and pipelines", .hangLimit)
   struct ServiceListings {
     private let message = Message(answers: Counter(), refusals: Counter())
 
@@ -117,7 +199,7 @@
       #expect(message.answers.value == 100)
     }
 
-    @Test("Q2: what finds no room is refused")
+    @Test("Q2: a procedure that finds no room is refused")
     func refusing() async {
       let (requests, queue) = (messages(1_500), ProcedureQueue())
       queue.isSuspended = true
@@ -146,6 +228,22 @@
       #expect(previews.count + saves.count == 0)
     }
 
+    @Test("K13: a result that comes to the main actor late is not shown") @MainActor
+    func screens() async {
+      let queue = ProcedureQueue()
+      let screen = SearchScreen(queue)
+      screen.textDidChange("a")
+      // The main actor is busy while the search finishes.
+      while queue.procedures.contains(where: { !$0.isFinished }) {}
+      screen.disappear()
+      await queue.waitUntilAllFinished()
+      #expect(screen.shown == "")
+      screen.textDidChange("a")
+      screen.textDidChange("b")
+      await queue.waitUntilAllFinished()
+      #expect(screen.shown == "results of b")
+    }
+
     @Test("K13: an edit cancels what became stale, and adds what is affected")
     func spreadsheet() async {
       let (queue, sheet) = (ProcedureQueue(), Sheet(20))
@@ -168,6 +266,88 @@
       await queue.waitUntilAllFinished()
       #expect((0..<20).map { sheet.number(in: $0) } == Array(50..<70))
       #expect(recalculations.count == 0)
+    }
+
+    @Test("K16: several cells of one picture share one load") @MainActor
+    func cells() async {
+      let (queue, screen, path) = (ProcedureQueue(), Recorder<Picture>(), "a.png")
+      let pictures = ProcedureStore<String>(on: queue)
+      let cells = (0..<3).map { _ in PictureCell() }
+      for cell in cells { cell.show(path, from: pictures) }
+      #expect(await eventually { LoadPicture.executions.events == [path] })
+      cells[0].show("b.png", from: pictures)
+      // listing: service-join
+      let show = TransformProcedure<Picture, Void> { picture in screen.note(picture) }
+      show.injectResult(
+        from: pictures.join(path, until: show.cancellationToken) { LoadPicture(path) })
+      queue.add(show)
+      // end
+      LoadPicture.gate.open()
+      #expect(await eventually { cells.allSatisfy { $0.picture != nil } })
+      await queue.waitUntilAllFinished()
+      #expect(cells.map(\.picture?.path) == ["b.png", path, path])
+      #expect(LoadPicture.executions.events.sorted() == [path, "b.png"])
+      #expect(screen.events == [Picture(path: path)])
+    }
+
+    @Test("a rate is paused when the server says so")
+    func pausing() async {
+      let calls = Counter()
+      @Sendable func placeOrder() async throws(Throttled) {
+        if calls.increment() == 1 { throw Throttled(retryAfter: .milliseconds(1)) }
+      }
+      let queue = ProcedureQueue()
+      // listing: service-pause
+      let host = ExclusionCategory(named: "api.example")
+      let rate = RateLimit(10, per: .seconds(1), of: host)
+      let order = AsyncProcedure {
+        do throws(Throttled) { try await placeOrder() } catch {
+          rate.pause(for: error.retryAfter)  // for all that are limited by it
+          throw error
+        }
+      }
+      order.add(condition: rate)
+      queue.add(order)
+      // end
+      #expect(await order.waitUntilFinished().isFailure)
+    }
+
+    @Test("D6: a service that is down is left alone")
+    func breaking() async {
+      let (queue, service) = (ProcedureQueue(), Searching())
+      // listing: service-breaker
+      let breaker = CircuitBreaker(named: "search", after: 5, pause: .seconds(30))
+
+      @Sendable func results(for text: String) async -> [String] {
+        let search = ResultProcedure { try service.search(text) }.timeout(after: .seconds(2))
+        search.add(condition: breaker)
+        do {
+          return try await queue.value(of: search)
+        } catch ProcedureError.Code.circuitOpen {
+          return ["Search is not available. Try again later."]
+        } catch {
+          return ["No results: \(error)"]
+        }
+      }
+      // end
+      #expect(await results(for: "a") == ["a"])
+      for _ in 0..<5 { #expect(await results(for: "") == ["No results: down"]) }
+      #expect(await results(for: "a") == ["Search is not available. Try again later."])
+      #expect(service.calls.value == 6)
+    }
+
+    @Test("Q3: a queue stands still for a moment")
+    func standingStill() async {
+      let (queue, database) = (ProcedureQueue(), Recorder<String>())
+      let count = Counter()
+      queue.add((0..<100).map { _ in BlockProcedure { count.increment() } })
+      // listing: service-suspend
+      await queue.suspendAndWait()
+      database.note("backed up")  // nothing of the queue runs
+      queue.isSuspended = false
+      // end
+      await queue.waitUntilAllFinished()
+      #expect(count.value == 100 && database.events.count == 1)
     }
 
     @Test("Q8: a service ends in order")

@@ -64,11 +64,11 @@ private final class Archive: Sendable {
   func write() async { progress.completedUnitCount = 1 }
 }
 
-@Suite("Listings of the guide ShowingProcedures")
+@Suite("Listings of the guide ShowingProcedures", .hangLimit)
 struct ShowingProceduresListings {
   private let queue = ProcedureQueue()
 
-  @Test("what is shown can be waited for") @MainActor
+  @Test("a monitored procedure can be awaited") @MainActor
   func waiting() async {
     let export = GroupProcedure(BlockProcedure {}, BlockProcedure {})
     // listing: showing-wait
@@ -79,7 +79,7 @@ struct ShowingProceduresListings {
     #expect(monitor.outcome?.isSuccess == true)
   }
 
-  @Test("a tree of progress")
+  @Test("progress is a tree")
   func tree() async {
     let (download, unpack) = (BlockProcedure {}, BlockProcedure {})
     // listing: showing-tree
@@ -92,7 +92,7 @@ struct ShowingProceduresListings {
     #expect(whole.isFinished)
   }
 
-  @Test("work that counts")
+  @Test("work counts its own units")
   func counting() async {
     let paths = ["a", "b"]
     let copied = Recorder<String>()
@@ -111,7 +111,7 @@ struct ShowingProceduresListings {
     #expect(progress.isFinished && progress.totalUnitCount == 2 && copied.events == paths)
   }
 
-  @Test("a foreign progress")
+  @Test("a procedure shows a foreign progress")
   func foreign() async {
     // listing: showing-foreign
     let saving = AsyncProcedure { procedure in

@@ -28,17 +28,19 @@ final class ReadToEnd: Procedure, @unchecked Sendable {
   init(_ connection: Connection) { self.connection = connection }
 
   override func execute() {
-    let registration = cancellationToken.onCancel { [connection] in connection.close() }
-    connection.readToEnd()  // blocks; returns early when the connection is closed
-    registration.unregister()
+    withBlockingCancellationHandler(for: cancellationToken) {
+      connection.readToEnd()  // blocks; returns early when the connection is closed
+    } onCancel: { [connection] in
+      connection.close()
+    }
     finish()
   }
 }
 // end
 
-@Suite("Listings of the guide SynchronousProcedures")
+@Suite("Listings of the guide SynchronousProcedures", .hangLimit)
 struct SynchronousListings {
-  @Test("polling")
+  @Test("a procedure polls isCancelled")
   func polling() async {
     let queue = ProcedureQueue()
     let resize = Resize([[1, 2, 3], [4, 5]])
@@ -51,7 +53,7 @@ struct SynchronousListings {
     #expect(cancelled.result.isEmpty)
   }
 
-  @Test("a closure that throws")
+  @Test("a closure that throws fails its procedure")
   func throwing() async {
     let queue = ProcedureQueue(underlyingQueue: DispatchQueue(label: "blocking"))
     let (entered, cancelled) = (Gate(), Gate())
@@ -78,7 +80,7 @@ struct SynchronousListings {
     #expect(output.events == [1])
   }
 
-  @Test("interrupting a blocking call")
+  @Test("a token interrupts a blocking call")
   func blocking() async {
     let connection = Connection()
     let read = ReadToEnd(connection)

@@ -3,7 +3,7 @@ import ProcedureTestSupport
 import Testing
 
 /// Tests lie where their sources do: see *Where a change goes* in Architecture.
-@Suite struct TestFoldersTests {
+@Suite(.hangLimit) struct TestFoldersTests {
   /// What belongs to no single folder of the sources.
   private static let concepts: Set<String> = [
     "Costs", "Model", "Races", "Shapes", "Stress", "Support", "Surface",

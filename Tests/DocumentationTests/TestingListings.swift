@@ -19,24 +19,24 @@ final class Account: @unchecked Sendable {
   var balance = 0
 }
 
-@Suite("Listings of the guide Testing your procedures")
+@Suite("Listings of the guide Testing your procedures", .hangLimit)
 struct TestingListings {
   private let output = Recorder<String>()
 
   private func print(_ item: Any) { output.note("\(item)") }
 
-  @Test("waiting")
+  @Test("a test waits for a procedure")
   func waiting() async throws {
     let queue = ProcedureQueue()
     let upload = CountWords("to be or not to be")
     // listing: testing-waiting
     queue.add(upload)
-    let outcome = try await upload.finished(within: .seconds(5))
+    let outcome = try await upload.finished(within: .seconds(600))
     // end
     #expect(outcome == .succeeded)
   }
 
-  @Test("virtual time")
+  @Test("a test clock moves time")
   func virtualTime() async throws {
     // listing: testing-clock
     let clock = TestClock()
@@ -44,12 +44,12 @@ struct TestingListings {
     let reminder = DelayProcedure(by: .seconds(3600))
     reminder.addDidExecuteBlockObserver { _ in clock.advance(by: .seconds(3600)) }
     queue.add(reminder)
-    try await reminder.finished(within: .seconds(5))
+    try await reminder.finished(within: .seconds(600))
     // end
     #expect(clock.pendingCount == 0)
   }
 
-  @Test("told when to finish, in which order, and what happened")
+  @Test("a test decides when procedures finish, and checks the order and the events")
   func records() async throws {
     let queue = ProcedureQueue()
     let upload = CountWords("to be")
@@ -65,16 +65,16 @@ struct TestingListings {
     upload.addWillExecuteBlockObserver { _, _ in steps.expect(2) }
     queue.add(download, upload)
 
-    try await download.executing(within: .seconds(5))
+    try await download.executing(within: .seconds(600))
     download.finish()
-    try await queue.allFinished(within: .seconds(5))
+    try await queue.allFinished(within: .seconds(600))
     try steps.finish(3)
     try recording.expect(["download did finish: succeeded"])
     // end
     #expect(live.labels.count == 1)
   }
 
-  @Test("one run")
+  @Test("a simulation runs once")
   func oneRun() throws {
     // listing: testing-simulation
     let simulation = ProcedureSimulation(seed: 1)
@@ -101,7 +101,7 @@ struct TestingListings {
       ])
   }
 
-  @Test("exploring")
+  @Test("exploring finds an order that fails")
   func exploring() {
     let error = #expect(throws: SimulationError.self) {
       // listing: testing-explore
@@ -117,7 +117,7 @@ struct TestingListings {
     #expect("\(error!)".contains("left of 120"))
   }
 
-  @Test("exploring all")
+  @Test("exploring all proves that no order fails")
   func exploringAll() throws {
     // listing: testing-explore-all
     let coverage = try ProcedureSimulation.exploreAll(mostPreemptions: 2) { simulation in
@@ -132,7 +132,7 @@ struct TestingListings {
     #expect(coverage.isComplete)
   }
 
-  @Test("a failing seed")
+  @Test("a failing seed says how to repeat it")
   func replay() {
     #expect(throws: SimulationError.self) {
       let account = Account()
@@ -148,7 +148,7 @@ struct TestingListings {
     }
   }
 
-  @Test("repaired")
+  @Test("an exclusion repairs the race")
   func repaired() throws {
     try ProcedureSimulation.explore(seeds: 0..<200) { simulation in
       let account = Account()

@@ -6,7 +6,7 @@ import ProceduresTesting
 import ProceduresTimeline
 import Testing
 
-@Suite("Listings of the guide Finding the slow part")
+@Suite("Listings of the guide Finding the slow part", .hangLimit)
 struct TimelineListings {
   private let output = Recorder<String>()
 
@@ -16,7 +16,7 @@ struct TimelineListings {
     LastingProcedure(.seconds(seconds)).named(name)
   }
 
-  @Test("record, look and ask")
+  @Test("a timeline is recorded, shown and asked")
   func record() throws {
     let simulation = ProcedureSimulation(seed: 1)
     let queue = simulation.makeQueue(maxConcurrentProcedureCount: 2)
@@ -89,7 +89,7 @@ struct TimelineListings {
       let (lost, waits) = (ManualProcedure(name: "lost"), lasting(1, "waits"))
       waits.add(dependency: lost)
       queue.add(lost, waits)
-      try await lost.executing(within: .seconds(60))
+      try await lost.executing(within: .seconds(1_000))
       // listing: timeline-hang
       CancellationToken.signals(.quit).onCancel { print(timeline.summary) }
       // end
@@ -105,7 +105,7 @@ struct TimelineListings {
   #endif
 
   #if canImport(os)
-    @Test("signposts for Instruments")
+    @Test("signposts show procedures in Instruments")
     func signposts() async {
       let queue = ProcedureQueue()
       // listing: timeline-signposts

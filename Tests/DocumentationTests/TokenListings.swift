@@ -1,8 +1,13 @@
 import Cancellation
 import Dispatch
+import Foundation
 import ProcedurePrimitives
 import ProcedureTestSupport
 import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
 
 // listing: token-first
 func firstPrimes(_ count: Int, token: CancellationToken = .never) throws -> [Int] {
@@ -19,9 +24,21 @@ func firstPrimes(_ count: Int, token: CancellationToken = .never) throws -> [Int
 
 // listing: token-handler
 func readToEnd(_ connection: Connection, token: CancellationToken) {
-  let registration = token.onCancel { connection.close() }
-  connection.readToEnd()  // blocks; returns early when the connection is closed
-  registration.unregister()
+  withBlockingCancellationHandler(for: token) {
+    connection.readToEnd()  // blocks; returns early when the connection is closed
+  } onCancel: {
+    connection.close()
+  }
+}
+// end
+
+// listing: token-time-left
+func fetch(_ url: URL, token: CancellationToken) throws -> URLRequest {
+  try token.checkCancellation()
+  var request = URLRequest(url: url)
+  // Not 0, which means no limit.
+  if let left = token.timeLeft { request.timeoutInterval = max(left / .seconds(1), 0.001) }
+  return request
 }
 // end
 
@@ -72,7 +89,7 @@ final class Downloader: Sendable {
 }
 // end
 
-@Suite("Listings of the guides to tokens")
+@Suite("Listings of the guides to tokens", .hangLimit)
 struct TokenListings {
   @Test func polling() throws {
     #expect(try firstPrimes(5) == [2, 3, 5, 7, 11])
@@ -111,7 +128,7 @@ struct TokenListings {
     screen.follow(source.token)
     source.token.register(spinner)
     source.cancel()
-    for _ in 0..<10_000 where spinner.isTurning || screen.status.isEmpty { await Task.yield() }
+    #expect(await eventually { !spinner.isTurning && !screen.status.isEmpty })
     #expect(!spinner.isTurning && screen.status == "cancelled")
   }
 
@@ -165,6 +182,20 @@ struct TokenListings {
     #expect(download.isCancelled)
   }
 
+  @Test func sharing() {
+    let (kitchen, bedroom) = (CancellationTokenSource(), CancellationTokenSource())
+    // listing: token-shared
+    let viewers = SharedCancellation()
+    let film = viewers.token  // cancelled when the last viewer has left
+    viewers.join(until: kitchen.token)
+    viewers.join(until: bedroom.token)
+    // end
+    kitchen.cancel()
+    #expect(!film.isCancelled)
+    bedroom.cancel()
+    #expect(film.isCancelled)
+  }
+
   @Test func linking() {
     // listing: token-link
     let session = CancellationTokenSource()
@@ -173,6 +204,14 @@ struct TokenListings {
     session.cancel()  // and the request
     // end
     #expect(request.isCancelled)
+  }
+
+  @Test func timeLeft() throws {
+    let url = try #require(URL(string: "http://a.example"))
+    let request = try fetch(url, token: .timeout(.seconds(3_600)))
+    #expect((1...3_600).contains(request.timeoutInterval))
+    #expect(try fetch(url, token: .never).timeoutInterval == 60)
+    #expect(throws: CancellationError.self) { try fetch(url, token: .cancelled) }
   }
 
   @Test func queues() {

@@ -45,6 +45,29 @@ func receive(from channel: Channel, token: CancellationToken) async -> Bool {
 }
 // end
 
+/// Stands for a disk.
+final class Storage: Sendable {
+  let discarded = Gate()
+
+  func write(_ text: String) async throws { try await Task.sleep(for: .seconds(3_600)) }
+
+  func discard() async {
+    await Task.yield()
+    if !Task.isCancelled { discarded.open() }
+  }
+}
+
+// listing: token-shield
+func save(_ text: String, to storage: Storage) async throws {
+  do {
+    try await storage.write(text)
+  } catch {
+    await withCancellationShield { await storage.discard() }  // also after a cancel
+    throw error
+  }
+}
+// end
+
 // listing: token-store
 @MainActor final class FeedModel {
   enum Work { case refresh, search }
@@ -64,8 +87,16 @@ func receive(from channel: Channel, token: CancellationToken) async -> Bool {
 }
 // end
 
-@Suite("Listings of the guide TokensAndTasks")
+@Suite("Listings of the guide TokensAndTasks", .hangLimit)
 struct TokenTaskListings {
+  @Test func shield() async throws {
+    let storage = Storage()
+    let task = Task { try await save("a", to: storage) }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(storage.discarded.isOpen)
+  }
+
   @Test func fromTask() async throws {
     let service = Service()
     let task = Task { try await load(service) }

@@ -3,7 +3,7 @@ import ProcedureTestSupport
 import Testing
 
 /// The project of the tutorial has one complete file for each step, which consists of its listings.
-@Suite struct TutorialFilesTests {
+@Suite(.hangLimit) struct TutorialFilesTests {
   private static let folder = URL.packageRoot.appending(path: "Documentation/Examples/Downloader")
 
   /// The Swift listings of the tutorial, in order.

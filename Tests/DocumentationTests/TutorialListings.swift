@@ -63,7 +63,7 @@ final class Downloads: GroupProcedure, @unchecked Sendable {
 }
 // end
 
-@Suite("Listings of the tutorial")
+@Suite("Listings of the tutorial", .hangLimit)
 struct TutorialListings {
   private let output = Recorder<String>()
 

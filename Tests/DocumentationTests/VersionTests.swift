@@ -5,7 +5,7 @@ import Testing
 @testable import ProcedureRunbook
 
 /// One version, wherever it is named.
-@Suite struct VersionTests {
+@Suite(.hangLimit) struct VersionTests {
   private static func text(of path: String) throws -> String {
     try String(contentsOf: URL.packageRoot.appending(path: path), encoding: .utf8)
   }

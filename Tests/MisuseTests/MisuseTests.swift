@@ -3,7 +3,7 @@ import ProcedureTestSupport
 import Testing
 
 /// Programmer errors trap with a message that names the procedure, in release builds too.
-@Suite struct MisuseTests {
+@Suite(.hangLimit) struct MisuseTests {
   @Test("S3: adding a procedure to a queue twice traps, naming it")
   func twice() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -15,6 +15,23 @@ import Testing
       queue.add(procedure)
     }
     #expect(message(of: result).contains("Procedure 'upload' was added to a queue or group twice"))
+  }
+
+  @Test("Z5: a repeat every nothing traps, and says what to write")
+  func repeatEveryNothing() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = RepeatProcedure(every: .zero) { BlockProcedure {} }
+    }
+    #expect(message(of: result).contains("A repeat every 0 s would never pause"))
+  }
+
+  @Test("D6: a circuit breaker that opens before the first procedure traps, naming it")
+  func breakerWithoutFailures() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = CircuitBreaker(named: "search", after: 0, pause: .seconds(1))
+    }
+    #expect(
+      message(of: result).contains("The circuit breaker 'search' would open after 0 failures"))
   }
 
   @Test("S3: adding a group's child to a queue traps")
@@ -95,7 +112,7 @@ import Testing
         "Group 'first' was added to group 'second', which is inside of it"))
   }
 
-  @Test("S3: so do longer circles, one closed among several, and a group that is added to itself")
+  @Test("S3: a longer circle of groups traps, and so does a group that is added to itself")
   func longerCircles() async {
     let long = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       var groups = [GroupProcedure(name: "innermost")]

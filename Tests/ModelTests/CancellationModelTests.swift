@@ -1,11 +1,13 @@
 #if MODEL
   import Cancellation
+  import ProcedureTestSupport
   import Testing
 
-  @Suite(.serialized) struct CancellationModelTests {
+  @Suite(.serialized, .hangLimit) struct CancellationModelTests {
     // MARK: Handlers
 
-    @Test("K3: two registrations against two cancels: each handler runs once, one cancel wins")
+    @Test(
+      "K3: each of two handlers runs once, and one of two cancels wins")
     func registerAgainstCancel() throws {
       try explore {
         let source = CancellationTokenSource()
@@ -63,7 +65,7 @@
       }
     }
 
-    @Test("K7: a handler that takes off a later one, against another that does, and the cancel")
+    @Test("K7: two handlers may unregister the same later one during the cancel")
     func unregisterInsideHandler() throws {
       try explore {
         let source = CancellationTokenSource()
@@ -81,7 +83,7 @@
       }
     }
 
-    @Test("K1, K4: a cancel against the source's release: one end, the same for all handlers")
+    @Test("K1, K4: a cancel and the release of its source make one end, the same for all handlers")
     func cancelAgainstCompletion() throws {
       try explore {
         let source = CancellationTokenSource()
@@ -103,7 +105,7 @@
 
     // MARK: Trees
 
-    @Test("K6: links against cancel: each child ends cancelled, and says so once")
+    @Test("K6: each child that is linked against a cancel ends cancelled, and says so once")
     func linkAgainstCancel() throws {
       try explore {
         let parent = CancellationTokenSource()
@@ -143,7 +145,9 @@
       }
     }
 
-    @Test("K6: nor one of a child that is linked meanwhile, while two cancels meet")
+    @Test(
+      "K6: no handler of a child that is linked while two cancels meet runs in a half-cancelled tree"
+    )
     func lateChildOfTree() throws {
       try explore {
         let root = CancellationTokenSource()
@@ -170,7 +174,7 @@
       }
     }
 
-    @Test("K1, K6: a child that goes away against its parent's cancel: settled once, no crash")
+    @Test("K1, K6: a child that is released against its parent's cancel settles once")
     func releaseAgainstCancel() throws {
       try explore {
         let parent = CancellationTokenSource()
@@ -193,7 +197,7 @@
     }
 
     @Test(
-      "K6: a parent in the middle goes away, against the cancel of the root: its child stays in")
+      "K6: a child stays in the tree when its parent is released against the cancel of the root")
     func middleGoesAway() throws {
       try explore {
         let root = CancellationTokenSource()
@@ -218,7 +222,7 @@
     }
 
     @Test(
-      "K6: a parent in the middle goes away: its child reads cancelled when the root's handler runs"
+      "K6: a child reads cancelled in the root's handler though its parent was released"
     )
     func middleGoesAwayBeforeHandlers() throws {
       try explore {
@@ -235,7 +239,7 @@
       }
     }
 
-    @Test("K6: two parents in the middle go away at once: their child stays in the tree")
+    @Test("K6: a child stays in the tree when two parents are released at once")
     func twoParentsGoAway() throws {
       try explore {
         let root = CancellationTokenSource()
@@ -254,7 +258,7 @@
 
     // MARK: Combinations
 
-    @Test("K9: a || b against the ends of both, and a registration: cancelled, and called once")
+    @Test("K9: a || b is cancelled once, whichever operand ends first, and calls its handler once")
     func either() throws {
       try explore {
         let (left, right) = (CancellationTokenSource(), CancellationTokenSource())
@@ -272,7 +276,8 @@
     }
 
     @Test(
-      "K9: combinations that are made while an operand ends: cancelled with it, on every thread")
+      "K9: a combination that is made while an operand is cancelled is cancelled with it, on every thread"
+    )
     func combinedMeanwhile() throws {
       try explore {
         let (left, right) = (CancellationTokenSource(), CancellationTokenSource())
@@ -293,7 +298,9 @@
       }
     }
 
-    @Test("K9: combinations that are made while the source of an operand goes: the other decides")
+    @Test(
+      "K9: a combination that is made while an operand's source is released is decided by the other one"
+    )
     func combinedWhileCompleting() throws {
       try explore {
         let (left, right) = (CancellationTokenSource(), CancellationTokenSource())
@@ -318,7 +325,7 @@
       }
     }
 
-    @Test("K9: two tokens that begin to follow each other: both complete, not cancelled")
+    @Test("K9: two tokens that begin to follow each other both complete uncancelled")
     func circle() throws {
       try explore {
         let sources = [CancellationTokenSource(), CancellationTokenSource()]
@@ -334,7 +341,7 @@
       }
     }
 
-    @Test("K9: a && b against the ends of both, and a registration: one end, and called once")
+    @Test("K9: a && b ends once, whichever operand ends first, and calls its handler once")
     func both() throws {
       try explore {
         let (left, right) = (CancellationTokenSource(), CancellationTokenSource())
@@ -347,6 +354,47 @@
         ) {
           try require(both.isCancelled, "not decided")
           try require(calls.events == [true], "called with \(calls.events)")
+        }
+      }
+    }
+
+    // MARK: Members that share a token
+
+    @Test(
+      "K15: the last leaves, against one that joins: it shares a token that is not cancelled, or does not join"
+    )
+    func leavingAgainstJoining() throws {
+      try explore {
+        let shared = SharedCancellation()
+        let (first, second) = (CancellationTokenSource(), CancellationTokenSource())
+        let (joins, calls) = (PlainCounter(), PlainCounter())
+        shared.token.onCancel { calls.value += 1 }
+        shared.join(until: first.token)
+        return .init(threads: [
+          { first.cancel() }, { if shared.join(until: second.token) { joins.value += 1 } },
+        ]) {
+          try require(
+            shared.token.isCancelled == (joins.value == 0),
+            "joined \(joins.value), cancelled \(shared.token.isCancelled)")
+          second.cancel()
+          try require(calls.value == 1 && shared.count == 0, "\(calls.value) calls")
+        }
+      }
+    }
+
+    @Test("K15: one that joins with a token that is being cancelled leaves again")
+    func joiningAgainstCancel() throws {
+      try explore {
+        let shared = SharedCancellation()
+        let (stays, leaves) = (CancellationTokenSource(), CancellationTokenSource())
+        shared.join(until: stays.token)
+        return .init(threads: [
+          { leaves.cancel() }, { shared.join(until: leaves.token) },
+          { shared.join(until: leaves.token) },
+        ]) {
+          try require(shared.count == 1 && !shared.token.isCompleted, "\(shared.count) members")
+          stays.cancel()
+          try require(shared.token.isCancelled, "it is not cancelled with the last")
         }
       }
     }

@@ -3,9 +3,9 @@
   import ProcedureTestSupport
   import Testing
 
-  @Suite(.serialized) struct ConditionModelTests {
+  @Suite(.serialized, .hangLimit) struct ConditionModelTests {
     /// The one slot is taken, so that the procedure cannot start, and may be added to.
-    @Test("D1, F3: two workers against a dependency added while conditions are evaluated")
+    @Test("D1, F3: a dependency that is added while two workers evaluate conditions is waited for")
     func evaluationAgainstDependency() throws {
       try explore(
         limit: 1,
@@ -38,7 +38,7 @@
     }
 
     @Test(
-      "D1: conditions that are added against the evaluation of another are evaluated, all of them")
+      "D1: all conditions are evaluated that are added during the evaluation of another")
     func addAgainstEvaluation() throws {
       try explore(
         limit: 1,
@@ -70,7 +70,7 @@
 
     /// The gate does not listen to the cancel of its task: a handler that does runs under a lock of
     /// the language's runtime, where the explorer must not stop.
-    @Test("D3: the answer of a condition against the cancel: it ends once, cancelled or run")
+    @Test("D3: a procedure ends once when a condition answers against its cancel")
     func answerAgainstCancel() throws {
       try explore(onQueue: { model in
         let gate = Gate()
@@ -87,7 +87,7 @@
       })
     }
 
-    @Test("D1: what two procedures bring is added by one of them, and waited for by both")
+    @Test("D1: a prerequisite of two procedures is added by one of them, and both wait for it")
     func sharedPrerequisite() throws {
       try explore {
         let models = [ModelQueue(), ModelQueue()]

@@ -3,8 +3,8 @@
   import ProcedureTestSupport
   import Testing
 
-  @Suite(.serialized) struct DependencyModelTests {
-    @Test("X2, F3: enqueue of two dependents against the dependency's finish, on two workers")
+  @Suite(.serialized, .hangLimit) struct DependencyModelTests {
+    @Test("X2, F3: two dependents run that are enqueued against the dependency's finish")
     func enqueueAgainstFinish() throws {
       try explore(onQueue: { model in
         let dependency = PlainProcedure()
@@ -26,7 +26,9 @@
       })
     }
 
-    @Test("C2, F3: cancel and removal against the dependency's finish")
+    @Test(
+      "C2, F3: a dependent ends once when it is cancelled, or lets its dependency go, against the latter's finish"
+    )
     func cancelAndRemoveAgainstFinish() throws {
       try explore(onQueue: { model in
         let (dependency, dependent) = (PlainProcedure(), PlainProcedure())
@@ -64,7 +66,7 @@
     }
 
     /// The procedure waits for another one all the while, so that it may be added to.
-    @Test("X2, F3: a dependency that is added, against its finish and that of another one")
+    @Test("X2, F3: a dependency that is added against two finishes is waited for")
     func addAgainstFinish() throws {
       try explore(onQueue: { model in
         let (dependency, blocker) = (PlainProcedure.lasting(), PlainProcedure.lasting())
@@ -83,7 +85,7 @@
       })
     }
 
-    @Test("C8: a required dependency that fails, against a cancel of its dependent")
+    @Test("C8: a dependent ends once when its required dependency fails against its cancel")
     func requirementAgainstCancel() throws {
       try explore(onQueue: { model in
         let (dependency, dependent) = (PlainProcedure.lasting(), PlainProcedure())
@@ -100,7 +102,7 @@
 
     /// The only one, and one of two.
     @Test(
-      "C8: a dependency that is taken back and added by another rule, against the enqueue",
+      "C8: the last rule of a dependency counts, against the enqueue",
       arguments: [0, 1])
     func addByAnotherRuleAgainstEnqueue(others: Int) throws {
       try explore(onQueue: { model in
@@ -125,7 +127,7 @@
     }
 
     @Test(
-      "R1, C8: a dependency that is taken back before it finishes asks for nothing, against the enqueue"
+      "R1, C8: a dependency that is removed before it finishes asks for nothing, against the enqueue"
     )
     func removeAgainstEnqueue() throws {
       for rule in 0..<2 {
@@ -174,7 +176,9 @@
         })
     }
 
-    @Test("Q2: the last dependency removed, and another one added, against the start")
+    @Test(
+      "Q2: a procedure waits for a dependency that is added when the last one is removed, against the start"
+    )
     func removeAgainstAdd() throws {
       try explore(
         limit: 1,

@@ -1,9 +1,10 @@
 #if MODEL
   import Procedures
+  import ProcedureTestSupport
   import Testing
 
   /// What procedures exclude each other from. One suite, since all share one table.
-  @Suite(.serialized) struct ExclusionModelTests {
+  @Suite(.serialized, .hangLimit) struct ExclusionModelTests {
     private let domain = ExclusionDomain(name: "model")
 
     private func exclusive(
@@ -30,7 +31,7 @@
       try require(running.highest == 1, "\(running.highest) of one category ran at once")
     }
 
-    @Test("L1, L4: an offer to another queue against the cancel of the waiter that it is for")
+    @Test("L1, L4: an offer goes on to the next when its waiter on another queue is cancelled")
     func offerAgainstCancel() throws {
       try explore {
         let running = PlainCounter()
@@ -46,7 +47,7 @@
       }
     }
 
-    @Test("L4: the cancel of a waiter against the holder's end, and another that asks")
+    @Test("L4: a waiter may be cancelled while the holder ends and another one asks")
     func askAgainstCancel() throws {
       try explore(onQueue: { model in
         let running = PlainCounter()
@@ -61,7 +62,7 @@
       })
     }
 
-    @Test("L1: an offer against a dependency that is added to the waiter that it is for")
+    @Test("L1: an offer goes on when its waiter gains a dependency")
     func offerAgainstDependency() throws {
       try explore {
         let running = PlainCounter()
@@ -87,7 +88,7 @@
       }
     }
 
-    @Test("L1, Q3: a grant against suspending its queue: none is lost, none overlap")
+    @Test("L1, Q3: no grant is lost, and none overlap, when the queue is suspended")
     func grantAgainstSuspend() throws {
       try explore {
         let running = PlainCounter()
@@ -110,7 +111,7 @@
       }
     }
 
-    @Test("L1: grants to two queues against each other's end")
+    @Test("L1: two queues take turns when each ends while the other asks")
     func twoEnds() throws {
       try explore {
         let running = PlainCounter()
@@ -123,7 +124,7 @@
       }
     }
 
-    @Test("L1: two workers of one queue, and one that is added: one at a time, none lost")
+    @Test("L1: two workers of one queue run one at a time, and lose none that is added")
     func twoWorkers() throws {
       try explore(onQueue: { model in
         let running = PlainCounter()
@@ -135,7 +136,7 @@
       })
     }
 
-    @Test("L2: a waiter for two categories, against the ends of their two holders")
+    @Test("L2: a waiter for two categories runs when both holders end at once")
     func twoCategories() throws {
       try explore {
         let (runningA, runningB) = (PlainCounter(), PlainCounter())
@@ -176,7 +177,7 @@
       }
     }
 
-    @Test("L3: exclusive children of a group that holds the category, on two workers")
+    @Test("L3: exclusive children of the holder run one at a time on two workers")
     func insideGroup() throws {
       try explore(onQueue: { model in
         let running = PlainCounter()
@@ -191,7 +192,7 @@
       })
     }
 
-    @Test("L3: one outside of a group that holds the category, against the end of its last child")
+    @Test("L3: a waiter outside of the holding group runs after the group's last child")
     func outsideGroup() throws {
       try explore(onQueue: { model in
         let running = PlainCounter()
@@ -233,7 +234,22 @@
       }
     }
 
-    @Test("L4, L5: the cancel of one that keeps others out of a counted category, against an end")
+    @Test("Q1, L6: a priority that is set while it waits in line, against the end of the holder")
+    func priorityAgainstEnd() throws {
+      try explore {
+        let holder = counted(1, lasts: true)
+        let (first, second) = (counted(1), counted(1))
+        let models = onQueuesOfTheirOwn([holder, first, second])
+        return .init(
+          threads: [{ holder.finish() }, { second.priority = .high }],
+          workers: models.map(\.scheduler)
+        ) {
+          for procedure in [holder, first, second] { try procedure.checkLife() }
+        }
+      }
+    }
+
+    @Test("L4, L5: waiters are let in when the one before them is cancelled against an end")
     func cancelInFront() throws {
       try explore {
         let reader = counted(2, lasts: true)
@@ -247,7 +263,8 @@
       }
     }
 
-    @Test("L4, L5: a cancelled one that keeps others out lets them in though the holder stays")
+    @Test(
+      "L4, L5: waiters are let in when the one before them is cancelled, though the holder stays")
     func cancelInFrontOfHolder() throws {
       try explore {
         let reader = counted(2, lasts: true)

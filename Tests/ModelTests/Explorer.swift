@@ -7,7 +7,8 @@
   /// The library is built with `-DMODEL`, so that each lock and each atomic access is a scheduling
   /// point. One thread runs at a time, and at each point the explorer decides which goes on: depth
   /// first over all decisions. A decision to take the processor from a thread that could go on is a
-  /// preemption; two of them find nearly all races that there are. Weak memory is not modelled.
+  /// preemption; two of them find nearly all races that there are. A load may return an old value where a processor, or the
+  /// compiler, may have it do so: see `WeakMemory`.
   struct Explorer {
     /// What one run of a scenario consists of: made anew for each schedule.
     struct Scenario {
@@ -36,6 +37,7 @@
       let error: any Error
       /// Which thread took each step.
       let schedule: [Int]
+      let staleReads: [String]
 
       /// The schedule as how many steps each thread took in a row: `0×12 2×3 0×1`.
       var description: String {
@@ -48,7 +50,8 @@
           }
         }
         let text = stretches.map { "\($0.thread)×\($0.steps)" }.joined(separator: " ")
-        return "\(error), under the schedule \(text)"
+        let reads = staleReads.isEmpty ? "" : ", where \(staleReads.joined(separator: ", "))"
+        return "\(error), under the schedule \(text)\(reads)"
       }
     }
 
@@ -60,22 +63,32 @@
     /// Two, and three with STRESS set.
     var preemptions = Rounds.isStress ? 3 : 2
 
-    /// Explores; returns the number of schedules, or throws the first failure.
+    /// How many loads of a schedule may return an old value. One, and two with STRESS set.
+    var staleReads = Rounds.isStress ? 2 : 1
+
+    /// Some locks are the process's: the steps of another exploration would show here.
+    private static let alone = Locked(())
+
+    /// Explores; returns the number of schedules, or throws the first failure. One exploration at a time.
     @discardableResult
     func explore(_ make: () -> Scenario) throws -> Int {
+      try Self.alone.withLock { _ in try exploreAlone(make) }
+    }
+
+    private func exploreAlone(_ make: () -> Scenario) throws -> Int {
       let path = DecisionPath()
       let fibers = FiberPool()
       var schedules = 0
       repeat {
         let scenario = make()
-        let run = ModelRun(path, preemptions: preemptions)
+        let run = ModelRun(path, preemptions: preemptions, staleReads: staleReads)
         let error = run.carryOut(scenario, on: fibers)
         schedules += 1
         do {
           if let error { throw error }
           try scenario.check()
         } catch {
-          throw Failure(error: error, schedule: run.schedule)
+          throw Failure(error: error, schedule: run.schedule, staleReads: run.staleReads)
         }
       } while path.advance()
       fibers.end()

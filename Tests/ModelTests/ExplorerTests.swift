@@ -1,9 +1,10 @@
 #if MODEL
   import ProcedurePrimitives
+  import ProcedureTestSupport
   import Testing
 
   /// The explorer finds what is there to be found; otherwise its silence would mean nothing.
-  @Suite(.serialized) struct ExplorerTests {
+  @Suite(.serialized, .hangLimit) struct ExplorerTests {
     @Test("a check that is not part of the act is found")
     func checkThenAct() {
       #expect(throws: Explorer.Failure.self) {

@@ -4,9 +4,14 @@
   import Testing
 
   /// Explores the scenario of the current test, and says how much there was.
-  func explore(_ make: () -> Explorer.Scenario) throws {
+  func explore(
+    preemptions: Int? = nil, staleReads: Int? = nil, _ make: () -> Explorer.Scenario
+  ) throws {
     var threads = 0
-    let schedules = try Explorer().explore {
+    var explorer = Explorer()
+    if let preemptions { explorer.preemptions = preemptions }
+    if let staleReads { explorer.staleReads = staleReads }
+    let schedules = try explorer.explore {
       let detached = ModelScheduler()
       let surroundings = DetachedSurroundings(scheduler: detached, clock: .continuous)
       let scenario = surroundings.replacingDispatch(make)
@@ -19,10 +24,12 @@
 
   /// Explores a scenario that begins with a queue.
   func explore(
-    limit: Int = .max, proceduresPerWorker: Int = .max,
-    onQueue make: (ModelQueue) -> Explorer.Scenario
+    limit: Int = .max, proceduresPerWorker: Int = .max, preemptions: Int? = nil,
+    staleReads: Int? = nil, onQueue make: (ModelQueue) -> Explorer.Scenario
   ) throws {
-    try explore { make(ModelQueue(limit: limit, proceduresPerWorker: proceduresPerWorker)) }
+    try explore(preemptions: preemptions, staleReads: staleReads) {
+      make(ModelQueue(limit: limit, proceduresPerWorker: proceduresPerWorker))
+    }
   }
 
   extension Explorer.Scenario {

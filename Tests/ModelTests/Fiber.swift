@@ -138,10 +138,45 @@
       run?.handOver(from: self)
       lock.holder = self
       status = .ready
+      if let place = lock.memory { run?.memory.acquired(place, by: number) }
     }
 
     func release(_ lock: ModelLock) {
-      if isExplored { lock.holder = nil }
+      guard isExplored else { return }
+      if let place = lock.memory { run?.memory.willRelease(place, by: number) }
+      lock.holder = nil
+    }
+
+    func load(_ atomic: ModelPlace, holding newest: UInt, _ order: MemoryOrder) -> UInt {
+      guard let memory else { return newest }
+      return memory.load(atomic, holding: newest, order, by: number)
+    }
+
+    func store(_ new: UInt, in atomic: ModelPlace, over old: UInt, _ order: MemoryOrder) {
+      memory?.store(new, in: atomic, over: old, order, by: number)
+    }
+
+    func change(_ atomic: ModelPlace, from old: UInt, to new: UInt?, _ order: MemoryOrder) {
+      memory?.change(atomic, from: old, to: new, order, by: number)
+    }
+
+    func use(_ data: ModelPlace, _ name: StaticString) { memory?.use(data, name, by: number) }
+    func useLast(_ data: ModelPlace) { memory?.useLast(data, by: number) }
+
+    private var memory: WeakMemory? { isExplored ? run?.memory : nil }
+
+    // MARK: For what hands work from one thread to another
+
+    /// What the thread of the explorer knows that calls; nil on another thread.
+    static var knowledge: View? {
+      guard let fiber = ModelSchedule.thread as? Fiber else { return nil }
+      return fiber.memory?.view(of: fiber.number)
+    }
+
+    /// The thread of the explorer that calls learns what another one knew.
+    static func learn(_ knowledge: View?) {
+      guard let knowledge, let fiber = ModelSchedule.thread as? Fiber else { return }
+      fiber.memory?.learn(knowledge, by: fiber.number)
     }
   }
 

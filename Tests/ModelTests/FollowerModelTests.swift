@@ -5,8 +5,9 @@
   import Testing
 
   /// Procedures that are cancelled with a token.
-  @Suite(.serialized) struct FollowerModelTests {
-    @Test("K12: none begins once its token, or one that this depends on, was seen to be cancelled")
+  @Suite(.serialized, .hangLimit) struct FollowerModelTests {
+    @Test(
+      "K12: no procedure begins once its token, or one that this follows, was seen to be cancelled")
     func beginsAgainstToken() throws {
       try explore(onQueue: { model in
         let procedure = PlainProcedure()
@@ -33,7 +34,7 @@
       })
     }
 
-    @Test("K12: none executes of which an observer saw, before, that its token was cancelled")
+    @Test("K12: no procedure executes after an observer saw that its token was cancelled")
     func seenByObserver() throws {
       try explore(onQueue: { model in
         let procedure = PlainProcedure()
@@ -70,7 +71,7 @@
       })
     }
 
-    @Test("K12: two cancels that meet in a combination: handlers run when all are marked")
+    @Test("K12: handlers run when all are marked, though two cancels meet in a combination")
     func cancelsThatMeet() throws {
       try explore(onQueue: { model in
         let (one, other) = (CancellationTokenSource(), CancellationTokenSource())
@@ -104,7 +105,7 @@
       })
     }
 
-    @Test("K12: the cancel of none is delivered before all on the token read cancelled")
+    @Test("K12: no cancel is delivered before all procedures on the token read cancelled")
     func deliveredAfterAllAreMarked() throws {
       try explore(onQueue: { model in
         let (source, early) = (CancellationTokenSource(), PlainCounter())
@@ -123,7 +124,8 @@
       })
     }
 
-    @Test("K12: what is on its token is marked before the handlers of each that cancels it")
+    @Test(
+      "K12: a procedure on its token is marked before the handlers of each source of the cancel")
     func severalCauses() throws {
       let causes: [@Sendable (Procedure, CancellationTokenSource, ProcedureQueue) -> Void] = [
         { _, other, _ in other.cancel() }, { cause, _, _ in cause.cancel() },

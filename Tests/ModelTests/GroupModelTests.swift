@@ -3,8 +3,9 @@
   import ProcedureTestSupport
   import Testing
 
-  @Suite(.serialized) struct GroupModelTests {
-    @Test("G2: two children that are added, against the end of the last one")
+  @Suite(.serialized, .hangLimit) struct GroupModelTests {
+    @Test(
+      "G2: two children that are added against the end of the last one are waited for, or refused")
     func addAgainstFinish() throws {
       try explore(onQueue: { model in
         let first = PlainProcedure.lasting()
@@ -27,7 +28,7 @@
       })
     }
 
-    @Test("G8, E3: a group that was refused has reported nothing: what it caused is reported")
+    @Test("G8, E3: an error is reported whose cause lies in a group that was refused")
     func causeInRefusedGroup() throws {
       try explore(onQueue: { model in
         let (cause, dependent) = (PlainProcedure.lasting(), PlainProcedure())
@@ -47,7 +48,7 @@
       })
     }
 
-    @Test("G3: cancel of a group against add and finish of children")
+    @Test("G3: all children end when their group is cancelled while some are added and some finish")
     func cancelAgainstChildren() throws {
       try explore(onQueue: { model in
         let first = PlainProcedure.lasting()
@@ -63,7 +64,7 @@
       })
     }
 
-    @Test("G3, G4: cancel of a group against its start, and a child that is added")
+    @Test("G3, G4: a group that is cancelled against its start ends, with a child that is added")
     func cancelAgainstStart() throws {
       try explore(onQueue: { model in
         let (first, late) = (PlainProcedure.lasting(), PlainProcedure.lasting())
@@ -77,7 +78,9 @@
       })
     }
 
-    @Test("G3: no cancel in a tree is delivered before all is marked, children added meanwhile too")
+    @Test(
+      "G3: no cancel in a tree is delivered before all of it is marked, children added meanwhile too"
+    )
     func treeIsMarkedFirst() throws {
       try explore(onQueue: { model in
         let leaf = PlainProcedure.lasting()
@@ -111,7 +114,9 @@
       try exploreLateGroup { GroupProcedure($0) }
     }
 
-    @Test("G3: so is one that is added below two groups which were cancelled one after the other")
+    @Test(
+      "G3: a group added below two that are cancelled in turn is marked before an outer handler runs"
+    )
     func lateGroupBelowAnotherCancel() throws {
       try exploreLateGroup { inner in
         let middle = GroupProcedure(inner)
@@ -167,7 +172,7 @@
       }
     }
 
-    @Test("F4: a child asks its group, which is on no queue, against the release of that")
+    @Test("F4: a child may ask its group while that is released on no queue")
     func releasedGroup() throws {
       try explore {
         let child = PlainProcedure.lasting()
@@ -180,7 +185,7 @@
       }
     }
 
-    @Test("G2, F3: a child that is added, against the end of the last one, and cancelled")
+    @Test("G2, F3: a child that is added against the end of the last one, and cancelled, finishes")
     func addAndCancelAgainstFinish() throws {
       try explore(onQueue: { model in
         let (first, late) = (PlainProcedure.lasting(), PlainProcedure.lasting())
@@ -199,7 +204,7 @@
       })
     }
 
-    @Test("G1: a child that is added, against the group's way to the queue")
+    @Test("G1: a child that is added while its group goes to the queue runs")
     func addAgainstEnqueue() throws {
       try explore(onQueue: { model in
         let (inner, outer) = (GroupProcedure(), GroupProcedure())
@@ -214,7 +219,7 @@
       })
     }
 
-    @Test("G6: a child that fails and has the rest cancelled, against one that is added")
+    @Test("G6: a child that is added against a failure that cancels the rest is cancelled")
     func failureAgainstAdd() throws {
       try explore(onQueue: { model in
         let (first, second) = (PlainProcedure.lasting(), PlainProcedure.lasting())
@@ -232,7 +237,9 @@
       })
     }
 
-    @Test("G9, C3: a suspended group against cancel, resume and a child that is added")
+    @Test(
+      "G9, C3: a suspended group ends when it is cancelled against a resume and a child that is added"
+    )
     func suspendedAgainstCancel() throws {
       try explore(onQueue: { model in
         let first = PlainProcedure.lasting()
@@ -264,7 +271,8 @@
     }
 
     @Test(
-      "G7, T1: children that end on two workers are heard one at a time, before they have finished")
+      "G7, T1: a group decides about children of two workers one at a time, before they have finished"
+    )
     func hearing() throws {
       try explore(onQueue: { model in
         let children = [PlainProcedure.lasting(), PlainProcedure.lasting()]
@@ -280,7 +288,7 @@
       })
     }
 
-    @Test("G9: two workers, a limit of one, and a child that is added: one at a time, none lost")
+    @Test("G9: two workers keep to a limit of one child, and lose none that is added")
     func limit() throws {
       try explore(onQueue: { model in
         let running = PlainCounter()

@@ -7,6 +7,11 @@
       func step() {}
       func acquire(_ lock: ModelLock) {}
       func release(_ lock: ModelLock) {}
+      func load(_ atomic: ModelPlace, holding newest: UInt, _ order: MemoryOrder) -> UInt { newest }
+      func store(_ new: UInt, in atomic: ModelPlace, over old: UInt, _ order: MemoryOrder) {}
+      func change(_ atomic: ModelPlace, from old: UInt, to new: UInt?, _ order: MemoryOrder) {}
+      func use(_ data: ModelPlace, _ name: StaticString) {}
+      func useLast(_ data: ModelPlace) {}
     }
 
     /// Held by no thread of the explorer as long as the gate is closed, so that none can acquire it.
@@ -14,7 +19,10 @@
 
     init() { lock.holder = NoThread() }
 
-    func open() { lock.holder = nil }
+    func open() {
+      // As the one that opens it: a thread that waited knows what it knew.
+      if let thread = ModelSchedule.thread { thread.release(lock) } else { lock.holder = nil }
+    }
 
     func wait() {
       lock.acquire()

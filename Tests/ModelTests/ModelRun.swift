@@ -15,11 +15,17 @@
     private let ended = DispatchSemaphore(value: 0)
     private var error: (any Error)?
     private(set) var schedule: [Int] = []
+    private let staleReadBudget: Int
+    private(set) lazy var memory = WeakMemory(
+      threads: fibers.count, path: path, staleReads: staleReadBudget)
 
-    init(_ path: DecisionPath, preemptions: Int) {
+    init(_ path: DecisionPath, preemptions: Int, staleReads: Int) {
       self.path = path
       preemptionsLeft = preemptions
+      staleReadBudget = staleReads
     }
+
+    var staleReads: [String] { memory.staleReads }
 
     /// Returns when all threads have ended, or none can go on.
     func carryOut(_ scenario: Explorer.Scenario, on pool: FiberPool) -> (any Error)? {
@@ -33,7 +39,7 @@
       handOver(from: nil)
       ended.wait()
       if error == nil { for fiber in fibers { fiber.dismiss() } }
-      return error
+      return memory.error ?? error
     }
 
     /// Lets one fiber go on. Returns when it is `fiber`'s turn again, if that has not ended.

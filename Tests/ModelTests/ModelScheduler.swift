@@ -7,7 +7,13 @@
   ///
   /// Plain state suffices: one thread runs at a time.
   final class ModelScheduler: Scheduler, @unchecked Sendable {
-    private var workers = Fifo<@Sendable () -> Void>()
+    private struct Submission {
+      let worker: @Sendable () -> Void
+      /// What the thread knew that submitted it: Dispatch has the worker know it, too.
+      let knowledge: View?
+    }
+
+    private var workers = Fifo<Submission>()
     let stretch: WorkerStretch
 
     init(proceduresPerWorker: Int = .max) {
@@ -19,14 +25,18 @@
     func submit(quality: DispatchQoS.QoSClass?, _ worker: @escaping @Sendable () -> Void) {
       // Others may come between the lock and the worker that it makes necessary.
       ModelSchedule.thread?.step()
-      workers.append(worker)
+      workers.append(Submission(worker: worker, knowledge: Fiber.knowledge))
     }
 
     /// There is no search for procedures that wait for each other.
+    let lookPace = LookPace()
+
     func submitWhenQuiet(after delay: Duration, _ work: @escaping @Sendable () -> Void) {}
 
     func runOne() {
-      if let worker = workers.popFirst() { worker() }
+      guard let submission = workers.popFirst() else { return }
+      Fiber.learn(submission.knowledge)
+      submission.worker()
     }
 
     /// Runs workers until none is left.

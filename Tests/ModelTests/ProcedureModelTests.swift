@@ -5,8 +5,8 @@
   import Testing
 
   /// The life of one procedure, whose queue's worker is one of the threads.
-  @Suite(.serialized) struct ProcedureModelTests {
-    @Test("C5, F3: cancels against start and finish")
+  @Suite(.serialized, .hangLimit) struct ProcedureModelTests {
+    @Test("C5, F3: a procedure finishes once when it is cancelled against its start and finish")
     func cancelAgainstStart() throws {
       try explore(onQueue: { model in
         let procedure = PlainProcedure()
@@ -22,7 +22,7 @@
       })
     }
 
-    @Test("C5, F1: a cancel against two finishes from outside, while it executes")
+    @Test("C5, F1: one of a cancel and two finishes wins while a procedure executes")
     func cancelAgainstFinish() throws {
       try explore(onQueue: { model in
         let procedure = PlainProcedure.lasting()
@@ -37,7 +37,7 @@
       })
     }
 
-    @Test("F3: a finish handle that is released uncalled, against a cancel: the procedure finishes")
+    @Test("F3: a procedure finishes when its finish handle is dropped against a cancel")
     func releasedHandle() throws {
       try explore(onQueue: { model in
         let handle = PlainLog<FinishHandle<Void>>()
@@ -53,7 +53,8 @@
       })
     }
 
-    @Test("C1, K12: the first use of the token against cancel and finish: it fires if cancelled")
+    @Test(
+      "C1, K12: a token that is first used against a cancel and a finish fires if the cancel won")
     func tokenAgainstCancel() throws {
       try explore(onQueue: { model in
         let procedure = PlainProcedure.lasting()
@@ -69,7 +70,7 @@
       })
     }
 
-    @Test("K12: a token that cancels it, against that token's cancel and its finish")
+    @Test("K12: a procedure that joins a token against the token's cancel, and finishes, leaves it")
     func cancelWhen() throws {
       try explore(onQueue: { model in
         let procedure = PlainProcedure.lasting()
@@ -119,7 +120,7 @@
       })
     }
 
-    @Test("O1: an observer removed against the finish is called or was in time, and is released")
+    @Test("O1: an observer that is removed against the finish is called or not, and is released")
     func removalAgainstFinish() throws {
       try explore(onQueue: { model in
         let procedure = PlainProcedure.lasting()
@@ -139,7 +140,7 @@
       })
     }
 
-    @Test("O3: an execute event that is held, released against a cancel")
+    @Test("O3: a held execute event may be released against a cancel")
     func heldExecuteAgainstCancel() throws {
       try explore(onQueue: { model in
         let procedure = PlainProcedure()
@@ -152,7 +153,7 @@
       })
     }
 
-    @Test("O3: a finish event that is held, released against a cancel and an observer")
+    @Test("O3: a held finish event may be released against a cancel and a new observer")
     func heldFinishAgainstCancel() throws {
       try explore(onQueue: { model in
         let procedure = PlainProcedure()

@@ -1,9 +1,11 @@
 #if MODEL
+  import Dispatch
   import Procedures
+  import ProcedureTestSupport
   import Testing
 
-  @Suite(.serialized) struct QueueModelTests {
-    @Test("Q3: add and suspend against a worker: nothing is lost")
+  @Suite(.serialized, .hangLimit) struct QueueModelTests {
+    @Test("Q3: nothing is lost when a queue is suspended against an add and a worker")
     func suspendAgainstAdd() throws {
       try explore(
         limit: 1,
@@ -22,7 +24,24 @@
         })
     }
 
-    @Test("Q6: a queue is released, and its last member ends, while that adds another: both run")
+    /// Each changes one thing and reads the other's, and no lock is around both:
+    ///
+    ///     add(second)                   worker, which comes for the turn of the first
+    ///     arrives, without the lock     notes that no worker is coming
+    ///     reads that: one is            looks at the arrivals: none
+    @Test("F3: a worker that comes for a turn leaves no added procedure behind")
+    func addAgainstTurn() throws {
+      try explore(onQueue: { model in
+        let (first, second) = (PlainProcedure.lasting(), PlainProcedure())
+        model.start(first)
+        first.finish()
+        return model.scenario(threads: [{ model.queue.add(second) }]) {
+          try checkLives(first, second)
+        }
+      })
+    }
+
+    @Test("Q6: a member and the one that it adds both run when their queue is released")
     func released() throws {
       try explore {
         let scheduler = ModelScheduler()
@@ -72,7 +91,7 @@
       return early
     }
 
-    @Test("Q12: a batch against a worker, and a cancel of one of it")
+    @Test("Q12: a batch starts as one against a worker and the cancel of a member")
     func batch() throws {
       try explore(
         limit: 1,
@@ -88,7 +107,7 @@
         })
     }
 
-    @Test("Q12, F3: a batch against the end of what one of it depends on: that one is not lost")
+    @Test("Q12, F3: a member of a batch is not lost when its dependency ends during the add")
     func batchAgainstDependency() throws {
       try explore(onQueue: { model in
         let (first, dependent, last) = (PlainProcedure(), PlainProcedure(), PlainProcedure())
@@ -100,7 +119,9 @@
       })
     }
 
-    @Test("Q12, G2: children that are added in one call against the group's last child")
+    @Test(
+      "Q12, G2: children that are added in one call against the last child's end start as one batch"
+    )
     func batchOfChildren() throws {
       try explore(onQueue: { model in
         let (first, low, urgent) = (PlainProcedure(), PlainProcedure(), PlainProcedure())
@@ -117,7 +138,7 @@
     }
 
     @Test(
-      "Q3: what is added to a suspended queue does not start, whatever workers are on their way")
+      "Q3: a suspended queue starts nothing, whatever workers are on their way")
     func suspended() throws {
       try explore(onQueue: { model in
         let (first, second) = (PlainProcedure(), PlainProcedure())
@@ -140,7 +161,7 @@
       })
     }
 
-    @Test("Q2: two workers, a limit of one, and two that add: one at a time, none lost")
+    @Test("Q2: two workers keep to a limit of one, and lose nothing that two threads add")
     func limit() throws {
       try explore(
         limit: 1,
@@ -161,7 +182,7 @@
     }
 
     @Test(
-      "Q2: a limit that is raised, against two ends and an add: never more than that, none lost")
+      "Q2: a raised limit is kept, and nothing is lost, against two ends and an add")
     func limitIsRaised() throws {
       try explore(
         limit: 1,
@@ -180,7 +201,8 @@
         })
     }
 
-    @Test("C3, Q2: a cancel of a waiter for a slot, against the end of its holder, and an add")
+    @Test(
+      "C3, Q2: a waiter for a slot ends when it is cancelled against the holder's end and an add")
     func cancelAgainstSlot() throws {
       try explore(
         limit: 1,
@@ -199,7 +221,8 @@
         })
     }
 
-    @Test("C3: a cancel in a suspended queue against its resume")
+    @Test(
+      "C3: a procedure that is cancelled in a suspended queue finishes once, against the resume")
     func cancelAgainstResume() throws {
       try explore(onQueue: { model in
         let (first, second) = (PlainProcedure(), PlainProcedure())
@@ -238,7 +261,7 @@
     }
 
     @Test(
-      "F3: a worker that takes one procedure at a time, against an add and a cancel: none is lost")
+      "F3: a worker that takes one procedure at a time loses none, against an add and a cancel")
     func shortWorkers() throws {
       try explore(
         proceduresPerWorker: 1,
@@ -253,7 +276,53 @@
         })
     }
 
-    @Test("Q5: cancelAll against an add and a start: what was there is cancelled, all finish")
+    @Test("Q1: a priority that is set before a slot is free counts, against an add")
+    func priorityAgainstAdd() throws {
+      try explore(
+        limit: 1,
+        onQueue: { model in
+          let first = PlainProcedure.lasting()
+          let (second, urgent, third) = (PlainProcedure(), PlainProcedure(), PlainProcedure())
+          let early = PlainCounter()
+          second.addWillExecuteBlockObserver { _, _ in
+            if !urgent.hasExecuted { early.value += 1 }
+          }
+          model.start(first)
+          model.queue.add(second)
+          model.queue.add(urgent)
+          return model.scenario(threads: [
+            {
+              urgent.priority = .high
+              first.finish()
+            }, { model.queue.add(third) },
+          ]) {
+            try checkLives(first, second, urgent, third)
+            try require(early.value == 0, "the less urgent one began first")
+          }
+        })
+    }
+
+    @Test("Q1: a priority may be set while a procedure becomes ready, starts or is cancelled")
+    func priorityAgainstStart() throws {
+      try explore(onQueue: { model in
+        let first = PlainProcedure.lasting()
+        let second = PlainProcedure()
+        second.add(dependency: first)
+        model.start(first, second)
+        return model.scenario(threads: [
+          { first.finish() }, { second.priority = .high },
+          {
+            second.qualityOfService = .utility
+            second.cancel()
+          },
+        ]) {
+          try checkLives(first, second)
+          try require(second.priority == .high, "the priority is lost")
+        }
+      })
+    }
+
+    @Test("Q5: cancelAll cancels all members against an add and a start, and all finish")
     func cancelAll() throws {
       try explore(
         limit: 1,

@@ -1,9 +1,10 @@
 #if MODEL
   @testable import Procedures
+  import ProcedureTestSupport
   import Testing
 
   /// Groups that give up their slot while they wait for time, as a retry does.
-  @Suite(.serialized) struct RestModelTests {
+  @Suite(.serialized, .hangLimit) struct RestModelTests {
     private struct Parts: Sendable {
       let model: ModelQueue
       let running = PlainCounter()
@@ -54,7 +55,8 @@
       }
     }
 
-    @Test("Q2: the wait is over before, while and after the slot is given up; another wants it")
+    @Test(
+      "Q2: a retry goes on when its wait ends before, while or after it gives its slot to another")
     func endOfPauseAgainstRest() throws {
       try exploreRest { parts, other in
         // The call by the worker of `last`, which has had no time since that left.
@@ -68,7 +70,7 @@
       }
     }
 
-    @Test("Q2: a group wants its slot again while another one has it, or ends")
+    @Test("Q2: a group gets its slot back while another one has it, or ends")
     func endOfPause() throws {
       try exploreRest(hasExtra: false) { parts, other in
         [{ parts.pause.finish() }, { parts.model.queue.add(other) }]
@@ -77,7 +79,7 @@
       }
     }
 
-    @Test("C3: a cancel against the moment at which the slot is given up")
+    @Test("C3: a retry ends when it is cancelled as it gives its slot up")
     func cancelAgainstRest() throws {
       try exploreRest(hasExtra: false) { parts, other in
         [{ parts.last.finish() }, { parts.group.cancel() }]
@@ -86,7 +88,7 @@
       }
     }
 
-    @Test("C3: a cancel against the moment at which the slot comes back")
+    @Test("C3: a retry ends when it is cancelled as its slot comes back")
     func cancelAgainstReturn() throws {
       try exploreRest(hasExtra: false) { parts, other in
         [{ parts.pause.finish() }, { parts.group.cancel() }]

@@ -4,8 +4,8 @@
   import Testing
 
   /// Values and their hand-over, in every schedule of a few threads.
-  @Suite(.serialized) struct ResultModelTests {
-    @Test("F5: of two finishes one counts, with its output")
+  @Suite(.serialized, .hangLimit) struct ResultModelTests {
+    @Test("F5: one of two finishes counts, with its output")
     func finishAgainstFinish() throws {
       try explore(onQueue: { model in
         let source = SourceProcedure<Int>()
@@ -23,7 +23,9 @@
       })
     }
 
-    @Test("R1: an injection against the source's finish: the target gets the value, once, and runs")
+    @Test(
+      "R1: a target gets its value once, and runs, when the injection races with the source's finish"
+    )
     func injectionAgainstFinish() throws {
       try explore(onQueue: { model in
         let source = SourceProcedure<Int>()
@@ -44,7 +46,8 @@
     }
 
     @Test(
-      "R1, C2: a cancel of the target against the hand-over: it ends once, cancelled or with it")
+      "R1, C2: a target that is cancelled against the hand-over ends once, with the value or without"
+    )
     func cancelAgainstHandOver() throws {
       try explore(onQueue: { model in
         let source = SourceProcedure<Int>()

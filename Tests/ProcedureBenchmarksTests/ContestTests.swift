@@ -1,10 +1,11 @@
 import ProcedurePrimitives
+import ProcedureTestSupport
 import Testing
 
 @testable import ProcedureBenchmarks
 
 /// One at a time: the tally is that of the process.
-@Suite(.serialized) struct ContestTests {
+@Suite(.serialized, .hangLimit) struct ContestTests {
   @Test("each contest does its work, and finds a cost for both sides", arguments: Contest.all)
   func work(contest: Contest) async {
     // A side that leaves out an item stops the program.

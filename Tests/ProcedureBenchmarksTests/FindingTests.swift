@@ -1,3 +1,4 @@
+import ProcedureTestSupport
 import Testing
 
 @testable import ProcedureBenchmarks
@@ -14,7 +15,7 @@ private func finding(
     ours: ours, theirs: ours.map { _ in theirs })
 }
 
-@Suite struct FindingTests {
+@Suite(.hangLimit) struct FindingTests {
   @Test("an answer is the ratio of the two costs of a round; of bytes it is the first")
   func answers() {
     #expect(finding([5, 20]).answers == [0.5, 2])

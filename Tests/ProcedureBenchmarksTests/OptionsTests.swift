@@ -1,10 +1,11 @@
+import ProcedureTestSupport
 import Testing
 
 @testable import ProcedureBenchmarks
 
-@Suite("The command line")
+@Suite("The command line", .hangLimit)
 struct OptionsTests {
-  @Test("all options, in any order")
+  @Test("all options are read, in any order")
   func everything() throws {
     let options = try Options(["--rounds", "5", "no-op", "--markdown", "--list", "--help"])
     #expect(options.filter == "no-op" && options.rounds == 5 && options.format == .markdown)

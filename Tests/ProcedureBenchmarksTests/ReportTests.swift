@@ -1,9 +1,10 @@
 import Foundation
+import ProcedureTestSupport
 import Testing
 
 @testable import ProcedureBenchmarks
 
-@Suite struct ReportTests {
+@Suite(.hangLimit) struct ReportTests {
   private let row = Row(
     Finding(
       contest: Contest(

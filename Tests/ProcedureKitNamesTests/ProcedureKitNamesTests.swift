@@ -4,6 +4,7 @@ import Testing
 /// Asks the compiler what it says to a user who writes the names of `OperationQueue`, `Operation` and
 /// ProcedureKit.
 @Suite(
+  .hangLimit,
   .enabled(
     if: TypeChecker.current != nil,
     "needs swiftc in PATH and the modules beside the test binary (.build/…/Modules)"))

@@ -5,7 +5,7 @@ import ProcedureTestSupport
 import Testing
 
 /// The lock that is not handed over.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.hangLimit)
 struct ContendedTests {
   @Test("no two threads are inside at once, and none sleeps for ever")
   func exclusion() async {
@@ -66,7 +66,7 @@ struct ContendedTests {
     #expect(ours.lock.withLock { $0.count } == rounds && users.mutex.withLock { $0 } == rounds)
   }
 
-  @Test("what is inside is released with the lock; errors come out with their type")
+  @Test("the value is released with the lock; errors come out with their type")
   func value() {
     weak var weakObject: Object?
     do {

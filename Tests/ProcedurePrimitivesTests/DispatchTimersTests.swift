@@ -2,7 +2,7 @@ import ProcedurePrimitives
 import ProcedureTestSupport
 import Testing
 
-@Suite struct DispatchTimersTests {
+@Suite(.hangLimit) struct DispatchTimersTests {
   private final class Target: TimerTarget {
     let gate = Gate()
     let firedAt = Locked<ContinuousClock.Instant?>(nil)
@@ -51,11 +51,16 @@ import Testing
 
   @Test("work is delivered off the timer's own queue")
   func deliver() async {
-    let (blocked, gate) = (Gate(), Gate())
-    DispatchTimers.shared.deliver { blocked.block() }
+    let (blocked, left, gate) = (Gate(), Gate(), Gate())
+    DispatchTimers.shared.deliver {
+      blocked.block()
+      left.open()
+    }
     DispatchTimers.shared.deliver { gate.open() }
     await gate.wait()
+    #expect(!left.isOpen)
     blocked.open()
+    await left.wait()
   }
 
   @Test("K10: a deadline that passes while the machine sleeps is marked when it wakes")

@@ -1,7 +1,8 @@
 import ProcedurePrimitives
+import ProcedureTestSupport
 import Testing
 
-@Suite struct DurationForPeopleTests {
+@Suite(.hangLimit) struct DurationForPeopleTests {
   @Test("a duration is rounded to what a person reads")
   func texts() {
     let texts: [(Duration, String)] = [

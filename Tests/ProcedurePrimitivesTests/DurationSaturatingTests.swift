@@ -1,7 +1,8 @@
 import ProcedurePrimitives
+import ProcedureTestSupport
 import Testing
 
-@Suite struct DurationSaturatingTests {
+@Suite(.hangLimit) struct DurationSaturatingTests {
   static let extremes: [Duration] = [
     .longest, .shortest, .seconds(Int64.max), .seconds(Int64.min), .seconds(1e19), .seconds(-1e19),
     .zero, .nanoseconds(1), .nanoseconds(-1), Duration(attoseconds: 1),
@@ -50,7 +51,9 @@ import Testing
     #expect(now.saturatingAdvanced(by: .seconds(2)) == now.advanced(by: .seconds(2)))
   }
 
-  @Test("any duration is a number of nanoseconds, of an ordered sequence", arguments: extremes)
+  @Test(
+    "any duration is a number of nanoseconds, and numbers are ordered as durations",
+    arguments: extremes)
   func nanoseconds(duration: Duration) {
     #expect(duration.nanosecondsRoundedUp >= duration.nanosecondsRoundedDown)
     #expect(duration.nanosecondsRoundedUp <= Duration.longest.nanosecondsRoundedUp)

@@ -2,8 +2,8 @@ import ProcedurePrimitives
 import ProcedureTestSupport
 import Testing
 
-@Suite struct FifoTests {
-  @Test("what goes in first comes out first")
+@Suite(.hangLimit) struct FifoTests {
+  @Test("the first element in is the first out")
   func order() {
     var fifo = Fifo<Int>()
     #expect(fifo.isEmpty && fifo.popFirst() == nil)

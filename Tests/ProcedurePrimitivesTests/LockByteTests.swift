@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// The lock that is a bit of a published byte.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.hangLimit)
 struct LockByteTests {
   @Test("one thread at a time is inside, and sees what the one before wrote")
   func exclusion() async {
@@ -34,7 +34,7 @@ struct LockByteTests {
     #expect(counter.byte.acquire() == UInt8(6 * rounds & 0x7F))
   }
 
-  @Test("what is published is read while the lock is held, and remains when it is released")
+  @Test("a published value can be read while the lock is held, and remains after that")
   func publishing() {
     let byte = LockByte(3)
     #expect(byte.load() == 3)

@@ -1,8 +1,9 @@
 import Dispatch
 import ProcedurePrimitives
+import ProcedureTestSupport
 import Testing
 
-@Suite struct LockedTests {
+@Suite(.hangLimit) struct LockedTests {
   struct Failure: Error {}
 
   @Test("one thread at a time is inside")

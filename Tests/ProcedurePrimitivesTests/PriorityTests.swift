@@ -13,7 +13,7 @@
   /// ordinary                                        keeps the processor ······················
   /// real time                                         wants the lock ·········· has it
   /// ```
-  @Suite(.serialized, .timeLimit(.minutes(5)))
+  @Suite(.serialized, .hangLimit)
   struct PriorityTests {
     enum Kind: CaseIterable { case owned, contended, mutex }
 
@@ -22,8 +22,9 @@
       .enabled(if: SchedulingOfThreads.canBeSet, "needs the right to set priorities"),
       arguments: Kind.allCases)
     func lending(kind: Kind) async {
-      // Some 60 µs. Where nothing is lent it is 100 ms and more, because the holder must wait for its share.
-      #expect(await longestWait(kind) < .milliseconds(50))
+      // Some 60 µs. Where nothing is lent it is 100 ms and more, because the holder must wait for its share. The machine
+      // may stop for longer now and then, and not in most tries.
+      #expect(await medianWait(kind) < .milliseconds(50))
     }
 
     @Test(
@@ -53,28 +54,28 @@
       #expect(counter.count == 6 * rounds)
     }
 
-    private func longestWait(_ kind: Kind) async -> Duration {
+    private func medianWait(_ kind: Kind) async -> Duration {
       switch kind {
       case .owned:
         let counter = Counter()
-        return await longestWait { body in
+        return await medianWait { body in
           counter.lock.acquire()
           body()
           counter.lock.release()
         }
       case .contended:
         let list = List()
-        return await longestWait { body in list.lock.withLock { _ in body() } }
+        return await medianWait { body in list.lock.withLock { _ in body() } }
       case .mutex:
         let lock = Excluding()
-        return await longestWait { body in lock.lock.withLock { _ in body() } }
+        return await medianWait { body in lock.lock.withLock { _ in body() } }
       }
     }
 
-    private func longestWait(
+    private func medianWait(
       _ locked: @escaping @Sendable (_ body: () -> Void) -> Void
     ) async -> Duration {
-      var longest = Duration.zero
+      var waits: [Duration] = []
       for _ in 0..<5 {
         let (isHeld, isWanted, isOver) = (Flag(), Flag(), Flag())
         async let holder: Void = onNewThread {
@@ -107,9 +108,9 @@
           isOver.set()
         }
         _ = await (holder, hog)
-        longest = max(longest, wait.withLock { $0 })
+        waits.append(wait.withLock { $0 })
       }
-      return longest
+      return waits.sorted()[2]
     }
 
     private final class Flag: Sendable {

@@ -2,7 +2,7 @@ import ProcedurePrimitives
 import ProcedureTestSupport
 import Testing
 
-@Suite struct SlabTests {
+@Suite(.hangLimit) struct SlabTests {
   @Test("elements keep the order of insertion, also after removals and reuse of places")
   func order() {
     var slab = Slab<Int>()

@@ -2,7 +2,7 @@ import ProcedurePrimitives
 import ProcedureTestSupport
 import Testing
 
-@Suite struct SmallListTests {
+@Suite(.hangLimit) struct SmallListTests {
   @Test("random changes agree with an array")
   func againstArray() {
     for seed in 0..<50 as Range<UInt64> {

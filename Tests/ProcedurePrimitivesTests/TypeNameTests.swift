@@ -1,7 +1,8 @@
 import ProcedurePrimitives
+import ProcedureTestSupport
 import Testing
 
-@Suite struct TypeNameTests {
+@Suite(.hangLimit) struct TypeNameTests {
   private struct Nested<Element> {}
   private enum Kind {}
 

@@ -1,7 +1,8 @@
 import ProcedurePrimitives
+import ProcedureTestSupport
 import Testing
 
-@Suite struct WeakTests {
+@Suite(.hangLimit) struct WeakTests {
   private final class Object: Sendable {}
 
   @Test("a weak reference has its object as long as something else keeps it")

@@ -1,25 +1,26 @@
+import ProcedureTestSupport
 import Testing
 
 @testable import ProcedurePrimitives
 
 /// The table at the head of `WorkLineState`.
-@Suite struct WorkLineStateTests {
+@Suite(.hangLimit) struct WorkLineStateTests {
   private typealias Needs = WorkLineState.Needs
 
   @Test("the looks begin with the first that waits, and end when none waits and none was begun")
   func looks() {
     var state = WorkLineState()
-    #expect(state.submit({}).1 == .look)
-    #expect(state.submit({}).1 == [])
+    #expect(state.submit({}).needs == .look)
+    #expect(state.submit({}).needs == [])
     #expect(state.begin() != nil)
     #expect(state.begin() != nil)
     #expect(state.begin() == nil)
     #expect(state.look(isComputing: false) == .look)
     #expect(state.look(isComputing: false) == [])
-    #expect(state.submit({}).1 == .look)
+    #expect(state.submit({}).needs == .look)
   }
 
-  @Test("one look after what waited is stalled; not if any was begun meanwhile")
+  @Test("a line is stalled if nothing was begun between two looks")
   func stalled() {
     var state = WorkLineState()
     for _ in 0..<3 { _ = state.submit {} }
@@ -40,6 +41,24 @@ import Testing
     #expect(state.begin() == nil)
   }
 
+  @Test("Q11: while a pool is blocked, later work takes over the blocks of work that was begun")
+  func blocksWhileStalled() {
+    var state = WorkLineState()
+    #expect(state.submit({}).needsBlock)
+    #expect(state.look(isComputing: false) == [.look, .spareThread])
+    for _ in 0..<1_000 {
+      #expect(state.beginOnSpareThread() != nil)
+      #expect(!state.submit({}).needsBlock)
+    }
+    #expect(state.submit({}).needsBlock)
+    // As many blocks as there is work: when the pool goes on, each begins some.
+    #expect(state.begin() != nil)
+    #expect(state.begin() != nil)
+    #expect(state.submit({}).needsBlock)
+    #expect(state.begin() != nil)
+    #expect(state.begin() == nil)
+  }
+
   @Test("while the process computes, each further spare thread comes later than the one before")
   func patience() {
     var state = WorkLineState()
@@ -56,17 +75,17 @@ import Testing
     #expect(looks == [1, 2, 3])
   }
 
-  @Test("stalled, and without a spare thread: the next submission gets one at once")
+  @Test("a stalled line without a spare thread gets one with the next submission")
   func atOnce() {
     var state = WorkLineState()
     _ = state.submit {}
     #expect(state.look(isComputing: false) == [.look, .spareThread])
     #expect(state.beginOnSpareThread() != nil)
     #expect(state.beginOnSpareThread() == nil)
-    #expect(state.submit({}).1 == .spareThread)
-    #expect(state.submit({}).1 == [])
+    #expect(state.submit({}).needs == .spareThread)
+    #expect(state.submit({}).needs == [])
     state.lacksSpareThread()
-    #expect(state.submit({}).1 == .spareThread)
+    #expect(state.submit({}).needs == .spareThread)
   }
 
   @Test(
@@ -80,22 +99,22 @@ import Testing
     #expect(state.beginOnSpareThread() != nil)
     // Nothing waits: the next submission gets one.
     #expect(state.spareThreadBlocks() == [])
-    #expect(state.submit({}).1 == .spareThread)
+    #expect(state.submit({}).needs == .spareThread)
     #expect(state.beginOnSpareThread() != nil)
     // All three serve the line again, and end.
     for _ in 0..<2 { state.spareThreadGoesOn() }
     for _ in 0..<3 { #expect(state.beginOnSpareThread() == nil) }
-    #expect(state.submit({}).1 == .spareThread)
+    #expect(state.submit({}).needs == .spareThread)
   }
 
   @Test("a thread of its own serves the line until nothing waits, and is idle then")
   func own() {
     var state = WorkLineState(idleThreads: 2)
-    #expect(state.submit({}).0 == 0)
-    #expect(state.submit({}).0 == 1)
-    #expect(state.submit({}).0 == nil)
+    #expect(state.submit({}).idleThread == 0)
+    #expect(state.submit({}).idleThread == 1)
+    #expect(state.submit({}).idleThread == nil)
     for _ in 0..<3 { #expect(state.begin(onThread: 1) != nil) }
     #expect(state.begin(onThread: 1) == nil)
-    #expect(state.submit({}).0 == 1)
+    #expect(state.submit({}).idleThread == 1)
   }
 }

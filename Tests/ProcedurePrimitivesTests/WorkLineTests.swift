@@ -3,9 +3,9 @@ import ProcedurePrimitives
 import ProcedureTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct WorkLineTests {
+@Suite(.hangLimit) struct WorkLineTests {
   @Test(
-    "Q11: what waits for a queue that begins nothing runs on a spare thread; then on the queue again"
+    "Q11: work for a queue that begins nothing runs on a spare thread, and later on the queue again"
   )
   func spare() async {
     let pool = DispatchQueue(label: "pool", attributes: .concurrent)
@@ -62,15 +62,23 @@ import Testing
     #expect(begun.value == 6)
   }
 
-  @Test("Q11: threads of its own that are blocked get help")
+  @Test("Q11: a line whose own threads are blocked gets help")
   func own() async {
     let line = WorkLine(threads: 1, quality: .default)
-    let (gate, done) = (DispatchSemaphore(value: 0), Gate())
-    line.submit { gate.wait() }
+    let (gate, order) = (DispatchSemaphore(value: 0), Recorder<Int>())
+    let (first, second) = (Gate(), Gate())
     line.submit {
-      gate.signal()
-      done.open()
+      gate.wait()
+      order.note(1)
+      first.open()
     }
-    await done.wait()
+    line.submit {
+      order.note(2)
+      gate.signal()
+      second.open()
+    }
+    await first.wait()
+    await second.wait()
+    #expect(order.events == [2, 1])
   }
 }

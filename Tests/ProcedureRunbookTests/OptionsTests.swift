@@ -1,10 +1,11 @@
+import ProcedureTestSupport
 import Testing
 
 @testable import ProcedureRunbook
 
-@Suite("The command line")
+@Suite("The command line", .hangLimit)
 struct OptionsTests {
-  @Test("all options, long and short, joined or not, with the value apart or in the word")
+  @Test("all options are read, long and short, joined or not, with the value apart or in the word")
   func everything() throws {
     let long = try Options([
       "--jobs", "3", "--timeout=2.5", "--grace=7", "--keep-going", "--quiet", "--group-output",
@@ -28,14 +29,14 @@ struct OptionsTests {
     #expect(try Options([]).words == [] && Options([]).jobs == nil)
   }
 
-  @Test("what a run writes, and how, each by its option")
+  @Test("each option says what a run writes, and how")
   func rest() throws {
     let options = try Options([
-      "--logs", "l", "--report", "r", "--junit", "u", "--launcher", "srun -n1", "--content",
+      "--logs", "l", "--report", "r", "--junit", "u", "--launcher", "srun -n1",
       "--trace", "t", "--html", "h", "--summary",
     ])
     #expect(options.logDirectory == "l" && options.reportPath == "r" && options.junitPath == "u")
-    #expect(options.launcher == "srun -n1" && options.comparesContent)
+    #expect(options.launcher == "srun -n1")
     #expect(options.tracePath == "t" && options.pagePath == "h" && options.showsSummary)
     #expect(options.wantsTimeline)
     let fresh = try Options(["--force", "--explain", "--wait"])
@@ -45,6 +46,10 @@ struct OptionsTests {
     #expect(cluster.executor == "slurm" && cluster.queued == 7)
     #expect(cluster.pollInterval == .seconds(2))
     #expect(try Options(["--check"]).task == .check)
+    #expect(try Options(["--prune"]).task == .prune)
+    #expect(try Options(["--prune", "-n"]).task == .prunePreview)
+    #expect(try Options(["-n", "--prune"]).task == .prunePreview)
+    #expect(throws: UsageError.self) { try Options(["--content"]) }
     #expect(try !Options([]).wantsTimeline)
     #expect(try Options(["--list"]).task == .list && Options(["-l"]).task == .list)
     #expect(try Options(["--graph"]).task == .graph && Options(["-h"]).task == .help)

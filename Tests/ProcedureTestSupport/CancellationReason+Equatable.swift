@@ -11,6 +11,8 @@ extension CancellationReason: Equatable {
     case (.requested, .requested), (.deadlineExceeded, .deadlineExceeded),
       (.taskCancelled, .taskCancelled):
       true
+    case (.signal(let left), .signal(let right)):
+      left == right
     case (.failure(let left), .failure(let right)):
       ProcedureOutcome.failed([left]) == .failed([right])
     default: false

@@ -13,6 +13,7 @@ package final class ManualScheduler: Scheduler {
 
   private let state = Locked(State())
   package let stretch: WorkerStretch
+  package let lookPace = LookPace()
 
   package init(proceduresPerWorker: Int = .max) {
     stretch = WorkerStretch(procedures: proceduresPerWorker)

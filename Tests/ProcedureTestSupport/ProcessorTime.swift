@@ -6,17 +6,19 @@
   internal import Musl
 #endif
 
+/// The seconds that a processor has worked for this thread.
+package func processorTime() -> Double {
+  var time = timespec()
+  unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+  return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+}
+
 /// The seconds that a processor worked for this thread to run `body`: other threads, which it may have
 /// to wait for, add nothing.
 package func processorTime(_ body: () throws -> Void) rethrows -> Double {
-  func now() -> Double {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-  }
-  let start = now()
+  let start = processorTime()
   try body()
-  return now() - start
+  return processorTime() - start
 }
 
 /// How many times as long the processor works for four times as many: about 4 if each costs the same, 16 if each looks

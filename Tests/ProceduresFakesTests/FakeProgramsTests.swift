@@ -16,7 +16,7 @@
     }
   }
 
-  @Suite("Programs of a test", .timeLimit(.minutes(5)))
+  @Suite("Programs of a test", .hangLimit)
   struct FakeProgramsTests {
     /// Runs what `make` returns in a simulation, and returns it with the time that it took.
     private func simulate<Made: Procedure>(
@@ -53,7 +53,7 @@
       #expect(pack.errors.count == 1 && pack.result?.duration == .seconds(65))
     }
 
-    @Test("I7: SIGTERM ends another one at once, and one that tidies up when it has")
+    @Test("I7: SIGTERM ends a program at once, or when it has tidied up")
     func termination() throws {
       let plain = FakePrograms([
         "gzip": FakeProgram().output("half").wait(.seconds(100)).output("all")
@@ -133,6 +133,48 @@
       }
       #expect(group.outcome?.isSuccess == true)
       #expect((group.children.last as? ProcessProcedure)?.result?.outputText == "ABC!")
+    }
+
+    @Test("I7, I8: a fake takes what is written to a stream, and begins when that has ended")
+    func inputStream() throws {
+      let programs = FakePrograms { run in FakeProgram().output(run.inputText.uppercased()) }
+      let (input, taken) = (ProcessInputStream(), Recorder<Int>())
+      let simulation = ProcedureSimulation(seed: 1)
+      let (first, second) = (ProcessProcedure("a"), ProcessProcedure("a"))
+      for program in [first, second] { program.configuration.standardInput = .stream(input) }
+      second.add(dependency: first)
+      try simulation.run { simulation in
+        let queue = simulation.makeQueue()
+        queue.replacePrograms(with: programs)
+        queue.add(first, second)
+        for second in 1...3 {
+          simulation.perform(after: .seconds(second)) {
+            input.write("\(second) a\n")
+            taken.note(input.unwrittenByteCount)
+            if second == 3 { input.end() }
+          }
+        }
+      }
+      #expect(first.result?.outputText == "1 A\n2 A\n3 A\n")
+      #expect(taken.events == [0, 0, 0] && programs.runs.count == 1)
+      #expect((second.errors.first as? ProcessError)?.code == .notStarted)
+      #expect(!input.write("late"))
+    }
+
+    @Test("I7, I8: a cancelled fake hands over its last hundred lines when it has ended")
+    func cutShort() throws {
+      let tidy = FakeProgram().output((1...150).map { "\($0)\n" }.joined()).wait(.seconds(1))
+      let programs = FakePrograms([
+        "a": FakeProgram().output("ready\n").wait(.seconds(100)).onTermination(tidy)
+      ])
+      let lines = Recorder<String>()
+      let (program, _) = try simulate(programs) {
+        let program = ProcessProcedure("a") { $0.standardOutput = .lines { lines.note($0) } }
+        program.timeout(after: .seconds(5))
+        return program
+      }
+      #expect(program.isCancelled)
+      #expect(lines.events == ["ready"] + (51...150).map { "\($0)" })
     }
 
     @Test("I7: output and input are files, merged, and the last bytes of what is captured")
@@ -291,7 +333,7 @@
       run.cancel()
       while clock.pendingCount == 0 { await Task.yield() }
       clock.advance(by: .seconds(3))
-      try await run.finished(within: .seconds(60))
+      try await run.finished(within: .seconds(1_000))
       #expect(run.result?.exit == .signal(9) && run.outcome?.isCancelled == true)
       #expect(try await queue.value(of: ProcessProcedure("b")).exit == .status(0))
     }
@@ -310,10 +352,10 @@
         for (place, run) in all.enumerated() where place % 3 == 0 { run.cancel() }
         while programs.runs.count < all.count(where: { !$0.isCancelled }) { await Task.yield() }
         queue.cancelAll()
-        try await queue.allFinished(within: .seconds(60))
+        try await queue.allFinished(within: .seconds(1_000))
         for run in all { #expect(run.errors.isEmpty) }
       }
-      try await live.allReleased(within: .seconds(60))
+      try await live.allReleased(within: .seconds(1_000))
     }
   }
 #endif

@@ -11,7 +11,7 @@ import Testing
 
 #if os(macOS) || os(Linux)
   /// In a process of its own, all threads of whose pool are blocked.
-  @Suite(.timeLimit(.minutes(5))) struct BlockedPoolTests {
+  @Suite(.hangLimit) struct BlockedPoolTests {
     /// Answers `/text`; of `/silence`, tells that it was asked, and when the connection has ended.
     private static func server(
       asked: DispatchSemaphore, ended: DispatchSemaphore
@@ -52,8 +52,9 @@ import Testing
           precondition(cancelled.blockUntilFinished() == .cancelled([]))
           // Its deadline.
           let late = NetworkDataProcedure(session: session, url: server.url("/silence"))
-            .timeout(after: .milliseconds(50))
           queue.add(late)
+          asked.wait()
+          late.timeout(after: .milliseconds(50))
           ended.wait()
           precondition(late.blockUntilFinished().errors.count == 1)
           server.stop()

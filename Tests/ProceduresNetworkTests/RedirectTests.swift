@@ -10,7 +10,7 @@ import Testing
 #endif
 
 /// Foundation on Linux stops the program for an answer to a redirect that comes after the end of the task.
-@Suite("Redirects", .timeLimit(.minutes(5)))
+@Suite("Redirects", .hangLimit)
 struct RedirectTests {
   private let queue = ProcedureQueue(name: "redirects")
   private let session = URLSession(configuration: .patient)
@@ -51,7 +51,9 @@ struct RedirectTests {
     }
   }
 
-  @Test("I4: cancelled at any moment of a redirect it finishes, and the program goes on")
+  @Test(
+    "I4: a transfer that is cancelled at any moment of a redirect finishes, and the program goes on"
+  )
   func cancelRaces() async {
     await #expect(processExitsWith: .success) {
       let server = try LoopbackServer.redirecting()
@@ -94,7 +96,9 @@ struct RedirectTests {
     }
   }
 
-  @Test("I4: cancelled while a challenge is answered it finishes, and the program goes on")
+  @Test(
+    "I4: a transfer that is cancelled while a challenge is answered finishes, and the program goes on"
+  )
   func challengeRaces() async {
     await #expect(processExitsWith: .success) {
       let server = try LoopbackServer { request, connection in
@@ -132,19 +136,24 @@ struct RedirectTests {
     func sessionTimeout() async {
       await #expect(processExitsWith: .success) {
         let server = try LoopbackServer.redirecting()
-        let delegate = HoldingDelegate()
-        let session = URLSession(
-          configuration: .patient, delegate: delegate, delegateQueue: nil)
         var request = URLRequest(url: server.url("/old"))
         request.timeoutInterval = 1
-        let fetch = NetworkDataProcedure(session: session, request: request)
-        ProcedureQueue().add(fetch)
-        await delegate.asked.wait()
-        // The session says nothing of it.
-        while !delegate.hasResponse { try await Task.sleep(for: .milliseconds(5)) }
-        delegate.answer(true)
-        let outcome = await fetch.waitUntilFinished()
-        #expect((outcome.errors.first as? URLError)?.code == .timedOut)
+        while true {
+          let delegate = HoldingDelegate()
+          let session = URLSession(
+            configuration: .patient, delegate: delegate, delegateQueue: nil)
+          let fetch = NetworkDataProcedure(session: session, request: request)
+          ProcedureQueue().add(fetch)
+          let outcome = await fetch.waitUntilFinished()
+          #expect((outcome.errors.first as? URLError)?.code == .timedOut)
+          if delegate.asked.isOpen {
+            // Too late: nothing happens.
+            delegate.answer(true)
+            break
+          }
+          // On a busy machine the time may be up before the redirect has come.
+          request.timeoutInterval *= 4
+        }
       }
     }
   #endif
@@ -199,9 +208,6 @@ extension LoopbackServer {
 private final class HoldingDelegate: NSObject, URLSessionTaskDelegate, Sendable {
   let asked = Gate()
   private let held = Recorder<@Sendable (Bool) -> Void>()
-  private let tasks = Recorder<URLSessionTask>()
-
-  var hasResponse: Bool { tasks.events.first?.response != nil }
 
   func answer(_ follows: Bool) { for answer in held.events { answer(follows) } }
 
@@ -211,7 +217,6 @@ private final class HoldingDelegate: NSObject, URLSessionTaskDelegate, Sendable 
     completionHandler: @escaping @Sendable (URLRequest?) -> Void
   ) {
     held.note { follows in completionHandler(follows ? request : nil) }
-    tasks.note(task)
     asked.open()
   }
 }

@@ -9,7 +9,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite("Resilience of network procedures", .timeLimit(.minutes(5)))
+@Suite("Resilience of network procedures", .hangLimit)
 struct ResilienceTests {
   private let request = URLRequest(url: URL(string: "http://a.example/b")!)
 
@@ -40,7 +40,8 @@ struct ResilienceTests {
     #expect(refusal(503).retryAfter == nil)
   }
 
-  @Test("I4: what is tried again: by status, by error, and only if it may be sent twice")
+  @Test(
+    "I4: status and error decide about another attempt, and whether the request may be sent twice")
   func decisions() {
     let resilience = NetworkResilience()
     func isRetried(_ error: any Error, _ method: String? = "GET") -> Bool {
@@ -113,7 +114,8 @@ struct ResilienceTests {
     scheduler.run()
   }
 
-  @Test("I4: it waits on the queue's clock: the backoff, or longer if the server asks for it")
+  @Test(
+    "I4: a retry waits on the queue's clock, for the backoff, or longer if the server asks for it")
   func waits() {
     var resilience = NetworkResilience()
     resilience.maximumNumberOfAttempts = nil
@@ -135,7 +137,9 @@ struct ResilienceTests {
     #expect(queue.count == 0 && (try? fetch.output?.get()) == 4)
   }
 
-  @Test("I4: it ends with the error of the last attempt, as it is, when trying again is of no use")
+  @Test(
+    "I4: a retry ends with the error of the last attempt, unwrapped, when trying again is of no use"
+  )
   func givesUp() {
     for (errors, count) in [
       ([refusal(404)], 1), ([refusal(500), refusal(403)], 2),
@@ -170,7 +174,8 @@ struct ResilienceTests {
   }
 
   @Test(
-    "I4: what asks for a longer wait than is left of the deadline ends it at once, and says both")
+    "I4: a server that asks for a longer wait than is left ends the retry at once, and the error says both"
+  )
   func waitPastDeadline() {
     var resilience = NetworkResilience()
     resilience.maximumNumberOfAttempts = 4
@@ -258,7 +263,7 @@ struct ResilienceTests {
     #expect(clock.pendingCount == 0)
   }
 
-  @Test("I4: what Retry-After says to one keeps the others of its rate back, too")
+  @Test("I4: Retry-After keeps all requests of the same rate back")
   func sharedPause() {
     let category = ExclusionCategory(named: "host", in: ExclusionDomain(name: "pause"))
     var resilience = NetworkResilience()
@@ -284,7 +289,9 @@ struct ResilienceTests {
     #expect(made.value == 5 && queue.count == 0)
   }
 
-  @Test("I4: what pauses a rate: the last attempt too, no other status, no longer than allowed")
+  @Test(
+    "I4: only a status that asks for it pauses a rate, after the last attempt too, and no longer than allowed"
+  )
   func pauseOfRates() {
     let category = ExclusionCategory(named: "host", in: ExclusionDomain(name: "pauses"))
     var resilience = NetworkResilience()
@@ -326,7 +333,7 @@ struct ResilienceTests {
     #expect((fetch.errors.first as? ProcedureError)?.code == .timedOut && made.value == 3)
   }
 
-  @Test("I4: a server that is busy and then is not: 503 and 429 with Retry-After, a broken body")
+  @Test("I4: a request gets through to a server that answered 503, 429 and half a body before")
   func realServer() async throws {
     let asked = Counter()
     let server = try LoopbackServer { _, connection in
@@ -398,7 +405,7 @@ struct ResilienceTests {
     #expect(outcome.errors.first is URLError && closed.value == 1)
   }
 
-  @Test("Z4, I4: no attempt at all is a failure, and says so")
+  @Test("Z4, I4: a retry without an attempt fails, and says so")
   func noAttempt() {
     var resilience = NetworkResilience()
     resilience.maximumNumberOfAttempts = 0

@@ -68,7 +68,7 @@ private final class Resource: Sendable {
   }
 }
 
-@Suite("Downloads that go on", .timeLimit(.minutes(5)))
+@Suite("Downloads that go on", .hangLimit)
 struct ResumingTests {
   private let queue = ProcedureQueue(name: "network")
   private let session = URLSession(configuration: .patient)
@@ -105,7 +105,7 @@ struct ResumingTests {
     #expect(resource.marks.dropFirst().allSatisfy { $0 == "\"one\"" })
   }
 
-  @Test("I4: what was left by one that failed, or was cancelled, is gone on with by a new one")
+  @Test("I4: a new download goes on with the part of one that failed or was cancelled")
   func later() async throws {
     let resource = Resource(300_000, cutAfter: 100_000)
     let server = try resource.serve()
@@ -115,7 +115,8 @@ struct ResumingTests {
     #expect(directory.names.sorted() == ["file", "file.part", "file.part-tag"])
     #expect(try String(contentsOf: file, encoding: .utf8) == "before")
     let tag = file.appendingPathExtension("part-tag")
-    #expect(try String(contentsOf: tag, encoding: .utf8) == "127.0.0.1/a\n\"one\"")
+    let identity = ResumableFile.identity(of: URLRequest(url: server.url("/a?secret")))
+    #expect(try String(contentsOf: tag, encoding: .utf8) == "\(identity)\n\"one\"")
     let cancelled = download(server)
     cancelled.cancel()
     #expect(await queue.run(cancelled).isCancelled)
@@ -130,7 +131,7 @@ struct ResumingTests {
     #expect(resource.ranges == [nil, "bytes=99999-"])
   }
 
-  @Test("I4: a part of what has changed since, or of another URL, is none of the whole")
+  @Test("I4: a part is not used after the resource has changed, or for another URL")
   func changed() async throws {
     for path in ["/a", "/b"] {
       let resource = Resource(300_000, cutAfter: 100_000)
@@ -146,6 +147,60 @@ struct ResumingTests {
       #expect(try await second.value.statusCode == 200)
       #expect(try Data(contentsOf: file) == resource.body && directory.names == ["file"])
     }
+  }
+
+  @Test("I4: a part is not used for another query, port, scheme, method or header")
+  func otherRequest() async throws {
+    // As strong as a mark can be, and the same for all of them.
+    let (resource, other) = (Resource(300_000, cutAfter: 100_000), Resource(200_000))
+    other.change { $0.body = Resource.bytes(200_000, 11) }
+    let (server, otherServer) = (try resource.serve(), try other.serve())
+    defer { for server in [server, otherServer] { server.stop() } }
+    var header = URLRequest(url: server.url("/a?one"))
+    header.setValue("b", forHTTPHeaderField: "X-Vary")
+    for request in [
+      URLRequest(url: server.url("/a?two")), URLRequest(url: otherServer.url("/a?one")), header,
+    ] {
+      resource.change { ($0.body, $0.mostBytes) = (Resource.bytes(300_000, 7), 100_000) }
+      #expect(await queue.run(download(server, "/a?one")).isFailure)
+      #expect(directory.names.sorted() == ["file.part", "file.part-tag"])
+      resource.change { ($0.body, $0.mostBytes) = (other.body, .max) }
+      let second = NetworkDownloadProcedure(
+        session: session, request: request, to: file, resuming: true)
+      queue.add(second)
+      #expect(try await second.value.statusCode == 200)
+      #expect(try Data(contentsOf: file) == other.body && directory.names == ["file"])
+      try FileManager.default.removeItem(at: file)
+    }
+  }
+
+  @Test("I4: the checksum of a request differs with all that a server may choose by")
+  func identities() throws {
+    func request(
+      _ url: String, _ method: String = "GET", _ header: [String: String] = [:]
+    ) throws -> URLRequest {
+      var request = URLRequest(url: try #require(URL(string: url)))
+      request.httpMethod = method
+      for (name, value) in header { request.setValue(value, forHTTPHeaderField: name) }
+      return request
+    }
+    let requests = try [
+      request("http://h/a"), request("https://h/a"), request("http://h:81/a"),
+      request("http://i/a"), request("http://h/a?secret"), request("http://h/a?other"),
+      request("http://h/a", "POST"), request("http://h/a", "GET", ["X-A": "1"]),
+      request("http://h/a", "GET", ["X-A": "2"]), request("http://h/a", "GET", ["X-B": "1"]),
+      request("http://h/a", "GET", ["Authorization": "Bearer secret"]),
+    ]
+    let identities = requests.map { ResumableFile.identity(of: $0) }
+    #expect(Set(identities).count == requests.count)
+    #expect(identities.allSatisfy { $0.count <= 32 && $0.allSatisfy(\.isHexDigit) })
+    // What a session sends along counts, and names have no case.
+    let plain = try request("http://h/a")
+    #expect(
+      ResumableFile.identity(of: plain, adding: ["x-a": "1"])
+        == ResumableFile.identity(of: try request("http://h/a", "GET", ["X-A": "1"])))
+    // It stays: another process has to find it again.
+    #expect(identities[0] == "ee10949808cda5726cfa3c5ff63cd21b")
   }
 
   @Test("I4: a server that sends a part of something else is not believed")
@@ -167,7 +222,7 @@ struct ResumingTests {
     #expect(try Data(contentsOf: file) == resource.body)
   }
 
-  @Test("I4: what is there is longer than the whole: that is an error, and the next begins anew")
+  @Test("I4: a part that is longer than the whole is an error, and the next download begins anew")
   func tooLong() async throws {
     let resource = Resource(300_000, cutAfter: 200_000)
     let server = try resource.serve()
@@ -178,13 +233,14 @@ struct ResumingTests {
     #expect(directory.names == [])
   }
 
-  @Test("I4: all had come when the program ended: one byte is asked for")
+  @Test("I4: a download asks for one byte when all had come before the program ended")
   func complete() async throws {
     let resource = Resource(1_000)
     let server = try resource.serve()
     defer { server.stop() }
     try resource.body.write(to: file.appendingPathExtension("part"))
-    try Data("127.0.0.1/a\n\"one\"".utf8).write(to: file.appendingPathExtension("part-tag"))
+    let identity = ResumableFile.identity(of: URLRequest(url: server.url("/a?secret")))
+    try Data("\(identity)\n\"one\"".utf8).write(to: file.appendingPathExtension("part-tag"))
     queue.add(download(server))
     await queue.waitUntilAllFinished()
     #expect(resource.ranges == ["bytes=999-"] && directory.names == ["file"])
@@ -208,7 +264,7 @@ struct ResumingTests {
     #expect(resource.ranges == [nil, nil] && directory.names == [])
   }
 
-  @Test("I4: a date of change is a mark, if it was not just now")
+  @Test("I4: a date of change marks a version unless it was just now")
   func date() async throws {
     let resource = Resource(300_000, cutAfter: 200_000)
     let date = "Sun, 06 Nov 1994 08:49:37 GMT"
@@ -224,7 +280,7 @@ struct ResumingTests {
     #expect(try Data(contentsOf: file) == resource.body)
   }
 
-  @Test("I4: one at a time has the part; a request with a range of its own is as it says")
+  @Test("I4: one download at a time has the part; a request with its own range is sent unchanged")
   func locked() async throws {
     let gate = Gate()
     let server = try LoopbackServer { request, connection in
@@ -236,7 +292,7 @@ struct ResumingTests {
     defer { server.stop() }
     let first = download(server)
     queue.add(first)
-    while server.requests.value == 0 { await Task.yield() }
+    #expect(await eventually { server.requests.value != 0 })
     let second = await queue.run(download(server))
     #expect((second.errors.first as? CocoaError)?.code == .fileLocking)
     var request = URLRequest(url: server.url("/a"))
@@ -251,7 +307,7 @@ struct ResumingTests {
   }
 
   #if os(Linux)
-    @Test("I4: a process that another thread is just starting does not keep the part")
+    @Test("I4: a process that another thread is just starting does not keep the part locked")
     func startedMeanwhile() throws {
       let request = URLRequest(url: try #require(URL(string: "http://localhost/a")))
       let first = try ResumableFile(of: request, for: file)
@@ -272,7 +328,9 @@ struct ResumingTests {
     }
   #endif
 
-  @Test("I4: twelve of twelve come within six attempts, of a server that cuts each connection")
+  @Test(
+    "I4: twelve of twelve downloads come within six attempts from a server that cuts each connection"
+  )
   func twelve() async throws {
     let count = Rounds.size(50_000_000, otherwise: 1_000_000)
     let resource = Resource(count, cutAfter: count / 5)
@@ -294,7 +352,7 @@ struct ResumingTests {
     #expect(directory.names.count == 12)
   }
 
-  @Test("I4: which part of what a response brings")
+  @Test("I4: a response says which part of the resource it brings")
   func contentRange() throws {
     func range(_ text: String, status: Int = 206) throws -> [Int64?]? {
       let response = try #require(

@@ -9,7 +9,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite("What is left to the session", .timeLimit(.minutes(5)))
+@Suite("What is left to the session", .hangLimit)
 struct SessionTests {
   private let queue = ProcedureQueue(name: "network")
 
@@ -108,7 +108,7 @@ struct SessionTests {
     }
   #endif
 
-  @Test("I4: what the session's configuration says holds: header, cookies, stubs of protocols")
+  @Test("I4: the session's configuration is kept to: header, cookies, stubs of protocols")
   func configuration() async throws {
     let server = try LoopbackServer { request, connection in
       let cookie = request.header["cookie"] ?? "none"
@@ -126,5 +126,61 @@ struct SessionTests {
       texts.append(String(decoding: try await fetch.value.payload, as: UTF8.self))
     }
     #expect(texts == ["a none", "a c=1"])
+  }
+
+  #if canImport(FoundationNetworking)
+    @Test("I4: a body is asked for as it is, unless a header of the user's says otherwise")
+    func plainBodies() async throws {
+      let server = try LoopbackServer { request, connection in
+        connection.send(body: request.header["accept-encoding"] ?? "none")
+      }
+      defer { server.stop() }
+      func asked(_ request: URLRequest, by session: URLSession) async throws -> String {
+        let fetch = NetworkDataProcedure(session: session, request: request)
+        queue.add(fetch)
+        return String(decoding: try await fetch.value.payload, as: UTF8.self)
+      }
+      var request = URLRequest(url: server.url("/"))
+      var post = request
+      post.httpMethod = "POST"
+      for request in [request, post] {
+        #expect(try await asked(request, by: session()) == "identity")
+        let configuration = URLSessionConfiguration.patient
+        configuration.httpAdditionalHeaders = ["accept-encoding": "gzip", "X-A": "b"]
+        let gzip = URLSession(configuration: configuration)
+        #expect(try await asked(request, by: gzip) == "gzip")
+      }
+      request.setValue("deflate", forHTTPHeaderField: "Accept-Encoding")
+      #expect(try await asked(request, by: session()) == "deflate")
+    }
+  #endif
+
+  @Test("I4: a compressed body comes as what it was; its length says nothing of its progress")
+  func compressed() async throws {
+    // 20,000 times the letter y.
+    let body = try #require(
+      Data(
+        base64Encoded:
+          "H4sIAAAAAAACA+3BMQEAAADCoNxrbw0PoAAAAAAAAAAAAAAAAAAAAAAAAAB4ME4qnyogTgAA"))
+    let server = try LoopbackServer { _, connection in
+      connection.sendHead(length: body.count, ["Content-Encoding: gzip"])
+      connection.send(body)
+    }
+    defer { server.stop() }
+    let fetch = NetworkDataProcedure(session: session(), url: server.url("/"))
+    queue.add(fetch)
+    let response = try await fetch.value
+    #expect(response.payload == Data(repeating: UInt8(ascii: "y"), count: 20_000))
+    for (encoding, fraction) in [("gzip", nil), ("Identity", 1.0)] {
+      let head = try #require(
+        HTTPURLResponse(
+          url: server.url("/"), statusCode: 200, httpVersion: nil,
+          headerFields: ["Content-Encoding": encoding, "Content-Length": "\(body.count)"]))
+      var machine = TransferStateMachine(
+        request: URLRequest(url: server.url("/")), acceptedStatusCodes: [200])
+      _ = machine.take(head as URLResponse)
+      _ = machine.take(Data(count: body.count))
+      #expect(machine.fractionReceived == fraction)
+    }
   }
 }

@@ -9,7 +9,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite("Network procedures", .timeLimit(.minutes(5)))
+@Suite("Network procedures", .hangLimit)
 struct TransferTests {
   private let queue = ProcedureQueue(name: "network")
   private let session = URLSession(configuration: .patient)
@@ -51,7 +51,7 @@ struct TransferTests {
     }
   }
 
-  @Test("I4: cancelled in flight the connection ends; that is no error of its own")
+  @Test("I4: a cancel in flight ends the connection, and is no error of its own")
   func cancel() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
@@ -79,7 +79,7 @@ struct TransferTests {
     #expect(errors?.map(\.code) == [.timedOut])
   }
 
-  @Test("I4: cancelled at any moment it finishes, and the session is still of use")
+  @Test("I4: a transfer that is cancelled at any moment finishes, and the session is still of use")
   func cancelRaces() async throws {
     let server = try serving { _, connection in
       connection.send(body: String(repeating: "x", count: 100_000))
@@ -119,7 +119,7 @@ struct TransferTests {
     #expect(try await accepting.value.statusCode == 404)
   }
 
-  @Test("I4: what keeps an answer from coming is the session's error")
+  @Test("I4: a failure without a response is the session's error")
   func unreachable() async throws {
     let server = try LoopbackServer()
     let url = server.url("/")
@@ -130,7 +130,7 @@ struct TransferTests {
     #expect(error?.code == .cannotConnectToHost)
   }
 
-  @Test("I4: broken off in the middle of the body it fails, in memory and to a file")
+  @Test("I4: a transfer fails that breaks off in the middle of its body, in memory and to a file")
   func broken() async throws {
     let server = try serving { _, connection in
       connection.sendHead(length: 1_000_000)
@@ -183,7 +183,7 @@ struct TransferTests {
     #expect(server.requests.value == 5 && server.connections.value == 1)
   }
 
-  @Test("I4: no thread waits: on a serial queue, many transfers are under way at once")
+  @Test("I4: many transfers are under way at once on a serial queue, since no thread waits")
   func noThreadWaits() async throws {
     let (entered, all) = (Counter(), Gate())
     let server = try serving { _, connection in
@@ -212,10 +212,7 @@ struct TransferTests {
       (fetch, session) = (procedure, mine)
       #expect(await queue.run(procedure) == .succeeded)
     }
-    for _ in 0..<1_000 where fetch != nil || session != nil {
-      try await Task.sleep(for: .milliseconds(5))
-    }
-    #expect(fetch == nil && session == nil)
+    #expect(await eventually { fetch == nil && session == nil })
   }
 }
 

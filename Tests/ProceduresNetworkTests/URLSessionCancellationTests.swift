@@ -7,7 +7,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite struct URLSessionCancellationTests {
+@Suite(.hangLimit) struct URLSessionCancellationTests {
   private let session = URLSession(configuration: .patient)
 
   private func load(_ url: URL, _ token: CancellationToken) async -> Result<String, URLError> {
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test("what is not cancelled is loaded")
+  @Test("a request that is not cancelled is loaded")
   func loads() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
@@ -36,7 +36,7 @@ import Testing
     #expect(server.requests.value == 3 && !source.token.isCompleted)
   }
 
-  @Test("cancelled in flight: the server sees the connection end, the completion gets .cancelled")
+  @Test("a cancel in flight ends the connection, and the completion gets .cancelled")
   func cancelledInFlight() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
@@ -69,7 +69,8 @@ import Testing
     await server.connectionEnded.wait()
   }
 
-  @Test("the form with three values; a task registered by hand; an error that is no cancel")
+  @Test(
+    "a completion may have three values, a task be registered by hand, and an error be no cancel")
   func otherForms() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
@@ -105,7 +106,7 @@ import Testing
     return String(decoding: data, as: UTF8.self)
   }
 
-  @Test("awaited: what is not cancelled is returned, and what is no cancel is thrown")
+  @Test("an awaited request returns its data, or throws an error that is no cancel")
   func awaited() async throws {
     let server = try LoopbackServer()
     let source = CancellationTokenSource()
@@ -118,7 +119,7 @@ import Testing
     #expect(error?.code != .cancelled && !source.token.isCompleted)
   }
 
-  @Test("awaited: the token's cancel ends the connection, and URLError.cancelled is thrown")
+  @Test("the token's cancel ends an awaited request, which throws URLError.cancelled")
   func awaitedTokenCancel() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
@@ -131,7 +132,7 @@ import Testing
     #expect(error?.code == .cancelled && !task.isCancelled)
   }
 
-  @Test("awaited: the task's cancel does the same, and leaves the token alone")
+  @Test("the task's cancel ends an awaited request too, and leaves the token alone")
   func awaitedTaskCancel() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
@@ -144,7 +145,7 @@ import Testing
     #expect(error?.code == .cancelled && !source.token.isCompleted)
   }
 
-  @Test("awaited: cancelled before, by the token or the task, nothing is sent")
+  @Test("an awaited request sends nothing if its token or task was cancelled before")
   func awaitedBornCancelled() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }

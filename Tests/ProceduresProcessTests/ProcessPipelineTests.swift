@@ -7,7 +7,7 @@
   @testable import ProceduresProcess
 
   /// The time limits are for what would hang, not for slow machines.
-  @Suite("Processes as values, files and pipes", .timeLimit(.minutes(15)))
+  @Suite("Processes as values, files and pipes", .hangLimit)
   struct ProcessPipelineTests {
     private let queue = ProcedureQueue(name: "processes")
 
@@ -21,7 +21,7 @@
       return url
     }
 
-    @Test("I7, R1: its result is its output, its input the standard input")
+    @Test("I7, R1: a process procedure's result is its output, and its input the standard input")
     func values() async throws {
       let list = shell("printf 'b\\na\\n'")
       let sort = ProcessProcedure("sort").injectResult(from: list) { .data($0.output) }
@@ -105,7 +105,8 @@
       #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
     }
 
-    @Test("I7: a | b | c: they run at once, on one slot, and more passes than any pipe holds")
+    @Test(
+      "I7: the programs of a | b | c run at once, on one slot, and pass more than any pipe holds")
     func pipeline() async throws {
       let queue = ProcedureQueue(maxConcurrentProcedureCount: 1)
       let pipeline =
@@ -118,7 +119,9 @@
       #expect(pipeline.stages[0].result?.output.isEmpty == true)
     }
 
-    @Test("I7: a pipeline's input is that of the first program; it is a source as any other")
+    @Test(
+      "I7: a pipeline's input is that of the first program, and a pipeline is a source as any other"
+    )
     func pipelineValues() async throws {
       let source = ResultProcedure { "b\na\nb\n" }
       let pipeline = (ProcessProcedure("sort") | ProcessProcedure("uniq"))
@@ -137,7 +140,9 @@
       #expect(await pipeline.waitUntilFinished() == .succeeded)
     }
 
-    @Test("I7: one that fails, or cannot start, ends the rest, and is the one error")
+    @Test(
+      "I7: a program that fails, or cannot start, ends the rest of its pipeline, and is the one error"
+    )
     func pipelineFails() async throws {
       for failing in [shell("exit 3"), ProcessProcedure("no-such-program")] {
         let pipeline = shell("sleep 600; :") | failing | shell("sleep 600; :")

@@ -8,11 +8,11 @@
 
   /// The time limits are for what would hang, not for slow machines; programs that are to be ended
   /// sleep longer than that.
-  @Suite("A process procedure", .timeLimit(.minutes(15)))
+  @Suite("A process procedure", .hangLimit)
   struct ProcessProcedureTests {
     private let queue = ProcedureQueue(name: "processes")
 
-    @Test("finishes with the result of the program")
+    @Test("a process procedure finishes with the result of its program")
     func success() async {
       let echo = ProcessProcedure("echo", arguments: ["hello"])
       let outcome = await queue.run(echo)
@@ -37,7 +37,7 @@
       #expect(procedure.result?.exit == .status(4))
     }
 
-    @Test("its error has the end of what it wrote to standard error, not its arguments")
+    @Test("the error has the end of standard error, and not the arguments")
     func errorText() async throws {
       let short = shell("echo 'no such file' >&2; echo out; exit 3")
       let error = try await #require(processError(short))
@@ -51,7 +51,9 @@
       #expect(long.result?.errorText.hasPrefix("line 0\n") == true)
     }
 
-    @Test("the end of standard error is there however that is taken; without it the error is short")
+    @Test(
+      "the error has the end of standard error however that is taken; without it the error is short"
+    )
     func errorTextOfStreams() async throws {
       func error(
         _ script: String, _ configure: (inout ProcessConfiguration) -> Void
@@ -82,7 +84,7 @@
       #expect(grep.result?.exit == .status(1))
     }
 
-    @Test("ended by a signal that no cancel sent is an error")
+    @Test("an end by a signal that no cancel sent is an error")
     func signalled() async throws {
       let error = try await #require(processError(shell("kill -9 $$")))
       #expect(error.description == "'/bin/sh' was ended by signal 9 (SIGKILL)")
@@ -97,7 +99,36 @@
       #expect(procedure.result == nil)
     }
 
-    @Test("cancelled while it runs, it finishes cancelled when the program is gone")
+    @Test("a mark behind a slash or a colon makes no other letter of it")
+    func marks() async throws {
+      let folder = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")
+      let mark = "\u{301}"
+      try FileManager.default.createDirectory(
+        at: folder.appending(path: "d"), withIntermediateDirectories: true)
+      defer { try? FileManager.default.removeItem(at: folder) }
+      let path = folder.path + "/\(mark)echo"
+      _ = await queue.run(ProcessProcedure("ln", arguments: ["-s", "/bin/echo", path]))
+      func procedure(_ program: String, searching: String? = nil) -> ProcessProcedure {
+        ProcessProcedure(program, arguments: ["x"]) { configuration in
+          configuration.directory = folder.path + "/d"
+          configuration.standardOutput = .file(folder.path + "/\(mark)out", appending: true)
+          if let searching { configuration.environment["PATH"] = searching }
+        }
+      }
+      for procedure in [
+        procedure("../\(mark)echo"), procedure(path),
+        procedure("\(mark)echo", searching: "/\(mark)no:..:\(mark)no"),
+      ] {
+        guard case .succeeded = await queue.run(procedure) else {
+          Issue.record("\(procedure.errors)")
+          continue
+        }
+      }
+      let output = folder.path + "/\(mark)out"
+      #expect(try String(contentsOfFile: output, encoding: .utf8) == "x\nx\nx\n")
+    }
+
+    @Test("a cancelled process procedure finishes cancelled when its program is gone")
     func cancel() async throws {
       let procedure = sleeper()
       let outcome = await run(procedure) { $0.cancel(withErrors: [Mark()]) }
@@ -108,7 +139,7 @@
       #expect(procedure.result?.exit == .signal(15))
     }
 
-    @Test("a token cancels it as well")
+    @Test("a token cancels a process procedure")
     func token() async {
       let source = CancellationTokenSource()
       let procedure = sleeper()
@@ -130,7 +161,7 @@
       #expect(procedure.result?.exit == .signal(15))
     }
 
-    @Test("cancelled before it starts, no program runs")
+    @Test("no program runs if the procedure was cancelled before its start")
     func cancelledBefore() async {
       let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")
       let procedure = ProcessProcedure("touch", arguments: [file.path])
@@ -140,7 +171,7 @@
       #expect(procedure.result == nil)
     }
 
-    @Test("killed, it finishes without waiting for the grace period")
+    @Test("a killed program is not given the grace period")
     func kill() async {
       let procedure = sleeper("trap '' TERM; echo; sleep 600; sleep 600") {
         $0.terminationGracePeriod = .seconds(600)
@@ -153,7 +184,7 @@
       #expect(procedure.result?.exit == .signal(9))
     }
 
-    @Test("cancel at any moment around the start leaves no process and no unfinished procedure")
+    @Test("a cancel at any moment around the start leaves no process and no unfinished procedure")
     func cancelRaces() async throws {
       for round in 0..<200 {
         let procedure = shell("sleep 600; :")
@@ -171,7 +202,7 @@
       }
     }
 
-    @Test("a hundred at once, on one queue")
+    @Test("a hundred programs run at once on one queue")
     func many() async {
       let procedures = (0..<100).map { shell("echo \($0); cat > /dev/null") }
       for procedure in procedures { queue.add(procedure) }

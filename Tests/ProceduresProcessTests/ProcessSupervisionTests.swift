@@ -1,5 +1,6 @@
 #if os(macOS) || os(Linux)
   import Foundation
+  import ProcedureTestSupport
   import Testing
 
   @testable import ProceduresProcess
@@ -13,7 +14,7 @@
   #endif
 
   /// What programs, and the code that hears of them, do to each other: nothing.
-  @Suite("Programs, and the handlers of their output and end", .timeLimit(.minutes(15)))
+  @Suite("Programs, and the handlers of their output and end", .hangLimit)
   struct ProcessSupervisionTests: RunsPrograms {
     @Test("a handler that blocks keeps its program neither from being terminated nor killed")
     func blockedHandler() async throws {
@@ -127,14 +128,23 @@
 
     @Test("the duration ends with the program, not with what it left running")
     func duration() async throws {
-      var configuration = shell("sleep 2 & sleep 0.1")
+      let directory = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")
+      try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+      defer { try? FileManager.default.removeItem(at: directory) }
+      // What it leaves reads the end of the pipe when the program has ended, and has the output for five seconds more.
+      var configuration = shell(
+        "mkfifo $D/f; { read x; sleep 5; } < $D/f & exec 3> $D/f; sleep 0.1")
+      configuration.environment["D"] = directory.path
       configuration.outputGracePeriod = .seconds(600)
+      let start = ContinuousClock.now
       let result = try await run(configuration).get()
       #expect(result.duration >= .milliseconds(100))
-      #expect(result.duration < .milliseconds(1900))
+      #expect(result.duration < start.duration(to: .now) - .seconds(1))
     }
 
-    @Test("what the system refuses is tried again for a while, or as long as others may make room")
+    @Test(
+      "a start that the system refuses is tried again for a while, or as long as others may make room"
+    )
     func patience() {
       var patience = PatienceWithSystem()
       var waited = Duration.zero
@@ -150,7 +160,7 @@
       #expect(ProcessExit.signal(60).description == "was ended by signal 60")
     }
 
-    @Test("send reaches the whole group, and a program that ended not at all")
+    @Test("send() reaches the whole group, and no program that has ended")
     func send() async throws {
       let (pieces, output) = AsyncStream.makeStream(of: Data.self)
       let (results, end) = AsyncStream.makeStream(of: Result<ProcessResult, ProcessError>.self)

@@ -5,7 +5,7 @@ import Testing
 
 /// The page, used in a real browser: rows, search, click, keyboard, critical path, no complaint on the
 /// console, no request. The script is `.ci/timeline-check/page.py`.
-@Suite struct BrowserTests {
+@Suite(.hangLimit) struct BrowserTests {
   private static func isInstalled(_ program: String) -> Bool {
     let paths = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
     return paths.contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(program)") }
@@ -15,7 +15,7 @@ import Testing
     isInstalled("python3")
     && ["chromium-headless-shell", "chromium", "google-chrome"].contains(where: isInstalled)
 
-  @Test("V3: the page works in a browser", .enabled(if: canRun, "no python3, or no Chromium"))
+  @Test("V3: the page works in a browser", .enabled(if: canRun, "needs python3 and Chromium"))
   func page() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -35,6 +35,6 @@ import Testing
     let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
     #expect(process.terminationStatus == 0, "\(text)")
-    #expect(text.contains("the page works") || text.contains("skipped"), "\(text)")
+    #expect(text.contains("the page works"), "\(text)")
   }
 }

@@ -6,7 +6,7 @@ import Testing
 
 /// What the page and the trace of an example are, and, with `TIMELINE_FILES` set to a folder, there to be
 /// looked at: `example.html`, `example.json`, `causes.html`, `large.html`.
-@Suite struct ExampleTests {
+@Suite(.hangLimit) struct ExampleTests {
   private let folder = ProcessInfo.processInfo.environment["TIMELINE_FILES"]
 
   private func write(_ text: String, _ name: String) throws {
@@ -14,7 +14,7 @@ import Testing
     try text.write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)
   }
 
-  @Test("V3: an example as a page, and as a trace")
+  @Test("V3: an example is written as a page, and as a trace")
   func example() throws {
     let snapshot = try Example().run()
     try write(snapshot.html(title: "A build"), "example.html")
@@ -22,7 +22,7 @@ import Testing
     #expect(snapshot.html().utf8.count < 80_000)
   }
 
-  @Test("V3: an example that waits for each cause, as a page")
+  @Test("V3: an example that waits for each cause is written as a page")
   func causes() throws {
     let snapshot = try Example.ofAllCauses()
     try write(snapshot.html(title: "Each cause"), "causes.html")

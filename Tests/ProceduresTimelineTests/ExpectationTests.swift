@@ -4,7 +4,7 @@ import ProceduresTesting
 import ProceduresTimeline
 import Testing
 
-@Suite struct ExpectationTests {
+@Suite(.hangLimit) struct ExpectationTests {
   private func timeline() throws -> ProcedureTimeline {
     let scenario = Scenario()
     let (fetch, parse) = (lasting(2, "fetch"), lasting(3, "parse"))

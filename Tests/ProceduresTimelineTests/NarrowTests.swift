@@ -5,7 +5,7 @@ import ProceduresTimeline
 import Testing
 
 /// Questions about one name, one procedure, some time, and two runs.
-@Suite struct NarrowTests {
+@Suite(.hangLimit) struct NarrowTests {
   /// A service: a request every ten seconds, one of which waits for a slot, and one for a category.
   private func service() throws -> ProcedureTimeline.Snapshot {
     let scenario = Scenario(limit: 2)
@@ -24,7 +24,7 @@ import Testing
     return try scenario.run()
   }
 
-  @Test("V4: how often, and how long, procedures of one name ran")
+  @Test("V4: a snapshot says how often, and how long, procedures of one name ran")
   func byName() throws {
     let scenario = Scenario(limit: 1)
     scenario.queue.add((1...100).map { lasting($0, "step") } + [lasting(7, "other")])
@@ -39,7 +39,7 @@ import Testing
     #expect(ProcedureTimeline().snapshot().byName.isEmpty)
   }
 
-  @Test("V4: the critical path of one procedure, among many others")
+  @Test("V4: a snapshot has the critical path of one procedure among many others")
   func ofOne() throws {
     let snapshot = try service()
     let verdicts = try ["slow for a slot", "slow for the disk"].map { name in
@@ -61,7 +61,7 @@ import Testing
     #expect(snapshot.during(1_000) == nil)
   }
 
-  @Test("V4: some time of a service, with what lies outside cut off")
+  @Test("V4: a window of a service's time cuts off what lies outside")
   func window() throws {
     let snapshot = try service()
     let window = snapshot.during(.seconds(12) ..< .milliseconds(18_500))
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test("V4: what differs between two runs, the greatest change first")
+  @Test("V4: a comparison says what differs between two runs, the greatest change first")
   func difference() throws {
     func build(limit: Int, linking: Int) throws -> ProcedureTimeline.Snapshot {
       let scenario = Scenario(limit: limit)
@@ -121,7 +121,7 @@ import Testing
     #expect("\(after.difference(from: after))" == "+0 s whole: 15 s, now 15 s\n")
   }
 
-  @Test("V2: one of so many is recorded, with all below it, and the others are counted")
+  @Test("V2: one procedure in n is recorded, with all below it, and the others are counted")
   func sampled() throws {
     let simulation = ProcedureSimulation(seed: 1)
     let queue = simulation.makeQueue(name: "service")

@@ -5,7 +5,7 @@ import ProceduresTesting
 import ProceduresTimeline
 import Testing
 
-@Suite struct OutputTests {
+@Suite(.hangLimit) struct OutputTests {
   @Test("V3: under simulation the same seed gives the same bytes")
   func repeats() throws {
     for seed in 0..<10 as Range<UInt64> {

@@ -5,7 +5,7 @@ import ProceduresTimeline
 import Testing
 
 /// What the critical path's time went to, and what the summary says of it.
-@Suite struct PathShareTests {
+@Suite(.hangLimit) struct PathShareTests {
   private func shares(_ snapshot: ProcedureTimeline.Snapshot) -> [String] {
     snapshot.criticalPathShares.map { share in
       let kind =
@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(
-    "V4: what runs while the next has no slot counts for the slot, with the limit")
+    "V4: the time of others while the next has no slot counts for the slot, with the limit")
   func slot() throws {
     let scenario = Scenario(limit: 1)
     scenario.queue.add(lasting(1, "a"), lasting(2, "b"), lasting(3, "c"))
@@ -58,7 +58,7 @@ import Testing
     #expect(shares(snapshot) == ["work 4.0", "barrier 3.0, second barrier"])
   }
 
-  @Test("V4: what runs while any later step has no slot counts for the slot")
+  @Test("V4: the time of others while any later step has no slot counts for the slot")
   func laterStep() throws {
     let scenario = Scenario(limit: 1)
     let (first, second) = (lasting(3, "first"), lasting(4, "second"))

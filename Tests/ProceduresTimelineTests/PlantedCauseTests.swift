@@ -7,7 +7,7 @@ import Testing
 
 /// Programs in which most of the time goes to one cause, planted among other work, in virtual time: the verdict is to
 /// name that one first.
-@Suite struct PlantedCauseTests {
+@Suite(.hangLimit) struct PlantedCauseTests {
   /// What is planted in a queue with three slots, that also has `noise` seconds of work for each step of the rest.
   struct Program: Sendable, CustomTestStringConvertible {
     let cause: String
@@ -292,7 +292,7 @@ import Testing
     func did(finish procedure: Procedure, withErrors errors: [any Error]) {}
   }
 
-  @Test("V1, V4: so does an observer there")
+  @Test("V1, V4: an observer on the main actor waits for it, and the wait says so")
   @MainActor func observerOnMainActor() async {
     let threads = Threads()
     let save = threads.working(2, "save")
@@ -327,7 +327,7 @@ import Testing
           + "other code held underlying queue 'org.example.ledger'"), "\(verdict)")
   }
 
-  @Test("V1: what it waits for now is seen while it waits: a delay between attempts, and lingering")
+  @Test("V1: a present wait is recorded: a delay between attempts, and lingering")
   func unfinished() throws {
     let scenario = Scenario()
     let stubborn = TracedProcedure("stubborn", end: .whenTold)

@@ -4,7 +4,7 @@ import ProceduresTesting
 import ProceduresTimeline
 import Testing
 
-@Suite struct QuestionTests {
+@Suite(.hangLimit) struct QuestionTests {
   private func path(_ snapshot: ProcedureTimeline.Snapshot) -> [String] {
     snapshot.criticalPath.map { "\($0.link.rawValue) \($0.entry.name)" }
   }
@@ -19,7 +19,7 @@ import Testing
     #expect(path(try scenario.run()) == ["beginning b", "dependency c", "dependency d"])
   }
 
-  @Test("V4: it goes over the holder of the slot, and the holder of the exclusion")
+  @Test("V4: the critical path goes over the holder of the slot, and of the exclusion")
   func slots() throws {
     let serial = Scenario(limit: 1)
     serial.queue.add(lasting(1, "a"), lasting(2, "b"), lasting(3, "c"))
@@ -32,7 +32,7 @@ import Testing
     #expect(path(try exclusive.run()) == ["beginning a", "exclusion b"])
   }
 
-  @Test("V4: it goes over a barrier, and over the last that the barrier waited for")
+  @Test("V4: the critical path goes over a barrier, and over the last that the barrier waited for")
   func barriers() throws {
     let scenario = Scenario()
     scenario.queue.add(lasting(1, "short"), lasting(5, "long"))
@@ -45,7 +45,7 @@ import Testing
         == ["beginning long", "barrier barrier", "barrier after", "dependency last"])
   }
 
-  @Test("V4: of a group its last child is on it, and a child is traced through its group")
+  @Test("V4: a group's last child is on the critical path, and a child is traced through its group")
   func groups() throws {
     let scenario = Scenario()
     let first = lasting(2, "first")
@@ -57,7 +57,7 @@ import Testing
     #expect(path(try scenario.run()) == ["beginning first", "dependency long", "dependency last"])
   }
 
-  @Test("V4: waits by cause, longest first, and slots in use over time")
+  @Test("V4: a snapshot has the waits by cause, longest first, and the slots in use over time")
   func totals() throws {
     let scenario = Scenario(limit: 2)
     let (a, b, c) = (lasting(2, "a"), lasting(4, "b"), lasting(3, "c"))

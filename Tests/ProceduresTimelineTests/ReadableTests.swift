@@ -6,7 +6,7 @@ import ProceduresTimeline
 import Testing
 
 /// What a timeline says of services, of programs that hang, and of names that nobody expects.
-@Suite struct ReadableTests {
+@Suite(.hangLimit) struct ReadableTests {
   @Test("V4: short waits of a service are shown, in a run that is a thousand times longer")
   func service() throws {
     let scenario = Scenario(limit: 1)

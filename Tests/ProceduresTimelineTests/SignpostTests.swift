@@ -7,7 +7,7 @@ import ProcedureTestSupport
 
 @testable import ProceduresTimeline
 
-@Suite struct SignpostTests {
+@Suite(.hangLimit) struct SignpostTests {
   /// Notes each signpost as a line: the time, what it is, and its procedure.
   private final class Notes: SignpostSink {
     private let recorder = Recorder<String>()
@@ -113,7 +113,7 @@ import ProcedureTestSupport
       ])
   }
 
-  @Test("what a closed queue refuses has waited, and was cancelled")
+  @Test("a procedure that a closed queue refuses has an interval of waiting, and a cancel")
   func refused() throws {
     let world = World()
     world.queue.close()
@@ -125,7 +125,8 @@ import ProcedureTestSupport
       ])
   }
 
-  @Test("children, however deep, late ones, what is produced, and attempts: each once")
+  @Test(
+    "children, late children, produced procedures and attempts have signposts once, however deep")
   func below() throws {
     let world = World()
     let inner = GroupProcedure(lasting(2, "deep")).named("inner")
@@ -162,7 +163,7 @@ import ProcedureTestSupport
     #expect(world.notes.lines.allSatisfy { $0.contains("'after'") })
   }
 
-  @Test("it keeps no procedure, and the queue keeps it")
+  @Test("the emitter keeps no procedure, and the queue keeps the emitter")
   func memory() async {
     let gone = Recorder<String>()
     weak var notes: Notes?
@@ -176,11 +177,12 @@ import ProcedureTestSupport
       queue.add(GroupProcedure(child))
       await queue.waitUntilAllFinished()
     }
-    while notes != nil || gone.events.isEmpty { await Task.yield() }
+    #expect(await eventually { notes == nil && !gone.events.isEmpty })
     #expect(gone.events == ["procedure"])
   }
 
-  @Test("each that begins ends, and no two of a procedure overlap", arguments: UInt64(1)...40)
+  @Test(
+    "each interval that begins ends, and no two of a procedure overlap", arguments: UInt64(1)...40)
   func pairs(seed: UInt64) throws {
     let workload = RandomWorkload(seed: seed)
     let notes = Notes()

@@ -4,7 +4,7 @@ import ProceduresTimeline
 import Procedures
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct SpareThreadTests {
+@Suite(.hangLimit) struct SpareThreadTests {
   @Test("Q11: a timeline marks what ran on a spare thread, since the pool was blocked")
   func marked() async {
     await #expect(processExitsWith: .success) {

@@ -16,8 +16,8 @@ private struct Slow: Condition {
   }
 }
 
-@Suite struct WaitCauseTests {
-  @Test("V1: waiting for a dependency goes to the one that ended last, by name")
+@Suite(.hangLimit) struct WaitCauseTests {
+  @Test("V1: a wait for dependencies goes to the one that ended last, by name")
   func dependency() throws {
     let scenario = Scenario()
     let (short, long, last) = (lasting(2, "short"), lasting(5, "long"), lasting(1, "last"))
@@ -42,7 +42,7 @@ private struct Slow: Condition {
     #expect(snapshot.entry(named: "second")?.dependencies == [1])
   }
 
-  @Test("V1: waiting for a slot")
+  @Test("V1: a wait for a slot is recorded")
   func slot() throws {
     let scenario = Scenario(limit: 1)
     scenario.queue.add(lasting(3, "first"), lasting(2, "second"), lasting(1, "third"))
@@ -52,7 +52,7 @@ private struct Slow: Condition {
     #expect(snapshot.waits(of: "third") == ["slot 5.0"])
   }
 
-  @Test("V1: waiting for the queue to be resumed, and then for a slot")
+  @Test("V1: a wait for the queue's resume, and then for a slot, is recorded")
   func suspension() throws {
     let scenario = Scenario(limit: 1)
     scenario.queue.isSuspended = true
@@ -63,7 +63,7 @@ private struct Slow: Condition {
     #expect(snapshot.waits(of: "second") == ["suspension 4.0", "slot 3.0"])
   }
 
-  @Test("V1: waiting for a condition, by name, after the dependency")
+  @Test("V1: a wait for a condition is recorded by name, after that for the dependency")
   func condition() throws {
     let scenario = Scenario()
     let (first, second) = (lasting(2, "first"), lasting(1, "second"))
@@ -75,7 +75,7 @@ private struct Slow: Condition {
       snapshot.waits(of: "second") == ["dependency 2.0 (first)", "condition 3.0 (slow answer)"])
   }
 
-  @Test("V1: waiting in line for an exclusion counts for its last holder, with the category")
+  @Test("V1: a wait for an exclusion counts for its last holder, with the category")
   func exclusion() throws {
     let scenario = Scenario()
     let domain = ExclusionDomain(name: "timeline")
@@ -90,7 +90,7 @@ private struct Slow: Condition {
     #expect(snapshot.entry(named: "third")?.waits.first?.category == "disk")
   }
 
-  @Test("V1: waiting for a place of several, and for a start: with how many there are")
+  @Test("V1: a wait for a place, or for a start, is recorded with how many there are")
   func countsAndRates() throws {
     let scenario = Scenario()
     let domain = ExclusionDomain(name: "timeline")
@@ -157,7 +157,7 @@ private struct Slow: Condition {
     }
   }
 
-  @Test("V1: what another timeline has recorded is waited for, and no entry of this one")
+  @Test("V1: a procedure of another timeline is waited for, and is no entry of this one")
   func otherTimeline() throws {
     let scenario = Scenario()
     let other = scenario.simulation.makeQueue(name: "other")
@@ -179,7 +179,7 @@ private struct Slow: Condition {
     #expect(otherTimeline.snapshot().entries.count == 2)
   }
 
-  @Test("V1: an exclusion, and then a slot: each its own part")
+  @Test("V1: a wait for an exclusion and one for a slot have each their own part")
   func exclusionThenSlot() throws {
     let scenario = Scenario(limit: 2)
     let disk = ExclusionCategory(named: "disk", in: ExclusionDomain(name: "timeline"))
@@ -227,7 +227,7 @@ private struct Slow: Condition {
     #expect(snapshot.entry(named: "child")?.parent == snapshot.entry(named: "group")?.id)
   }
 
-  @Test("V1: waiting for a barrier")
+  @Test("V1: a wait for a barrier is recorded")
   func barrier() throws {
     let scenario = Scenario()
     scenario.queue.add(lasting(2, "before"))
@@ -343,7 +343,7 @@ private struct Slow: Condition {
     #expect(snapshot.entry(named: "waiter")?.faults == [])
   }
 
-  @Test("V1: where there is no barrier none is waited for, on a live queue")
+  @Test("V1: no wait for a barrier is recorded on a live queue without one")
   func noBarrier() async {
     let queue = ProcedureQueue()
     let timeline = ProcedureTimeline()
@@ -358,7 +358,7 @@ private struct Slow: Condition {
     for entry in entries { #expect(entry.faults == []) }
   }
 
-  @Test("V1: what one timeline has begun to record is right also when another one takes over")
+  @Test("V1: an entry that one timeline began is right when another one takes over")
   func takenOver() throws {
     let scenario = Scenario(limit: 1)
     scenario.queue.add(lasting(3, "first"), lasting(1, "second"))

@@ -1,10 +1,11 @@
 import Foundation
 import Procedures
+import ProcedureTestSupport
 import Testing
 
 @testable import ProceduresTimeline
 
-@Suite struct WallClockTests {
+@Suite(.hangLimit) struct WallClockTests {
   @Test(
     "V3: a wall-clock time is written as ISO 8601 has it",
     arguments: [

@@ -107,7 +107,10 @@ private final class AbandonableIterator<Base: AsyncIteratorProtocol>: @unchecked
     -> Outcome?
   {
     let turn = IteratorTurn<Outcome>()
+    let body = BodyTask.current
     let task = Task {
+      BodyTask.beginStandingIn(for: body, endedBy: token.identity)
+      defer { BodyTask.endStandingIn() }
       guard let outcome = await self.next(isolation: actor) else { return }
       turn.end(Handover(value: outcome))
     }

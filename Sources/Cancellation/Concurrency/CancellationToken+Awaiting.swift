@@ -14,6 +14,8 @@ extension CancellationToken {
     get async {
       guard let state, !state.isSettled else { return isCancelled }
       let waiter = CancellationWaiter()
+      let call = BodyTask.current.begin(TokenWait(state))
+      defer { call?.end() }
       return await withTaskCancellationHandler {
         await withCheckedContinuation { continuation in
           waiter.begin(continuation)
@@ -24,6 +26,23 @@ extension CancellationToken {
       }
     }
   }
+}
+
+extension CancellationToken {
+  /// The object that a token shares with its source; nil of `.never`.
+  package var identity: ObjectIdentifier? { state.map { ObjectIdentifier($0) } }
+}
+
+/// The wait for a token, in the body of a procedure: nobody knows who will end it.
+private struct TokenWait: BodyWait {
+  let name = "cancelled of a token"
+  let serial = BodyTask.nextSerial()
+  private let state: CancellationState
+
+  init(_ state: CancellationState) { self.state = state }
+
+  var token: ObjectIdentifier? { ObjectIdentifier(state) }
+  var isWaiting: Bool { !state.isSettled }
 }
 
 /// One task that waits for one token: the first thread to end the wait resumes it.

@@ -83,7 +83,10 @@ final class TokenPlace: TaskPlace, @unchecked Sendable {
     open()
   }
 
-  override func taskHasEnded() { registration?.unregister() }
+  override func taskHasEnded() {
+    registration?.unregister()
+    BodyTask.endStandingIn()
+  }
 }
 
 extension Task where Failure == any Error {

@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import ProcedurePrimitives
 
 /// Runs `operation`, and `handler` if `token` is cancelled meanwhile; returns when both have ended.
@@ -36,6 +37,41 @@ public nonisolated(nonsending) func withCancellationHandler<Result, Failure: Err
     if !registration.unregister() { await scope.waitForHandler() }
     throw error
   }
+}
+
+/// Runs `operation`, which blocks, and `handler` if `token` is cancelled meanwhile; returns when both have ended.
+///
+/// `withCancellationHandler(for:)` for code that is not async. After this returns the handler is not running and never
+/// will: you may close, free or use again what it uses.
+///
+/// ```swift
+/// try withBlockingCancellationHandler(for: token) {
+///   try socket.readToEnd()  // returns early when the socket is shut down
+/// } onCancel: {
+///   socket.shutDown()
+/// }
+/// socket.close()
+/// ```
+///
+/// The handler is called at most once: by the thread that cancels, or by this one, before the operation, if the token
+/// already is cancelled. If another thread still runs it when the operation ends, this call blocks until it has
+/// returned. A cancel inside the operation runs the handler there and then, and is not waited for. The handler must not
+/// wait for this call to return.
+@available(*, noasync, message: "it blocks a thread: await withCancellationHandler(for:)")
+public func withBlockingCancellationHandler<Result, Failure: Error>(
+  for token: CancellationToken,
+  operation: () throws(Failure) -> Result,
+  onCancel handler: @escaping @Sendable () -> Void
+) throws(Failure) -> Result {
+  if case .notCancelled = token.seen { return try operation() }
+  let hasEnded = DispatchSemaphore(value: 0)
+  let registration = token.onComplete { cancelled in
+    if cancelled { handler() }
+    hasEnded.signal()
+  }
+  // Not taken back: it has run on this thread, or runs on another one, or has run there.
+  defer { if !registration.unregister() { hasEnded.wait() } }
+  return try operation()
 }
 
 /// Lets a scope wait for a handler that could not be taken back.

@@ -1,3 +1,5 @@
+internal import ProcedurePrimitives
+
 /// Runs `operation` as a task that is cancelled when `token` is, or when the current task is, and waits
 /// for it.
 ///
@@ -13,7 +15,8 @@
 /// call waits for `operation`, and returns or throws as that does: after a cancel usually a
 /// `CancellationError`. If a token was cancelled before, the task starts cancelled, and runs
 /// nonetheless. Cancelling the token does not cancel the current task, and nothing is left on the
-/// token afterwards.
+/// token afterwards. With `.never` the current task's cancel still reaches `operation`: see
+/// `withCancellationShield` for work that no cancel must end.
 ///
 /// - Parameters:
 ///   - token: cancels the task, as the current task does.
@@ -29,6 +32,8 @@ public nonisolated(nonsending) func withTask<Success: Sendable>(
   let start = TaskStart(operation, at: place)
   return try await withCancellationToken { current in
     let task = start.task(priority: nil)
+    // Before it begins: what it waits in, the body of a procedure that awaits it does.
+    BodyTask.current?.await(task, endedBy: token.identity)
     place.note(task, on: token || current)
     return try await task.value
   }

@@ -21,7 +21,7 @@ enum CancellationEntry: Sendable {
     case .complete(let handler): handler(cancelled)
     case .target(let target): if cancelled { target.cancel() }
     case .derivation, .child, .combination, .follower:
-      preconditionFailure("Internal inconsistency: calling what is not a handler")
+      stopBecauseOfInconsistency("Internal inconsistency: calling what is not a handler")
     }
   }
 

@@ -8,6 +8,7 @@ final class CancellationExtras: @unchecked Sendable {
   /// The pending deadline; the key comes a moment after it.
   struct Deadline: Sendable {
     let clock: TimerClock
+    let instant: ContinuousClock.Instant
     var key: SlabKey?
   }
 

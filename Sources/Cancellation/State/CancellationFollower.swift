@@ -18,8 +18,12 @@ package protocol CancellationFollower: AnyObject, Sendable {
 }
 
 /// The walk that marks a follower.
-package struct FollowerWalk: Sendable {
+package struct FollowerWalk: Equatable, Sendable {
   let marking: TreeMarking
+
+  package static func == (left: FollowerWalk, right: FollowerWalk) -> Bool {
+    left.marking === right.marking
+  }
 
   /// Returns when all that the walk marks reads cancelled. Called with no lock held, and not by the walker.
   package func wait() { marking.wait() }

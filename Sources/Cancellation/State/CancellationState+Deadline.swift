@@ -10,14 +10,17 @@ extension CancellationState {
 
   /// Replaces the deadline. A thread that is late with its own loses against the later call.
   ///
-  /// - Parameter isAhead: whether it lay ahead when the caller asked for it. Then it is never this thread
-  ///   that calls handlers, however long it took to come here.
+  /// - Parameters:
+  ///   - isAhead: whether it lay ahead when the caller asked for it. Then it is never this thread that calls handlers,
+  ///     even if it took long to come here.
+  ///   - reason: why the token is cancelled when the deadline passes.
   func setDeadline(
-    _ instant: ContinuousClock.Instant, isAhead: Bool = false, clock: TimerClock, holding: Holding
+    _ instant: ContinuousClock.Instant, isAhead: Bool = false, clock: TimerClock,
+    reason: CancellationReason = .deadlineExceeded, holding: Holding
   ) {
     if isSettled { return }
     if !isAhead, instant <= clock.now {
-      settle(.cancelled(.deadlineExceeded))
+      settle(.cancelled(reason))
       return
     }
     let replaced: (generation: UInt64, old: CancellationExtras.Deadline?)? = withMachine {
@@ -27,15 +30,15 @@ extension CancellationState {
       extras.deadlineGeneration += 1
       if holding == .weakly { extras.ownsItselfWhileObserved = true }
       let old = extras.deadline
-      extras.deadline = .init(clock: clock, key: nil)
+      extras.deadline = .init(clock: clock, instant: instant, key: nil)
       return (extras.deadlineGeneration, old)
     }
     guard let (generation, old) = replaced else { return }
     if let old, let key = old.key { old.clock.service.cancel(key) }
     let target: any TimerTarget =
       switch holding {
-      case .strongly: Deadline(state: self, generation: generation, clock: clock)
-      case .weakly: WeakDeadline(state: self, generation: generation, clock: clock)
+      case .strongly: Deadline(self, generation, clock, reason)
+      case .weakly: WeakDeadline(self, generation, clock)
       }
     let key = clock.service.schedule(target, at: instant)
     let isCurrent = withMachine { machine in
@@ -48,12 +51,29 @@ extension CancellationState {
     if !isCurrent { clock.service.cancel(key) }
   }
 
-  /// A timer of ours fired; it counts unless it was replaced.
+  /// Removes the deadline. A deadline that another thread is just setting is removed too.
+  ///
+  /// - Returns: true if there was one, which will not pass any more.
+  func removeDeadline() -> Bool {
+    let removed: CancellationExtras.Deadline? = withMachine { machine in
+      guard machine.isPending, let extras = machine.links.extras else { return nil }
+      // A timer that fires meanwhile is of another generation.
+      extras.deadlineGeneration += 1
+      return extras.deadline.take()
+    }
+    guard let removed else { return false }
+    if let key = removed.key { removed.clock.service.cancel(key) }
+    return true
+  }
+
+  /// A timer of ours fired; it counts unless it was replaced or removed.
   ///
   /// The timer's thread marks, so that it needs no other to be true; what runs user code it hands on.
-  fileprivate func deadlinePassed(generation: UInt64, on clock: TimerClock) {
+  fileprivate func deadlinePassed(
+    generation: UInt64, on clock: TimerClock, _ reason: CancellationReason
+  ) {
     // The thread that carries it out takes it from there: this thread must not release the last reference.
-    let end = Locked(begin(.cancelled(.deadlineExceeded), ifDeadline: generation))
+    let end = Locked(begin(.cancelled(reason), ifDeadline: generation))
     let carryOut = { @Sendable in end.withLock { $0.take() }?.finish() }
     switch end.withLock({ $0?.concernsOthers }) {
     case nil: break
@@ -68,15 +88,20 @@ private final class Deadline: TimerTarget {
   let state: CancellationState
   let generation: UInt64
   let clock: TimerClock
+  let reason: CancellationReason
 
-  init(state: CancellationState, generation: UInt64, clock: TimerClock) {
+  init(
+    _ state: CancellationState, _ generation: UInt64, _ clock: TimerClock,
+    _ reason: CancellationReason
+  ) {
     self.state = state
     self.generation = generation
     self.clock = clock
+    self.reason = reason
   }
 
   func timerFired() {
-    state.deadlinePassed(generation: generation, on: clock)
+    state.deadlinePassed(generation: generation, on: clock, reason)
   }
 }
 
@@ -86,13 +111,13 @@ private final class WeakDeadline: TimerTarget {
   let generation: UInt64
   let clock: TimerClock
 
-  init(state: CancellationState, generation: UInt64, clock: TimerClock) {
+  init(_ state: CancellationState, _ generation: UInt64, _ clock: TimerClock) {
     self.state = Weak(state)
     self.generation = generation
     self.clock = clock
   }
 
   func timerFired() {
-    state.object?.deadlinePassed(generation: generation, on: clock)
+    state.object?.deadlinePassed(generation: generation, on: clock, .deadlineExceeded)
   }
 }

@@ -106,7 +106,7 @@ extension CancellationState {
 
   private func operandHasEnded(_ operand: CancellationState) {
     guard let outcome = operand.outcome else {
-      preconditionFailure("Internal inconsistency: an operand that ended has no outcome")
+      stopBecauseOfInconsistency("Internal inconsistency: an operand that ended has no outcome")
     }
     if withMachine({ $0.isPending && $0.decides(outcome) }) { settle(outcome) }
   }

@@ -167,7 +167,7 @@ struct CancellationStateMachine: Sendable {
   /// The whole tree is marked: from here on, a thread that registers a handler calls it.
   mutating func beginCalls() -> CancellationOutcome {
     guard case .marked(let outcome, _) = phase else {
-      preconditionFailure("Internal inconsistency: calling handlers of a token in \(phase)")
+      stopBecauseOfInconsistency("Internal inconsistency: calling handlers of a token in \(phase)")
     }
     phase = .settled(outcome)
     return outcome
@@ -176,7 +176,7 @@ struct CancellationStateMachine: Sendable {
   /// The handler to call next, and whether there are more.
   mutating func nextHandler() -> (handler: CancellationEntry?, more: Bool) {
     guard case .settled = phase else {
-      preconditionFailure("Internal inconsistency: calling handlers of a token in \(phase)")
+      stopBecauseOfInconsistency("Internal inconsistency: calling handlers of a token in \(phase)")
     }
     let handler = popFirstHandler()
     return (handler, !handlers.isEmpty)
@@ -193,7 +193,8 @@ struct CancellationStateMachine: Sendable {
   /// A parent that is not cancelled means nothing to a linked child, which stays, to be adopted.
   mutating func takeDependents(toTell outcome: CancellationOutcome) -> [CancellationEntry] {
     guard case .marked = phase else {
-      preconditionFailure("Internal inconsistency: marking dependents of a token in \(phase)")
+      stopBecauseOfInconsistency(
+        "Internal inconsistency: marking dependents of a token in \(phase)")
     }
     var taken: [CancellationEntry] = []
     taken.reserveCapacity(entries.count)
@@ -229,7 +230,7 @@ struct CancellationStateMachine: Sendable {
   /// The linked children of a token that was not cancelled.
   mutating func takeOrphans() -> [CancellationEntry] {
     guard case .settled = phase else {
-      preconditionFailure("Internal inconsistency: orphans of a token in \(phase)")
+      stopBecauseOfInconsistency("Internal inconsistency: orphans of a token in \(phase)")
     }
     var taken: [CancellationEntry] = []
     while let child = entries.popFirst(from: &dependents) { taken.append(child) }

@@ -26,3 +26,29 @@ extension CancellationToken {
     return CancellationToken(state)
   }
 }
+
+/// How long a token lasts at most.
+extension CancellationToken {
+  /// The instant at which a deadline will cancel this token if nothing else does before; nil without one.
+  ///
+  /// The earliest of the deadlines of its source and of the tokens that this is linked to; of `a && b` the later of
+  /// both, if both have one. Tokens of `map` and `flatMap` have none, since their closures decide. A timeout of a
+  /// procedure is none of its token. Nil once the token is settled. It is an instant of the continuous clock, also of a
+  /// deadline by the wall clock, and of a test's clock if that was given.
+  ///
+  /// - Complexity: O(n) in the number of tokens that can cancel this one.
+  public var deadline: ContinuousClock.Instant? { state?.nextDeadline()?.instant }
+
+  /// How much time is left until `deadline`; zero once the token is cancelled, nil without a deadline.
+  ///
+  /// ```swift
+  /// try token.checkCancellation()
+  /// // Not 0, which means no limit.
+  /// if let left = token.timeLeft { request.timeoutInterval = max(left / .seconds(1), 0.001) }
+  /// ```
+  public var timeLeft: Duration? {
+    let timeLeft = state?.nextDeadline()?.timeLeft
+    // Asked last: a deadline that has passed meanwhile leaves no time, and is gone.
+    return isCancelled ? .zero : timeLeft
+  }
+}

@@ -8,6 +8,9 @@ package struct FollowerPlace: Sendable {
   /// Why the token was cancelled, whether or not that has come here; nil if it was not.
   package var reason: CancellationReason? { state.isCancelled ? state.outcome?.reason : nil }
 
+  /// The walk that marks what is on the token, once that was cancelled.
+  package var walk: FollowerWalk { FollowerWalk(marking: state.marking ?? TreeMarking()) }
+
   /// It is not cancelled with the token any more.
   package func leave() {
     let follower = state.withMachine { $0.removeDependent(key) }

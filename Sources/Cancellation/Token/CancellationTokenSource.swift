@@ -99,25 +99,45 @@ public final class CancellationTokenSource: Sendable, Cancelable {
   @available(*, unavailable, message: "write cancel(.failure(error))")
   public func cancel(withError error: any Error) { fatalError("unavailable") }
 
-  /// Cancels with `.deadlineExceeded` when `duration` has passed; a second call replaces the first.
+  /// Cancels when `duration` has passed; a second call replaces the first, and `disarmDeadline()` takes it back.
   ///
   /// Never early. At zero or less it cancels at once, on this thread. A deadline marks the token, and
   /// its dependents, on a thread of its own, whatever Dispatch's global queues are busy with; the handlers
   /// run on a global queue. All sources share one timer. A duration of more than 146 years never ends.
   ///
+  /// ```swift
+  /// source.cancel(after: .seconds(30), reason: .failure(ServerIsSilent()))
+  /// ```
+  ///
   /// - Parameters:
   ///   - duration: counted from now.
+  ///   - reason: the token's reason, if this is what cancels it.
   ///   - clock: a test clock, in tests.
-  public func cancel(after duration: Duration, clock: TimerClock = .continuous) {
+  public func cancel(
+    after duration: Duration, reason: CancellationReason = .deadlineExceeded,
+    clock: TimerClock = .continuous
+  ) {
     state.setDeadline(
       clock.now.saturatingAdvanced(by: duration), isAhead: duration > .zero, clock: clock,
-      holding: .strongly)
+      reason: reason, holding: .strongly)
   }
 
-  /// Cancels with `.deadlineExceeded` at `instant`; a second call replaces the first.
-  public func cancel(at instant: ContinuousClock.Instant, clock: TimerClock = .continuous) {
-    state.setDeadline(instant, clock: clock, holding: .strongly)
+  /// Cancels at `instant`; a second call replaces the first, and `disarmDeadline()` takes it back.
+  public func cancel(
+    at instant: ContinuousClock.Instant, reason: CancellationReason = .deadlineExceeded,
+    clock: TimerClock = .continuous
+  ) {
+    state.setDeadline(instant, clock: clock, reason: reason, holding: .strongly)
   }
+
+  /// Takes back what `cancel(after:)`, `cancel(at:)` or `init(timeout:)` has set. O(1).
+  ///
+  /// Deadlines of the tokens that the source is linked to stay.
+  ///
+  /// - Returns: true if there was a deadline, which will not cancel any more; false if there was none, or the token
+  ///   has ended.
+  @discardableResult
+  public func disarmDeadline() -> Bool { state.removeDeadline() }
 
   /// Settles the token as not cancelled without waiting for the source to go.
   package func complete() {

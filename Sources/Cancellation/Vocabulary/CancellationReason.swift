@@ -8,6 +8,8 @@ public enum CancellationReason: Sendable {
   case deadlineExceeded
   /// The Swift task that it belongs to was cancelled.
   case taskCancelled
+  /// This process got the signal of this number: see `CancellationToken.signals` of `ProceduresProcess`.
+  case signal(Int32)
   /// Something it depends on failed with this error.
   case failure(any Error)
 }
@@ -19,6 +21,7 @@ extension CancellationReason: CustomStringConvertible {
     case .requested: "requested"
     case .deadlineExceeded: "deadline exceeded"
     case .taskCancelled: "task cancelled"
+    case .signal(let number): "signal \(number)"
     case .failure(let error): "failure: \(error)"
     }
   }

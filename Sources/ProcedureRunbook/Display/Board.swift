@@ -11,19 +11,19 @@ struct Board {
   }
 
   /// Of the steps that may run.
-  let names: [String]
+  let names: [Name]
   /// How many others there are, which are up to date.
   let upToDateCount: Int
   let start: ContinuousClock.Instant
-  private var states: [String: State] = [:]
+  private var states: [Name: State] = [:]
   /// In the order in which they started; few, compared with `names`.
-  private(set) var running: [String] = []
+  private(set) var running: [Name] = []
   private(set) var endedCount: Int
   private var successCount = 0
   /// Of those that took more than one.
-  private(set) var attempts: [String: Int] = [:]
+  private(set) var attempts: [Name: Int] = [:]
 
-  init(_ names: [String], upToDateCount: Int = 0, start: ContinuousClock.Instant) {
+  init(_ names: [Name], upToDateCount: Int = 0, start: ContinuousClock.Instant) {
     self.names = names
     self.upToDateCount = upToDateCount
     self.start = start
@@ -33,18 +33,18 @@ struct Board {
   /// How many steps there are in all.
   var count: Int { names.count + upToDateCount }
 
-  mutating func started(_ name: String, at instant: ContinuousClock.Instant) {
+  mutating func started(_ name: Name, at instant: ContinuousClock.Instant) {
     states[name] = .running(since: instant)
     running.append(name)
   }
 
-  mutating func stopping(_ name: String) {
+  mutating func stopping(_ name: Name) {
     if case .running(let since)? = states[name] { states[name] = .stopping(since: since) }
   }
 
   /// - Parameter duration: for how long it ran, if it did.
   mutating func ended(
-    _ name: String, _ outcome: StepOutcome, after duration: Duration?, attempts: Int = 1
+    _ name: Name, _ outcome: StepOutcome, after duration: Duration?, attempts: Int = 1
   ) {
     if attempts > 1 { self.attempts[name] = attempts }
     states[name] = .ended(outcome, duration)
@@ -53,7 +53,7 @@ struct Board {
     if outcome.isSuccess { successCount += 1 }
   }
 
-  func state(of name: String) -> State { states[name] ?? .waiting }
+  func state(of name: Name) -> State { states[name] ?? .waiting }
 
   var allSucceeded: Bool { successCount == names.count }
 }

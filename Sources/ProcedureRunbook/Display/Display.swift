@@ -32,7 +32,7 @@ final class Display: Sendable {
   /// - Parameters:
   ///   - names: of the steps that may run.
   ///   - upToDateCount: how many others there are, which are up to date.
-  init(_ names: [String], upToDateCount: Int, terminal: Terminal, isQuiet: Bool) {
+  init(_ names: [Name], upToDateCount: Int, terminal: Terminal, isQuiet: Bool) {
     state = Locked(
       DisplayState(
         names, upToDateCount: upToDateCount, terminal: terminal, isQuiet: isQuiet, at: .now))
@@ -43,20 +43,25 @@ final class Display: Sendable {
 
   // MARK: What happens
 
-  func started(_ name: String, at instant: ContinuousClock.Instant) {
+  func started(_ name: Name, at instant: ContinuousClock.Instant) {
     update { $0.started(name, at: instant) }
   }
 
-  func stopping(_ name: String) { update { $0.stopping(name) } }
+  /// A service is ready for the steps that need it.
+  func ready(_ name: Name, after duration: Duration) {
+    update { $0.ready(name, after: duration) }
+  }
+
+  func stopping(_ name: Name) { update { $0.stopping(name) } }
 
   func ended(
-    _ name: String, _ outcome: StepOutcome, after duration: Duration?, attempts: Int = 1
+    _ name: Name, _ outcome: StepOutcome, after duration: Duration?, attempts: Int = 1
   ) {
     update { $0.ended(name, outcome, after: duration, attempts: attempts) }
   }
 
   /// An attempt has failed, and there will be another one.
-  func again(_ name: String, because reason: String) {
+  func again(_ name: Name, because reason: String) {
     update { $0.again(name, because: reason) }
   }
 
@@ -67,7 +72,7 @@ final class Display: Sendable {
   ///
   /// - Parameter isComplaint: whether they are shown even if it is quiet.
   func print(
-    _ lines: [OutputLines.Line], of name: String, isComplaint: Bool = false,
+    _ lines: [OutputLines.Line], of name: Name, isComplaint: Bool = false,
     _ completion: @escaping @Sendable () -> Void
   ) {
     if update({ $0.print(lines, of: name, isComplaint: isComplaint, completion) }) { completion() }
@@ -88,7 +93,7 @@ final class Display: Sendable {
   ///
   /// - Returns: why not all could be written, if that is so.
   func finish(
-    failures: [(name: String, output: [String])], _ notes: [String]
+    failures: [(name: Name, output: [String])], _ notes: [String]
   ) -> PatientWriter.Failure? {
     update { $0.finish(failures: failures, notes, at: .now) }
     end.wait()

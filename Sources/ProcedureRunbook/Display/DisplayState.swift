@@ -26,7 +26,7 @@ struct DisplayState: Sendable {
   private(set) var hasNews = false
 
   init(
-    _ names: [String], upToDateCount: Int = 0, terminal: Terminal, isQuiet: Bool,
+    _ names: [Name], upToDateCount: Int = 0, terminal: Terminal, isQuiet: Bool,
     at instant: ContinuousClock.Instant
   ) {
     self.terminal = terminal
@@ -38,15 +38,21 @@ struct DisplayState: Sendable {
 
   // MARK: What happens
 
-  mutating func started(_ name: String, at instant: ContinuousClock.Instant) {
+  mutating func started(_ name: Name, at instant: ContinuousClock.Instant) {
     board.started(name, at: instant)
     if !isQuiet, !terminal.isLive { note("started    \(name.visible)") }
   }
 
-  mutating func stopping(_ name: String) { board.stopping(name) }
+  mutating func ready(_ name: Name, after duration: Duration) {
+    guard !isQuiet else { return }
+    let word = style.green("ready".rightPadded(to: 10))
+    note("\(word) \(name.visible)\(style.faint(" (\(duration.text))"))")
+  }
+
+  mutating func stopping(_ name: Name) { board.stopping(name) }
 
   mutating func ended(
-    _ name: String, _ outcome: StepOutcome, after duration: Duration?, attempts: Int = 1
+    _ name: Name, _ outcome: StepOutcome, after duration: Duration?, attempts: Int = 1
   ) {
     board.ended(name, outcome, after: duration, attempts: attempts)
     // What is up to date is only counted.
@@ -58,7 +64,7 @@ struct DisplayState: Sendable {
     note("\(word) \(name.visible)\(reason)\(tries)\(time)")
   }
 
-  mutating func again(_ name: String, because reason: String) {
+  mutating func again(_ name: Name, because reason: String) {
     guard !isQuiet else { return }
     note("\(style.yellow("again".rightPadded(to: 10))) \(name.visible): \(reason)")
   }
@@ -67,7 +73,7 @@ struct DisplayState: Sendable {
 
   /// Takes lines of a step's output; false if `completion` is kept until there is room for more.
   mutating func print(
-    _ lines: [OutputLines.Line], of name: String, isComplaint: Bool = false,
+    _ lines: [OutputLines.Line], of name: Name, isComplaint: Bool = false,
     _ completion: @escaping @Sendable () -> Void
   ) -> Bool {
     if !isQuiet || isComplaint { show(lines, of: name) }
@@ -98,7 +104,7 @@ struct DisplayState: Sendable {
   /// In this order, so that a reader finds the reason at the end: the table of failed steps, notes, the last
   /// output of failed steps, and a line that sums up. Quiet, a success says only what was asked for.
   mutating func finish(
-    failures: [(name: String, output: [String])], _ notes: [String],
+    failures: [(name: Name, output: [String])], _ notes: [String],
     at instant: ContinuousClock.Instant
   ) {
     isFinishing = true
@@ -123,7 +129,7 @@ struct DisplayState: Sendable {
     note(board.summary(at: instant))
   }
 
-  private mutating func show(_ lines: [OutputLines.Line], of name: String) {
+  private mutating func show(_ lines: [OutputLines.Line], of name: Name) {
     guard !lines.isEmpty, failure == nil else { return }
     let prefix = Array("\(style.faint("\(name.visible.cut(to: 30)) |")) ".utf8)
     pending += Self.joined(terminal.isLive ? lines.map(Self.withoutCommands) : lines, prefix)

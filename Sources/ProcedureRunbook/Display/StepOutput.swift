@@ -14,7 +14,7 @@ final class StepOutput: Sendable {
   /// How much output is kept to be shown in one piece, at most.
   private static let largestBlock = 4 << 20
 
-  private let name: String
+  private let name: Name
   private let display: Display
   /// Whether it is shown when the step has ended.
   private let isGrouped: Bool
@@ -35,7 +35,7 @@ final class StepOutput: Sendable {
     }
   }
 
-  init(of name: String, display: Display, secrets: Secrets, isGrouped: Bool, log: StepLog?) {
+  init(of name: Name, display: Display, secrets: Secrets, isGrouped: Bool, log: StepLog?) {
     hidesSecrets = !secrets.isEmpty
     state = Locked(State(secrets: SecretFilter(secrets)))
     self.name = name

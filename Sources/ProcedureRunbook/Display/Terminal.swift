@@ -12,14 +12,28 @@ struct Terminal: Sendable {
   let isLive: Bool
   let hasColours: Bool
 
+  /// Whether output has colours, as the command line says.
+  enum Colour: String, CaseIterable {
+    case always
+    case automatic = "auto"
+    case never
+  }
+
   init(isLive: Bool, hasColours: Bool) {
     (self.isLive, self.hasColours) = (isLive, hasColours)
   }
 
   /// By what the descriptor is and what the environment says of it.
-  init() {
+  init(_ colour: Colour = .automatic) {
     isLive = isatty(STDOUT_FILENO) == 1 && Self.variable("TERM", default: "dumb") != "dumb"
-    hasColours = isLive && Self.variable("NO_COLOR", default: "").isEmpty
+    hasColours =
+      switch colour {
+      case .always: true
+      case .never: false
+      case .automatic:
+        Self.variable("NO_COLOR", default: "").isEmpty
+          && (isLive || !["", "0"].contains(Self.variable("CLICOLOR_FORCE", default: "")))
+      }
   }
 
   private static func variable(_ name: String, default value: String) -> String {

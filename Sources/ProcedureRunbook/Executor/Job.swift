@@ -27,10 +27,11 @@ final class Job: Sendable {
   }
 
   private let step: Step
+  private let attempt: Int
   let events: Events
 
-  init(_ step: Step, _ events: Events) {
-    self.step = step
+  init(_ step: Step, attempt: Int = 1, _ events: Events) {
+    (self.step, self.attempt) = (step, attempt)
     self.events = events
   }
 
@@ -39,8 +40,10 @@ final class Job: Sendable {
   func request(_ key: String, _ files: JobFiles) -> JobRequest {
     JobRequest(
       key: key, name: step.name.visible, script: files.script(running: step.shell),
-      outputPath: files.output, directory: step.directory ?? Directory.current,
-      environment: step.environment, processors: step.processors, memory: step.memory,
+      outputPath: files.output,
+      directory: step.directory ?? String(decoding: Directory.current.bytes, as: UTF8.self),
+      environment: step.environment.merging(step.variables(inAttempt: attempt)) { $1 },
+      processors: step.processors, memory: step.memory(inAttempt: attempt),
       timeout: step.timeout, options: step.executorOptions)
   }
 

@@ -38,8 +38,8 @@ struct JobFiles: Sendable {
 
   /// A script that runs a shell with its arguments, and writes its status down.
   func script(running shell: [String]) -> String {
-    let command = shell.map(Self.quoted).joined(separator: " ")
-    let (status, began) = (Self.quoted(status), Self.quoted(began))
+    let command = shell.map(\.shellWord).joined(separator: " ")
+    let (status, began) = (status.shellWord, began.shellWord)
     return """
       #!/bin/sh
       true > \(began)
@@ -104,8 +104,4 @@ struct JobFiles: Sendable {
 
   /// Removes the folder, if nothing is left in it. Not while a job waits that will write there.
   static func removeFolder(in directory: String) { _ = unsafe rmdir(directory + "/" + folderName) }
-
-  private static func quoted(_ text: String) -> String {
-    "'" + text.replacing("'", with: "'\\''") + "'"
-  }
 }

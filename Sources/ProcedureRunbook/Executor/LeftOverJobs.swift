@@ -12,25 +12,25 @@ import ProceduresProcess
 /// Jobs of clusters that a killed run has left, of steps that are to run on this machine now: beside each other they
 /// would write the same files.
 final class LeftOverJobs: Sendable {
-  private typealias LeftOver = (step: String, reference: JobReference)
+  private typealias LeftOver = (step: Step, reference: JobReference)
 
   private let jobs: [LeftOver]
   private let journal: RunJournal
   /// That of the plan.
   private let directory: String
-  private let problems = Locked<[String: String]>([:])
+  private let problems = Locked<[Name: String]>([:])
 
   /// - Parameter steps: the steps that run here.
   init(of steps: some Sequence<Step>, _ journal: RunJournal, in directory: String) {
     jobs = steps.compactMap { step in
-      journal.job(of: step.name).map { (step.name, $0.reference) }
+      journal.job(of: step).map { (step, $0.reference) }
     }
     self.journal = journal
     self.directory = directory
   }
 
   /// Why a step must not run.
-  func problem(of step: String) -> String? { problems.withLock { $0[step] } }
+  func problem(of step: Name) -> String? { problems.withLock { $0[step] } }
 
   /// Asks the clusters, and forgets what has ended.
   func look() async {
@@ -50,7 +50,7 @@ final class LeftOverJobs: Sendable {
   private func look(_ executor: any Executor) {
     // 1. What has noted its status is over.
     var rest = jobs.filter { JobFiles(of: $0.reference.key, in: directory).readStatus() == nil }
-    for job in jobs where !rest.contains(where: { $0.step == job.step }) { forget(job) }
+    for job in jobs where !rest.contains(where: { $0.step.name == job.step.name }) { forget(job) }
     // 2. That the cluster does not know one counts when it says so twice, as ever. Only the key is known for sure.
     for isLast in [false, true] where !rest.isEmpty {
       let keys = rest.map { JobReference(key: $0.reference.key, identifier: nil) }
@@ -90,7 +90,7 @@ final class LeftOverJobs: Sendable {
 
   private func refuse(_ job: LeftOver, _ sentence: String, _ executor: any Executor) {
     problems.withLock {
-      $0[job.step] =
+      $0[job.step.name] =
         "\(sentence); cancel that job, or follow it with '--executor \(executor.name)'"
     }
   }

@@ -17,7 +17,7 @@ final class SlurmExecutor: Executor {
     var arguments = [
       "--parsable", "--job-name=\(job.name)", "--comment=\(Self.comment(job.key))",
       // A percent sign begins something else.
-      "--output=\(job.outputPath.replacing("%", with: "%%"))", "--open-mode=append",
+      "--output=\(job.outputPath.replacing(scalar: "%", with: "%%"))", "--open-mode=append",
       "--no-requeue", "--chdir=\(job.directory)",
     ]
     if let count = job.processors { arguments.append("--cpus-per-task=\(count)") }

@@ -1,3 +1,5 @@
+import ProceduresProcess
+
 /// A file in which a compiler says what it has read, in the form that make reads.
 ///
 /// ```
@@ -5,46 +7,67 @@
 ///   list.h
 /// list.h:
 /// ```
+///
+/// Names are bytes. `\ `, `\#`, `\:` and `$$` stand for the characters without what is before them.
 enum DependencyFile {
   /// The files behind the colons, each once, in order; nil when that is not the form.
-  static func files(in bytes: [UInt8]) -> [String]? {
-    var files: [String] = []
-    var known: Set<String> = []
-    for rule in rules(String(decoding: bytes, as: UTF8.self).replacing("\r\n", with: "\n")) {
-      guard let colon = rule.firstIndex(where: { $0.hasSuffix(":") }) else { return nil }
-      for file in rule[(colon + 1)...] where known.insert(file).inserted { files.append(file) }
-    }
-    return files
-  }
-
-  /// The words of each rule. A colon stays at the end of its word.
-  private static func rules(_ text: String) -> [[String]] {
-    var rules: [[String]] = []
-    var words: [String] = []
-    var word = ""
-    func endWord() {
-      if !word.isEmpty { words.append(word) }
-      word = ""
-    }
-    var rest = text.unicodeScalars[...]
-    while let scalar = rest.popFirst() {
-      switch (scalar, rest.first) {
-      case ("\\", "\n"?):
-        rest.removeFirst()
-        endWord()
-      case ("\\", " "?), ("\\", "#"?), ("\\", "\\"?), ("$", "$"?):
-        word.unicodeScalars.append(rest.removeFirst())
-      case (" ", _), ("\t", _):
-        endWord()
-      case ("\n", _):
-        endWord()
-        if !words.isEmpty { rules.append(words) }
-        words = []
-      default:
-        word.unicodeScalars.append(scalar)
+  static func files(in bytes: [UInt8]) -> [FilePath]? {
+    var files: [FilePath] = []
+    var known: Set<FilePath> = []
+    var word: [UInt8] = []
+    // Of this rule: whether there was a word, and a colon.
+    var (hasWord, hasColon) = (false, false)
+    func endWord(endsInColon: Bool = false) {
+      guard !word.isEmpty || endsInColon else { return }
+      defer { word.removeAll(keepingCapacity: true) }
+      hasWord = true
+      if hasColon {
+        if endsInColon { word.append(colon) }
+        let file = FilePath(word)
+        if known.insert(file).inserted { files.append(file) }
+      } else {
+        hasColon = endsInColon
       }
     }
+    var index = 0
+    func byte(_ offset: Int) -> UInt8? {
+      index + offset < bytes.count ? bytes[index + offset] : nil
+    }
+    while let current = byte(0) {
+      switch current {
+      case backslash where byte(1) == lineFeed:
+        index += 1
+        endWord()
+      case backslash where byte(1) == carriageReturn && byte(2) == lineFeed:
+        index += 2
+        endWord()
+      case backslash where byte(1).map(escaped.contains) ?? false,
+        dollar where byte(1) == dollar:
+        index += 1
+        word.append(bytes[index])
+      case space, tab: endWord()
+      case carriageReturn where byte(1) == lineFeed: break
+      case lineFeed:
+        endWord()
+        if hasWord, !hasColon { return nil }
+        (hasWord, hasColon) = (false, false)
+      case colon where byte(1).map { $0 == space || $0 == tab || $0 == lineFeed } ?? true,
+        colon where byte(1) == carriageReturn || byte(1) == backslash && byte(2) == lineFeed:
+        endWord(endsInColon: true)
+      default: word.append(current)
+      }
+      index += 1
+    }
     endWord()
-    return words.isEmpty ? rules : rules + [words]
+    return hasWord && !hasColon ? nil : files
   }
+
+  private static let backslash = UInt8(ascii: "\\")
+  private static let lineFeed = UInt8(ascii: "\n")
+  private static let carriageReturn = UInt8(ascii: "\r")
+  private static let space = UInt8(ascii: " ")
+  private static let tab = UInt8(ascii: "\t")
+  private static let dollar = UInt8(ascii: "$")
+  private static let colon = UInt8(ascii: ":")
+  private static let escaped = Array(" #\\:".utf8)
 }

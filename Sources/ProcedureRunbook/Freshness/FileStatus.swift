@@ -11,16 +11,22 @@ struct FileStatus: Equatable, Sendable {
   enum Kind: Sendable { case file, folder, link, other }
 
   let kind: Kind
-  /// When it was changed last.
+  /// When its contents were changed last, as programs say.
   let time: FileTime
+  /// When anything of it was changed last: no program can say something else.
+  let changeTime: FileTime
   let size: Int
   private let inode: UInt64
   private let device: UInt64
 
+  init(_ path: String) throws(FileProblem) { try self.init(FilePath(path)) }
+
   /// - Parameter followsLinks: whether a symbolic link stands for what it leads to.
-  init(_ path: String, followsLinks: Bool = true) throws(FileProblem) {
+  init(_ path: FilePath, followsLinks: Bool = true) throws(FileProblem) {
     var status = stat()
-    let code = followsLinks ? unsafe stat(path, &status) : unsafe lstat(path, &status)
+    let code = unsafe path.withPointer { path in
+      followsLinks ? unsafe stat(path, &status) : unsafe lstat(path, &status)
+    }
     guard code == 0 else { throw FileProblem(errno) }
     self.init(status)
   }
@@ -40,60 +46,46 @@ struct FileStatus: Equatable, Sendable {
     default: kind = .other
     }
     #if canImport(Darwin)
-      let time = status.st_mtimespec
+      (time, changeTime) = (FileTime(status.st_mtimespec), FileTime(status.st_ctimespec))
     #else
-      let time = status.st_mtim
+      (time, changeTime) = (FileTime(status.st_mtim), FileTime(status.st_ctim))
     #endif
-    self.time = FileTime(seconds: Int(time.tv_sec), nanoseconds: Int(time.tv_nsec))
     size = Int(status.st_size)
     inode = UInt64(status.st_ino)
     device = UInt64(truncatingIfNeeded: status.st_dev)
   }
 
-  /// Whether both are of one file, changed meanwhile or not.
-  func isSameFile(as other: Self) -> Bool { inode == other.inode && device == other.device }
+  /// Equal for one file, changed meanwhile or not.
+  var identity: FileIdentity { FileIdentity(inode: inode, device: device) }
 
-  /// Another one when the file is another one, or was changed.
+  /// Stands for inode, size and both times: another one when the file is another one, or was changed.
   var stamp: FileStamp {
-    FileStamp(
-      inode: Int(bitPattern: UInt(inode)), size: size, seconds: time.seconds,
-      nanoseconds: time.nanoseconds)
+    var all = Fingerprint()
+    all.add(inode)
+    all.add(UInt64(bitPattern: Int64(size)))
+    all.add(time)
+    let body = all
+    all.add(changeTime)
+    return FileStamp(all: all, body: body)
   }
+
+  /// Whether a later change will show in the stamp. The clock of files goes in ticks, of seconds on some file systems.
+  func isSettled(at now: FileTime) -> Bool {
+    let isFine = changeTime.nanoseconds % 1_000_000 != 0
+    return now - changeTime > (isFine ? .milliseconds(50) : .milliseconds(2_100))
+  }
+}
+
+struct FileIdentity: Hashable, Sendable {
+  let inode: UInt64
+  let device: UInt64
 }
 
 /// By what a file is known again that was not changed.
 struct FileStamp: Equatable, Sendable {
-  let inode: Int
-  let size: Int
-  let seconds: Int
-  let nanoseconds: Int
-
-  var text: String {
-    [inode, size, seconds, nanoseconds].map { String($0, radix: 16) }.joined(separator: ".")
-  }
-}
-
-extension FileStamp {
-  /// From its text; nil when that is none.
-  init?(_ text: ArraySlice<UInt8>) {
-    var rest = text
-    func next(until end: UInt8?) -> Int? {
-      let index = end.map { rest.firstIndex(of: $0) } ?? rest.endIndex
-      guard let index else { return nil }
-      defer { rest = rest[index...].dropFirst() }
-      let isNegative = rest.first == UInt8(ascii: "-")
-      guard let number = Fingerprint(rest[..<index].dropFirst(isNegative ? 1 : 0)) else {
-        return nil
-      }
-      let value = Int(truncatingIfNeeded: number.value)
-      return isNegative ? 0 &- value : value
-    }
-    let dot = UInt8(ascii: ".")
-    guard let inode = next(until: dot), let size = next(until: dot), let seconds = next(until: dot),
-      let nanoseconds = next(until: nil)
-    else { return nil }
-    self.init(inode: inode, size: size, seconds: seconds, nanoseconds: nanoseconds)
-  }
+  let all: Fingerprint
+  /// Without the time that a new link to the file, or another permission, changes too.
+  let body: Fingerprint
 }
 
 /// A moment, as precise as the file system notes it.
@@ -109,6 +101,14 @@ struct FileTime: Comparable, Sendable {
     .seconds(left.seconds - right.seconds) + .nanoseconds(left.nanoseconds - right.nanoseconds)
   }
 
+  init(_ time: timespec) {
+    self.init(seconds: Int(time.tv_sec), nanoseconds: Int(time.tv_nsec))
+  }
+
+  init(seconds: Int, nanoseconds: Int) {
+    (self.seconds, self.nanoseconds) = (seconds, nanoseconds)
+  }
+
   /// By the clock that files are marked by: on Linux that goes in ticks, but for some files.
   static var now: Self {
     var time = timespec()
@@ -117,7 +117,7 @@ struct FileTime: Comparable, Sendable {
     #else
       unsafe clock_gettime(CLOCK_REALTIME, &time)
     #endif
-    return Self(seconds: Int(time.tv_sec), nanoseconds: Int(time.tv_nsec))
+    return Self(time)
   }
 }
 

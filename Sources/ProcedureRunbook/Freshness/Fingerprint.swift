@@ -1,6 +1,6 @@
 /// A number that stands for texts and contents of files: equal when these are, and hardly ever else. Not
 /// meant against those who want two to be equal.
-struct Fingerprint: Equatable, Sendable {
+struct Fingerprint: Hashable, Sendable {
   private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
   init() {}
@@ -31,6 +31,15 @@ struct Fingerprint: Equatable, Sendable {
   mutating func add(_ text: String) {
     var text = text
     text.withUTF8 { unsafe add(UnsafeRawBufferPointer($0)) }
+  }
+
+  mutating func add(_ time: FileTime) {
+    add(UInt64(bitPattern: Int64(time.seconds)))
+    add(UInt64(bitPattern: Int64(time.nanoseconds)))
+  }
+
+  mutating func add(_ path: FilePath) {
+    unsafe path.bytes.withUnsafeBytes { unsafe add($0) }
   }
 
   mutating func add(_ texts: [String]) {

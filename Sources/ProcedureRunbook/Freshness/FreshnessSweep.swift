@@ -4,7 +4,7 @@ import ProceduresProcess
 
 /// Finds the steps that are up to date before any step runs: for those no procedure is made.
 ///
-/// 1. It looks at steps with outputs that come only after such steps: what else comes before may change files.
+/// 1. It looks at steps with records that come only after such steps: what else comes before may change files.
 /// 2. A step is done when it is up to date and all that it comes after is. Nothing will run that changes its
 ///    files.
 /// 3. It has a moment, and as much more as looks take that are quick. What it has not looked at by then is looked at
@@ -21,23 +21,30 @@ struct FreshnessSweep {
   /// What was found of steps that are not done, by their numbers, if that still holds when the step begins.
   let looks: [Int: StepFiles.Look]
 
-  init(_ plan: Plan, _ shared: StepFreshness.Shared?, _ patience: Patience = Patience()) {
-    guard let shared, !shared.isForced else {
+  init(_ plan: Plan, _ shared: StepFreshness.Shared, _ patience: Patience = Patience()) {
+    guard !shared.isForced else {
       isDone = Array(repeating: false, count: plan.steps.count)
       looks = [:]
       return
     }
     let graph = plan.graph
-    let canBeDone = graph.closed { !plan.steps[$0].outputs.isEmpty }
-    let candidates = graph.stepOrder.filter { canBeDone[$0] }
+    let canBeDone = graph.closed { plan.steps[$0].isRemembered || plan.steps[$0].isService }
+    let candidates = graph.stepOrder.filter { canBeDone[$0] && !plan.steps[$0].isService }
     let work = SweepWork(plan, candidates, shared, patience)
     work.run()
     let found = work.found
     var looks: [Int: StepFiles.Look] = [:]
-    isDone = graph.closed { index in
+    var isDone = graph.closed { index in
+      // It changes no file.
+      if plan.steps[index].isService { return true }
       looks[index] = found.looks[index]
       return found.isUpToDate[index]
     }
+    for (index, step) in plan.steps.enumerated() where step.isService {
+      let needing = graph.stepsNeeding(index, in: plan)
+      isDone[index] = !needing.isEmpty && needing.allSatisfy { isDone[$0] }
+    }
+    self.isDone = isDone
     self.looks = looks
   }
 }
@@ -55,7 +62,6 @@ private final class SweepWork: Sendable {
   private let shared: StepFreshness.Shared
   private let patience: FreshnessSweep.Patience
   private let state: Locked<State>
-  private let files: FoundFiles
   private let isIdle = DispatchSemaphore(value: 0)
   private let start = ContinuousClock.now
 
@@ -71,7 +77,6 @@ private final class SweepWork: Sendable {
     self.plan = plan
     self.candidates = candidates
     (self.shared, self.patience) = (shared, patience)
-    files = FoundFiles(of: candidates.lazy.map { plan.steps[$0] })
     let isUpToDate = [Bool](repeating: false, count: plan.steps.count)
     state = Locked(State(found: Found(isUpToDate: isUpToDate)))
   }
@@ -107,9 +112,9 @@ private final class SweepWork: Sendable {
   private var isComplete: Bool { state.withLock { $0.next == candidates.count } }
 
   private func look(at index: Int) {
-    let step = StepFiles(of: plan.steps[index], digests: shared.digests, found: files)
-    guard let look = step.look(after: shared.journal.record(of: step.step.name), mayRead: false)
-    else { return }
+    let files = StepFiles(of: plan.steps[index], shared.journals, shared.others)
+    let looks = shared.journals.looks(for: files.step)
+    guard let look = files.look(looks, limit: FileReader.small) else { return }
     state.withLock { state in
       if case .upToDate = look.verdict {
         state.found.isUpToDate[index] = true

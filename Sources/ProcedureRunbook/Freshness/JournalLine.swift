@@ -8,89 +8,170 @@ import ProceduresProcess
   import Musl
 #endif
 
-/// A line of the journal: its kind, two texts, and a name, with tabs between.
+/// A line of the journal: its kind and fields, with tabs between.
 ///
 /// ```
-/// run        4711     node-3           -          process 4711 has the lock
-/// started    -        -                sort       the step began
-/// succeeded  COMMAND  INPUTS CONTENT   sort       and succeeded, with these
-/// file       STAMP    DIGEST           /in/data   what is in a file that looks so
-/// job        KEY ID   MARKS            sort       the step is a job of a cluster; without a key: it was
+/// run      PROCESS MACHINE                         a process has the lock
+/// plan     NUMBER PATH                             a plan that was run here
+/// beside   DIRECTORY                               the journal there has records of plans here too
+/// file     VERSION DIGEST STAMP PATH               what is in a file; how it looks, or - if that may mislead
+/// started  PLAN STEP IDENTITY DOUBT OUTPUT…        a step began; or, with a doubt, ended, and that does not count
+/// done     PLAN STEP COMMAND VARIABLES FILES INPUTS OUTPUTS DEPENDENCIES
+///                                                  and succeeded with these versions; - for no depfile
+/// gone     OUTPUT                                  no step makes it any more
+/// job      KEY-AND-ID MARKS FILE-OR-NAME           the step is a job of a cluster; without a key: it was
 /// ```
+///
+/// Names are bytes: `%20` stands for a space. A path is seen from the directory of the journal.
 enum JournalLine: Equatable {
-  struct Digest: Equatable, Sendable {
-    let stamp: FileStamp
-    let digest: Fingerprint
-  }
-
   case run(process: String, machine: String)
-  case step(String, RunJournal.Record)
-  case file(String, Digest)
-  case job(String, RunJournal.Job?)
+  case plan(Int, FilePath)
+  case beside(FilePath)
+  case file(version: Int32, digest: Fingerprint, stamp: Fingerprint?, FilePath)
+  case started(plan: Int, step: Name, identity: Fingerprint, doubt: String?, outputs: [FilePath])
+  case done(
+    plan: Int, step: Name, StepIdentity, inputs: VersionList, outputs: VersionList,
+    dependencies: VersionList?)
+  case gone(FilePath)
+  case job(FilePath, RunJournal.Job?)
 
+  /// The first line of each journal.
+  static let head = "runbook journal 2\n"
   static let end = UInt8(ascii: "\n")
-  /// Behind what was not written to its end: no name has a tab, so the line counts for no step.
+  private static let tab = UInt8(ascii: "\t")
+  /// Behind a part of a line: one field too many, or an empty one, so the line counts for nothing.
   static let endOfTorn = "\t\n"
 
   /// nil when it was not written to its end, or says nothing that is known here.
   init?(_ bytes: ArraySlice<UInt8>) {
-    var rest = bytes
-    guard let kind = Self.field(of: &rest), let first = Self.field(of: &rest),
-      let second = Self.field(of: &rest)
-    else { return nil }
-    func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
-    let word = text(kind)
-    if word == "run" {
-      self = .run(process: text(first), machine: text(second))
-      return
-    }
-    guard let name = Self.name(encoded: rest) else { return nil }
-    switch word {
-    case "started":
-      self = .step(name, .started)
-    case "succeeded":
-      let end = second.firstIndex(of: UInt8(ascii: " ")) ?? second.endIndex
-      guard let command = Fingerprint(first), let marks = FileMarks(second[..<end]) else {
+    var rest = Fields(rest: bytes)
+    guard let kind = rest.next() else { return nil }
+    switch kind.first {
+    case UInt8(ascii: "f") where kind.elementsEqual("file".utf8):
+      guard let version = rest.number(), let digest = rest.fingerprint(),
+        let stamp = rest.next(), let name = rest.name()
+      else { return nil }
+      let known = Fingerprint(stamp)
+      guard known != nil || stamp.elementsEqual("-".utf8) else { return nil }
+      self = .file(version: version, digest: digest, stamp: known, name)
+    case UInt8(ascii: "d") where kind.elementsEqual("done".utf8):
+      guard let plan = rest.number(), let step = rest.text(), let command = rest.fingerprint(),
+        let variables = rest.fingerprint(), let files = rest.fingerprint(),
+        let inputs = rest.next().flatMap({ VersionList($0) }),
+        let outputs = rest.next().flatMap({ VersionList($0) }), let last = rest.next()
+      else { return nil }
+      let dependencies = VersionList(last)
+      guard dependencies != nil || last.elementsEqual("-".utf8) else { return nil }
+      self = .done(
+        plan: Int(plan), step: Name(step),
+        StepIdentity(command: command, variables: variables, files: files), inputs: inputs,
+        outputs: outputs, dependencies: dependencies)
+    case UInt8(ascii: "s") where kind.elementsEqual("started".utf8):
+      guard let plan = rest.number(), let step = rest.text(), let identity = rest.fingerprint(),
+        let doubt = rest.text()
+      else { return nil }
+      var outputs: [FilePath] = []
+      while !rest.isAtEnd {
+        guard let name = rest.name() else { return nil }
+        outputs.append(name)
+      }
+      self = .started(
+        plan: Int(plan), step: Name(step), identity: identity, doubt: doubt == "-" ? nil : doubt,
+        outputs: outputs)
+    case UInt8(ascii: "p") where kind.elementsEqual("plan".utf8):
+      guard let number = rest.number(), let path = rest.name() else { return nil }
+      self = .plan(Int(number), path)
+    case UInt8(ascii: "b") where kind.elementsEqual("beside".utf8):
+      guard let path = rest.name() else { return nil }
+      self = .beside(path)
+    case UInt8(ascii: "r") where kind.elementsEqual("run".utf8):
+      guard let process = rest.text(), let machine = rest.text() else { return nil }
+      self = .run(process: process, machine: machine)
+    case UInt8(ascii: "g") where kind.elementsEqual("gone".utf8):
+      guard let name = rest.name() else { return nil }
+      self = .gone(name)
+    case UInt8(ascii: "j") where kind.elementsEqual("job".utf8):
+      guard let first = rest.next(), let marks = rest.next(), let name = rest.name() else {
         return nil
       }
-      let entry = RunJournal.Entry(
-        command: command, marks: marks, content: Fingerprint(second[end...].dropFirst()))
-      self = .step(name, .succeeded(entry))
-    case "job":
-      let words = first.split(separator: UInt8(ascii: " ")).map(text)
+      let words = first.split(separator: UInt8(ascii: " "))
+        .map { String(decoding: $0, as: UTF8.self) }
       let reference = words.first.map {
         JobReference(key: $0, identifier: words.count > 1 ? words[1] : nil)
       }
-      self = .job(name, reference.map { RunJournal.Job(reference: $0, marks: text(second)) })
-    case "file":
-      guard let stamp = FileStamp(first), let digest = Fingerprint(second) else { return nil }
-      self = .file(name, Digest(stamp: stamp, digest: digest))
-    default:
-      return nil
+      let text = String(decoding: marks, as: UTF8.self)
+      self = .job(name, reference.map { RunJournal.Job(reference: $0, marks: text) })
+    default: return nil
     }
+    guard rest.isAtEnd else { return nil }
   }
 
-  /// What is before the next tab, which goes as well; nil when there is none.
-  private static func field(of rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-    guard let tab = rest.firstIndex(of: 0x09) else { return nil }
-    defer { rest = rest[(tab + 1)...] }
-    return rest[..<tab]
+  private struct Fields {
+    /// nil behind the last one.
+    var rest: ArraySlice<UInt8>?
+
+    var isAtEnd: Bool { rest == nil }
+
+    mutating func next() -> ArraySlice<UInt8>? {
+      guard let bytes = rest else { return nil }
+      guard let tab = LineCutter.index(of: JournalLine.tab, in: bytes) else {
+        rest = nil
+        return bytes
+      }
+      rest = bytes[(tab + 1)...]
+      return bytes[..<tab]
+    }
+
+    mutating func number() -> Int32? {
+      guard let digits = next(), 1...9 ~= digits.count,
+        digits.allSatisfy({ (0x30...0x39).contains($0) })
+      else { return nil }
+      return digits.reduce(0) { $0 * 10 + Int32($1 - 0x30) }
+    }
+
+    mutating func fingerprint() -> Fingerprint? { next().flatMap { Fingerprint($0) } }
+
+    mutating func name() -> FilePath? {
+      guard let bytes = next(), !bytes.isEmpty else { return nil }
+      return JournalLine.decoded(bytes).map { FilePath($0) }
+    }
+
+    mutating func text() -> String? {
+      guard let bytes = next(), !bytes.isEmpty else { return nil }
+      return JournalLine.decoded(bytes).flatMap { String(validating: $0, as: UTF8.self) }
+    }
   }
 
   /// With its end.
   var text: String {
-    switch self {
-    case .run(let process, let machine):
-      "run\t\(process)\t\(machine)\t\n"
-    case .step(let name, .started):
-      "started\t\t\t\(Self.encoded(name))\n"
-    case .step(let name, .succeeded(let entry)):
-      "succeeded\t\(entry.command.text)\t\(entry.marks.text) \(entry.content?.text ?? "")\t\(Self.encoded(name))\n"
-    case .job(let name, let job):
-      "job\t\(Self.words(of: job?.reference))\t\(job?.marks ?? "")\t\(Self.encoded(name))\n"
-    case .file(let name, let digest):
-      "file\t\(digest.stamp.text)\t\(digest.digest.text)\t\(Self.encoded(name))\n"
-    }
+    let fields: [String] =
+      switch self {
+      case .run(let process, let machine): ["run", process, machine]
+      case .plan(let number, let path): ["plan", "\(number)", Self.encoded(path.bytes)]
+      case .beside(let path): ["beside", Self.encoded(path.bytes)]
+      case .file(let version, let digest, let stamp, let path):
+        ["file", "\(version)", digest.text, stamp?.text ?? "-", Self.encoded(path.bytes)]
+      case .started(let plan, let step, let identity, let doubt, let outputs):
+        [
+          "started", "\(plan)", Self.encoded(step.text.utf8), identity.text,
+          Self.encoded((doubt ?? "-").utf8),
+        ]
+          + outputs.map { Self.encoded($0.bytes) }
+      case .done(let plan, let step, let identity, let inputs, let outputs, let dependencies):
+        [
+          "done", "\(plan)", Self.encoded(step.text.utf8), identity.command.text,
+          identity.variables.text, identity.files.text, inputs.text, outputs.text,
+          dependencies?.text ?? "-",
+        ]
+      case .gone(let path): ["gone", Self.encoded(path.bytes)]
+      case .job(let name, let job):
+        [
+          "job",
+          [job?.reference.key, job?.reference.identifier].compactMap { $0 }.joined(separator: " "),
+          job?.marks ?? "", Self.encoded(name.bytes),
+        ]
+      }
+    return fields.joined(separator: "\t") + "\n"
   }
 
   /// This process has the lock.
@@ -100,72 +181,102 @@ enum JournalLine: Equatable {
   static var machine: String {
     var name = [CChar](repeating: 0, count: 256)
     _ = unsafe gethostname(&name, name.count - 1)
-    let bytes = name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-    return encoded(String(decoding: bytes, as: UTF8.self))
+    let text = encoded(name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) })
+    return text.isEmpty ? "-" : text
   }
 
-  private static func words(of job: JobReference?) -> String {
-    [job?.key, job?.identifier].compactMap { $0 }.joined(separator: " ")
-  }
-
-  private static func encoded(_ name: String) -> String {
-    var text = ""
-    for byte in name.utf8 {
-      let isPlain = byte > 0x20 && byte != UInt8(ascii: "%") && byte < 0x7F
-      let code = String(Int(byte) + 0x100, radix: 16).dropFirst()
-      text += isPlain ? String(UnicodeScalar(byte)) : "%" + code
+  private static func encoded(_ name: some Sequence<UInt8>) -> String {
+    var text: [UInt8] = []
+    for byte in name {
+      if byte > 0x20 && byte != UInt8(ascii: "%") && byte < 0x7F {
+        text.append(byte)
+      } else {
+        text.append(contentsOf: "%\(String(Int(byte) + 0x100, radix: 16).dropFirst())".utf8)
+      }
     }
-    return text
+    return String(decoding: text, as: UTF8.self)
   }
 
   /// nil when it was not written to its end.
-  private static func name(encoded text: ArraySlice<UInt8>) -> String? {
-    guard text.allSatisfy({ $0 > 0x20 }) else { return nil }
-    guard text.contains(UInt8(ascii: "%")) else { return String(decoding: text, as: UTF8.self) }
+  private static func decoded(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+    let percent = UInt8(ascii: "%")
+    guard LineCutter.index(of: percent, in: text) != nil else { return text }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.count)
     var rest = text
     while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%") else {
+      guard byte == percent else {
         bytes.append(byte)
         continue
       }
-      guard rest.count >= 2,
-        let code = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
-      else { return nil }
-      bytes.append(code)
+      guard rest.count >= 2, let code = Fingerprint(rest.prefix(2)), code.value > 0 else {
+        return nil
+      }
+      bytes.append(UInt8(code.value))
       rest = rest.dropFirst(2)
     }
-    return String(validating: bytes, as: UTF8.self)
+    return bytes[...]
   }
 }
 
 /// What the lines of a journal say together.
 struct JournalLines {
-  private(set) var records: [String: RunJournal.Record] = [:]
-  private(set) var digests: [String: JournalLine.Digest] = [:]
-  /// Of steps whose job was not seen to end.
-  private(set) var jobs: [String: RunJournal.Job] = [:]
+  private(set) var state: JournalState
   private var lastRun: (process: String, machine: String)?
   /// How many lines there are.
   private(set) var count = 0
+  /// It is there, and of another form than this one.
+  let isForeign: Bool
+  private let directory: FilePath
 
-  init(_ bytes: [UInt8]) {
+  /// - Parameters:
+  ///   - directory: where paths begin.
+  ///   - state: files that have numbers.
+  init(_ bytes: [UInt8], in directory: FilePath, adding state: JournalState = JournalState()) {
+    self.directory = directory
+    self.state = state
+    let head = Array(JournalLine.head.utf8)
+    // A beginning that was not written to its end is none.
+    isForeign = !bytes.starts(with: head) && !head.starts(with: bytes)
+    guard bytes.count >= head.count, !isForeign else { return }
     // The last line counts when its end was written.
-    var rest = bytes[...]
+    var rest = bytes[head.count...]
     while let end = LineCutter.index(of: JournalLine.end, in: rest) {
       let line = rest[..<end]
       rest = rest[(end + 1)...]
       if line.isEmpty { continue }
       count += 1
-      switch JournalLine(line) {
-      case .run(let process, let machine): lastRun = (process, machine)
-      case .step(let name, let record): records[name] = record
-      case .file(let name, let digest): digests[name] = digest
-      case .job(let name, let job): jobs[name] = job
-      case nil: break
-      }
+      if let line = JournalLine(line) { apply(line) }
     }
+  }
+
+  private mutating func apply(_ line: JournalLine) {
+    switch line {
+    case .run(let process, let machine): lastRun = (process, machine)
+    case .plan(let number, let path) where number < 10_000: state.setPlan(number, path)
+    case .plan: break
+    case .beside(let name): state.add(otherDirectory: path(name))
+    case .file(let version, let digest, let stamp, let name):
+      // Numbers come one after another; a line that was lost leaves a gap.
+      guard version < state.versions.count + 1_000_000 else { return }
+      let file = state.number(of: path(name))
+      state.set(version, .init(file: file, digest: digest), stamp)
+    case .started(let plan, let step, let identity, let doubt, let outputs):
+      let paths = outputs.map(path)
+      let files = paths.map { state.number(of: $0) }
+      state.start(.init(step: step, plan: plan, outputs: files, doubt: doubt), identity)
+    case .done(let plan, let step, let identity, let inputs, let outputs, let dependencies):
+      state.succeed(
+        .init(
+          step: step, plan: plan, identity: identity, inputs: inputs, outputs: outputs,
+          dependencies: dependencies))
+    case .gone(let name): state.forget(path(name))
+    case .job(let name, let job): state.jobs[.init(name: name)] = job
+    }
+  }
+
+  private func path(_ name: FilePath) -> FilePath {
+    name.isAbsolute ? name : directory.appending(name.bytes)
   }
 
   /// Who had the lock last, for a sentence; nil when that one could not say so.
@@ -174,14 +285,5 @@ struct JournalLines {
     let isHere = machine == JournalLine.machine
     if isHere, let process = pid_t(process), kill(process, 0) != 0, errno == ESRCH { return nil }
     return "process \(process)" + (isHere ? "" : " on \(machine)")
-  }
-
-  /// Those that count, and no others.
-  var text: String {
-    var text = ""
-    for (name, record) in records { text += JournalLine.step(name, record).text }
-    for (name, digest) in digests { text += JournalLine.file(name, digest).text }
-    for (name, job) in jobs { text += JournalLine.job(name, job).text }
-    return text
   }
 }

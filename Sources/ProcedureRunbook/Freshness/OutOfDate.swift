@@ -1,6 +1,6 @@
 import Procedures
 
-/// A condition: the step has to run, because what it makes is missing or older than what it reads.
+/// A condition: the step has to run, because it is not known to have made what is there from what is there.
 ///
 /// It is evaluated when all that the step is after has succeeded, and may have changed its inputs.
 struct OutOfDate: Condition {

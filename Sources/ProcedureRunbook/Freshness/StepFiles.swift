@@ -1,3 +1,5 @@
+internal import ProcedurePrimitives
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -7,6 +9,15 @@
 #endif
 
 /// The files that a step reads and makes, and whether it has to run because of them.
+///
+/// | record | inputs | outputs | verdict |
+/// |---|---|---|---|
+/// | – | one is missing | – | refused |
+/// | none, or of a failure | – | – | runs |
+/// | of another command, other variables or names | – | – | runs |
+/// | of the same | one has other contents, or a name of the `depfile` is missing | – | runs |
+/// | of the same | as they were | one is missing, or not as it was left | runs |
+/// | of the same | as they were | as they were left | up to date |
 struct StepFiles: Sendable {
   enum Verdict: Equatable, Sendable {
     case upToDate
@@ -18,56 +29,240 @@ struct StepFiles: Sendable {
   /// What was found at one moment.
   struct Look: Sendable {
     let verdict: Verdict
-    /// nil when they could not be looked at.
-    var marks: FileMarks?
+    /// Its inputs, in order; nil where one could not be read. Empty for a verdict that lets it not run.
+    let inputs: [FileLooks.Seen?]
+    /// With what its `depfile` had named before; nil for a verdict that lets it not run.
+    let looks: FileLooks?
+  }
+
+  /// What a step has succeeded with.
+  struct Success: Sendable {
+    let inputs: [RunJournal.Content]
+    let outputs: [RunJournal.Content]
+    let dependencies: [RunJournal.Content]?
+  }
+
+  /// What was found when the step has ended.
+  enum Result: Sendable {
+    case complete(Success)
+    /// The next run makes it again, with what happened.
+    case uncertain(String)
   }
 
   let step: Step
-  /// Contents decide; nil where times do.
-  private let digests: FileDigests?
-  private let command: Fingerprint
-  /// nil where files may have been changed since.
-  private let found: FoundFiles?
+  let identity: StepIdentity
+  let journal: RunJournal
+  private let others: OtherOutputs
+  /// A file that it makes itself is none that it reads.
+  private let inputs: [String]
+  private let outputPaths: [FilePath]
+  private let own: OwnOutputs
+  private let keys: RecordKeys
 
-  /// - Parameters:
-  ///   - digests: nil if times decide, and not contents.
-  ///   - found: files that were looked at before; nil while steps run.
-  init(of step: Step, digests: FileDigests?, found: FoundFiles? = nil) {
+  init(of step: Step, _ journals: RunJournals, _ others: OtherOutputs) {
     self.step = step
-    self.digests = digests
-    self.found = found
-    command = Self.command(of: step)
+    self.others = others
+    journal = journals.journal(of: step)
+    identity = StepIdentity(of: step)
+    let outputPaths = step.outputs.map { step.path(of: $0) }
+    self.outputPaths = outputPaths
+    let own = OwnOutputs(outputPaths + [step.depfile].compactMap { $0 }.map { step.path(of: $0) })
+    self.own = own
+    keys = RecordKeys(of: step, outputPaths, identity)
+    inputs = step.inputs.filter { !own.make(step.path(of: $0)) }
   }
 
-  /// Looks at the files, each once.
-  func look(after record: RunJournal.Record?) -> Look {
-    look(after: record, mayRead: true) ?? Look(verdict: .outOfDate(because: ""))
-  }
+  // MARK: Before it runs
 
-  /// The same; nil when contents are to be compared that only reading tells, and it may not read.
-  func look(after record: RunJournal.Record?, mayRead: Bool) -> Look? {
-    let inputs: [FileTree]
-    do throws(InputProblem) {
-      inputs = try inputTrees()
-    } catch {
-      return Look(verdict: .refused(because: error.sentence))
-    }
-    let found = dependencies()
-    var marks = FileMarks(inputs: marks(of: inputs))
-    marks.dependencies = found.flatMap(marksOfDependencies)
-    do throws(FileDigests.NotRead) {
-      let reason = try reason(inputs, found, marks, record, mayRead: mayRead)
-      let verdict: Verdict = reason.map { .outOfDate(because: $0) } ?? .upToDate
-      return Look(verdict: verdict, marks: marks)
+  /// Looks at the files.
+  ///
+  /// - Parameters:
+  ///   - limit: the size of the largest file that is read.
+  ///   - isForced: whether it runs even if it is up to date.
+  /// - Returns: nil when a larger one would have to be.
+  func look(_ looks: FileLooks, limit: Int, isForced: Bool = false) -> Look? {
+    let reason: String?
+    do throws(NotRead) {
+      reason = try self.reason(looks, limit) ?? (isForced ? "--force" : nil)
     } catch {
       return nil
     }
+    guard let reason else { return Look(verdict: .upToDate, inputs: [], looks: nil) }
+    // It runs: what it reads now is what it is made from.
+    var seen: [FileLooks.Seen?] = []
+    seen.reserveCapacity(inputs.count)
+    for (input, file) in zip(inputs, inputFiles) {
+      switch found(file, looks.look(at: file, limit: limit), looks, limit, isOutput: false) {
+      case .seen(let now): seen.append(now)
+      case .notRead: return nil
+      case .unreadable, .folder: seen.append(nil)
+      case .problem(let problem):
+        let sentence = Self.sentence(about: problem, input)
+        return Look(verdict: .refused(because: sentence), inputs: [], looks: nil)
+      }
+    }
+    if case .succeeded(let success)? = journal.record(at: keys) {
+      let dependencies = success.dependencies.map(journal.files) ?? []
+      for found in looks.look(at: dependencies.map(\.file), limit: limit) {
+        if case .notRead = found { return nil }
+      }
+    }
+    return Look(verdict: .outOfDate(because: reason), inputs: seen, looks: looks)
+  }
+
+  private struct NotRead: Error {}
+
+  private static func sentence(about problem: FileProblem, _ input: String) -> String {
+    switch problem {
+    case .missing: "the input '\(input.visible)' does not exist"
+    case .refused(let reason): "the input '\(input.visible)' cannot be looked at: \(reason)"
+    }
+  }
+
+  /// Why it runs; nil when it is up to date.
+  private func reason(_ looks: FileLooks, _ limit: Int) throws(NotRead) -> String? {
+    guard let record = journal.record(at: keys) else {
+      if let problem = journal.problem { return "what it did before is not known: \(problem)" }
+      let missing = missingOutput(looks)
+      return missing.map { "'\($0)' is not there" }
+        ?? "it is not known to have succeeded"
+    }
+    let success: StepRecord.Success
+    switch record {
+    case .succeeded(let last): success = last
+    case .started(let start):
+      return start.doubt.map { "the last time \($0)" } ?? "it did not end well the last time"
+    }
+    if let output = missingOutput(looks) { return "'\(output)' is not there" }
+    if success.identity != identity {
+      return success.identity.command != identity.command
+        ? "its command or its directory is another than the last time"
+        : success.identity.files != identity.files
+          ? "the names of its inputs or outputs are others than the last time"
+          : "its variables are others than the last time"
+    }
+    if let (file, found) = try difference(success.inputs, looks, limit, isOutput: false) {
+      return sentence(about: file, found, "is another than the last time")
+    }
+    if let dependencies = success.dependencies,
+      let (file, found) = try difference(dependencies, looks, limit, isOutput: false)
+    {
+      return sentence(
+        about: file, found, "is another than the last time", missing: ", which its depfile names,")
+    }
+    if let (file, found) = try difference(success.outputs, looks, limit, isOutput: true) {
+      return sentence(about: file, found, "is not as the step left it")
+    }
+    return nil
+  }
+
+  /// For a sentence.
+  private func missingOutput(_ looks: FileLooks) -> String? {
+    let files = journal.numbers(of: outputPaths)
+    for (output, file) in zip(step.outputs, files) {
+      if case .problem = looks.look(at: file, limit: FileReader.small) { return output.visible }
+    }
+    return nil
+  }
+
+  private func difference(
+    _ versions: VersionList, _ looks: FileLooks, _ limit: Int, isOutput: Bool
+  ) throws(NotRead) -> (Int32, FileLooks.Found)? {
+    let comparison = looks.compare(versions, limit: limit) { file, look in
+      found(file, look, looks, limit, isOutput: isOutput)
+    }
+    guard case .other(let file, let found) = comparison else { return nil }
+    if case .notRead = found { throw NotRead() }
+    return (file, found)
+  }
+
+  private func sentence(
+    about file: Int32, _ found: FileLooks.Found, _ other: String, missing words: String = ""
+  ) -> String {
+    let name = shown(file)
+    return switch found {
+    case .problem(.missing): "'\(name)'\(words) is not there"
+    case .problem(.refused(let reason)): "'\(name)' cannot be looked at: \(reason)"
+    case .unreadable(let path): "'\(path.visible)' cannot be read"
+    case .seen, .folder, .notRead: "'\(name)' \(other)"
+    }
+  }
+
+  /// For a sentence.
+  private func shown(_ file: Int32) -> String { step.shown(journal.path(of: file)) }
+
+  private var inputFiles: [Int32] { journal.numbers(of: inputs.map { step.path(of: $0) }) }
+
+  /// What there is of a file or folder, as far as it counts for this step.
+  private func found(
+    _ file: Int32, _ look: FileLooks.Found, _ looks: FileLooks, _ limit: Int, isOutput: Bool
+  ) -> FileLooks.Found {
+    guard case .folder(let status) = look else { return look }
+    if isOutput {
+      return looks.walk(
+        file, status, limit: limit, mayLeaveOut: { others.areBelow($0, notOf: step.name) },
+        isLeftOut: { others.contain($0, notOf: step.name) })
+    }
+    return looks.walk(
+      file, status, limit: limit, mayLeaveOut: own.areBelow, isLeftOut: own.contain)
+  }
+
+  /// What it makes in a folder that it reads does not count.
+  private final class OwnOutputs: Sendable {
+    /// The shortest ones.
+    private let paths: [FilePath]
+    /// nil until it is asked for: few steps read folders.
+    private let known = Locked<Set<FilePath>?>(nil)
+
+    init(_ paths: [FilePath]) { self.paths = paths.map(\.shortest) }
+
+    /// Whether a file is one of them, or in one.
+    func make(_ path: FilePath) -> Bool {
+      let path = path.shortest
+      return paths.contains { path == $0 || path.isBelow($0) }
+    }
+
+    func contain(_ path: FilePath) -> Bool { all.contains(path.shortest) }
+
+    func areBelow(_ folder: FilePath) -> Bool {
+      let folder = folder.shortest
+      return all.contains { $0.isBelow(folder) }
+    }
+
+    private var all: Set<FilePath> {
+      known.withLock { known in
+        // Behind a link a file has another path.
+        let all =
+          known
+          ?? Set(
+            paths.flatMap { path in
+              let folder = path.folder.flatMap { $0.length == 0 ? FilePath(".") : $0 }?.resolved
+              let name = path.bytes.split(separator: UInt8(ascii: "/")).last ?? []
+              return [path] + (folder.map { [$0.appending(name)] } ?? [])
+            })
+        known = all
+        return all
+      }
+    }
+  }
+
+  // MARK: When it has run
+
+  /// Makes the folders that its outputs are in. Returns why that cannot be done.
+  func makeFolders() -> String? {
+    for output in step.outputs {
+      guard let folder = step.path(of: output).folder, folder.length > 0 else { continue }
+      if let reason = Directory.make(String(decoding: folder.bytes, as: UTF8.self)) {
+        return "the folder of '\(output.visible)' cannot be made: \(reason)"
+      }
+    }
+    return nil
   }
 
   /// Of the outputs those that are not there, when it has succeeded.
   var missingOutputs: [String] {
     (step.outputs + [step.depfile].compactMap { $0 })
-      .filter { (try? FileStatus(path($0))) == nil }
+      .filter { (try? FileStatus(step.path(of: $0))) == nil }
   }
 
   /// The same of a step that ran on another machine: what was made there may be seen here a moment later, and in a
@@ -78,187 +273,115 @@ struct StepFiles: Sendable {
       let missing = missingOutputs
       guard !missing.isEmpty, ContinuousClock.now < end else { return missing }
       for output in missing {
-        let file = path(output)
-        let folder = file.lastIndex(of: "/").map { file[...$0] } ?? "."
-        _ = Directory.names(in: String(folder))
+        _ = Directory.entries(in: step.path(of: output).folder ?? FilePath("."))
       }
       usleep(50_000)
     }
   }
 
-  /// What to remember when the step has succeeded.
+  /// What the step has succeeded with.
   ///
-  /// An input that was changed since it began may have been read before or after that, so the step counts
-  /// as made from what was there at the start.
+  /// An input that was changed since the step began may have been read before or after that. Then nobody knows what it
+  /// was made from.
   ///
   /// - Parameters:
   ///   - look: made before it began.
-  ///   - start: when it began. What only its new `depfile` names was not looked at before.
-  func entry(since look: Look, began start: FileTime) -> RunJournal.Entry {
-    let found = dependencies()
-    let isOld = found.map { !isChanged($0, since: look, began: start) } ?? false
-    let marks = FileMarks(
-      inputs: look.marks?.inputs ?? Fingerprint(),
-      dependencies: isOld ? found.flatMap(marksOfDependencies) : nil,
-      isUncertain: !isOld || look.marks == nil)
-    let unknown = RunJournal.Entry(command: command, marks: marks, content: nil)
-    guard isOld, let digests, let inputs = try? inputTrees(),
-      self.marks(of: inputs) == marks.inputs
-    else { return unknown }
-    let content = try? content(inputs + (found ?? []), digests, mayRead: true)
-    return RunJournal.Entry(command: command, marks: marks, content: content)
-  }
-
-  /// Whether an input is another one than it was when the step began.
-  func hasChangedInput(since look: Look) -> Bool {
-    guard !step.inputs.isEmpty else { return false }
-    guard let inputs = try? inputTrees() else { return true }
-    return marks(of: inputs) != look.marks?.inputs
-  }
-
-  /// Files that the `depfile` named before have not changed if they look the same. For new ones only the time tells.
-  private func isChanged(_ found: [FileTree], since look: Look, began start: FileTime) -> Bool {
-    marksOfDependencies(found) != look.marks?.dependencies
-      && found.contains { ($0.newest ?? start) > start }
-  }
-
-  // MARK: Why it runs
-
-  private func reason(
-    _ inputs: [FileTree], _ found: [FileTree]?, _ marks: FileMarks, _ record: RunJournal.Record?,
-    mayRead: Bool
-  ) throws(FileDigests.NotRead) -> String? {
-    var oldest: FileTime?
-    for output in step.outputs {
-      guard let tree = try? FileTree(path(output)) else {
-        return "'\(output.visible)' is not there"
-      }
-      if let time = tree.newest { oldest = oldest.map { min($0, time) } ?? time }
+  ///   - began: when it began, by the clock of files and by ours.
+  ///   - dependencies: what its `depfile` names; nil when that cannot be read.
+  func result(
+    since look: Look, began: (files: FileTime, clock: ContinuousClock.Instant),
+    dependencies: [FilePath]?, _ looks: FileLooks, _ reader: FileReader
+  ) -> Result {
+    var (inputs, outputs): ([RunJournal.Content], [RunJournal.Content]) = ([], [])
+    // 1. Inputs are as they were.
+    guard look.inputs.count == self.inputs.count else {
+      return .uncertain("its inputs were not looked at before it ran")
     }
-    guard let found else {
-      return "what its depfile names is not there, or not readable"
-    }
-    let newer =
-      newerInput(inputs, than: oldest)
-      ?? found.first { tree in oldest.map { (tree.newest ?? $0) > $0 } ?? false }?.files.first?.path
-    switch record {
-    case .started?:
-      return "it did not end well the last time"
-    case .succeeded(let entry)?:
-      guard entry.command == command else {
-        return "its command, its variables or the names of its files are others than the last time"
+    for ((input, file), before) in zip(zip(self.inputs, inputFiles), look.inputs) {
+      guard let before else {
+        return .uncertain("the input '\(input.visible)' could not be read")
       }
-      if let digests {
-        guard let content = entry.content else { return "the contents of its files are not known" }
-        return content == (try self.content(inputs + found, digests, mayRead: mayRead))
-          ? nil : "an input or output has other contents than the last time"
+      let now = found(file, looks.look(at: file, limit: .max), looks, .max, isOutput: false)
+      guard case .seen(let now) = now, Self.isSame(before, now) else {
+        return .uncertain("the input '\(input.visible)' was changed while it ran")
       }
-      if let newer { return "'\(newer.visible)' is newer than what is made from it" }
-      return entry.marks == marks
-        ? nil : "an input was changed since it began the last time"
-    case nil:
-      // Not made by us, as far as is known; its contents cannot be known to be the right ones.
-      guard digests == nil else { return "the contents of its files are not known" }
-      return newer.map { "'\($0.visible)' is newer than what is made from it" }
+      inputs.append((file, before.digest))
     }
-  }
-
-  /// The first input that is newer than the oldest output.
-  private func newerInput(_ inputs: [FileTree], than oldest: FileTime?) -> String? {
-    guard let oldest else { return nil }
-    return zip(step.inputs, inputs).first { _, tree in tree.newest.map { $0 > oldest } ?? false }?.0
-  }
-
-  // MARK: The files
-
-  private struct InputProblem: Error {
-    let sentence: String
-  }
-
-  private func inputTrees() throws(InputProblem) -> [FileTree] {
-    var trees: [FileTree] = []
-    trees.reserveCapacity(step.inputs.count)
-    for input in step.inputs {
-      do throws(FileProblem) {
-        trees.append(try tree(path(input)))
-      } catch {
-        switch error {
-        case .missing:
-          throw InputProblem(sentence: "the input '\(input.visible)' does not exist")
-        case .refused(let reason):
-          throw InputProblem(
-            sentence: "the input '\(input.visible)' cannot be looked at: \(reason)")
+    // 2. So is what its depfile names; what that did not name before is older than the start.
+    guard let dependencies else {
+      return .uncertain(
+        "its depfile '\((step.depfile ?? "").visible)' was not of the form that make reads")
+    }
+    let files = journal.numbers(of: dependencies)
+    var read: [RunJournal.Content] = []
+    for ((path, file), now) in zip(
+      zip(dependencies, files), looks.look(at: files, limit: .max))
+    {
+      if own.make(path) { continue }
+      switch found(file, now, looks, .max, isOutput: false) {
+      case .seen(let now):
+        let isOld =
+          look.looks?.known(file).map { Self.isSame($0, now) }
+          ?? (now.changeTime < began.files
+            || reader.wasMade(file, now.stamp, before: began.clock, in: journal))
+        guard isOld else {
+          return .uncertain(
+            "'\(shown(file))', which its depfile names, may have been changed while it ran"
+          )
         }
+        read.append((file, now.digest))
+      case .problem(.missing):
+        return .uncertain(
+          "its depfile named '\(shown(file))', which was not there")
+      case .problem, .unreadable, .folder, .notRead:
+        return .uncertain(
+          "'\(shown(file))', which its depfile names, could not be read")
       }
     }
-    return trees
-  }
-
-  /// What its `depfile` names: nothing without one, nil when some of that is missing.
-  private func dependencies() -> [FileTree]? {
-    guard let files = step.dependencies else { return nil }
-    let trees = files.compactMap { try? FileTree(path($0)) }
-    return trees.count == files.count ? trees : nil
-  }
-
-  /// In a folder that it reads what it makes does not count.
-  private func tree(_ path: String) throws(FileProblem) -> FileTree {
-    if let found { return try found.tree(path, without: outputPaths) }
-    return try FileTree(path, without: outputPaths)
-  }
-
-  private var outputPaths: Set<String> { Set(step.outputs.map(path)) }
-
-  private func marksOfDependencies(_ trees: [FileTree]) -> Fingerprint? {
-    step.depfile == nil ? nil : marks(of: trees)
-  }
-
-  private func marks(of trees: [FileTree]) -> Fingerprint {
-    var fingerprint = Fingerprint()
-    for tree in trees { tree.addMarks(to: &fingerprint) }
-    return fingerprint
-  }
-
-  /// nil when one of the files cannot be read.
-  private func content(
-    _ inputs: [FileTree], _ digests: FileDigests, mayRead: Bool
-  ) throws(FileDigests.NotRead) -> Fingerprint? {
-    var fingerprint = Fingerprint()
-    for tree in inputs + step.outputs.compactMap({ try? FileTree(path($0)) }) {
-      guard try digests.add(tree, to: &fingerprint, mayRead: mayRead) else { return nil }
-    }
-    return fingerprint
-  }
-
-  /// Makes the folders that its outputs are in. Returns why that cannot be done.
-  func makeFolders() -> String? {
-    for output in step.outputs {
-      guard let end = path(output).lastIndex(of: "/") else { continue }
-      let folder = String(path(output)[..<end])
-      if !folder.isEmpty, let reason = Directory.make(folder) {
-        return "the folder of '\(output.visible)' cannot be made: \(reason)"
+    // 3. Outputs are complete: nothing of it runs any more.
+    let names = step.outputs + [step.depfile].compactMap { $0 }
+    for (output, file) in zip(names, journal.numbers(of: names.map { step.path(of: $0) })) {
+      let now = found(file, looks.look(at: file, limit: .max), looks, .max, isOutput: true)
+      guard case .seen(let now) = now else {
+        return .uncertain("its output '\(output.visible)' could not be read")
       }
+      outputs.append((file, now.digest))
+      reader.noteMade(file, now.stamp, in: journal)
     }
-    return nil
+    return .complete(
+      Success(
+        inputs: inputs, outputs: outputs, dependencies: step.depfile == nil ? nil : read))
   }
 
-  private func path(_ file: String) -> String { step.path(of: file) }
-
-  /// Stands for what it runs, and with what.
-  static func command(of step: Step) -> Fingerprint {
-    var fingerprint = Fingerprint()
-    fingerprint.add(step.run)
-    fingerprint.add(step.stopsAtFailingLine ? 1 : 0)
-    fingerprint.add(step.directory ?? "")
-    if !step.environment.isEmpty {
-      for (name, value) in step.environment.sorted(by: { $0.key < $1.key }) {
-        fingerprint.add(name)
-        fingerprint.add(value)
-      }
-    }
-    fingerprint.add(step.inputs)
-    fingerprint.add(step.outputs)
-    fingerprint.add(step.depfile.map { [$0] } ?? [])
-    return fingerprint
+  /// Whether a file was not changed in between. A new link to it, or another permission, is no change of what is in it.
+  private static func isSame(_ before: FileLooks.Seen, _ now: FileLooks.Seen) -> Bool {
+    before.digest == now.digest
+      && (before.stamp.all == now.stamp.all || before.stamp.body == now.stamp.body)
   }
+
+  // MARK: What is remembered
+
+  /// - Parameter doubt: why its success does not count; nil at the start.
+  func noteStart(plan: FilePath, doubt: String? = nil) -> String? {
+    journal.noteStart(of: step.name, identity, makes: outputPaths, plan: plan, doubt: doubt)
+  }
+
+  func note(_ success: Success, plan: FilePath) -> String? {
+    journal.noteSuccess(
+      of: step.name, identity, inputs: success.inputs, outputs: success.outputs,
+      dependencies: success.dependencies, plan: plan)
+  }
+}
+
+extension RecordKeys {
+  init(of step: Step, _ outputPaths: [FilePath], _ identity: StepIdentity) {
+    self =
+      outputPaths.isEmpty
+      ? .name(step.name, identity) : .outputs(outputPaths.map(\.shortest))
+  }
+}
+
+extension Step {
+  /// Whether it can be up to date: it says what it reads or makes.
+  var isRemembered: Bool { !outputs.isEmpty || !inputs.isEmpty || self.depfile != nil }
 }

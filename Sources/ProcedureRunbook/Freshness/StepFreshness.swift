@@ -1,10 +1,10 @@
 internal import ProcedurePrimitives
 import ProceduresProcess
 
-/// Whether a step with outputs has to run, and what is remembered of it.
+/// Whether a step has to run, and what is remembered of it.
 ///
 /// ```
-/// look → (begins) note its start → (its program has ended well) outputs there? → note its success
+/// look → (begins) note its start → (its program has ended well) outputs there? what are they? → note its success
 /// ```
 ///
 /// Files are looked at, and read, on threads for that: some file systems take their time, and the thread
@@ -12,21 +12,32 @@ import ProceduresProcess
 final class StepFreshness: Sendable {
   /// What the steps of a run share.
   struct Shared: Sendable {
-    let journal: RunJournal
-    /// nil where times decide.
-    let digests: FileDigests?
+    let journals: RunJournals
+    let others: OtherOutputs
     /// nil where nothing runs.
     let threads: HandlerThreads?
     /// Whether what is up to date runs all the same.
     let isForced: Bool
+
+    init(_ plan: Plan, _ journals: RunJournals, threads: HandlerThreads?, isForced: Bool) {
+      (self.journals, self.threads, self.isForced) = (journals, threads, isForced)
+      others = OtherOutputs(plan, journals)
+    }
   }
 
   private let files: StepFiles
   private let shared: Shared
   private let made: MadeFiles?
   private let complain: @Sendable (String) -> Void
-  private let start = Locked<FileTime?>(nil)
-  private let lastLook = Locked<StepFiles.Look?>(nil)
+  private let state: Locked<State>
+
+  private struct State {
+    var look: StepFiles.Look?
+    /// By the clock of files and by ours.
+    var start: (files: FileTime, clock: ContinuousClock.Instant)?
+    /// What the last attempt has succeeded with.
+    var result: StepFiles.Result?
+  }
 
   /// - Parameters:
   ///   - look: what was found, if that still holds when the step begins.
@@ -36,18 +47,23 @@ final class StepFreshness: Sendable {
     of step: Step, _ shared: Shared, found look: StepFiles.Look? = nil, made: MadeFiles? = nil,
     complain: @escaping @Sendable (String) -> Void = { _ in }
   ) {
-    files = StepFiles(of: step, digests: shared.digests)
+    files = StepFiles(of: step, shared.journals, shared.others)
     self.shared = shared
     self.made = made
     self.complain = complain
-    if let look { lastLook.withLock { $0 = look } }
+    state = Locked(State(look: look))
   }
 
   /// What is known without a look.
-  var verdict: StepFiles.Verdict? { lastLook.withLock { $0?.verdict } }
+  var verdict: StepFiles.Verdict? { state.withLock { $0.look?.verdict } }
 
-  /// Stands for names, sizes and times of its inputs, as they were found last.
-  var inputMarks: String { lastLook.withLock { $0?.marks?.inputs.text ?? "" } }
+  /// Stands for the contents of its inputs, as they were found last.
+  var inputMarks: String {
+    let inputs = state.withLock { $0.look?.inputs } ?? []
+    var marks = Fingerprint()
+    for input in inputs { marks.add(input?.digest.value ?? 0) }
+    return marks.text
+  }
 
   /// Looks at the files; calls back on another thread.
   func look(_ completion: @escaping @Sendable (StepFiles.Verdict) -> Void) {
@@ -60,26 +76,26 @@ final class StepFreshness: Sendable {
 
   /// Looks at the files now.
   func look() -> StepFiles.Verdict {
-    let look = files.look(after: shared.journal.record(of: files.step.name))
-    lastLook.withLock { $0 = look }
-    if shared.isForced, case .upToDate = look.verdict { return .outOfDate(because: "--force") }
+    let looks =
+      shared.threads == nil
+      ? shared.journals.looks(for: files.step) : shared.journals.newLooks(for: files.step)
+    guard let look = files.look(looks, limit: .max, isForced: shared.isForced) else {
+      preconditionFailure("Internal inconsistency: a file was not read that may be of any size")
+    }
+    state.withLock { $0.look = look }
     return look.verdict
   }
 
   /// Why it runs.
   var reason: String? {
-    lastLook.withLock { look in
-      if case .outOfDate(let reason)? = look?.verdict { reason } else { nil }
-    }
+    if case .outOfDate(let reason)? = verdict { reason } else { nil }
   }
 
   /// Called before it runs: it finds the folders of its outputs. Returns why it must not run, for example
   /// because its failure could not be remembered.
   func noteStart() -> String? {
-    start.withLock { $0 = .now }
-    return shared.journal.note(.started, of: files.step.name).map {
-      "its start cannot be noted: \($0)"
-    }
+    state.withLock { $0.start = (.now, .now) }
+    return files.noteStart(plan: shared.journals.plan).map { "its start cannot be noted: \($0)" }
       ?? files.makeFolders()
   }
 
@@ -97,29 +113,31 @@ final class StepFreshness: Sendable {
     run { [self] in
       let missing = files.missingOutputs(patience: patience)
       guard missing.isEmpty else { return completion(StepCheckFailed(missing: missing)) }
-      if let problem = made?.problem(of: files.step, began: begin) { return completion(problem) }
-      if let look = lastLook.withLock({ $0 }), files.hasChangedInput(since: look) {
-        complain("an input was changed while it ran: the next run makes it again")
+      let dependencies = files.step.readDependencies()
+      if let problem = made?.problem(of: files.step, reading: dependencies ?? [], began: begin) {
+        return completion(problem)
       }
+      look(atResult: dependencies)
       completion(nil)
     }
   }
 
-  /// Calls back when it is noted, with what went wrong, in a sentence: then it runs again the next time.
-  func noteSuccess(_ completion: @escaping @Sendable (_ problem: String?) -> Void) {
-    guard let look = lastLook.withLock({ $0 }), let start = start.withLock({ $0 }) else {
-      return completion(nil)
+  private func look(atResult dependencies: [FilePath]?) {
+    let (look, start) = state.withLock { ($0.look, $0.start) }
+    guard let look, let start else { return }
+    let result = files.result(
+      since: look, began: start, dependencies: dependencies,
+      shared.journals.newLooks(for: files.step), shared.journals.reader)
+    state.withLock { $0.result = result }
+    if case .uncertain(let event) = result { complain("\(event): the next run makes it again") }
+  }
+
+  /// Returns what went wrong, in a sentence: then it runs again the next time.
+  func noteSuccess() -> String? {
+    switch state.withLock({ $0.result }) {
+    case .complete(let success): files.note(success, plan: shared.journals.plan)
+    case .uncertain(let event): files.noteStart(plan: shared.journals.plan, doubt: event)
+    case nil: nil
     }
-    let note = { @Sendable [files, shared, complain] in
-      let entry = files.entry(since: look, began: start)
-      if entry.marks.isUncertain {
-        complain(
-          "a file that its depfile names may have been changed while it ran: the next run makes it again"
-        )
-      }
-      completion(shared.journal.note(.succeeded(entry), of: files.step.name))
-    }
-    // Without a file to look at it costs less than a thread.
-    if shared.digests == nil, files.step.depfile == nil { note() } else { run(note) }
   }
 }

@@ -9,6 +9,9 @@
 ///
 /// Nothing is expanded: a `$` is a `$`.
 struct DotenvFile {
+  /// A mark behind a quote or `=` is a letter of its own.
+  private typealias Text = Substring.UnicodeScalarView
+
   let variables: [String: String]
 
   /// A line that is none.
@@ -19,11 +22,11 @@ struct DotenvFile {
   init(_ bytes: [UInt8]) throws(BadLine) {
     var variables: [String: String] = [:]
     let text = String(decoding: bytes, as: UTF8.self).replacing("\r\n", with: "\n")
-    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
-    {
+    let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+    for (index, line) in lines.enumerated() {
       var rest = Self.trimmed(line)
-      guard !rest.isEmpty, !rest.hasPrefix("#") else { continue }
-      if rest.hasPrefix("export ") { rest = Self.trimmed(rest.dropFirst(7)) }
+      guard let first = rest.first, first != "#" else { continue }
+      if rest.starts(with: "export ".unicodeScalars) { rest = Self.trimmed(rest.dropFirst(7)) }
       guard let sign = rest.firstIndex(of: "="),
         Options.isVariable(String(Self.trimmed(rest[..<sign]))),
         let value = Self.value(Self.trimmed(rest[rest.index(after: sign)...])),
@@ -35,7 +38,7 @@ struct DotenvFile {
   }
 
   /// nil when a quote does not end, or something else than a comment follows it.
-  private static func value(_ text: Substring) -> String? {
+  private static func value(_ text: Text) -> String? {
     guard let quote = text.first, quote == "'" || quote == "\"" else {
       // A comment begins behind a space.
       let end = text.indices.first {
@@ -45,37 +48,37 @@ struct DotenvFile {
     }
     var value = ""
     var rest = text.dropFirst()
-    while let character = rest.popFirst() {
-      if character == quote {
+    while let letter = rest.popFirst() {
+      if letter == quote {
         rest = trimmed(rest)
-        return rest.isEmpty || rest.hasPrefix("#") ? value : nil
+        return rest.isEmpty || rest.first == "#" ? value : nil
       }
-      if character == "\\", quote == "\"", let next = rest.popFirst() {
+      if letter == "\\", quote == "\"", let next = rest.popFirst() {
         value += escape(next)
       } else {
-        value.append(character)
+        value.unicodeScalars.append(letter)
       }
     }
     return nil
   }
 
-  private static func escape(_ character: Character) -> String {
-    switch character {
+  private static func escape(_ letter: Unicode.Scalar) -> String {
+    switch letter {
     case "n": "\n"
     case "r": "\r"
     case "t": "\t"
-    case "\"", "\\", "$", "`": String(character)
-    default: "\\\(character)"
+    case "\"", "\\", "$", "`": String(letter)
+    default: "\\\(letter)"
     }
   }
 
-  private static func isSpace(_ text: Substring, before index: Substring.Index) -> Bool {
-    text[text.index(before: index)].isWhitespace
+  private static func isSpace(_ text: Text, before index: Text.Index) -> Bool {
+    text[text.index(before: index)].properties.isWhitespace
   }
 
-  private static func trimmed(_ text: Substring) -> Substring {
-    var text = text.drop { $0.isWhitespace }
-    while text.last?.isWhitespace == true { text.removeLast() }
+  private static func trimmed(_ text: Text) -> Text {
+    var text = text.drop { $0.properties.isWhitespace }
+    while text.last?.properties.isWhitespace == true { text.removeLast() }
     return text
   }
 }

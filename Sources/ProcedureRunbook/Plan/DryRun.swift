@@ -10,25 +10,43 @@ struct DryRun {
   /// How many would run after a failure.
   private let onFailureCount: Int
 
-  /// - Parameter directory: where what succeeded is remembered.
-  init(_ plan: Plan, directory: String, _ options: Options) {
+  /// - Parameters:
+  ///   - full: the plan with all steps.
+  ///   - journals: where what succeeded is remembered.
+  init(_ plan: Plan, of full: Plan, _ journals: RunJournals, _ options: Options) {
     self.plan = plan
     explains = options.explains
-    let journal = RunJournal(reading: directory)
-    let shared = StepFreshness.Shared(
-      journal: journal, digests: options.comparesContent ? FileDigests(journal) : nil,
-      threads: nil, isForced: options.isForced)
-    // Names of steps and groups.
-    var running: Set<String> = []
-    var steps: [(Step, String)] = []
+    let shared = StepFreshness.Shared(full, journals, threads: nil, isForced: options.isForced)
+    // Steps and groups, each with the name of what runs: for a service that is what runs before it.
+    var running: [Name: Name] = [:]
+    // Without services; `first` is before all that comes after all steps.
+    var indices: Set<Int> = []
+    var first: Name?
+    var steps: [(index: Int, reason: String)] = []
     onFailureCount = plan.steps.count { $0.occasion == .failure }
-    for step in plan.graph.stepOrder.map({ plan.steps[$0] }) where step.occasion != .failure {
-      guard let reason = Self.reason(step, after: running, shared) else { continue }
-      steps.append((step, reason))
-      running.insert(step.name)
-      if let group = step.group { running.insert(group) }
+    for index in plan.graph.stepOrder where plan.steps[index].occasion != .failure {
+      let step = plan.steps[index]
+      let comesLast = step.isFollowUp && step.after.isEmpty
+      let before = comesLast ? first : step.after.lazy.compactMap { running[$0] }.first
+      guard let reason = Self.reason(step, after: before, shared) else { continue }
+      steps.append((index, reason))
+      if step.isService {
+        // That it runs changes no file.
+        guard let before else { continue }
+        running[step.name] = before
+        if let group = step.group, running[group] == nil { running[group] = before }
+      } else {
+        indices.insert(index)
+        if !step.isFollowUp { first = first ?? step.name }
+        running[step.name] = step.name
+        if let group = step.group { running[group] = group }
+      }
     }
-    self.steps = steps
+    self.steps = steps.compactMap { index, reason in
+      let step = plan.steps[index]
+      let needing = step.isService ? plan.graph.stepsNeeding(index, in: plan) : []
+      return needing.isEmpty || needing.contains(where: indices.contains) ? (step, reason) : nil
+    }
   }
 
   var text: String {
@@ -50,12 +68,11 @@ struct DryRun {
 
   /// nil when it would not run.
   private static func reason(
-    _ step: Step, after running: Set<String>, _ shared: StepFreshness.Shared
+    _ step: Step, after before: Name?, _ shared: StepFreshness.Shared
   ) -> String? {
-    guard !step.outputs.isEmpty else { return "it has no outputs" }
-    if let name = step.after.first(where: running.contains) {
-      return "'\(name.visible)' runs before"
-    }
+    if step.isService { return "steps need it" }
+    guard step.isRemembered else { return "it names neither inputs nor outputs" }
+    if let before { return "'\(before.visible)' runs before" }
     return switch StepFreshness(of: step, shared).look() {
     case .upToDate: nil
     case .outOfDate(let reason), .refused(let reason): reason
@@ -66,8 +83,8 @@ struct DryRun {
     of step: Step, because reason: String, number: Int, width: Int
   ) -> [String] {
     var title = "\(String(number).leftPadded(to: width)). \(step.name.visible)"
-    if let group = step.group { title += " [\(group)]" }
-    if !step.after.isEmpty { title += ", after \(step.after.joined(separator: ", "))" }
+    if let group = step.group { title += " [\(group.text)]" }
+    if !step.after.isEmpty { title += ", after \(step.after.map(\.text).joined(separator: ", "))" }
     if !step.traits.isEmpty { title += ", \(step.traits.joined(separator: ", "))" }
     if !step.exclusive.isEmpty { title += ", exclusive: \(step.exclusive.joined(separator: ", "))" }
     let indentation = String(repeating: " ", count: width + 2)

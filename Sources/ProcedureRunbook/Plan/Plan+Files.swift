@@ -7,7 +7,7 @@ extension Plan {
   ///
   /// - Parameter files: what the step of a number reads.
   static func ordered(
-    _ steps: [Step], reading files: (Int) -> [String]
+    _ steps: [Step], reading files: (Int) -> [FilePath]
   ) throws(PlanError) -> [Step] {
     guard steps.contains(where: { !$0.outputs.isEmpty }) else { return steps }
     let makers = try FileMakers(steps)
@@ -16,7 +16,7 @@ extension Plan {
       let read = files(index)
       if read.isEmpty { continue }
       // Most steps read nothing that others make.
-      let found = read.flatMap { makers.steps(making: step.path(of: $0)) }
+      let found = read.flatMap { makers.steps(making: $0) }
       guard !found.isEmpty else { continue }
       var known = Set(step.after)
       for maker in found.map({ steps[$0] }) where maker.name != step.name {
@@ -32,19 +32,12 @@ extension Plan {
 
   /// The same plan, but a step that has read a file the last time, as its `depfile` says, comes after the step that
   /// makes that.
-  func orderedByDepfiles() throws(PlanError) -> Plan {
+  func orderedByDepfiles(_ journals: RunJournals) throws(PlanError) -> Plan {
     guard steps.contains(where: { $0.depfile != nil }) else { return self }
-    let files = Locked<[Int: [String]]>([:])
-    // Beside each other: some file systems take their time.
-    let readers = steps.indices.filter { steps[$0].depfile != nil }
-    DispatchQueue.concurrentPerform(iterations: readers.count) { [steps] number in
-      guard let read = steps[readers[number]].dependencies, !read.isEmpty else { return }
-      files.withLock { $0[readers[number]] = read }
-    }
-    let read = files.withLock { $0 }
+    let read = DependencyOrder(of: steps, journals).files
     let ordered = try Self.ordered(steps) { read[$0] ?? [] }
     do throws(PlanError) {
-      return try Plan(steps: ordered, pools: pools, secrets: secrets)
+      return try Plan(steps: ordered, pools: pools, secrets: secrets, isPart: isPart)
     } catch {
       guard case .cycle(let names) = error.problem,
         let depfile = depfile(closing: names, ordered)
@@ -54,7 +47,7 @@ extension Plan {
   }
 
   /// The one because of which a step of the cycle waits for the one before.
-  private func depfile(closing cycle: [String], _ ordered: [Step]) -> String? {
+  private func depfile(closing cycle: [Name], _ ordered: [Step]) -> String? {
     for (before, name) in zip(cycle, cycle.dropFirst()) {
       guard let index = steps.firstIndex(where: { $0.name == name }) else { continue }
       if ordered[index].after.contains(before), !steps[index].after.contains(before) {
@@ -67,22 +60,20 @@ extension Plan {
 
 extension Step {
   /// Where one of its files is, without what changes nothing.
-  func path(of file: String) -> String {
-    guard file.utf8.first != UInt8(ascii: "/"), let directory = self.directory else {
-      return FileTree.normal(file)
-    }
-    var path = ""
-    path.reserveCapacity(directory.utf8.count + 1 + file.utf8.count)
-    path += directory
-    path += "/"
-    path += file
-    return FileTree.normal(path)
+  func path(of file: String) -> FilePath { FilePath.normal(file, in: self.directory) }
+
+  /// The same of a name that may be no text.
+  func path(of file: FilePath) -> FilePath {
+    let path = file.isAbsolute ? file : self.directory.map { FilePath($0).appending(file.bytes) }
+    return FilePath.normal(Array((path ?? file).bytes))
   }
 
-  /// The files that its `depfile` names: none without one, nil when it is not there or not readable.
-  var dependencies: [String]? {
-    guard let depfile = self.depfile else { return [] }
-    guard let bytes = try? InputFile(path(of: depfile)).contents() else { return nil }
-    return DependencyFile.files(in: bytes)
+  /// What it calls a file: seen from its directory, if it is in there.
+  func relative(_ path: FilePath) -> FilePath {
+    let directory = self.directory.map { FilePath.normal($0, in: nil) }
+    return directory.flatMap { path.name(in: $0) }.map { FilePath($0) } ?? path
   }
+
+  /// A file, as the reader of the plan knows it.
+  func shown(_ path: FilePath) -> String { relative(path).visible }
 }

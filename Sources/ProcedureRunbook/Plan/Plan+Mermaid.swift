@@ -7,17 +7,17 @@ extension Plan {
     let numbers = Dictionary(
       uniqueKeysWithValues: (steps.map(\.name) + groups).enumerated().map { ($1, $0) })
     // Names may contain anything, so the nodes are called by number.
-    func node(_ name: String) -> String { "n\(numbers[name, default: 0])" }
+    func node(_ name: Name) -> String { "n\(numbers[name, default: 0])" }
     func box(_ step: Step) -> String {
       let isConditional = step.onlyIf != nil || step.unless != nil
       let (left, right) =
         step.isFollowUp ? ("([", "])") : isConditional ? ("{{", "}}") : ("[", "]")
-      return "\(node(step.name))\(left)\"\(Self.escaped(step.name))\"\(right)"
+      return "\(node(step.name))\(left)\"\(Self.escaped(step.name.text))\"\(right)"
     }
 
     let members = Dictionary(grouping: steps) { $0.group }
     for group in groups {
-      lines.append("  subgraph \(node(group))[\"\(Self.escaped(group))\"]")
+      lines.append("  subgraph \(node(group))[\"\(Self.escaped(group.text))\"]")
       lines += members[group, default: []].map { "    " + box($0) }
       lines.append("  end")
     }

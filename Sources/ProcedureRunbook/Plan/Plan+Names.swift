@@ -7,7 +7,11 @@ extension Plan {
       groups.isEmpty ? nil : groups.count == 1 ? "1 group" : "\(groups.count) groups",
       followUps == 0 ? nil : "\(followUps) of them for the end or a failure",
     ]
-    return "nothing is wrong with the plan: " + parts.compactMap { $0 }.joined(separator: ", ")
+    let counts = parts.compactMap { $0 }.joined(separator: ", ")
+    let notes = notes
+    return notes.isEmpty
+      ? "nothing is wrong with the plan: \(counts)"
+      : notes.map { "note: \($0)\n" }.joined() + "the plan can be run: \(counts)"
   }
 
   /// What `--list` prints: each step, with its group, when it runs if not after a success, what it takes, and its
@@ -35,8 +39,11 @@ extension Step {
       case .failure: "on failure"
       }
     return [
-      when, self.executorName, self.processors.map { "cpu \($0)" },
-      self.memory.map { "memory \(MemorySize(bytes: $0))" },
+      when, self.isService ? "service" : nil, self.executorName,
+      self.processors.map { "cpu \($0)" },
+      self.memorySizes.isEmpty
+        ? nil
+        : "memory \(self.memorySizes.map { "\(MemorySize(bytes: $0))" }.joined(separator: ", then "))",
     ]
     .compactMap { $0 }
   }

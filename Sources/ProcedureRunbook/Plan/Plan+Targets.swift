@@ -1,18 +1,19 @@
 extension Plan {
   /// Only the steps that these steps and groups need, and themselves, in the order of the plan; and what runs after
   /// a failure of these, or always.
-  func restricted(to targets: [String]) throws(PlanError) -> Plan {
+  func restricted(to targets: [Name]) throws(PlanError) -> Plan {
     guard !targets.isEmpty else { return self }
     let stepsByName = Dictionary(uniqueKeysWithValues: steps.map { ($0.name, $0) })
     let members = Dictionary(grouping: steps.filter { $0.group != nil }, by: { $0.group ?? "" })
-    var needed: Set<String> = []
-    var seen: Set<String> = []
-    var unvisited: [String] = []
-    func visit(_ name: String) { if seen.insert(name).inserted { unvisited.append(name) } }
+    var needed: Set<Name> = []
+    var seen: Set<Name> = []
+    var unvisited: [Name] = []
+    func visit(_ name: Name) { if seen.insert(name).inserted { unvisited.append(name) } }
 
     for name in targets {
       guard stepsByName[name] != nil || members[name] != nil else {
-        throw PlanError(.unknownTarget(name))
+        let known = Array(stepsByName.keys) + members.keys
+        throw PlanError(.unknownTarget(name.text, nearest: Spelling.nearest(to: name, in: known)))
       }
       visit(name)
     }
@@ -36,6 +37,6 @@ extension Plan {
         if followUp.after.isEmpty == step.after.isEmpty { kept.append(followUp) }
       }
     }
-    return try Plan(steps: kept, pools: pools, secrets: secrets)
+    return try Plan(steps: kept, pools: pools, secrets: secrets, isPart: true)
   }
 }

@@ -7,26 +7,29 @@ struct Plan: Sendable, Equatable {
   /// Names of variables whose values are shown nowhere.
   let secrets: [String]
   let graph: PlanGraph
+  /// Whether only some of the steps are here, since others were not asked for.
+  let isPart: Bool
 
   init(
-    steps: [Step], pools: [String: Int] = [:], secrets: [String] = []
+    steps: [Step], pools: [String: Int] = [:], secrets: [String] = [], isPart: Bool = false
   ) throws(PlanError) {
-    let steps = try Self.ordered(steps) { steps[$0].inputs }
+    let steps = try Self.ordered(steps) { index in
+      steps[index].inputs.map { steps[index].path(of: $0) }
+    }
     self.steps = steps
     self.pools = pools
     self.secrets = secrets
+    self.isPart = isPart
     graph = PlanGraph(steps)
     try checkNames()
     try checkReferences()
     try checkCycles()
+    try checkServices()
   }
 
-  /// Whether there is something to remember of a run.
-  var hasOutputs: Bool { steps.contains { !$0.outputs.isEmpty } }
-
   /// The names of the groups, in the order of their first step.
-  var groups: [String] {
-    var seen: Set<String> = []
+  var groups: [Name] {
+    var seen: Set<Name> = []
     return steps.compactMap(\.group).filter { seen.insert($0).inserted }
   }
 
@@ -44,16 +47,11 @@ struct Plan: Sendable, Equatable {
   private func checkNames() throws(PlanError) {
     guard !steps.isEmpty else { throw PlanError(.emptyPlan) }
     let groups = Set(groups)
-    var names: Set<String> = []
+    var names: Set<Name> = []
     names.reserveCapacity(steps.count)
     for step in steps {
-      let (isNew, other) = names.insert(step.name)
-      guard isNew else {
-        // Swift's texts are equal when their characters are, however these are encoded.
-        let isSame = other.unicodeScalars.elementsEqual(step.name.unicodeScalars)
-        let problem: PlanError.Problem =
-          isSame ? .duplicateName(step.name) : .equivalentNames(step.name)
-        throw PlanError(problem, in: step)
+      guard names.insert(step.name).inserted else {
+        throw PlanError(.duplicateName(step.name), in: step)
       }
       if groups.contains(step.name) {
         throw PlanError(.stepNamedLikeGroup(step.name), in: step)
@@ -66,16 +64,29 @@ struct Plan: Sendable, Equatable {
     let known = hasReferences ? Set(steps.map(\.name)).union(groups) : []
     for step in steps {
       for name in step.after where !known.contains(name) {
-        throw PlanError(.unknownAfter(name, step: step.name), in: step)
+        let nearest = Spelling.nearest(to: name, in: known)
+        throw PlanError(.unknownAfter(name, step: step.name, nearest: nearest), in: step)
       }
       for name in step.pools where pools[name] == nil {
-        throw PlanError(.unknownPool(name, step: step.name), in: step)
+        let nearest = Spelling.nearest(to: name, in: pools.keys)
+        throw PlanError(.unknownPool(name, step: step.name, nearest: nearest), in: step)
       }
-      if step.outputs.isEmpty, !step.inputs.isEmpty {
-        throw PlanError(.inputsWithoutOutputs(step: step.name), in: step)
+      let bytes = step.inputs.reduce(0) { $0 + $1.utf8.count + 9 }
+      if bytes > Step.longestArguments {
+        throw PlanError(.tooManyInputs(step: step.name, bytes: bytes), in: step)
       }
       if step.outputs.isEmpty, step.depfile != nil {
         throw PlanError(.depfileWithoutOutputs(step: step.name), in: step)
+      }
+    }
+  }
+
+  /// In a part of a plan a service may be what was asked for.
+  private func checkServices() throws(PlanError) {
+    guard !isPart else { return }
+    for (index, step) in steps.enumerated() where step.isService {
+      if graph.stepsNeeding(index, in: self).isEmpty {
+        throw PlanError(.serviceForNobody(step: step.name), in: step)
       }
     }
   }

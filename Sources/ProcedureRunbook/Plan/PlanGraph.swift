@@ -2,13 +2,13 @@
 ///
 /// Steps have the numbers of their places in the plan, and groups the numbers behind these.
 struct PlanGraph: Sendable, Equatable {
-  private let names: [String]
+  private let names: [Name]
   private let stepCount: Int
   private let waitsFor: [[Int]]
   /// The steps in an order in which they can run, which keeps that of the plan where it can.
   let stepOrder: [Int]
   /// The members of a cycle in the order they would run, the first one repeated at the end.
-  let cycle: [String]?
+  let cycle: [Name]?
   /// All of it, with groups.
   private let nodeOrder: [Int]
 
@@ -17,7 +17,7 @@ struct PlanGraph: Sendable, Equatable {
   /// Names that no step and no group has count for nothing.
   init(_ steps: [Step]) {
     var names = steps.map(\.name)
-    var numbers: [String: Int] = [:]
+    var numbers: [Name: Int] = [:]
     numbers.reserveCapacity(names.count)
     for (number, name) in names.enumerated() { numbers[name] = numbers[name] ?? number }
     var waitsFor = [[Int]](repeating: [], count: steps.count)
@@ -56,8 +56,21 @@ struct PlanGraph: Sendable, Equatable {
     waitsFor[step].flatMap { $0 < stepCount ? [$0] : waitsFor[$0] }
   }
 
+  /// The steps that need a service: they come after it, or after such a step. Not what comes after all steps, since it
+  /// names none.
+  func stepsNeeding(_ service: Int, in plan: Plan) -> [Int] {
+    var isNeeding = [Bool](repeating: false, count: names.count)
+    isNeeding[service] = true
+    for node in nodeOrder where node != service {
+      let comesLast =
+        node < stepCount && plan.steps[node].isFollowUp && plan.steps[node].after.isEmpty
+      isNeeding[node] = !comesLast && waitsFor[node].contains { isNeeding[$0] }
+    }
+    return (0..<stepCount).filter { $0 != service && isNeeding[$0] }
+  }
+
   /// The names of the steps in that order.
-  var order: [String] { stepOrder.map { names[$0] } }
+  var order: [Name] { stepOrder.map { names[$0] } }
 
   /// The largest set of steps that are members and come only after such: for each step whether it is one.
   ///

@@ -87,13 +87,13 @@ struct PlanObject {
   /// A text that the system can take, which ends texts at a zero byte.
   func argument(_ key: String) throws(PlanError) -> String? {
     guard let text = try text(key) else { return nil }
-    try checkZeroByte(text, key)
+    try checkArgument(text, key)
     return text
   }
 
   func arguments(_ key: String) throws(PlanError) -> [String] {
     let texts = try texts(key, expected: "a list of paths")
-    for text in texts { try checkZeroByte(text, key) }
+    for text in texts { try checkArgument(text, key) }
     return texts
   }
 
@@ -102,7 +102,7 @@ struct PlanObject {
     let value = try required(key)
     guard case .array(let elements) = value.content else {
       let text = try text(value, key)
-      try checkZeroByte(text, key)
+      try checkArgument(text, key)
       return (text, false)
     }
     var lines: [String] = []
@@ -116,13 +116,19 @@ struct PlanObject {
     guard !Self.isBlank(text) else {
       throw PlanError(.emptyText(key: key, owner: owner), line: value.line)
     }
-    try checkZeroByte(text, key)
+    try checkArgument(text, key)
     return (text, true)
   }
 
-  private func checkZeroByte(_ text: String, _ key: String) throws(PlanError) {
-    guard text.utf8.contains(0) else { return }
-    throw PlanError(.zeroByte(key: key, owner: owner), line: value(key)?.line)
+  /// What the system cannot give to a program.
+  private func checkArgument(_ text: String, _ key: String) throws(PlanError) {
+    if text.utf8.contains(0) {
+      throw PlanError(.zeroByte(key: key, owner: owner), line: line(of: key))
+    }
+    if text.utf8.count >= Step.longestArgument {
+      throw PlanError(
+        .tooLong(key: key, owner: owner, bytes: text.utf8.count), line: line(of: key))
+    }
   }
 
   // MARK: Objects
@@ -146,15 +152,13 @@ struct PlanObject {
     return names
   }
 
-  /// The variables in a file, but for those that are set where `runbook` was started.
+  /// The variables in a file.
   func dotenv(_ file: String, in directory: String?) throws(PlanError) -> [String: String] {
     let path = Directory.path(file, in: directory)
     do throws(PlanError) {
       let bytes = try InputFile(path).contents()
       do throws(DotenvFile.BadLine) {
-        return try DotenvFile(bytes).variables.filter {
-          ProcessEnvironment.inherited[$0.key] == nil
-        }
+        return try DotenvFile(bytes).variables
       } catch {
         throw PlanError(.badDotenv(file, line: error.line), line: line(of: "dotenv"))
       }
@@ -176,6 +180,10 @@ struct PlanObject {
       guard !text.utf8.contains(0) else {
         throw PlanError(.zeroByte(key: name, owner: owner), line: member.value.line)
       }
+      guard name.utf8.count + text.utf8.count + 1 < Step.longestArgument else {
+        throw PlanError(
+          .tooLong(key: name, owner: owner, bytes: text.utf8.count), line: member.value.line)
+      }
       variables[name] = text
     }
     return variables
@@ -183,12 +191,16 @@ struct PlanObject {
 
   /// Values by name: a list of texts, or a pattern of files with the name in braces.
   func pattern(_ key: String, in directory: String?) throws(PlanError) -> StepPattern? {
-    guard let value = value(key) else { return nil }
+    guard has(key) else { return nil }
     let names = try environmentNames(key)
     var lists: [(name: String, value: StepPattern.List)] = []
     for (name, member) in names {
-      if case .string(let text) = member.content, text.contains("{\(name)}") {
-        lists.append((name, .files(text)))
+      if case .string(let text) = member.content, text.utf8.contains("{\(name)}".utf8) {
+        let pattern = FilePattern(text, in: directory, naming: name)
+        guard !FilePattern.isPattern(text) else {
+          throw PlanError(.asteriskInEach(text, name: name, owner: owner), line: member.line)
+        }
+        lists.append((name, .files(pattern)))
         continue
       }
       guard case .array(let elements) = member.content, !elements.isEmpty else {
@@ -204,11 +216,7 @@ struct PlanObject {
       }
       lists.append((name, .values(values)))
     }
-    do throws(StepPattern.NoFile) {
-      return try StepPattern(lists, in: directory)
-    } catch {
-      throw PlanError(.noFile(error.pattern, owner: owner), line: value.line)
-    }
+    return StepPattern(lists: lists)
   }
 
   /// The members of an object whose keys are names of variables.
@@ -262,9 +270,19 @@ struct PlanObject {
     return try wholeNumber(value, key, expected: "a whole number", least: least)
   }
 
-  /// A number of bytes, as `512M` or `1.5G`.
-  func size(_ key: String) throws(PlanError) -> Int? {
-    guard let value = value(key) else { return nil }
+  /// Numbers of bytes, as `512M` or `1.5G`: one, or a list.
+  func sizes(_ key: String) throws(PlanError) -> [Int] {
+    guard let value = value(key) else { return [] }
+    guard case .array(let elements) = value.content else { return [try size(value, key)] }
+    var sizes: [Int] = []
+    for element in elements { sizes.append(try size(element, key)) }
+    guard !sizes.isEmpty else {
+      throw PlanError(.emptyText(key: key, owner: owner), line: value.line)
+    }
+    return sizes
+  }
+
+  private func size(_ value: JSONValue, _ key: String) throws(PlanError) -> Int {
     let expected = "a size such as '512M' or '2G'"
     guard case .string(let text) = value.content else {
       throw wrongType(key, expected: expected, value)
@@ -309,6 +327,9 @@ struct PlanObject {
   func value(_ key: String) -> JSONValue? { members.first { $0.key == key }?.value }
 
   func line(of key: String) -> Int { value(key)?.line ?? line }
+
+  /// The first of some keys that it has.
+  func first(of keys: [String]) -> String? { keys.first(where: has) }
 
   /// A problem of the object as a whole.
   func error(_ problem: (_ owner: String) -> PlanError.Problem) -> PlanError {

@@ -2,6 +2,8 @@
 struct PlanPart {
   /// As the one that includes it names it; nil for the plan itself.
   private let file: String?
+  /// The same without links.
+  let includedPlan: FilePath?
   /// What is in it is seen from there.
   private let directory: String?
   /// nil when it is a list of steps alone.
@@ -16,35 +18,37 @@ struct PlanPart {
   static func all(
     from bytes: some Sequence<UInt8>, directory: String?
   ) throws(PlanError) -> [PlanPart] {
-    var (parts, seen): ([PlanPart], Set<String>) = ([], [])
-    try add(PlanPart(from: bytes, file: nil, directory: directory), to: &parts, &seen, depth: 0)
+    var (parts, seen): ([PlanPart], Set<FilePath>) = ([], [])
+    try add(
+      PlanPart(from: bytes, file: nil, nil, directory: directory), to: &parts, &seen, depth: 0)
     return parts
   }
 
   private static func add(
-    _ part: PlanPart, to parts: inout [PlanPart], _ seen: inout Set<String>, depth: Int
+    _ part: PlanPart, to parts: inout [PlanPart], _ seen: inout Set<FilePath>, depth: Int
   ) throws(PlanError) {
     guard depth < 100 else { throw PlanError(.includedTooDeep, file: part.file) }
     for include in try part.includes {
       let path = Directory.path(include, in: part.directory)
       let input = InputFile(path)
-      guard seen.insert(input.resolvedPath ?? path).inserted else { continue }
-      let (bytes, inner): ([UInt8], PlanPart)
+      guard seen.insert(input.resolved ?? FilePath(path)).inserted else { continue }
+      let (bytes, directory): ([UInt8], String)
       do throws(PlanError) {
-        bytes = try input.contents()
+        (bytes, directory) = (try input.contents(), try PlanFile.directory(of: input))
       } catch {
         throw PlanError(error.problem, line: part.object?.line(of: "include"), file: part.file)
       }
-      inner = try PlanPart(from: bytes, file: path, directory: input.directory)
+      let inner = try PlanPart(
+        from: bytes, file: path, input.resolved, directory: directory)
       try add(inner, to: &parts, &seen, depth: depth + 1)
     }
     parts.append(part)
   }
 
   private init(
-    from bytes: some Sequence<UInt8>, file: String?, directory: String?
+    from bytes: some Sequence<UInt8>, file: String?, _ includedPlan: FilePath?, directory: String?
   ) throws(PlanError) {
-    (self.file, self.directory) = (file, directory)
+    (self.file, self.includedPlan, self.directory) = (file, includedPlan, directory)
     do throws(PlanError) {
       let root = try JSONReader.read(bytes, longKey: "steps")
       guard case .object(let members) = root.content else {
@@ -77,7 +81,7 @@ struct PlanPart {
   }
 
   /// Its steps, with its own defaults.
-  func steps(parameters: [String: String]) throws(PlanError) -> [Step] {
+  func steps(parameters: [String: String]) throws(PlanError) -> [EachStep] {
     do throws(PlanError) {
       var template = StepTemplate(directory: directory, file: file, parameters: parameters)
       let defaults = try object?.object("defaults", of: .defaults, allowed: StepTemplate.keys)
@@ -88,7 +92,7 @@ struct PlanPart {
             key: "steps", owner: "the plan", expected: "a list of steps", found: list.kind),
           line: list.line)
       }
-      var steps: [Step] = []
+      var steps: [EachStep] = []
       steps.reserveCapacity(values.count)
       for index in 0..<values.count {
         try add(values.element(index), index + 1, template, to: &steps)
@@ -99,9 +103,8 @@ struct PlanPart {
     }
   }
 
-  /// Adds one, or several with `each`.
   private func add(
-    _ value: JSONValue, _ number: Int, _ template: StepTemplate, to steps: inout [Step]
+    _ value: JSONValue, _ number: Int, _ template: StepTemplate, to steps: inout [EachStep]
   ) throws(PlanError) {
     guard case .object(let members) = value.content else {
       throw PlanError(
@@ -124,14 +127,21 @@ struct PlanPart {
     // Most steps say nothing else.
     let isShort = object.has(only: ["name", "run", "after", "group", "inputs", "outputs"])
     if !isShort { try template.read(object) }
-    var step = template.step(name, run: script)
+    let isService = try object.boolean("service") ?? false
+    if isService {
+      if let key = object.first(of: PlanFile.keysNotOfServices) {
+        throw PlanError(.notOfService(key: key, step: name), line: object.line(of: key))
+      }
+      template.becomeService()
+    }
+    var step = template.step(Name(name), run: script)
     step.line = value.line
-    step.after = try object.texts("after")
-    step.group = try object.text("group")
+    step.after = try object.texts("after").map { Name($0) }
+    step.group = try object.text("group").map { Name($0) }
     step.inputs = try object.arguments("inputs")
     step.outputs = try object.arguments("outputs")
     if isList { step.stopsAtFailingLine = true }
-    guard !isShort else { return steps.append(step) }
+    guard !isShort else { return steps.append(EachStep(step: step, pattern: nil)) }
     step.description = try object.text("description")
     step.occasion = try occasion(object)
     step.exclusive = try object.texts("exclusive")
@@ -140,11 +150,16 @@ struct PlanPart {
     step.unless = try object.argument("unless")
     step.depfile = try object.argument("depfile")
     step.terminal = try object.boolean("terminal") ?? false
-    if let pattern = try object.pattern("each", in: directory) {
-      steps += pattern.combinations.map { step.filled(with: $0) }
-    } else {
-      steps.append(step)
+    step.outputsOf = try object.texts("outputsOf").map { Name($0) }
+    (step.isService, step.ready) = (isService, try object.argument("ready"))
+    step.readyLine = try object.argument("readyLine")
+    if !isService, let key = object.first(of: ["ready", "readyLine"]) {
+      throw PlanError(.onlyOfService(key: key, step: name), line: object.line(of: key))
     }
+    if step.ready != nil, step.readyLine != nil {
+      throw object.error(PlanError.Problem.twoWaysToBeReady)
+    }
+    steps.append(EachStep(step: step, pattern: try object.pattern("each", in: directory)))
   }
 
   private func occasion(_ object: PlanObject) throws(PlanError) -> Step.Occasion {

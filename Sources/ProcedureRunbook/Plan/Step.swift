@@ -4,13 +4,13 @@
 /// something else.
 @dynamicMemberLookup
 struct Step: Sendable, Equatable {
-  let name: String
+  let name: Name
   /// Given to `/bin/sh -c`.
   let run: String
   /// Names of steps and groups.
-  var after: [String] = []
-  var group: String?
-  /// Files that it reads, and files that it makes. When these are newer, it is not needed.
+  var after: [Name] = []
+  var group: Name?
+  /// Files that it reads, and files that it makes.
   var inputs: [String] = []
   var outputs: [String] = []
   /// Where it stands in its file.
@@ -19,7 +19,7 @@ struct Step: Sendable, Equatable {
   private var shared: [StepDetails]
 
   init(
-    name: String, run: String, after: [String] = [], group: String? = nil, inputs: [String] = [],
+    name: Name, run: String, after: [Name] = [], group: Name? = nil, inputs: [String] = [],
     outputs: [String] = [], _ details: StepDetails.Shared = .none
   ) {
     (self.name, self.run, self.after, self.group) = (name, run, after, group)
@@ -47,8 +47,27 @@ struct Step: Sendable, Equatable {
   /// Whether it runs after what did not succeed: it then ends a run that is being stopped.
   var isFollowUp: Bool { self.occasion != .success }
 
-  /// The shell that runs its command, with its arguments.
-  var shell: [String] { ["/bin/sh"] + (self.stopsAtFailingLine ? ["-e"] : []) + ["-c", run] }
+  /// The bytes that the system takes for one word or variable of a program; a command is one word.
+  static let longestArgument = 128 << 10
+  /// The bytes of the names of all its inputs, which its command has as `"$@"`: half of what systems allow at least.
+  static let longestArguments = 1 << 20
+
+  /// The shell that runs its command, with its arguments: the inputs are `"$@"`.
+  var shell: [String] { shell(running: run) }
+
+  func shell(running command: String) -> [String] {
+    ["/bin/sh"] + (self.stopsAtFailingLine ? ["-e"] : []) + ["-c", command]
+      + (inputs.isEmpty ? [] : ["sh"] + inputs)
+  }
+
+  /// The variables that its command has of an attempt.
+  func variables(inAttempt attempt: Int) -> [String: String] { ["RUNBOOK_ATTEMPT": "\(attempt)"] }
+
+  /// The memory that an attempt uses: each has its own, and the last one of the list is that of all further ones.
+  func memory(inAttempt attempt: Int) -> Int? {
+    let sizes = self.memorySizes
+    return sizes.isEmpty ? nil : sizes[min(attempt, sizes.count) - 1]
+  }
 }
 
 /// What a step may say besides, and most steps of a plan do not.
@@ -66,9 +85,23 @@ struct StepDetails: Sendable, Equatable {
   var unless: String?
   /// Written by its command, as compilers do: what else it has read.
   var depfile: String?
-  /// How many processors it uses, and how many bytes of memory.
+  /// How many processors it uses, and how many bytes of memory in each attempt.
   var processors: Int?
-  var memory: Int?
+  var memorySizes: [Int] = []
+  /// Steps and groups whose outputs are inputs of it. `inputs` has them.
+  var outputsOf: [Name] = []
+  /// The patterns of files that it was made by, or that its inputs were.
+  var watches: [PatternWatch] = []
+  /// The names of its `each`, which are variables.
+  var eachNames: [String] = []
+  /// Whether it runs until the steps that come after it have ended. These begin when it is ready.
+  var isService = false
+  /// A command that succeeds when the service is ready.
+  var ready: String?
+  /// A text in a line of its output that says that it is ready.
+  var readyLine: String?
+  /// Whether its command gets a share of the jobs from us, as `make` does.
+  var usesJobserver = false
   /// Whether it runs after something that did not succeed.
   var occasion = Step.Occasion.success
   /// For each attempt.
@@ -88,6 +121,8 @@ struct StepDetails: Sendable, Equatable {
   var executorOptions: String?
   /// An absolute path, unless it is that of this process.
   var directory: String?
+  /// The directory of the file that it stands in, where its record is; nil for that of the plan.
+  var home: FilePath?
   /// Added to the environment of this process.
   var environment: [String: String] = [:]
   /// For the reader of `--list`.

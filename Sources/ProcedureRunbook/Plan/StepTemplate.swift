@@ -1,8 +1,10 @@
+import ProceduresProcess
+
 /// What a step and the defaults of a plan can both say.
 struct StepTemplate {
   static let keys = [
     "timeout", "retries", "retryDelay", "cpu", "memory", "executor", "executorOptions", "launcher",
-    "launcherCancel", "directory", "dotenv", "environment",
+    "launcherCancel", "directory", "dotenv", "environment", "jobserver",
   ]
 
   /// That of the file that it stands in.
@@ -18,7 +20,7 @@ struct StepTemplate {
   init(directory: String?, file: String? = nil, parameters: [String: String] = [:]) {
     fileDirectory = directory
     (details.directory, details.environment) = (directory, parameters)
-    details.file = file
+    (details.file, details.home) = (file, directory.map { FilePath($0) })
     shared = StepDetails.Shared(details)
   }
 
@@ -28,14 +30,23 @@ struct StepTemplate {
       details.directory = Directory.path(path, in: details.directory)
     }
     for file in try object.arguments("dotenv") {
-      details.environment.merge(try object.dotenv(file, in: fileDirectory)) { _, new in new }
+      for (name, value) in try object.dotenv(file, in: fileDirectory) {
+        // What is set where `runbook` was started counts, but not over the plan itself.
+        if let inherited = ProcessEnvironment.inherited[name] {
+          details.environment[name] = details.environment[name] ?? inherited
+        } else {
+          details.environment[name] = value
+        }
+      }
     }
     details.environment.merge(try object.environment("environment")) { _, new in new }
     details.timeout = try object.seconds("timeout") ?? details.timeout
     details.retries = try object.wholeNumber("retries", least: 0) ?? details.retries
     details.retryDelay = try object.seconds("retryDelay") ?? details.retryDelay
     details.processors = try object.wholeNumber("cpu", least: 1) ?? details.processors
-    details.memory = try object.size("memory") ?? details.memory
+    let memory = try object.sizes("memory")
+    if !memory.isEmpty { details.memorySizes = memory }
+    details.usesJobserver = try object.boolean("jobserver") ?? details.usesJobserver
     details.executorOptions = try object.argument("executorOptions") ?? details.executorOptions
     try readPlace(object)
     shared = StepDetails.Shared(details)
@@ -63,5 +74,13 @@ struct StepTemplate {
     }
   }
 
-  func step(_ name: String, run: String) -> Step { Step(name: name, run: run, shared) }
+  /// What defaults say that a service does not do.
+  mutating func becomeService() {
+    (details.retries, details.processors, details.memorySizes) = (0, nil, [])
+    (details.launcher, details.launcherCancel, details.executorName) = (nil, nil, nil)
+    (details.executorOptions, details.usesJobserver) = (nil, false)
+    shared = StepDetails.Shared(details)
+  }
+
+  func step(_ name: Name, run: String) -> Step { Step(name: name, run: run, shared) }
 }

@@ -3,7 +3,7 @@
 struct RunAnalysis {
   /// A step of the chain.
   struct Link: Equatable {
-    let name: String
+    let name: Name
     /// How long after the end of the one before, or the start of the run, it was started.
     let wait: Duration
     let duration: Duration
@@ -23,7 +23,13 @@ struct RunAnalysis {
   init(_ plan: Plan, _ entries: [RunRecord.Entry], slots: Int, duration: Duration) {
     self.slots = slots
     self.duration = duration
-    let durations = entries.compactMap(\.durationInRun)
+    // A service takes no slot. What needs it waits until it is ready, and it waits for the end of that.
+    let entries = zip(plan.steps, entries).map { step, entry in
+      step.isService ? entry.ofGettingReady(step) : entry
+    }
+    let durations = zip(plan.steps, entries).compactMap { step, entry in
+      step.isService ? nil : entry.durationInRun
+    }
     criticalPath = durations.isEmpty ? [] : LastEnds(plan, entries).links()
     runCount = durations.count
     let work = durations.reduce(.zero, +)
@@ -56,15 +62,23 @@ struct RunAnalysis {
   }
 }
 
+extension RunRecord.Entry {
+  fileprivate func ofGettingReady(_ step: Step) -> Self {
+    guard let untilReady else { return Self(step, outcome) }
+    return Self(
+      step, outcome, start: start, duration: untilReady, attempts: attempts, lastOutput: [])
+  }
+}
+
 /// Finds for each step what ended last of that which it was after.
 ///
 /// A step that did not run is looked through: what is after it waited for what it was after. So is a
 /// group. Each step and each membership is looked at once.
 private struct LastEnds {
   private let entries: [RunRecord.Entry]
-  private var indexByName: [String: Int] = [:]
+  private var indexByName: [Name: Int] = [:]
   /// The step that ended last of a step and what it was after, if any of that ran.
-  private var latest: [String: Int] = [:]
+  private var latest: [Name: Int] = [:]
   /// What the step waited for in the end.
   private var previous: [Int: Int] = [:]
 

@@ -38,8 +38,8 @@ struct RunReport {
     let steps = entries.map { entry in
       "    "
         + JSONText.object([
-          ("name", JSONText.string(entry.name)),
-          ("group", entry.group.map(JSONText.string)),
+          ("name", JSONText.string(entry.name.text)),
+          ("group", (entry.group?.text).map(JSONText.string)),
           ("outcome", JSONText.string(entry.outcome.word)),
           ("reason", entry.outcome.reason.map(JSONText.string)),
           ("start", entry.start.map(JSONText.seconds)),
@@ -62,7 +62,7 @@ struct RunReport {
   private var criticalPath: String {
     analysis.criticalPath.map { link in
       JSONText.object([
-        ("name", JSONText.string(link.name)), ("wait", JSONText.seconds(link.wait)),
+        ("name", JSONText.string(link.name.text)), ("wait", JSONText.seconds(link.wait)),
         ("duration", JSONText.seconds(link.duration)),
       ])
     }.joined(separator: ", ")
@@ -74,8 +74,8 @@ struct RunReport {
     let skipped = entries.count { !$0.outcome.isFailure && $0.outcome != .succeeded }
     let cases = entries.map { entry in
       let attributes =
-        "name=\"\(Self.escaped(entry.name))\" "
-        + "classname=\"\(Self.escaped(entry.group ?? "runbook"))\" "
+        "name=\"\(Self.escaped(entry.name.text))\" "
+        + "classname=\"\(Self.escaped(entry.group?.text ?? "runbook"))\" "
         + "time=\"\(JSONText.seconds(entry.duration ?? .zero))\""
       let tries =
         entry.attempts > 1
@@ -105,13 +105,13 @@ struct RunReport {
   /// XML has no control characters, in no form.
   private static func escaped(_ text: String) -> String {
     var result = ""
-    for character in text.visible {
-      switch character {
+    for scalar in text.visible.unicodeScalars {
+      switch scalar {
       case "&": result += "&amp;"
       case "<": result += "&lt;"
       case ">": result += "&gt;"
       case "\"": result += "&quot;"
-      default: result.append(character)
+      default: result.unicodeScalars.append(scalar)
       }
     }
     return result

@@ -45,17 +45,17 @@ enum BuiltInPlan {
     var steps: [Step] = []
     for part in parts {
       let environment = [
-        "PART": part, "FOLDER": folder, "NAME": String(part.map { $0 == "/" ? "-" : $0 }),
+        "PART": part, "FOLDER": folder, "NAME": part.replacing(scalar: "/", with: "-"),
       ]
-      func step(_ group: String, _ run: String, after: [String] = []) -> Step {
-        var step = Step(name: "\(group) \(part)", run: run, after: after, group: group)
+      func step(_ group: Name, _ run: String, after: [Name] = []) -> Step {
+        var step = Step(name: Name("\(group.text) \(part)"), run: run, after: after, group: group)
         (step.exclusive, step.onlyIf, step.timeout) = ([part], hasFiles, .seconds(60))
         (step.directory, step.environment) = (package, environment)
         return step
       }
       steps.append(step("checksum", checksum))
       steps.append(step("compress", compress))
-      steps.append(step("verify", verify, after: ["compress \(part)"]))
+      steps.append(step("verify", verify, after: [Name("compress \(part)")]))
       steps.append(step("count", count))
     }
     var last = Step(name: "report", run: report, after: ["checksum", "verify", "count"])

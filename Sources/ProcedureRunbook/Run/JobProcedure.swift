@@ -8,6 +8,7 @@ import ProceduresProcess
 /// begun. A job that a killed run has left is followed instead of a new one, if what it runs is the same.
 final class JobProcedure: Procedure, EndsByItself, @unchecked Sendable {
   private let step: Step
+  private let attempt: Int
   private let desk: JobDesk
   private let journal: RunJournal
   private let freshness: StepFreshness?
@@ -21,10 +22,11 @@ final class JobProcedure: Procedure, EndsByItself, @unchecked Sendable {
   ///   - freshness: nil for a step without outputs.
   ///   - began: called when the cluster has begun it, with when that was.
   init(
-    _ step: Step, at desk: JobDesk, _ journal: RunJournal, makes freshness: StepFreshness?,
+    _ step: Step, attempt: Int, at desk: JobDesk, _ journal: RunJournal,
+    makes freshness: StepFreshness?,
     output: StepOutput, began: @escaping @Sendable (ContinuousClock.Instant) -> Void
   ) {
-    self.step = step
+    (self.step, self.attempt) = (step, attempt)
     self.desk = desk
     self.journal = journal
     self.freshness = freshness
@@ -42,12 +44,12 @@ final class JobProcedure: Procedure, EndsByItself, @unchecked Sendable {
 
   override func execute() {
     // 1. What a killed run has left of this step, and whether that runs the same.
-    let marks = StepFiles.command(of: step).text + "-" + (freshness?.inputMarks ?? "")
-    let leftOver = journal.job(of: step.name)
+    let marks = StepIdentity(of: step).all.text + "-" + (freshness?.inputMarks ?? "")
+    let leftOver = journal.job(of: step)
     let progress = JobProgress(
       leftOver: leftOver?.reference, isSame: leftOver?.marks == marks)
     // 2. From here on the desk calls.
-    let job = Job(step, events(marks))
+    let job = Job(step, attempt: attempt, events(marks))
     self.job.withLock { $0 = job }
     if !desk.add(job, progress) {
       finish(withError: StepCheckFailed(description: StandardStreams.noThreads))
@@ -61,7 +63,7 @@ final class JobProcedure: Procedure, EndsByItself, @unchecked Sendable {
   private func events(_ marks: String) -> Job.Events {
     Job.Events(
       note: { [journal, step] reference in
-        journal.note(reference.map { RunJournal.Job(reference: $0, marks: marks) }, of: step.name)
+        journal.note(reference.map { RunJournal.Job(reference: $0, marks: marks) }, of: step)
       },
       began: { [self] start in
         times.withLock { $0.start = start }

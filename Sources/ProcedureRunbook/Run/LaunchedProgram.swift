@@ -26,7 +26,8 @@ final class LaunchedProgram: StepProgram, @unchecked Sendable {
     self.jobName = jobName
     self.launches = launches
     complainAboutCancel = complain
-    super.init(configuration, makes: freshness, isElsewhere: true, complain: complain)
+    super.init(
+      configuration, makes: freshness, isElsewhere: true, complain: complain, warn: complain)
   }
 
   override func execute() {

@@ -9,6 +9,8 @@ struct Launcher: Sendable, Equatable {
 
   /// A step's own launcher, with the command that belongs to it; else that of the command line.
   init?(of step: Step, _ options: Options) {
+    // A service is where its steps were started.
+    if step.isService { return nil }
     if let command = step.launcher {
       (self.command, cancel) = (command, step.launcherCancel)
     } else if step.executorName == nil, let command = options.launcher {
@@ -37,22 +39,7 @@ struct Launcher: Sendable, Equatable {
   /// Whether the command can end what does not listen.
   var canKill: Bool { cancel.map { Self.filled($0, ["signal": ""]) != $0 } ?? false }
 
-  /// `${name}` is the shell's, and stays.
   private static func filled(_ command: String, _ values: [String: String]) -> String {
-    var result = ""
-    var rest = command[...]
-    while let brace = rest.firstIndex(of: "{") {
-      let head = rest[..<brace]
-      result += head
-      rest = rest[brace...]
-      let value = values.first { rest.hasPrefix("{\($0.key)}") }
-      if let (key, value) = value, head.last != "$" {
-        result += value
-        rest = rest.dropFirst(key.count + 2)
-      } else {
-        result.append(rest.removeFirst())
-      }
-    }
-    return result + rest
+    Braces.filled(command) { values[String($0)] }
   }
 }

@@ -27,8 +27,13 @@ struct Machine: Sendable {
     if countsProcessors {
       shares.append(share(of: processors, "processors", taking: step.processors ?? 1))
     }
-    if let bytes = step.memory { shares.append(share(of: memory, "memory", taking: bytes)) }
+    if step.memorySizes.count == 1 { shares += self.shares(of: step, inAttempt: 1) }
     return shares
+  }
+
+  /// The memory of an attempt, where attempts differ: then each waits for its own.
+  func shares(of step: Step, inAttempt attempt: Int) -> [AtMost] {
+    step.memory(inAttempt: attempt).map { [share(of: memory, "memory", taking: $0)] } ?? []
   }
 
   private func share(of total: Int, _ name: String, taking places: Int) -> AtMost {

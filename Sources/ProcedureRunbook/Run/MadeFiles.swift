@@ -20,14 +20,18 @@ struct MadeFiles: Sendable {
   }
 
   /// Why a step that began at `start` has failed because of its `depfile`; nil if it has not.
-  func problem(of step: Step, began start: ContinuousClock.Instant) -> StepCheckFailed? {
-    for file in step.dependencies ?? [] {
-      for maker in makers.steps(making: step.path(of: file)) {
+  ///
+  /// - Parameter files: what that names.
+  func problem(
+    of step: Step, reading files: [FilePath], began start: ContinuousClock.Instant
+  ) -> StepCheckFailed? {
+    for file in files {
+      for maker in makers.steps(making: file) {
         let name = plan.steps[maker].name
         guard name == step.name || hasEnded(maker, before: start) || willNotRun(maker) else {
           return StepCheckFailed(
             description:
-              "it has read '\(file.visible)' before '\(name.visible)' had made that; "
+              "it has read '\(step.shown(file))' before '\(name.visible)' had made that; "
               + "from now on it comes after that step")
         }
       }
@@ -45,7 +49,7 @@ struct MadeFiles: Sendable {
     var rest = [index]
     while let index = rest.popLast() {
       let step = plan.steps[index]
-      guard !step.outputs.isEmpty, StepFreshness(of: step, shared).look() == .upToDate else {
+      guard step.isRemembered, StepFreshness(of: step, shared).look() == .upToDate else {
         return false
       }
       rest += plan.graph.stepsBefore(index).filter {

@@ -9,12 +9,14 @@ internal import ProcedurePrimitives
 /// How each step ended, and how many failed.
 final class RunRecord: Sendable {
   struct Entry: Sendable {
-    let name: String
-    let group: String?
+    let name: Name
+    let group: Name?
     let outcome: StepOutcome
     /// When its command was started first, since the run was; below zero for a job that an earlier run has handed in.
     let start: Duration?
     let duration: Duration?
+    /// Of a service: how long the steps that need it waited for it.
+    let untilReady: Duration?
     let attempts: Int
     let lastOutput: [String]
 
@@ -30,11 +32,12 @@ final class RunRecord: Sendable {
     }
 
     init(
-      _ step: Step, _ outcome: StepOutcome, start: Duration?, duration: Duration?, attempts: Int,
-      lastOutput: [String]
+      _ step: Step, _ outcome: StepOutcome, start: Duration?, duration: Duration?,
+      untilReady: Duration? = nil, attempts: Int, lastOutput: [String]
     ) {
       (name, group) = (step.name, step.group)
       (self.outcome, self.start, self.duration) = (outcome, start, duration)
+      self.untilReady = untilReady
       (self.attempts, self.lastOutput) = (attempts, lastOutput)
     }
   }
@@ -44,8 +47,8 @@ final class RunRecord: Sendable {
   private let state = Locked(State())
 
   private struct State {
-    var entriesByName: [String: Entry] = [:]
-    var failures: [String] = []
+    var entriesByName: [Name: Entry] = [:]
+    var failures: [Name] = []
     var problems: [String] = []
   }
 
@@ -59,7 +62,7 @@ final class RunRecord: Sendable {
   }
 
   /// Whether one of these steps has failed, or did not run to its end because of a failure.
-  func hasFailure(in steps: [String]) -> Bool {
+  func hasFailure(in steps: [Name]) -> Bool {
     state.withLock { state in
       steps.contains { name in
         switch state.entriesByName[name]?.outcome {
@@ -72,7 +75,7 @@ final class RunRecord: Sendable {
   }
 
   /// Whether it had ended by this moment, or ended without running anything.
-  func hasEnded(_ step: String, before instant: ContinuousClock.Instant) -> Bool {
+  func hasEnded(_ step: Name, before instant: ContinuousClock.Instant) -> Bool {
     guard let entry = state.withLock({ $0.entriesByName[step] }) else { return false }
     guard let first = entry.start, let duration = entry.duration else { return true }
     return start + first + duration <= instant
@@ -88,7 +91,7 @@ final class RunRecord: Sendable {
   }
 
   /// The failed steps with their last output, in the order in which they failed.
-  var failed: [(name: String, output: [String])] {
+  var failed: [(name: Name, output: [String])] {
     state.withLock { state in
       state.failures.map { ($0, state.entriesByName[$0]?.lastOutput ?? []) }
     }

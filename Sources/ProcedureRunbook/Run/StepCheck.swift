@@ -23,7 +23,20 @@ struct StepCheck: SynchronousCondition {
     guard command.errors.isEmpty, case .status(let status)? = command.result?.exit else {
       return .failed(failure)
     }
+    if Self.isUnknownCommand(.status(status)) { return .failed(unknownCommand(status)) }
     return (status == 0) == (key == .onlyIf) ? .satisfied : .ignored
+  }
+
+  /// What a shell ends with when there is no such command, or it cannot be executed: that is no answer.
+  static func isUnknownCommand(_ exit: ProcessExit) -> Bool {
+    exit == .status(126) || exit == .status(127)
+  }
+
+  private func unknownCommand(_ status: Int32) -> StepCheckFailed {
+    StepCheckFailed(
+      description:
+        "'\(key.rawValue)' exited with status \(status), as when a command is not found; "
+        + "to ask whether there is one, write 'command -v NAME || false'")
   }
 
   /// It could not be run, or did not end by itself.

@@ -12,34 +12,60 @@ struct StepCommand: Sendable {
   let launches: Launches
   /// Where its command is handed in as a job, with the journal that remembers it; nil for a program of this machine.
   let cluster: (desk: JobDesk, journal: RunJournal)?
-  /// nil for a step without outputs.
+  /// nil for a step that says neither what it reads nor what it makes.
   let freshness: StepFreshness?
+  /// What it is besides; nil for a step that ends by itself.
+  let service: Service?
+  /// nil where it is not asked for.
+  let jobserver: Jobserver?
+  /// Whether the command is printed.
+  let isVerbose: Bool
   /// Called with a sentence about the step that is to be read at the end of the run.
   let complain: @Sendable (String) -> Void
 
   /// One attempt at the step.
   ///
-  /// - Parameter began: called when its command has begun, with when that was.
-  func attempt(began: @escaping @Sendable (ContinuousClock.Instant) -> Void) -> Procedure {
+  /// - Parameters:
+  ///   - number: 1 for the first.
+  ///   - began: called when its command has begun, with when that was.
+  func attempt(
+    _ number: Int, began: @escaping @Sendable (ContinuousClock.Instant) -> Void
+  ) -> Procedure {
+    let began = { @Sendable (start: ContinuousClock.Instant) in
+      if isVerbose {
+        for line in step.run.split(separator: "\n") { output.append(line: "$ \(line)") }
+      }
+      began(start)
+    }
     if let cluster {
       let job = JobProcedure(
-        step, at: cluster.desk, cluster.journal, makes: freshness, output: output, began: began)
-      job.name = step.name
+        step, attempt: number, at: cluster.desk, cluster.journal, makes: freshness,
+        output: output, began: began)
+      job.name = step.name.text
       return job
     }
-    let program = program()
+    let program = program(number)
     program.addWillExecuteBlockObserver { _, _ in began(.now) }
     return program
   }
 
-  private func program() -> ProcessProcedure {
+  private func program(_ attempt: Int) -> ProcessProcedure {
     let jobName = launcher == nil ? "" : launches.makeName()
-    let script = step.shell
+    let isSharing = step.usesJobserver && launcher == nil
+    let jobserver = isSharing ? jobserver : nil
+    let script = jobserver.map { step.shell(running: $0.command(step.run)) } ?? step.shell
     let arguments =
       launcher?.arguments(running: script, named: jobName) ?? Array(script.dropFirst())
     var configuration = shell(arguments)
     configuration.standardOutput = .streamed(output.append)
+    configuration.streamsAfterCancel = true
     configuration.mergesStandardError = true
+    configuration.environment.set(step.variables(inAttempt: attempt))
+    if let jobserver {
+      let flags = configuration.environment["MAKEFLAGS"]
+      configuration.environment["MAKEFLAGS"] = jobserver.flags(besides: flags)
+    }
+    if let service { return program(of: service, configuration) }
     if step.terminal, Terminal.isInteractive {
       configuration.terminal = .foreground
       configuration.standardInput = .inherited
@@ -53,13 +79,36 @@ struct StepCommand: Sendable {
         [output] in output.complain($0)
       }
     } else {
-      program = StepProgram(configuration, makes: freshness, isElsewhere: launcher != nil) {
-        [output, complain] in
-        output.complain($0)
-        complain($0)
-      }
+      program = StepProgram(
+        configuration, makes: freshness, isElsewhere: launcher != nil,
+        complain: { [output, complain] in
+          output.complain($0)
+          complain($0)
+        }, warn: output.complain)
     }
-    return prepared(program, named: step.name)
+    return prepared(program, named: step.name.text)
+  }
+
+  private func program(
+    of service: Service, _ configuration: ProcessConfiguration
+  ) -> ProcessProcedure {
+    var configuration = configuration
+    configuration.standardOutput = .streamed { [output] data in
+      service.take(data)
+      output.append(data)
+    }
+    let program = ServiceProgram(configuration, of: service, complain: output.complain)
+    program.addDidExecuteBlockObserver { [self] _ in service.started(probe) }
+    // Its time is that in which it gets ready.
+    return prepared(program, named: step.name.text, hasTimeout: false)
+  }
+
+  /// Asks whether the service is ready.
+  private func probe() -> ProcessProcedure? {
+    step.ready.map { text in
+      let command = check(text, output: .discarded)
+      return prepared(command, named: "ready of \(step.name.text)", hasTimeout: false)
+    }
   }
 
   /// The conditions that decide whether it is needed, in the order in which they are asked.
@@ -69,15 +118,23 @@ struct StepCommand: Sendable {
     ]
     return scripts.compactMap { key, text in
       text.map { text in
-        var configuration = shell(["-c", text])
-        configuration.standardOutput = .discarded
-        configuration.standardError = .streamed(output.append)
-        configuration.successStatuses = Set(0...255)
-        let command = ProcessProcedure(configuration)
+        let command = check(text, output: .streamed(output.append))
         return StepCheck(
-          key: key, command: prepared(command, named: "\(key.rawValue) of \(step.name)"))
+          key: key, command: prepared(command, named: "\(key.rawValue) of \(step.name.text)"))
       }
     }
+  }
+
+  private func check(_ text: String, output: ProcessOutput) -> ProcessProcedure {
+    var configuration = shell(["-c", text])
+    configuration.standardOutput = .discarded
+    configuration.standardError = output
+    configuration.successStatuses = Set(0...255)
+    let command = ProcessProcedure(configuration)
+    command.addDidFinishBlockObserver { [step = self.output] command, _ in
+      if let sentence = command.result?.sentenceAboutLeftOver() { step.complain(sentence) }
+    }
+    return command
   }
 
   private func shell(_ arguments: [String]) -> ProcessConfiguration {
@@ -85,13 +142,18 @@ struct StepCommand: Sendable {
     configuration.directory = step.directory
     configuration.environment.set(step.environment)
     configuration.endsDescendants = true
+    configuration.endsWithThisProcess = true
     configuration.terminationGracePeriod = gracePeriod
     return configuration
   }
 
-  private func prepared(_ command: ProcessProcedure, named name: String) -> ProcessProcedure {
+  private func prepared(
+    _ command: ProcessProcedure, named name: String, hasTimeout: Bool = true
+  ) -> ProcessProcedure {
     command.name = name
-    if let timeout = step.timeout { command.add(observer: TimeoutObserver(by: timeout)) }
+    if hasTimeout, let timeout = step.timeout {
+      command.add(observer: TimeoutObserver(by: timeout))
+    }
     programs.watch(command)
     return command
   }

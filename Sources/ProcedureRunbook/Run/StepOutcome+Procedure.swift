@@ -9,7 +9,7 @@ extension StepOutcome {
   ///   - runTimeout: the limit of the whole run, if that is why it was cancelled.
   ///   - groups: the names of the groups, since the procedure of a group is no step.
   init(
-    of procedure: Procedure, _ step: Step, hasRun: Bool, runTimeout: Duration?, groups: Set<String>
+    of procedure: Procedure, _ step: Step, hasRun: Bool, runTimeout: Duration?, groups: Set<Name>
   ) {
     if let condition = procedure.ignoredCondition {
       self = condition == OutOfDate.name ? .upToDate : .notNeeded(condition)
@@ -26,7 +26,8 @@ extension StepOutcome {
     case (_, let error as ProcedureError) where error.code == .timedOut:
       self = .timedOut(step.timeout ?? .zero)
     case (.cancelled, _):
-      self = hasRun ? runTimeout.map(Self.timedOut) ?? .cancelled : .notRun
+      self =
+        hasRun ? runTimeout.map { .timedOut($0, isOfRun: true) } ?? .cancelled : .notRun
     case (.failed, let error as ProcessError):
       self = .failed(error.result?.exit.description ?? error.description)
     case (.failed, let error):
@@ -54,9 +55,9 @@ extension ProcedureError {
   }
 
   /// The step that did not succeed: of a group, one of its own says more than the name of the group.
-  fileprivate func culprit(notIn groups: Set<String>) -> String {
+  fileprivate func culprit(notIn groups: Set<Name>) -> String {
     guard let procedure else { return "" }
-    guard groups.contains(procedure), let error = underlyingErrors.first as? ProcedureError,
+    guard groups.contains(Name(procedure)), let error = underlyingErrors.first as? ProcedureError,
       error.isOfDependency
     else { return procedure }
     return error.culprit(notIn: groups)

@@ -4,7 +4,8 @@ enum StepOutcome: Sendable, Equatable {
   /// Not run, because a condition says so, and why. The steps after it go on.
   case notNeeded(String?)
   case failed(String)
-  case timedOut(Duration)
+  /// After its own time, or after that of the whole run.
+  case timedOut(Duration, isOfRun: Bool = false)
   /// Stopped while it ran.
   case cancelled
   /// Stopped before it ran.
@@ -21,7 +22,9 @@ enum StepOutcome: Sendable, Equatable {
     switch self {
     case .failed(let reason): reason
     case .notNeeded(let reason): reason
-    case .timedOut(let limit): "more than \(limit.text)"
+    case .timedOut(let limit, isOfRun: false): "more than \(limit.text)"
+    case .timedOut(let limit, isOfRun: true):
+      "the \(limit.text) of the whole run were over (--timeout)"
     case .skipped(let name): "'\(name.visible)' did not succeed"
     case .succeeded, .cancelled, .notRun: nil
     }

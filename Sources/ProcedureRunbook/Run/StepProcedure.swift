@@ -27,17 +27,21 @@ struct StepProcedure {
   let isHandedIn: Bool
   /// nil for a step without outputs.
   let freshness: StepFreshness?
+  /// nil for a step that ends by itself.
+  let service: Service?
   private let attempts: AttemptCount
 
   /// - Parameters:
   ///   - pools: how many steps of each pool may run at the same time.
   ///   - machine: what it uses of that.
+  ///   - patterns: what must still hold; nil for a step without patterns of files.
   ///   - domain: what steps exclude each other over is theirs alone.
   ///   - hasFailed: whether something that it comes after has failed.
   ///   - began: called when its first attempt begins.
   ///   - again: called when an attempt has failed and there will be another one, with why.
   init(
-    _ command: StepCommand, pools: [String: Int], machine: Machine, domain: ExclusionDomain,
+    _ command: StepCommand, patterns: CompletePatterns?, pools: [String: Int],
+    machine: Machine, domain: ExclusionDomain,
     hasFailed: @escaping @Sendable () -> Bool,
     began: @escaping @Sendable (ContinuousClock.Instant) -> Void,
     again: @escaping @Sendable (_ reason: String) -> Void
@@ -45,13 +49,23 @@ struct StepProcedure {
     step = command.step
     output = command.output
     freshness = command.freshness
+    service = command.service
     isHandedIn = command.cluster != nil
     let attempts = AttemptCount()
     self.attempts = attempts
+    let isHandedIn = isHandedIn
     let attempt = { @Sendable in
-      command.attempt {
+      let number = attempts.makeNumber()
+      let attempt = command.attempt(number) {
         if attempts.add(startedAt: $0) == 1 { began($0) }
       }
+      // Where all have the same it is taken once, together with the place among the jobs.
+      if command.step.memorySizes.count > 1, !isHandedIn {
+        for share in machine.shares(of: command.step, inAttempt: number) {
+          attempt.add(condition: share)
+        }
+      }
+      return attempt
     }
     if command.step.retries == 0 {
       procedure = attempt()
@@ -64,8 +78,9 @@ struct StepProcedure {
         return attempt
       }
     }
-    procedure.name = step.name
+    procedure.name = step.name.text
     if step.occasion == .failure { procedure.add(condition: AfterFailure(hasFailed: hasFailed)) }
+    if let patterns { procedure.add(condition: patterns) }
     if let freshness { procedure.add(condition: OutOfDate(freshness: freshness)) }
     for check in command.checks() { procedure.add(condition: check) }
     for name in step.exclusive {
@@ -91,7 +106,7 @@ struct StepProcedure {
     let duration = command ?? start.map { .now - $0 }
     return RunRecord.Entry(
       step, outcome, start: start.map { $0 - runStart }, duration: duration,
-      attempts: attempts.count, lastOutput: output.last)
+      untilReady: service?.untilReady, attempts: attempts.count, lastOutput: output.last)
   }
 
   /// Whether its program ended by Ctrl-C, or as one does that was.
@@ -123,11 +138,20 @@ final class AttemptCount: Sendable {
 
   private struct State {
     var count = 0
+    var numbers = 0
     var firstStart: ContinuousClock.Instant?
   }
 
   var count: Int { state.withLock { $0.count } }
   var firstStart: ContinuousClock.Instant? { state.withLock { $0.firstStart } }
+
+  /// The number of one that is made, and may never start.
+  func makeNumber() -> Int {
+    state.withLock { state in
+      state.numbers += 1
+      return state.numbers
+    }
+  }
 
   /// Returns how many there are with this one.
   func add(startedAt start: ContinuousClock.Instant) -> Int {

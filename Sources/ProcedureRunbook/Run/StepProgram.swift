@@ -16,22 +16,26 @@ class StepProgram: ProcessProcedure, @unchecked Sendable {
   private let freshness: StepFreshness?
   private let isElsewhere: Bool
   private let complain: @Sendable (String) -> Void
+  let warn: @Sendable (String) -> Void
 
   /// - Parameters:
   ///   - freshness: nil for a step without outputs.
   ///   - isElsewhere: whether a launcher runs it, perhaps on another machine.
   ///   - complain: called with a sentence about what cannot be ended.
+  ///   - warn: called with a sentence about what was left in the background.
   init(
     _ configuration: ProcessConfiguration, makes freshness: StepFreshness?,
-    isElsewhere: Bool, complain: @escaping @Sendable (String) -> Void
+    isElsewhere: Bool, complain: @escaping @Sendable (String) -> Void,
+    warn: @escaping @Sendable (String) -> Void
   ) {
     self.freshness = freshness
     self.isElsewhere = isElsewhere
-    self.complain = complain
+    (self.complain, self.warn) = (complain, warn)
     super.init(configuration)
   }
 
   override func programDidEnd(with result: ProcessResult) {
+    if let sentence = result.sentenceAboutLeftOver() { warn(sentence) }
     guard let freshness, case .status(0) = result.exit else {
       return super.programDidEnd(with: result)
     }
@@ -58,5 +62,20 @@ class StepProgram: ProcessProcedure, @unchecked Sendable {
   private var obstacle: String? {
     guard let group = processGroup, killpg(group, 0) != 0, errno == EPERM else { return nil }
     return "process group \(group) may not be signalled: it is another user's"
+  }
+}
+
+extension ProcessResult {
+  /// What it left in the background was stopped with it, and steps that come after would miss it without a word; nil if
+  /// nothing was left.
+  func sentenceAboutLeftOver(ofService isService: Bool = false) -> String? {
+    guard let left = endedDescendants else { return nil }
+    let first = left.prefix(3).map { $0.shortened }.joined(separator: ", ")
+    let others = left.count > 3 ? " and \(left.count - 3) more" : ""
+    return "stopped with it what it left in the background"
+      + (left.isEmpty ? "" : ": \(first)\(others)")
+      + (isService
+        ? "; the command of a service must stay in front"
+        : "; for other steps it must be a service: \"service\": true")
   }
 }

@@ -10,14 +10,20 @@
 struct InputFile {
   private static let largest = 256 << 20
 
-  private let path: String
+  private let path: FilePath
 
   /// - Parameter path: `-` for standard input.
-  init(_ path: String) { self.path = path }
+  init(_ path: String) { self.init(FilePath(path)) }
+
+  init(_ path: FilePath) { self.path = path }
+
+  private var isStandardInput: Bool { path == FilePath("-") }
 
   /// Its contents; blocks until all of it is there.
   func contents() throws(PlanError) -> [UInt8] {
-    let descriptor = path == "-" ? dup(STDIN_FILENO) : unsafe open(path, O_RDONLY | O_CLOEXEC)
+    let descriptor =
+      isStandardInput
+      ? dup(STDIN_FILENO) : unsafe path.withPointer { unsafe open($0, O_RDONLY | O_CLOEXEC) }
     guard descriptor >= 0 else { throw failure(errno) }
     defer { close(descriptor) }
     var contents: [UInt8] = []
@@ -48,26 +54,20 @@ struct InputFile {
   /// Whether it can be opened, as far as is known without doing so, and is no directory.
   var isThere: Bool {
     var status = stat()
-    return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFDIR
+    return unsafe path.withPointer { unsafe stat($0, &status) } == 0
+      && status.st_mode & S_IFMT != S_IFDIR
   }
 
-  /// That of the file, or the current one when it is in none, like a pipe.
-  var directory: String? {
-    guard let path = resolvedPath else { return nil }
-    return "/" + path.split(separator: "/").dropLast().joined(separator: "/")
-  }
+  /// The folder that it is in, without links; nil when it is in none, like a pipe.
+  var folder: FilePath? { resolved?.folder }
 
   /// Without links; nil when there is no such file.
-  var resolvedPath: String? {
-    var status = stat()
-    guard path != "-", unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-      let resolved = unsafe realpath(path, nil)
-    else { return nil }
-    defer { unsafe free(resolved) }
-    return unsafe String(cString: resolved)
+  var resolved: FilePath? {
+    guard !isStandardInput, (try? FileStatus(path))?.kind == .file else { return nil }
+    return path.resolved
   }
 
-  private var name: String { path == "-" ? "standard input" : path }
+  private var name: String { isStandardInput ? "standard input" : path.visible }
 
   private func failure(_ code: Int32) -> PlanError {
     let reason =

@@ -183,7 +183,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
     guard ProcedureTask.inheritsSomething else { return }
     let task = ProcedureTask()
     task.waitForWork()
-    read { _ in self.task = task }
+    withCore { _ in self.task = task }
   }
 
   final override var keepsOutput: Bool { true }
@@ -192,7 +192,9 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
 
   final override var bodyTask: BodyTask? { running.map { BodyTask($0) } }
 
-  private var running: ProcedureTask.Running? { read { _ in task?.task } }
+  final override var isStepDue: Bool { peek { _ in task }?.isStepDue ?? false }
+
+  private var running: ProcedureTask.Running? { peek { _ in task?.task } }
 
   // MARK: A closure on the main actor, of a recorded procedure
 
@@ -245,7 +247,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
 
   /// A cancel that is being delivered finds the task, or is found here.
   private func note(_ task: ProcedureTask, _ running: ProcedureTask.Running) {
-    let isCancelled = read { core in
+    let isCancelled = withCore { core in
       task.task = running
       self.task = task
       return core.life.cancel.isAllowed
@@ -290,7 +292,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
   final override func releaseWork() {
     let hasExecuted = work == nil
     work = nil
-    let released = read { _ in task.take() }
+    let released = withCore { _ in task.take() }
     if !hasExecuted { released?.endWithoutWork() }
   }
 }

@@ -98,7 +98,8 @@ nonisolated open class AsyncTransformProcedure<Input: Sendable, Output: Sendable
     _ procedure: AsyncResultProcedure<Output>
   ) throws -> (procedure: AsyncTransformProcedure<Input, Output>, input: Input) {
     guard let procedure = procedure as? AsyncTransformProcedure<Input, Output> else {
-      preconditionFailure("Internal inconsistency: a transform that is run by another procedure")
+      stopBecauseOfInconsistency(
+        "Internal inconsistency: a transform that is run by another procedure")
     }
     return (procedure, try procedure.requireInput(as: Input.self))
   }

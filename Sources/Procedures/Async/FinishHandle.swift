@@ -27,7 +27,7 @@ public final class FinishHandle<Output: Sendable>: Sendable {
 
   deinit {
     // It mostly was called. To make the error takes longer than all else: the name may have to be made.
-    guard !procedure.read({ $0.life.isToldToFinish }) else { return }
+    guard !procedure.peek({ $0.life.isToldToFinish }) else { return }
     procedure.finishAbandoned(withError: ProcedureError(.finishDropped, of: procedure.name))
   }
 

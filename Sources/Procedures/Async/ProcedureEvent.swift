@@ -33,31 +33,83 @@ extension Procedure {
   /// with any observer of added procedures, children that are added to a group later start when its
   /// observers have been called for them. It ends when the procedure has finished, when the
   /// procedure goes, and when the reading task is cancelled.
-  public final var events: AsyncStream<ProcedureEvent> {
+  public final var events: ProcedureEventSequence {
     let (stream, continuation) = AsyncStream.makeStream(of: ProcedureEvent.self)
     let feed = EventFeed(continuation)
     let observer = BlockObserver(
-      willExecute: { _, _ in feed.continuation.yield(.willExecute) },
-      didExecute: { _ in feed.continuation.yield(.didExecute) },
-      didCancel: { _, errors in feed.continuation.yield(.didCancel(errors)) },
-      willAdd: { _, added in feed.continuation.yield(.willAdd(added)) },
-      didAdd: { _, added in feed.continuation.yield(.didAdd(added)) },
-      willFinish: { _, errors, _ in feed.continuation.yield(.willFinish(errors)) },
-      didFinish: { _, errors in feed.continuation.yield(.didFinish(errors)) })
+      willExecute: { _, _ in feed.send(.willExecute) },
+      didExecute: { _ in feed.send(.didExecute) },
+      didCancel: { _, errors in feed.send(.didCancel(errors)) },
+      willAdd: { _, added in feed.send(.willAdd(added)) },
+      didAdd: { _, added in feed.send(.didAdd(added)) },
+      willFinish: { _, errors, _ in feed.send(.willFinish(errors)) },
+      didFinish: { _, errors in feed.send(.didFinish(errors)) })
     let entry = add(observer: observer).entry
     // Weakly: the entry holds the feed, and that the continuation.
     continuation.onTermination = { [weak entry] _ in _ = entry?.remove() }
-    return stream
+    return ProcedureEventSequence(stream: stream, procedure: Weak(self), unread: feed.unread)
+  }
+}
+
+/// The events of one procedure, in order: see `Procedure.events`.
+///
+/// Read by one task at a time. It does not keep the procedure.
+public struct ProcedureEventSequence: AsyncSequence, Sendable {
+  /// It does not fail.
+  public typealias Failure = Never
+
+  fileprivate let stream: AsyncStream<ProcedureEvent>
+  fileprivate let procedure: Weak<Procedure>
+  fileprivate let unread: UnreadEvents
+
+  /// Starts to read.
+  public func makeAsyncIterator() -> AsyncIterator {
+    AsyncIterator(events: stream.makeAsyncIterator(), procedure: procedure, unread: unread)
+  }
+
+  /// Reads one event after another.
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    fileprivate var events: AsyncStream<ProcedureEvent>.Iterator
+    fileprivate let procedure: Weak<Procedure>
+    fileprivate let unread: UnreadEvents
+
+    /// The next event; nil at the end, or when the reading task is cancelled.
+    public mutating func next(isolation actor: isolated (any Actor)?) async -> ProcedureEvent? {
+      let call = BodyTask.current.beginWaiting(
+        in: WaitingCall(name: "events", target: .next(of: procedure)) { [unread] in unread.isEmpty }
+      )
+      defer { call?.end() }
+      let event = await events.next(isolation: actor)
+      if event != nil { unread.noteRead() }
+      return event
+    }
   }
 }
 
 /// Ends the stream when the procedure releases its observer, at the latest after the finish.
 private final class EventFeed: Sendable {
-  let continuation: AsyncStream<ProcedureEvent>.Continuation
+  private let continuation: AsyncStream<ProcedureEvent>.Continuation
+  let unread = UnreadEvents()
 
   init(_ continuation: AsyncStream<ProcedureEvent>.Continuation) {
     self.continuation = continuation
   }
 
+  func send(_ event: ProcedureEvent) {
+    unread.noteAdded()
+    continuation.yield(event)
+  }
+
   deinit { continuation.finish() }
+}
+
+/// How many events have come that were not read.
+private final class UnreadEvents: Sendable {
+  private let count = Locked(0)
+
+  var isEmpty: Bool { count.withLock { $0 <= 0 } }
+
+  func noteAdded() { count.withLock { $0 += 1 } }
+
+  func noteRead() { count.withLock { $0 -= 1 } }
 }

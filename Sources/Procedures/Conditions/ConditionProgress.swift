@@ -1,3 +1,5 @@
+internal import ProcedurePrimitives
+
 /// The conditions of one procedure, and how far their evaluation has come. Guarded by its lock.
 final class ConditionProgress: PendingConditions, @unchecked Sendable {
   /// A condition, with its properties as they were when it was added: its getters are the user's
@@ -28,6 +30,7 @@ final class ConditionProgress: PendingConditions, @unchecked Sendable {
   /// Which evaluation an answer must be from in order to count; nil if none is waited for.
   private(set) var awaitedSerial: UInt64?
   private var task: Task<Void, Never>?
+  var awaitedTask: BodyTask? { task.map { BodyTask($0) } }
   private var answer: ConditionResult?
 
   func append(_ entry: Entry) { entries.append(entry) }

@@ -18,7 +18,7 @@ extension Procedure {
   public final func add(condition: some Condition) -> Bool {
     // The user's code, which may call back: before the lock is held.
     let entry = ConditionProgress.Entry(condition)
-    let (answer, state, followUp, released) = read { core in
+    let (answer, state, followUp, released) = withCore { core in
       let (answer, state) = (core.life.prerequisiteAnswer, core.life.state)
       guard answer == .accepted else {
         return (answer, state, ProcedureList.FollowUp.nothing, ExclusionRequest?.none)
@@ -68,7 +68,7 @@ extension Procedure {
 
   /// The conditions added so far, in order; empty once it has finished.
   public final var conditions: [any Condition] {
-    read { $0.requirements?.progress?.entries ?? [] }.map(\.condition)
+    peek { $0.requirements?.progress?.entries ?? [] }.map(\.condition)
   }
 
   /// The name of the condition that said `.ignored`, and so ended this procedure before it ran.
@@ -82,7 +82,7 @@ extension Procedure {
   ///
   /// May be read from any thread. Known in DidCancel observers, and in all that is called later; the
   /// handlers of the procedure's own cancellation token are called before.
-  public final var ignoredCondition: String? { read { $0.ending?.ignoredCondition } }
+  public final var ignoredCondition: String? { peek { $0.ending?.ignoredCondition } }
 
   // MARK: Evaluating, in the procedure's turn
 
@@ -96,13 +96,13 @@ extension Procedure {
   }
 
   final func evaluate(_ progress: ConditionProgress, onWorkerOf list: ProcedureList?) {
-    let attempt = read { core in
+    let attempt = withCore { core in
       _ = core.life.post(.beginEvaluating)
       return core.life.attempt
     }
     var answer: ConditionResult?
     while true {
-      let next = read { [answer] core in
+      let next = withCore { [answer] core in
         core.nextCondition(progress, of: self, in: attempt, after: answer, onWorkerOf: list)
       }
       answer = nil
@@ -126,7 +126,7 @@ extension Procedure {
       case .unsatisfied(_, let condition):
         // In the procedure's turn: what the cancel has called in turns comes after this.
         if cancel(withErrors: []) {
-          read { $0.attachments.with(EndDetails.self) { $0.ignoredCondition = condition } }
+          withCore { $0.attachments.with(EndDetails.self) { $0.ignoredCondition = condition } }
         }
         return
       }
@@ -137,7 +137,7 @@ extension Procedure {
     of condition: String, _ body: @escaping @Sendable () async throws -> ConditionResult,
     in attempt: UInt32
   ) {
-    let start: (serial: UInt64, context: SchedulingContext)? = read { core in
+    let start: (serial: UInt64, context: SchedulingContext)? = withCore { core in
       guard core.life.isEvaluating(attempt), let list = core.list,
         let serial = core.requirements?.progress?.expectAnswer()
       else { return nil }
@@ -157,7 +157,7 @@ extension Procedure {
       }
       _ = released
     }
-    let isWanted = read { $0.requirements?.progress?.keep(task, for: serial) ?? false }
+    let isWanted = withCore { $0.requirements?.progress?.keep(task, for: serial) ?? false }
     if !isWanted { task.cancel() }
   }
 
@@ -172,7 +172,7 @@ extension Procedure {
         "A condition of procedure '\(name)' brings that procedure itself: it would wait for ever.")
     }
     let links = procedures.map { Dependency(on: $0) }
-    let start: (list: ProcedureList, first: Int, ProcedureList.FollowUp)? = read { core in
+    let start: (list: ProcedureList, first: Int, ProcedureList.FollowUp)? = withCore { core in
       guard core.life.mayStart, let list = core.list, let requirements = core.requirements
       else { return nil }
       let first = requirements.prerequisites.count
@@ -188,7 +188,7 @@ extension Procedure {
       if link.dependency.claimAsPrerequisite() {
         list.add(link.dependency, as: .prerequisite)
         // None are there any more if this one has finished in between.
-        read { $0.requirements?.prerequisites[first + offset].isOurs = true }
+        withCore { $0.requirements?.prerequisites[first + offset].isOurs = true }
       }
       Dependency.enter(link)
     }
@@ -197,7 +197,7 @@ extension Procedure {
 
   /// True for the one condition that is to add it: it is on no queue, and none other will.
   private func claimAsPrerequisite() -> Bool {
-    read { core in
+    withCore { core in
       guard core.life.state == .initialized else { return false }
       return core.attachments.with(StartRequirements.self) { requirements in
         defer { requirements.isClaimed = true }

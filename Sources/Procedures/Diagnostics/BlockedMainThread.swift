@@ -15,13 +15,7 @@ extension WaitingCall {
         ProcedureDiagnostic.mainThreadBlocked(by: self, stuck).reportAloud(to: stuck.supervisor)
       }
     }
-    return SpareThreads.blocking {
-      if isEndable, let procedure = TurnNote.procedure {
-        return procedure.block(on: semaphore, in: self)
-      }
-      semaphore.wait()
-      return nil
-    }
+    return SpareThreads.blocking { blockAsWait(on: semaphore) }
   }
 }
 
@@ -42,12 +36,12 @@ extension ObserverPlace {
 
 extension Procedure {
   fileprivate final var isInNeedOfMainThread: Bool {
-    if case .observer(let call) = obstacle(), call.entry.place.isOnMainThread { return true }
-    if !isFinished, read({ $0.list })?.context.scheduler.isOnMainThread == true { return true }
-    if isPending, !isCancelled, read({ $0.requirements?.conditions?.needsMainActor }) == true {
+    if case .observer(let call) = wait, call.entry.place.isOnMainThread { return true }
+    if !isFinished, peek({ $0.list })?.context.scheduler.isOnMainThread == true { return true }
+    if isPending, !isCancelled, peek({ $0.requirements?.conditions?.needsMainActor }) == true {
       return true
     }
     guard runsOnMainActor, !(isPending && isCancelled) else { return false }
-    return read { !$0.life.isToldToFinish }
+    return peek { !$0.life.isToldToFinish }
   }
 }

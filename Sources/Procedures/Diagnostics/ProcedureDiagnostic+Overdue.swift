@@ -2,14 +2,17 @@ internal import Dispatch
 internal import ProcedurePrimitives
 
 extension ProcedureDiagnostic {
-  static func lingering(_ procedure: Procedure, _ ownObstacle: Obstacle, age: Duration) -> Self {
+  static func lingering(_ procedure: Procedure, _ wait: Wait, age: Duration) -> Self {
     let name = procedure.name
     let reason =
-      switch ownObstacle {
+      switch wait {
       case .finish: "execute() has returned; call finish() in procedureDidCancel(withErrors:)"
+      case .thread(.turn):
+        "no thread has come to deliver the cancel: the underlying queue is suspended, or blocked by what runs on it"
       case .nothing, .call:
-        procedure.obstacle().summary ?? "it executes; finish when it reads cancelled"
-      default: ownObstacle.summary ?? ""
+        // With the children, or the procedures of the call.
+        procedure.wait.summary ?? "it executes; finish when it reads cancelled"
+      default: wait.summary ?? ""
       }
     return Self(
       .lingering, name, age: age,
@@ -67,13 +70,35 @@ extension ProcedureDiagnostic {
       "Condition '\(condition)' of '\(name)' has not answered for \(age.forPeople).")
   }
 
-  static func threadAwaited(by procedure: Procedure, age: Duration) -> Self {
+  static func threadAwaited(
+    by procedure: Procedure, for errand: Wait.Errand, age: Duration
+  ) -> Self {
     let name = procedure.name
-    let label = procedure.read { $0.list }?.context.scheduler.underlyingQueue?.label ?? ""
+    let place = procedure.peek { $0.list }?.context.scheduler.underlyingQueue.map {
+      "the underlying queue '\($0.label)'"
+    }
+    let reason =
+      switch errand {
+      case .start: "has been ready for \(age.forPeople)"
+      case .turn: "has had something to do for \(age.forPeople)"
+      case .step: "has had a step of its body to do for \(age.forPeople)"
+      }
+    let advice =
+      place.map { "\($0) has not begun it: is that suspended, or blocked by what runs on it?" }
+      ?? "no thread has come: each one of Dispatch's pool is blocked, and spare ones come one after another, up to 192. "
+      + "Block fewer at once, or give the queue threads of its own."
+    return Self(.threadAwaited, name, age: age, "'\(name)' \(reason), and \(advice)")
+  }
+
+  static func callAwaited(_ call: WaitingCall, by procedure: Procedure, age: Duration) -> Self {
+    let name = procedure.name
+    let rest =
+      call.isEndedByToken && !call.isForUnknown
+      ? "nothing that it waits for goes on: only a token ends that."
+      : "nobody knows who ends that: if none does, it never finishes unless you cancel it."
     return Self(
-      .threadAwaited, name, age: age,
-      "'\(name)' has been ready for \(age.forPeople), and the underlying queue '\(label)' has not begun it: is that "
-        + "suspended, or blocked by what runs on it?")
+      .callAwaited, name, age: age,
+      "'\(name)' has waited in \(call.words) for \(age.forPeople), and \(rest)")
   }
 
   static func dependencyNotAdded(
@@ -87,14 +112,7 @@ extension ProcedureDiagnostic {
     )
   }
 
-  /// - Parameter calls: the blocking calls that are some of the waits, each with its caller.
-  static func waitCycle(
-    _ error: ProcedureError, waitingIn calls: [(Procedure, WaitingCall)] = []
-  ) -> Self {
-    let sentences = calls.map {
-      " '\($0.name)' waits in \($1.name) of \($1.target.nameForPeople)."
-    }
-    return Self(
-      .waitCycle, error.cycle.first ?? "", "\(error)" + sentences.joined())
+  static func waitCycle(_ error: ProcedureError) -> Self {
+    Self(.waitCycle, error.cycle.first ?? "", "\(error)")
   }
 }

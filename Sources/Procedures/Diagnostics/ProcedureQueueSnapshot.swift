@@ -147,7 +147,7 @@ extension ProcedureQueueSnapshot.Entry {
 extension Procedure {
   /// The waits of everything around it: the procedures of its queue, or it alone if it is on none.
   package final func snapshotOfSurroundings() -> ProcedureQueueSnapshot {
-    let neighbours = read { $0.list }?.outermost.procedures ?? []
+    let neighbours = peek { $0.list }?.outermost.procedures ?? []
     return ProcedureQueueSnapshot(
       of: neighbours.isEmpty ? [self] : neighbours, on: "around '\(name)'")
   }
@@ -213,9 +213,9 @@ private struct SnapshotTaking {
   private mutating func record(of procedure: Procedure) -> ProcedureQueueSnapshot.Record {
     let id = id(of: procedure)
     described.insert(id)
-    let obstacle = procedure.obstacle()
+    let wait = procedure.wait
     return ProcedureQueueSnapshot.Record(
       id: id, name: procedure.name, state: procedure.state, isCancelled: procedure.isCancelled,
-      obstacle: obstacle.summary, waitsFor: obstacle.awaited.map { self.id(of: $0) })
+      obstacle: wait.summary, waitsFor: wait.awaited.map { self.id(of: $0) })
   }
 }

@@ -93,33 +93,37 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
   /// That wait has lasted.
   ///
   /// - Parameters:
-  ///   - obstacle: the wait, as a snapshot has it.
+  ///   - present: the whole wait, at the look that found that it has lasted.
   ///   - isHopeless: whether nothing that could end it refers to the procedure any more.
   func report(
-    _ wait: LastingWait, of procedure: Procedure, _ obstacle: Obstacle, age: Duration,
+    _ wait: Wait.Identity, of procedure: Procedure, _ present: Wait, age: Duration,
     isHopeless: Bool
   ) {
-    switch (wait, obstacle) {
-    case (.end, _):
-      report(.lingering(procedure, obstacle, age: age))
-    case (_, .pendingEvent(let event)):
+    if wait == .end {
+      report(.lingering(procedure, present, age: age))
+      return
+    }
+    switch present {
+    case .pendingEvent(let event):
       report(.eventHeld(event, of: procedure, age: age))
-    case (_, .observer(let call)):
+    case .observer(let call):
       report(.observerAwaited(call.entry.place, by: procedure, age: age))
-    case (_, .condition(let name, _)):
+    case .condition(let name, _):
       report(.conditionUnanswered(name, of: procedure, age: age))
-    case (_, .dependencies(let others)), (_, .prerequisites(_, let others)):
+    case .call(let call, _):
+      report(.callAwaited(call, by: procedure, age: age))
+    case .dependencies(let others), .prerequisites(_, let others):
       guard let missing = others.first(where: \.isOnNoQueue) else { return }
       let diagnostic = ProcedureDiagnostic.dependencyNotAdded(missing, of: procedure, age: age)
       let isReported = report(diagnostic)
       if !isReported, Self.isNew("missing \(procedure.name) \(missing.name)") {
         diagnostic.writeToStandardError()
       }
-    case (_, .thread):
+    case .thread(let errand):
       // Once for each queue: all of its procedures wait for the same.
       guard settings.handler != nil, isReportedFirst("thread") else { return }
-      report(.threadAwaited(by: procedure, age: age))
-    case (_, .finish):
+      report(.threadAwaited(by: procedure, for: errand, age: age))
+    case .finish:
       guard isHopeless || !procedure.showsWork else { return }
       let diagnostic = ProcedureDiagnostic.finishForgotten(procedure, age: isHopeless ? nil : age)
       // Once for each class, by the handler of each queue, and by standard error: an instance that is at work looks
@@ -130,7 +134,9 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
       } else if isReportedFirst(type) {
         report(diagnostic)
       }
-    case (_, _): break
+    case .nothing, .notEnqueued, .barrier, .exclusion, .slot, .suspension, .groupStart,
+      .groupSlot, .announcement, .answer, .children:
+      break
     }
   }
 }

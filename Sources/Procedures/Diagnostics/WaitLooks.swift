@@ -44,6 +44,19 @@ extension QueueDiagnostics {
     }
   }
 
+  /// Changes what is reported, or when. The waits of present members of `list` count, too.
+  func change(lookingFrom list: ProcedureList, _ body: (inout Settings) -> Void) {
+    change(body)
+    let key = state.withLock { state in
+      let key = state.lookTimer.take()
+      state.isArmed = false
+      wantsLooks = state.settings.lookPeriod != nil
+      return key
+    }
+    if let key { clock.service.cancel(key) }
+    if list.count > 0 { lookSoon(from: list) }
+  }
+
   /// The queue was released. If it is empty nothing is left to look at.
   func disarm() {
     if let key = state.withLock({ $0.lookTimer }) { clock.service.cancel(key) }
@@ -61,8 +74,9 @@ extension QueueDiagnostics {
     guard let period = settings.lookPeriod else { return }
     let now = clock.now
     // Where no worker may come, what has arrived is still in front of the list, and may wait for one.
-    let mayLackWorkers = root.context.mayLackWorkers
+    let mayLackWorkers = root.context.mayLackWorkers || root.context.scheduler.isStalled
     if mayLackWorkers { root.admit() }
+    let later = now.saturatingAdvanced(by: period)
     var next: ContinuousClock.Instant?
     var lists = [root]
     var count = 0
@@ -70,19 +84,21 @@ extension QueueDiagnostics {
       for (procedure, isReferencedByListOnly) in list.oldest(of: Self.mostOfALine) {
         count += 1
         if let children = procedure.childList { lists.append(children) }
-        let (waits, obstacle) = procedure.lastingWaits(inList: mayLackWorkers)
+        let (wait, identities) = procedure.reportedWait(inList: mayLackWorkers)
         let (lasting, due) = procedure.note(
-          waits, at: now, isHopeless: isReferencedByListOnly, settings)
+          identities, at: now, isHopeless: isReferencedByListOnly, settings)
         for seen in lasting {
           report(
-            seen.wait, of: procedure, obstacle, age: now - seen.since,
+            seen.wait, of: procedure, wait, age: now - seen.since,
             isHopeless: seen.wait == .finish && isReferencedByListOnly)
         }
         if let due { next = min(next ?? due, due) }
+        // The calls of its body begin and end without a turn.
+        if settings.reportsCalls, procedure.bodyTask != nil { next = min(next ?? later, later) }
       }
     }
     guard let next else { return }
-    arm(root, at: min(next, now.saturatingAdvanced(by: period)))
+    arm(root, at: min(next, later))
   }
 }
 
@@ -94,13 +110,13 @@ extension QueueDiagnostics.Settings {
     return delays.min().map { max($0, .zero) / 2 }
   }
 
-  fileprivate func delay(of wait: LastingWait) -> Duration? {
-    switch wait {
-    case .finish, .missing: waitReportDelay
-    case .end: handler == nil ? nil : gracePeriod
-    case .event, .observer, .condition, .thread: handler == nil ? nil : waitReportDelay
-    }
+  fileprivate func delay(of wait: Wait.Identity) -> Duration? {
+    if wait == .end { return handler == nil ? nil : gracePeriod }
+    return wait.isFrequentMistake || handler != nil ? waitReportDelay : nil
   }
+
+  /// Whether the calls in which bodies wait are reported.
+  fileprivate var reportsCalls: Bool { handler != nil && waitReportDelay != nil }
 }
 
 /// Fires once, and looks where it delays no other timer.
@@ -139,28 +155,23 @@ extension ProcedureList {
 }
 
 extension Procedure {
-  /// The wait that is reported if it lasts, and its text in a snapshot.
+  /// Its present wait, and what is reported of it if it lasts.
   ///
   /// - Parameter asksList: whether its list is asked, too, which only says more where workers may not come.
-  fileprivate final func lastingWaits(inList asksList: Bool) -> (waits: [LastingWait], Obstacle) {
-    let obstacle = obstacle(inList: asksList)
-    var waits: [LastingWait] = isCancelled && !isFinished ? [.end] : []
-    switch obstacle {
-    case .pendingEvent(let event): waits.append(.event(event))
-    case .observer(let call): waits.append(.observer(ObjectIdentifier(call.entry), call.event))
-    case .condition(_, let serial): waits.append(.condition(serial: serial))
-    case .dependencies(let others), .prerequisites(_, let others):
-      if let missing = others.first(where: \.isOnNoQueue) {
-        waits.append(.missing(ObjectIdentifier(missing)))
-      }
-    // A cancelled one is reported as that.
-    case .finish: if !isCancelled { waits.append(.finish) }
-    case .thread: waits.append(.thread)
-    case .nothing, .call, .answer, .notEnqueued, .barrier, .exclusion, .slot, .suspension,
-      .groupStart, .groupSlot, .children:
-      break
+  fileprivate final func reportedWait(
+    inList asksList: Bool
+  ) -> (wait: Wait, identities: [Wait.Identity]) {
+    let wait = numberedWait(inList: asksList).wait
+    var identities: [Wait.Identity] = isCancelled && !isFinished ? [.end] : []
+    switch wait {
+    // Of a cancelled one it is reported as that.
+    case .finish where isCancelled: break
+    // A thread of Dispatch's comes soon.
+    case .thread where !asksList: break
+    case .call(let call, _) where !call.isReported(of: self): break
+    default: if let identity = wait.reportedIdentity { identities.append(identity) }
     }
-    return (waits, obstacle)
+    return (wait, identities)
   }
 
   /// Writes down its waits, for the next look.
@@ -168,10 +179,10 @@ extension Procedure {
   /// - Parameter isHopeless: whether nothing is left that could call `finish()`, so that this need not last.
   /// - Returns: those that have lasted, which no later look returns; and when the next one will have.
   fileprivate final func note(
-    _ waits: [LastingWait], at now: ContinuousClock.Instant, isHopeless: Bool,
+    _ waits: [Wait.Identity], at now: ContinuousClock.Instant, isHopeless: Bool,
     _ settings: QueueDiagnostics.Settings
   ) -> (lasting: [SeenWait], next: ContinuousClock.Instant?) {
-    read { core in
+    withCore { core in
       if core.life.isRetired || waits.isEmpty && core.links == nil { return ([], nil) }
       return core.attachments.with(TokensAndTimers.self) { links in
         let before = links.seenWaits
@@ -197,6 +208,6 @@ extension Procedure {
   /// Whether something shows that its work goes on, although `execute()` has returned.
   final var showsWork: Bool {
     if _getWeakRetainCount(self) > 1 || _getUnownedRetainCount(self) > 1 { return true }
-    return read { $0.attachments.showWork }
+    return peek { $0.attachments.showWork }
   }
 }

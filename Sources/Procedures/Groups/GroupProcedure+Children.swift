@@ -49,10 +49,10 @@ extension GroupProcedure {
     let relation = relation(to: child)
     if case .part = relation, errors.isEmpty { return }
     guard let reference = childList?.owner else { return }
-    let beginning = errors.beginning(in: reference)
+    let beginning = errors.beginning(in: reference).filter { !isOwnCycle($0) }
     switch relation {
     case .part:
-      let named = beginning.named(after: child.name).filter { !isOwnCycle($0) }
+      let named = beginning.named(after: child.name)
       let keepsAll = named.isEmpty || keepsFinishedChildren
       let (new, _) = childResults.withLock { results in
         let new = named.filter { results.isNew($0) }
@@ -85,6 +85,14 @@ extension GroupProcedure {
   final func setOwnErrors(_ errors: [any Error]) {
     // The former ones are released after the lock.
     _ = childResults.withLock { exchange(&$0.ownErrors, with: errors) }
+  }
+
+  /// Has no errors any more, of its own or of children.
+  final func forgetErrors() {
+    // Released after the lock.
+    _ = childResults.withLock { results in
+      (exchange(&results.ownErrors, with: []), exchange(&results.errors, with: []))
+    }
   }
 
   private func cancelRemaining(after child: Procedure, _ error: (any Error)?) {

@@ -156,7 +156,7 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
   /// - Returns: whether it was accepted.
   @discardableResult
   public final func add(child: Procedure) -> Bool {
-    let tellsObservers = read { $0.observers.wantsAdditions }
+    let tellsObservers = peek { $0.observers.wantsAdditions }
     switch child.enqueue(in: list, isHeldBack: tellsObservers) {
     case .refused:
       child.end(refusedBy: list)
@@ -174,7 +174,7 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
   /// As `add(child:)`, for each. None starts before all are members, and announced.
   private final func addTogether(_ batch: [Procedure]) {
     if batch.count <= 1 { return batch.forEach { add(child: $0) } }
-    let tellsObservers = read { $0.observers.wantsAdditions }
+    let tellsObservers = peek { $0.observers.wantsAdditions }
     var (refused, unannounced): ([Procedure], [Procedure]) = ([], [])
     for child in batch {
       switch child.enqueue(in: list, isHeldBack: tellsObservers, isInBatch: true) {
@@ -196,7 +196,7 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
   final override func announceChildren() {
     // In this order: a caller that adds a child from now on announces it, and sees these observers.
     let children = list.announce()
-    if read({ $0.observers.wantsAdditions }) { announce(children, as: .announced) }
+    if peek({ $0.observers.wantsAdditions }) { announce(children, as: .announced) }
   }
 
   /// - Parameter batch: it is complete when the last of them has been announced.
@@ -230,6 +230,8 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
   }
 
   /// Decides about the other children when one fails; default `.keepGoing`.
+  ///
+  /// Set it at any time: it counts for children that fail from then on.
   public final var failurePolicy: FailurePolicy {
     get { childResults.withLock { $0.failurePolicy } }
     set { childResults.withLock { $0.failurePolicy = newValue } }
@@ -286,26 +288,30 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
 
   final override func childrenFinished() -> Bool {
     let errors = errorsAtTheEnd
-    return update { $0.noteChildrenFinished(withErrors: errors) } == .turn
+    return withCore { $0.noteChildrenFinished(withErrors: errors) } == .turn
   }
 
   /// The answer on the child's own worker, in a turn of one step. Without user code to ask it takes no turn, so that no
   /// child waits for another's.
   final override func hearAtOnce(_ child: Procedure, on context: SchedulingContext) -> Bool {
     let runsCode = mayDecideOtherwise
-    let canHear = read {
+    let canHear = withCore {
       guard $0.runsTurns(on: context) else { return false }
       return runsCode ? $0.life.post(.takeTurn) == .turn : $0.life.isTurnFree
     }
     guard canHear else { return false }
-    decide(about: child)
-    if runsCode { post(.giveBackTurn) }
+    guard runsCode else {
+      decide(about: child)
+      return true
+    }
+    TurnNote.running(self) { decide(about: child) }
+    post(.giveBackTurn)
     return true
   }
 
   /// The answers to children that have asked since, in the group's turn.
   final override func hearChildren() {
-    while let child = read({ $0.takeUnheardChild() }) {
+    while let child = withCore({ $0.takeUnheardChild() }) {
       decide(about: child)
       child.post(.heard)
     }
@@ -357,7 +363,7 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
   /// Children do not own the list: they leave it before the group goes.
   private func abandonChildren() -> ListMachine.Remains {
     let remains = list.abandon()
-    for child in remains.unfinished { child.read { $0.leaveList() } }
+    for child in remains.unfinished { child.withCore { $0.leaveList() } }
     return remains
   }
 }

@@ -7,12 +7,12 @@ internal import ProcedurePrimitives
 /// ```
 ///
 /// The time counts from the willExecute event: waiting for dependencies and for a slot does not
-/// count. The procedure is cancelled with `ProcedureError.Code.timedOut`; a procedure that ignores
+/// count. Added to a procedure that has started, it counts from that moment. The procedure is cancelled with `ProcedureError.Code.timedOut`; a procedure that ignores
 /// its cancel goes on. Zero or less cancels before `execute()` is called. One observer may be added to
 /// several procedures; each has its own time. With several observers the shortest counts.
 /// `isCancelled` reads true in time also when each thread of Dispatch's global queues is held;
 /// delivering the cancel needs one.
-public struct TimeoutObserver: ProcedureObserver {
+public struct TimeoutObserver: ProcedureObserver, BeginsWithStart {
   private let duration: Duration
 
   /// Makes an observer that gives a procedure this much time.
@@ -25,6 +25,11 @@ public struct TimeoutObserver: ProcedureObserver {
 
   /// Starts the time.
   public func will(execute procedure: Procedure, pendingExecute: PendingEvent) {
+    start(for: procedure)
+  }
+
+  /// The time of a procedure that has received its willExecute event, or will not receive it any more.
+  func start(for procedure: Procedure) {
     guard duration > .zero else {
       let error = ProcedureError(.timedOut, of: procedure.name, .duration(duration))
       procedure.cancel(withError: error)
@@ -78,7 +83,8 @@ extension ProcedureProtocol {
   /// queue.add(Fetch(url).timeout(after: .seconds(10)))
   /// ```
   ///
-  /// Short for adding a `TimeoutObserver`: the time counts from willExecute, on the queue's clock,
+  /// Short for adding a `TimeoutObserver`: the time counts from willExecute, or from now if the procedure has
+  /// started, so that `queue.add { … }.timeout(after:)` bounds the closure. It is on the queue's clock,
   /// and the cancel has the error `ProcedureError.Code.timedOut`. At zero or less it is cancelled
   /// at once. The shortest of several has effect.
   ///

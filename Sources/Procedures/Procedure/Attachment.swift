@@ -61,6 +61,20 @@ struct Attachments: Sendable {
     first = attachment
   }
 
+  /// Takes out the one of that type, if there is one.
+  mutating func remove<A: Attachment>(_ type: A.Type) -> A? {
+    guard let found = existing(type) else { return nil }
+    if first === found {
+      first = found.next
+    } else {
+      var before = first
+      while let attachment = before, attachment.next !== found { before = attachment.next }
+      before?.next = found.next
+    }
+    found.next = nil
+    return found
+  }
+
   /// The procedure has finished: keeps what remains.
   ///
   /// - Returns: the others, to be released without the lock: a user's value may go with them.
@@ -175,11 +189,9 @@ final class TokensAndTimers: Attachment, @unchecked Sendable {
 
   deinit { leave() }
 
-  /// Why the procedure is about to be cancelled by a token.
-  var reasonToCancel: CancellationReason? {
-    for place in followed {
-      if let reason = place.reason { return reason }
-    }
+  /// The place on a token that is about to cancel the procedure.
+  var cancelledPlace: FollowerPlace? {
+    for place in followed where place.reason != nil { return place }
     return nil
   }
 

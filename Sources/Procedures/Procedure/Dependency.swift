@@ -8,6 +8,8 @@ internal import ProcedurePrimitives
 /// | settled | the dependency has finished                      |                  |
 /// | revoked | the dependent does not wait for it any more      |                  |
 ///
+/// One that the user takes back is so noted besides, since it may still stand in the dependent's row (`DependencyIndex`).
+///
 /// Its life, and under which lock each step is:
 ///
 /// ```
@@ -25,6 +27,7 @@ internal import ProcedurePrimitives
 /// | field              | guarded by                                                                          |
 /// |--------------------|-------------------------------------------------------------------------------------|
 /// | `dependent`        | the dependent's lock until it is entered; then by who changes the status             |
+/// | `isTakenBack`      | the dependent's lock                                                                |
 /// | `nextOfDependent`  | the dependent's lock; in its last turn by that turn                                 |
 /// | `nextOfDependency` | the thread that enters it; then the dependency's lock; in its last turn by that turn |
 /// | `patience`         | the dependency's lock                                                               |
@@ -42,9 +45,13 @@ class Dependency: @unchecked Sendable {
   final let dependency: Procedure
   private final let status = AtomicByte(Dependency.armed)
   private final let requirement: DependencyRequirement
+  /// Whether the user has taken it back, though it may still stand in the dependent's row. Beside the other bytes: it needs
+  /// no memory.
+  @safe @exclusivity(unchecked) fileprivate final var isTakenBack = false
   /// How many may still be entered after this before the row is searched for revoked ones.
   @safe @exclusivity(unchecked) fileprivate final var patience: UInt32 = 0
   @safe @exclusivity(unchecked) private final var dependent: Procedure?
+  private final let usesOfDependent = UseCount(of: "the dependent of a dependency")
   /// The dependency that was added to the dependent before this one.
   @safe @exclusivity(unchecked) fileprivate final var nextOfDependent: Dependency?
   /// The dependency that was entered at the other end before this one.
@@ -57,6 +64,9 @@ class Dependency: @unchecked Sendable {
 
   final var isSettled: Bool { status.load() == Self.settled }
 
+  /// Whether the dependent waits for it, or will once it is enqueued.
+  final var isArmed: Bool { status.load() == Self.armed }
+
   fileprivate final var isRevoked: Bool { status.load() == Self.revoked }
 
   /// Whether it is one of the `dependencies` that the user sees.
@@ -66,14 +76,17 @@ class Dependency: @unchecked Sendable {
   var isDone: Bool { false }
 
   /// The dependent counts it from here on. Called under the dependent's lock.
-  final func arm(for dependent: Procedure) { self.dependent = dependent }
+  final func arm(for dependent: Procedure) {
+    usesOfDependent.note()
+    self.dependent = dependent
+  }
 
   /// Enters it at the dependency, or settles it if that has finished. Called once it is armed; no lock is held.
   static func enter(_ new: consuming Dependency) {
     let dependency = new.dependency
     var unentered: Dependency? = consume new
     var pruned = Dependents()
-    dependency.read { core in
+    dependency.withCore { core in
       if !core.life.isRetired, let new = unentered.take() {
         pruned = core.dependents.enter(new)
       }
@@ -87,8 +100,9 @@ class Dependency: @unchecked Sendable {
   ///
   /// - Parameter worker: the worker that finished it; nil if it had finished before this was entered.
   final func settle(on worker: Worker?) {
-    guard status.compareExchange(Self.armed, Self.settled), let dependent = dependent.take()
-    else { return }
+    guard status.compareExchange(Self.armed, Self.settled) else { return }
+    usesOfDependent.note()
+    guard let dependent = dependent.take() else { return }
     letGo(dependent, on: worker)
   }
 
@@ -111,10 +125,11 @@ class Dependency: @unchecked Sendable {
   /// - Returns: false if the dependency was faster: then it is counted off by that one's thread.
   final func revoke() -> Bool {
     guard status.compareExchange(Self.armed, Self.revoked) else { return false }
+    usesOfDependent.note()
     dependent = nil
     wasRevoked()
     // It may not have been entered yet: then the thread that is about to enter it finds it revoked.
-    var pruned = dependency.read { $0.dependents.takeRevokedLatest() }
+    var pruned = dependency.withCore { $0.dependents.takeRevokedLatest() }
     pruned.release()
     return true
   }
@@ -142,6 +157,9 @@ struct Dependencies: Sendable {
   /// Those that it waits for, or waited for, in the order in which they were added.
   var procedures: [Procedure] { procedures { _ in true } }
 
+  /// Those that it waits for now.
+  var awaitedProcedures: [Procedure] { procedures(where: \.isArmed) }
+
   /// Those that the user has added.
   var declaredProcedures: [Procedure] { procedures(where: \.isDeclared) }
 
@@ -149,18 +167,18 @@ struct Dependencies: Sendable {
     var procedures: [Procedure] = []
     var next = latest
     while let dependency = next {
-      if isWanted(dependency) { procedures.append(dependency.dependency) }
+      if !dependency.isTakenBack, isWanted(dependency) { procedures.append(dependency.dependency) }
       next = dependency.nextOfDependent
     }
     procedures.reverse()
     return procedures
   }
 
-  /// Whether one of them has not finished.
-  var hasUnfinished: Bool {
+  /// Whether it waits for one of them.
+  var hasAwaited: Bool {
     var next = latest
     while let dependency = next {
-      if !dependency.dependency.isFinished { return true }
+      if !dependency.isTakenBack, dependency.isArmed { return true }
       next = dependency.nextOfDependent
     }
     return false
@@ -191,8 +209,9 @@ struct Dependencies: Sendable {
     var (armed, count) = (Dependents(), 0)
     var rest = latest
     while let next = rest.take() {
-      next.arm(for: dependent)
       rest = next.nextOfDependent
+      if next.isTakenBack { continue }
+      next.arm(for: dependent)
       // Turns the order round, as is wanted: the row begins with the latest.
       armed.prepend(consume next)
       count += 1
@@ -200,11 +219,16 @@ struct Dependencies: Sendable {
     return (armed, count)
   }
 
-  /// Takes out all on one procedure that the user has added. O(count).
+  /// Takes out all on one procedure that the user has added, from a row that is not long.
   ///
-  /// - Returns: those, in the order in which they were added.
-  mutating func remove(on procedure: Procedure) -> Dependencies {
-    take { $0.dependency === procedure && $0.isDeclared }
+  /// - Returns: those, in the order in which they were added; nil for a long row, which needs an index.
+  mutating func remove(on procedure: Procedure) -> Dependencies? {
+    var (next, count) = (latest, 0)
+    while let dependency = next, count < Self.fewest {
+      next = dependency.nextOfDependent
+      count += 1
+    }
+    return next == nil ? take { $0.dependency === procedure && $0.isDeclared } : nil
   }
 
   /// How many of the latest entries are searched for a done one.
@@ -217,6 +241,9 @@ struct Dependencies: Sendable {
   mutating func forget(_ done: Dependency, isLast: Bool) -> Dependencies {
     isLast ? take { $0.isDone } : take(amongLatest: Self.fewest) { $0 === done }
   }
+
+  /// Takes out those that the user has taken back.
+  fileprivate mutating func takeTakenBack() -> Dependencies { take { $0.isTakenBack } }
 
   private mutating func take(
     amongLatest count: Int = .max, where isTaken: (Dependency) -> Bool
@@ -265,7 +292,7 @@ struct Dependencies: Sendable {
     while var procedure = released.popLast() {
       guard isKnownUniquelyReferenced(&procedure) else { continue }
       // Released without the lock: a closure that hands something over may keep the user's values.
-      var below = procedure.read { exchange(&$0.dependencies, with: Dependencies()) }
+      var below = procedure.withCore { exchange(&$0.dependencies, with: Dependencies()) }
       below.takeProcedures(into: &released)
     }
   }
@@ -273,6 +300,86 @@ struct Dependencies: Sendable {
   /// Releases the dependencies, and keeps the procedures that they were on.
   private mutating func takeProcedures(into procedures: inout [Procedure]) {
     takeEach { procedures.append($0.dependency) }
+  }
+}
+
+/// Finds the dependencies of one procedure by the procedures that they are on, so that many can be taken back, each in
+/// O(1). Made when one is taken back from a long row.
+///
+/// One that is taken back stays in the row until half of the row has been, and then they leave together.
+final class DependencyIndex: Attachment, @unchecked Sendable {
+  /// Those that the user has added, by the identity of the dependency, in the order in which they were added.
+  @safe @exclusivity(unchecked) private var known: [ObjectIdentifier: [Dependency]] = [:]
+  /// The latest in the row that is known; all before it are.
+  @safe @exclusivity(unchecked) private var latestKnown: Dependency?
+  @safe @exclusivity(unchecked) private var count = 0
+  @safe @exclusivity(unchecked) private var takenBackCount = 0
+
+  /// - Returns: those on `procedure`, and those that leave the row.
+  fileprivate func takeBack(
+    on procedure: Procedure, from row: inout Dependencies
+  ) -> (taken: [Dependency], leaving: Dependencies) {
+    learn(row)
+    let taken = known.removeValue(forKey: ObjectIdentifier(procedure)) ?? []
+    for dependency in taken { dependency.isTakenBack = true }
+    takenBackCount += taken.count
+    guard takenBackCount > count / 2 else { return (taken, Dependencies()) }
+    let leaving = row.takeTakenBack()
+    (count, takenBackCount, latestKnown) = (count - takenBackCount, 0, row.latest)
+    return (taken, leaving)
+  }
+
+  /// Comes to know those that were added since. Amortised O(1) for each.
+  private func learn(_ row: borrowing Dependencies) {
+    var (new, next) = ([Dependency](), row.latest)
+    while let dependency = next, dependency !== latestKnown {
+      new.append(dependency)
+      next = dependency.nextOfDependent
+    }
+    count += new.count
+    for dependency in new.reversed() where dependency.isDeclared {
+      known[ObjectIdentifier(dependency.dependency), default: []].append(dependency)
+    }
+    latestKnown = row.latest
+  }
+}
+
+/// Dependencies that the user has taken back.
+struct TakenBackDependencies: Sendable {
+  fileprivate var fromRow = Dependencies()
+  fileprivate var byIndex: [Dependency] = []
+  /// No longer in the row: released without the lock.
+  fileprivate var leaving = Dependencies()
+  fileprivate var index: DependencyIndex?
+
+  /// - Returns: how many had not been settled before. No lock is held.
+  mutating func revokeAll() -> Int {
+    var count = fromRow.revokeAll()
+    for dependency in byIndex where dependency.revoke() { count += 1 }
+    leaving.release()
+    return count
+  }
+}
+
+extension ProcedureCore {
+  /// Takes back all dependencies on `procedure` that the user has added. O(1), amortised.
+  mutating func takeBackDependencies(on procedure: Procedure) -> TakenBackDependencies {
+    var result = TakenBackDependencies()
+    if let removed = dependencies.remove(on: procedure) {
+      result.index = forgetDependencyIndex()
+      result.fromRow = removed
+    } else {
+      let index = attachments.with(DependencyIndex.self) { $0 }
+      (result.byIndex, result.leaving) = index.takeBack(on: procedure, from: &dependencies)
+    }
+    return result
+  }
+
+  /// Others leave the row: an index would keep them.
+  ///
+  /// - Returns: the index, to be released without the lock.
+  mutating func forgetDependencyIndex() -> DependencyIndex? {
+    attachments.isEmpty ? nil : attachments.remove(DependencyIndex.self)
   }
 }
 

@@ -1,26 +1,32 @@
+internal import ProcedurePrimitives
+
 /// The life of one procedure. Pure: no lock, no user code called, nothing allocated on the way.
 ///
 /// A procedure is a small actor. Any thread posts an event, `post(_:)`, and learns its duty; a
 /// *turn* carries events out, one step at a time, on the thread that holds it. `next(wants:)` says what the
 /// holder does next.
 ///
-/// Events and states (–: changes nothing; noted: the turn will do something about it):
+/// Events and states; – changes nothing, "noted" says that the turn will do something about it, ✕ is an inconsistency
+/// and traps:
 ///
-/// | event           | initialized   | pending             | started     | executing   | finishing | finished |
-/// |-----------------|---------------|---------------------|-------------|-------------|-----------|----------|
-/// | enqueue         | → pending     | refused             | refused     | refused     | refused   | refused  |
-/// | evaluate        | –             | noted⁴              | –           | –           | –         | –        |
-/// | start           | inconsistency | noted               | –           | –           | –         | –        |
-/// | mark            | accepted      | accepted            | accepted¹   | accepted¹   | late      | late     |
-/// | finish          | refused²      | refused²            | accepted³   | accepted³   | late      | late     |
-/// | observerAdded   | noted         | noted               | noted       | noted       | noted     | noted    |
-/// | produced        | noted         | noted               | noted       | noted       | noted     | –        |
-/// | handOver        | noted         | noted               | –           | –           | –         | –        |
-/// | childAsks       | noted         | noted               | noted       | noted       | noted     | noted    |
-/// | hold            | inconsistency | inconsistency       | noted       | noted       | noted     | noted    |
+/// | event         | initialized | pending  | started   | executing | finishing | finished |
+/// |---------------|-------------|----------|-----------|-----------|-----------|----------|
+/// | enqueue       | → pending   | refused  | refused   | refused   | refused   | refused  |
+/// | evaluate      | –           | noted⁴   | –         | –         | –         | –        |
+/// | start         | ✕           | noted    | –         | –         | –         | –        |
+/// | mark          | accepted    | accepted | accepted¹ | accepted¹ | late      | late     |
+/// | claimFinish   | refused     | refused  | accepted⁵ | accepted⁵ | late      | late     |
+/// | finish        | refused²    | refused² | accepted³ | accepted³ | late      | late     |
+/// | observerAdded | noted       | noted    | noted     | noted     | noted     | noted    |
+/// | produced      | noted       | noted    | noted     | noted     | noted     | –        |
+/// | handOver      | noted       | noted    | –         | –         | –         | –        |
+/// | childAsks     | noted       | noted    | noted     | noted     | noted     | noted    |
+/// | hold          | ✕           | ✕        | noted     | noted     | noted     | noted    |
 ///
 /// ¹ unless `finish` was accepted before. ² unless cancelled: then its errors are added, once.
-/// ³ once; refused on a group, whose end is `childrenFinished`. ⁴ if it has conditions.
+/// ³ once; refused on a group, whose end is `childrenFinished`. ⁴ if it has conditions. ⁵ once, and unless it was
+/// cancelled or finished before; then cancels and other finishes are late, and the finish of the claimant comes. A
+/// group's is claimed together with that of the child that it ends with, and may be given up: `releaseClaim`.
 ///
 /// Events of its waits (`dependencyAdded` to `conditionsSatisfied`) count until it has started: the
 /// table of the gate says what they do. The others answer to something else than the state: `deliver` to a mark,
@@ -43,7 +49,7 @@
 ///
 /// A child asks its group before it finishes: `hearChildren` is a step of the group's turn, between any
 /// two others. A group that has nothing else to do answers on the child's worker: `takeTurn` and
-/// `giveBackTurn` are a turn of one step, and so is a hand-over on the worker of the dependency.
+/// `giveBackTurn` are a turn of one step.
 ///
 /// A cancel comes in two parts, so that a whole tree can be marked before any cancel is delivered:
 /// `mark` sets the flag, `deliver` lets the turn deliver it. Between the two a turn goes no further
@@ -66,11 +72,11 @@ struct Life: Sendable {
     static let finish = Inbox(rawValue: 32)
     /// Not taken out: the finish that counted was its own.
     static let finishedByItself = Inbox(rawValue: 64)
+    /// The finish that will count was announced.
+    static let claim = Inbox(rawValue: 128)
 
     /// Steps in any state.
     static let comesFirst: Inbox = [.observers, .didExecute, .children]
-    /// Not in every life.
-    static let special: Inbox = [.observers, .produced, .children, .handOver]
   }
 
   /// How far a group is with its children; their list knows which of them are left.
@@ -81,6 +87,8 @@ struct Life: Sendable {
     static let isAnnounced = GroupFlags(rawValue: 2)
     /// Nothing but its children keeps it from its end.
     static let isSettled = GroupFlags(rawValue: 4)
+    /// A cancel came while its finish was claimed.
+    static let hasRefusedCancel = GroupFlags(rawValue: 8)
   }
 
   private enum Waiting: Sendable {
@@ -108,7 +116,8 @@ struct Life: Sendable {
   private(set) var gate: StartGate {
     @inline(__always) get {
       guard case .toStart(let gate) = waiting else {
-        preconditionFailure("Internal inconsistency: the gate of a procedure that has passed it")
+        stopBecauseOfInconsistency(
+          "Internal inconsistency: the gate of a procedure that has passed it")
       }
       return gate
     }
@@ -130,10 +139,18 @@ struct Life: Sendable {
   /// Whether the last step was taken.
   var isRetired: Bool { @inline(__always) get { state == .finished && !inbox.contains(.finish) } }
 
-  /// Whether a finish was called, or it ends because of a cancel, so that a further finish would be late.
+  /// Whether a finish was called or claimed, or it ends because of a cancel, so that a further finish would be late.
   var isToldToFinish: Bool {
-    @inline(__always) get { inbox.contains(.finish) || state >= .finishing }
+    @inline(__always) get {
+      inbox.contains(.finish) || state >= .finishing || inbox.contains(.claim) && !isGroup
+    }
   }
+
+  /// Whether the finish was claimed, and has not come.
+  var isClaimed: Bool { inbox.contains(.claim) }
+
+  /// Whether a cancel of the group came too late for a child that has failed since: there are no further attempts.
+  var hasRefusedCancel: Bool { group.contains(.hasRefusedCancel) }
 
   /// Whether its own closure, or the like, has ended it.
   var isFinishedByItself: Bool { inbox.contains(.finishedByItself) }
@@ -159,19 +176,24 @@ struct Life: Sendable {
     case .conditionBrings(let count): gate.conditionBrings(count) ? .wait : .none
     case .conditionsSatisfied: satisfyConditions()
     case .start(let attempt): start(attempt)
-    case .mark(let hasErrors): mark(hasErrors: hasErrors)
+    case .mark(let hasErrors):
+      inbox.contains(.claim) ? refuseCancel() : mark(hasErrors: hasErrors)
     case .deliver: deliver()
-    case .finish(let hasErrors, let isByItself):
-      finish(hasErrors: hasErrors, isByItself: isByItself)
+    case .claimFinish: claimFinish()
+    case .releaseClaim: releaseClaim()
+    case .finish(let hasErrors, let isByItself, let isClaimed):
+      finish(hasErrors: hasErrors, isByItself: isByItself, isClaimed: isClaimed)
     case .childrenFinished(let hasErrors): endChildren(hasErrors: hasErrors)
     case .observerAdded: noteObserver()
     case .produced: noteProduced()
     case .handOver: note(.handOver)
     case .childAsks: note(.children)
     case .joinGroup: joinGroup()
-    case .heard: hearing.hear() ? .turn : .none
+    case .heard: hearing.hear() ? goOnWithTurn() : .none
     case .hold(let event): keep(event)
     case .release(let event): release(event)
+    case .turnGoesOn: goOnWithTurn()
+    case .beginTurn: beginTurn()
     case .takeTurn: !cancel.isDue && turn.take() ? .turn : .none
     case .giveBackTurn: turn.giveBack() ? .turn : .none
     }
@@ -205,7 +227,8 @@ struct Life: Sendable {
   }
 
   private mutating func start(_ attempt: UInt32) -> Effect {
-    precondition(state != .initialized, "Internal inconsistency: started before it was enqueued")
+    requireConsistency(
+      state != .initialized, "Internal inconsistency: started before it was enqueued")
     return state == .pending && gate.start(attempt) ? requestTurn() : .none
   }
 
@@ -232,11 +255,29 @@ struct Life: Sendable {
   /// An observer that keeps the execute event back keeps nothing now.
   private mutating func deliver() -> Effect {
     cancel.allow()
-    if case .forObservers = waiting, hold.drop(.execute) { return .turn }
+    if case .forObservers = waiting, hold.drop(.execute) { return goOnWithTurn() }
     return requestTurn()
   }
 
-  private mutating func finish(hasErrors: Bool, isByItself: Bool) -> Effect {
+  private mutating func refuseCancel() -> Effect {
+    if isGroup { group.insert(.hasRefusedCancel) }
+    return .late
+  }
+
+  private mutating func claimFinish() -> Effect {
+    if isCancelled || isToldToFinish || inbox.contains(.claim) { return .late }
+    if state < .started { return .refused }
+    inbox.insert(.claim)
+    return .none
+  }
+
+  private mutating func releaseClaim() -> Effect { inbox.remove(.claim) == nil ? .late : .none }
+
+  private mutating func finish(hasErrors: Bool, isByItself: Bool, isClaimed: Bool) -> Effect {
+    if isClaimed {
+      let claim = inbox.remove(.claim)
+      requireConsistency(claim != nil, "Internal inconsistency: a finish that was not claimed")
+    }
     if isToldToFinish { return .late }
     if isGroup || (state < .started && !isCancelled) { return .refused }
     if isByItself { inbox.insert(.finishedByItself) }
@@ -244,7 +285,7 @@ struct Life: Sendable {
   }
 
   private mutating func endChildren(hasErrors: Bool) -> Effect {
-    precondition(isSettling, "Internal inconsistency: a group's children ended early")
+    requireConsistency(isSettling, "Internal inconsistency: a group's children ended early")
     return acceptFinish(hasErrors: hasErrors)
   }
 
@@ -282,7 +323,8 @@ struct Life: Sendable {
   // MARK: Pending events
 
   private mutating func keep(_ event: HoldableEvent) -> Effect {
-    precondition(state >= .started, "Internal inconsistency: an event is held that has not come")
+    requireConsistency(
+      state >= .started, "Internal inconsistency: an event is held that has not come")
     // Once the cancel is on its way, there is no execute to hold back.
     if event == .execute, cancel.isAllowed { return .none }
     hold.keep(event)
@@ -291,7 +333,7 @@ struct Life: Sendable {
 
   private mutating func release(_ event: HoldableEvent) -> Effect {
     guard case .forObservers = waiting else { return .none }
-    return hold.release(event) ? .turn : .none
+    return hold.release(event) ? goOnWithTurn() : .none
   }
 
   // MARK: The turn
@@ -299,12 +341,22 @@ struct Life: Sendable {
   @inline(__always)
   private mutating func requestTurn() -> Effect { turn.request() ? .turn : .none }
 
+  private mutating func goOnWithTurn() -> Effect {
+    turn.goOn()
+    return .turn
+  }
+
+  private mutating func beginTurn() -> Effect {
+    turn.begin()
+    return .none
+  }
+
   /// The next step of the turn's holder, now that the step before is done.
   ///
   /// - Parameter wants: the events that have an observer; others are skipped.
   @inline(__always)
   mutating func next(wants: ProcedureEvents) -> Step {
-    precondition(turn.isHeld, "Internal inconsistency: a turn that no thread holds")
+    turn.begin()
     if cancel.isDue { return nextBeforeCancel() }
     if !inbox.isDisjoint(with: .comesFirst) {
       if takeNewObservers() { return .event(.didAttach) }
@@ -329,61 +381,6 @@ struct Life: Sendable {
       return .retire
     }
   }
-
-  // MARK: A plain life
-
-  // What `post(_:)` and `next(wants:)` come to, in a few instructions, for a procedure to which nothing special has
-  // happened: no errors, and nothing noted for its turn. False, and nothing has changed, if something has.
-
-  /// pending → executing, for the worker that has taken it.
-  @inline(__always)
-  mutating func startPlainly(_ attempt: UInt32) -> Bool {
-    guard status.is(.pending), inbox.isEmpty, group.isEmpty, turn == .free,
-      case .toStart(let gate) = waiting, gate.isReady, gate.attempt == attempt
-    else { return false }
-    turn = .held
-    state = .executing
-    inbox = .didExecute
-    return true
-  }
-
-  /// executing → finishing, once a finish was called.
-  @inline(__always)
-  mutating func beginFinishingPlainly() -> Bool {
-    guard isPlain(in: .executing), inbox.contains(.finish) else { return false }
-    inbox.remove(.didExecute)
-    state = .finishing
-    return true
-  }
-
-  /// finishing → finished.
-  @inline(__always)
-  mutating func finishPlainly() -> Bool {
-    guard isPlain(in: .finishing), hearing == .none || hearing == .heard else { return false }
-    state = .finished
-    return true
-  }
-
-  /// The last step.
-  @inline(__always)
-  mutating func retirePlainly() -> Bool {
-    guard isPlain(in: .finished) else { return false }
-    inbox = inbox.subtracting(.finish)
-    turn.giveUp()
-    return true
-  }
-
-  @inline(__always)
-  private func isPlain(in state: ProcedureState) -> Bool {
-    guard status.is(state) || cancel == .delivered && status.is(state, isCancelled: true),
-      inbox.isDisjoint(with: .special), group.isEmpty, case .toStart = waiting
-    else { return false }
-    return true
-  }
-
-  /// Whether the group is to be asked now. True once, for the caller that asks.
-  @inline(__always)
-  mutating func beginAsking() -> Bool { hearing == .due && hearing.next() == .ask }
 
   @inline(__always)
   private mutating func nextWhilePending(_ wants: ProcedureEvents) -> Step {
@@ -509,8 +506,14 @@ extension Life {
     case mark(hasErrors: Bool = false)
     /// Second part: from here on the turn may deliver it.
     case deliver
-    /// - Parameter isByItself: whether it is the end of a ready-made procedure's closure.
-    case finish(hasErrors: Bool = false, isByItself: Bool = false)
+    /// The next finish is the claimant's, and counts: something is about to happen that belongs to it.
+    case claimFinish
+    /// Nothing comes of it, if it was claimed.
+    case releaseClaim
+    /// - Parameters:
+    ///   - isByItself: whether it is the end of a ready-made procedure's closure.
+    ///   - isClaimed: whether it is the claimant's.
+    case finish(hasErrors: Bool = false, isByItself: Bool = false, isClaimed: Bool = false)
     /// A group's last child has finished.
     case childrenFinished(hasErrors: Bool = false)
     /// An observer wants didAttach, or an event that it missed.
@@ -529,6 +532,10 @@ extension Life {
     case hold(HoldableEvent)
     /// The observer releases it.
     case release(HoldableEvent)
+    /// The turn, which was kept, goes on elsewhere: an observer has returned, or the procedure has a list now.
+    case turnGoesOn
+    /// A thread has come to the turn, and goes on with an event that was put aside.
+    case beginTurn
     /// The turn is wanted for one piece of user code: not if it is held, or a cancel is due first.
     case takeTurn
     case giveBackTurn
@@ -538,7 +545,7 @@ extension Life {
   enum Effect: Sendable, Equatable {
     /// Nothing: it is noted, or it changes nothing.
     case none
-    /// The turn is now held for the caller, who must have it run.
+    /// The turn is the caller's, who must have it run.
     case turn
     /// It has come so far, of which its list must be told.
     case ready(Readiness)
@@ -610,6 +617,9 @@ extension Life {
   /// Whether a thread has its turn, or is about to: it is not kept until something happens elsewhere.
   var isInTurn: Bool { turn.isHeld && !hold.isAwaited && hearing != .awaited }
 
+  /// Whether its turn is on its way to a thread, which has not come.
+  var isTurnDue: Bool { turn == .due }
+
   // MARK: Others
 
   /// True if the observer missed an event, which it gets in a step of its own.
@@ -626,39 +636,59 @@ extension Life {
 ///
 /// Events and states; – changes nothing, ✕ is an inconsistency and traps:
 ///
-/// | event    | free    | held     | wanted  |
-/// |----------|---------|----------|---------|
-/// | request  | → held¹ | → wanted | –       |
-/// | take     | → held¹ | –        | –       |
-/// | giveBack | ✕       | → free   | → held² |
-/// | giveUp   | ✕       | → free   | → free  |
+/// | event    | free   | due    | held     | wanted  |
+/// |----------|--------|--------|----------|---------|
+/// | request  | → due¹ | –      | → wanted | –       |
+/// | goOn     | ✕      | –¹     | → due¹   | → due¹  |
+/// | begin    | ✕      | → held | –        | –       |
+/// | take     | → held | –      | –        | –       |
+/// | giveBack | ✕      | ✕      | → free   | → due¹  |
+/// | giveUp   | ✕      | ✕      | → free   | → free  |
 ///
-/// ¹ for the caller. ² it is kept, since there is more to do.
+/// ¹ it is the caller's, who brings it to a thread.
 enum Turn: UInt8, Sendable, CaseIterable {
   case free
-  /// Exactly one thread has it, or a message under way.
+  /// It is on its way to a thread, which has not come. No code of the user's runs.
+  case due
+  /// Exactly one thread has it; or what it waits for elsewhere: an observer, a pending event, the group's answer.
   case held
   /// It is held, and something was noted since.
   case wanted
 
   var isHeld: Bool { @inline(__always) get { self != .free } }
 
-  /// Something was noted that the turn is to do.
+  /// Something was noted that the turn must do.
   ///
-  /// - Returns: whether it is held for the caller.
+  /// - Returns: whether it is the caller's.
   @inline(__always)
   mutating func request() -> Bool {
-    guard self == .free else {
+    switch self {
+    case .free:
+      self = .due
+      return true
+    case .due, .wanted: return false
+    case .held:
       self = .wanted
       return false
     }
-    self = .held
-    return true
+  }
+
+  /// The event that it waited for elsewhere has come. It is the caller's.
+  mutating func goOn() {
+    requireConsistency(isHeld, "Internal inconsistency: a turn goes on that no thread holds")
+    self = .due
+  }
+
+  /// A thread has come to it.
+  @inline(__always)
+  mutating func begin() {
+    requireConsistency(isHeld, "Internal inconsistency: a turn begins that no thread holds")
+    if self == .due { self = .held }
   }
 
   /// It is wanted for one thing, if it is free.
   ///
-  /// - Returns: whether it is held for the caller.
+  /// - Returns: whether it is held by the caller.
   mutating func take() -> Bool {
     guard self == .free else { return false }
     self = .held
@@ -669,16 +699,20 @@ enum Turn: UInt8, Sendable, CaseIterable {
   ///
   /// - Returns: whether it is kept, to go on.
   mutating func giveBack() -> Bool {
-    precondition(isHeld, "Internal inconsistency: a turn given back that no thread holds")
+    requireConsistency(
+      self == .held || self == .wanted,
+      "Internal inconsistency: a turn given back that no thread holds")
     let isKept = self == .wanted
-    self = isKept ? .held : .free
+    self = isKept ? .due : .free
     return isKept
   }
 
   /// Nothing is left to do.
   @inline(__always)
   mutating func giveUp() {
-    precondition(isHeld, "Internal inconsistency: a turn given up that no thread holds")
+    requireConsistency(
+      self == .held || self == .wanted,
+      "Internal inconsistency: a turn given up that no thread holds")
     self = .free
   }
 }
@@ -714,7 +748,7 @@ enum CancelDelivery: UInt8, Sendable, CaseIterable {
   mutating func deliver() { advance(from: .deliverable, to: .delivered) }
 
   private mutating func advance(from before: CancelDelivery, to after: CancelDelivery) {
-    precondition(self == before, "Internal inconsistency: a cancel out of order")
+    requireConsistency(self == before, "Internal inconsistency: a cancel out of order")
     self = after
   }
 }
@@ -832,7 +866,7 @@ enum GroupHearing: UInt8, Sendable, CaseIterable {
     case .awaited: return true
     case .asked: return false
     case .none, .due, .heard:
-      preconditionFailure("Internal inconsistency: heard without having asked")
+      stopBecauseOfInconsistency("Internal inconsistency: heard without having asked")
     }
   }
 }

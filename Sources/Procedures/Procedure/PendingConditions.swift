@@ -1,3 +1,5 @@
+internal import ProcedurePrimitives
+
 /// The conditions of one procedure, as its turn sees them. Guarded by the procedure's lock.
 protocol PendingConditions: AnyObject, Sendable {
   /// The condition that is evaluated, or is to be next; nil if none is left.
@@ -8,6 +10,9 @@ protocol PendingConditions: AnyObject, Sendable {
 
   /// Which evaluation is waited for; nil if none is.
   var awaitedSerial: UInt64? { get }
+
+  /// The task that evaluates the condition that is waited for; nil if none is.
+  var awaitedTask: BodyTask? { get }
 
   /// Evaluates them, in the procedure's turn and without its lock, until one must be waited for or is not
   /// satisfied.
@@ -41,12 +46,12 @@ struct Prerequisite: Sendable {
 
 extension Procedure {
   final func evaluateConditions(onWorkerOf list: ProcedureList?) {
-    read { $0.requirements?.conditions }?.evaluate(for: self, onWorkerOf: list)
+    peek { $0.requirements?.conditions }?.evaluate(for: self, onWorkerOf: list)
   }
 
   /// The procedure was cancelled: it no longer waits for its conditions.
   final func abandonConditions() {
-    let (task, prerequisites) = read { core in
+    let (task, prerequisites) = withCore { core in
       (
         core.requirements?.conditions?.abandon(),
         core.requirements?.prerequisites ?? []

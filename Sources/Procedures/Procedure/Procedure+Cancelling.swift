@@ -44,7 +44,7 @@ extension Procedure {
   /// }
   /// ```
   public final var cancellationToken: CancellationToken {
-    read { core in
+    withCore { core in
       if let token = core.links?.token { return token }
       if core.life.isRetired, !core.life.isCancelled { return .never }
       // Between the two parts of a cancel the source is still pending: it is fired with the rest.
@@ -71,7 +71,7 @@ extension Procedure {
   /// group is marked.
   public final func cancel(when token: CancellationToken) {
     guard let place = token.follow(by: self) else { return }
-    let isKept = read { core in
+    let isKept = withCore { core in
       guard !core.life.isRetired else { return false }
       core.attachments.with(TokensAndTimers.self) { $0.followed.append(place) }
       return true
@@ -86,11 +86,11 @@ extension Procedure {
 
   @discardableResult
   final func cancel(errors: [any Error], reason: CancellationReason) -> Bool {
-    guard childList == nil, read({ $0.links?.source }) == nil else {
+    guard childList == nil, peek({ $0.links?.source }) == nil else {
       return Self.cancel([self], errors: errors, reason: reason)
     }
-    let telling: Telling? = update { core in
-      core.mark(self, errors: errors, reason: reason) ? core.tell() : nil
+    let telling: Telling? = withCore { core in
+      core.mark(self, errors: errors, reason: reason, closing: nil) ? core.tell(self) : nil
     }
     guard let telling else { return false }
     carryOut(telling, reason)
@@ -132,29 +132,44 @@ extension Procedure {
     by walk: FollowerWalk, into marked: inout [MarkedFollower]
   ) -> Bool {
     var lists: [ProcedureList] = []
+    let cancel =
+      procedures.contains { $0.childList != nil }
+      ? TreeCancel(
+        errors: errorsOfChildren(of: procedures, cancelledWith: errors), reason: reason, walk: walk)
+      : nil
     let first = procedures.filter { procedure in
-      let mark = procedure.mark(errors, reason, isByToken: isByToken, by: walk, into: &marked)
+      var mark = procedure.mark(
+        errors, reason, closing: cancel, isByToken: isByToken, by: walk, into: &marked)
+      if !mark.isCancelled, procedure.childList != nil {
+        let (isReleased, kept) = procedure.releaseOverdueClaim()
+        if !kept.isEmpty { marked.append(MarkedFollower { _ = kept }) }
+        if isReleased {
+          mark = procedure.mark(
+            errors, reason, closing: cancel, isByToken: isByToken, by: walk, into: &marked)
+        }
+      }
       // Those too that another thread is cancelling: their children may not be marked yet.
       if mark.isCancelled, let list = procedure.childList { lists.append(list) }
       return mark.isFirst
     }
-    if first.isEmpty, lists.isEmpty { return false }
-    let cancel = TreeCancel(
-      errors: errorsOfChildren(of: first, cancelledWith: errors), reason: reason, walk: walk)
-    mark(lists, by: cancel, after: first, into: &marked)
+    mark(lists, by: cancel, after: first, reason, into: &marked)
     return !first.isEmpty
   }
 
   /// Marks it, and its own token. Appends it if it has one, or was marked before: this may be the last reference to it.
   ///
-  /// - Parameter rest: the rest of its cancel, if this marks it and it is no member of a tree.
+  /// - Parameters:
+  ///   - cancel: the cancel of its children, if it is a group.
+  ///   - rest: the rest of its cancel, if this marks it and it is no member of a tree.
   private final func mark(
-    _ errors: [any Error], _ reason: CancellationReason, isByToken: Bool = false,
-    rest: MarkedFollower.Rest = .nothing, by walk: FollowerWalk, into marked: inout [MarkedFollower]
+    _ errors: [any Error], _ reason: CancellationReason, closing cancel: TreeCancel?,
+    isByToken: Bool = false, rest: MarkedFollower.Rest = .nothing, by walk: FollowerWalk,
+    into marked: inout [MarkedFollower]
   ) -> (isFirst: Bool, isCancelled: Bool) {
-    let (isFirst, isCancelled, source): (Bool, Bool, CancellationTokenSource?) = update { core in
+    let (isFirst, isCancelled, source): (Bool, Bool, CancellationTokenSource?) = withCore { core in
       let isFirst =
-        core.mark(self, errors: errors, reason: reason) || (isByToken && core.claimEarlyMark())
+        core.mark(self, errors: errors, reason: reason, closing: cancel)
+        || (isByToken && core.claimEarlyMark())
       guard core.life.isCancelled else { return (isFirst, false, nil) }
       guard let source = core.links?.source,
         !isFirst || walk.markOwnToken(of: source, becauseOf: reason)
@@ -170,12 +185,17 @@ extension Procedure {
 
   /// The errors with which the children of groups are cancelled.
   private static func errorsOfChildren(
-    of marked: [Procedure], cancelledWith errors: [any Error]
+    of groups: [Procedure], cancelledWith errors: [any Error]
   ) -> [any Error] {
     guard !errors.isEmpty else { return [] }
-    // No group is named if several were cancelled together.
-    let group = marked.count == 1 ? marked[0].name : nil
-    return [ProcedureError(.parentCancelled, of: group, because: errors)]
+    // No group is named if several procedures are cancelled together.
+    return errorsOfChildren(of: groups.count == 1 ? groups[0].name : nil, cancelledWith: errors)
+  }
+
+  fileprivate static func errorsOfChildren(
+    of group: String?, cancelledWith errors: [any Error]
+  ) -> [any Error] {
+    errors.isEmpty ? [] : [ProcedureError(.parentCancelled, of: group, because: errors)]
   }
 
   /// Cancels the present and later members of `list`, however deep.
@@ -183,7 +203,8 @@ extension Procedure {
     _ list: ProcedureList, errors: [any Error], reason: CancellationReason
   ) {
     let rest = FollowerWalk.begin { walk, marked in
-      mark([list], by: TreeCancel(errors: errors, reason: reason, walk: walk), into: &marked)
+      let cancel = TreeCancel(errors: errors, reason: reason, walk: walk)
+      mark([list], by: cancel, after: [], reason, into: &marked)
     }
     rest()
   }
@@ -191,22 +212,25 @@ extension Procedure {
   /// Goes on with a procedure that was added to a cancelled group: all below it is marked too, and nothing is delivered
   /// before the walk through that group is done.
   ///
-  /// - Parameter isMarked: whether it was marked when it was added, and its cancel is to be delivered.
-  final func join(_ cancel: TreeCancel, isMarked: Bool) {
-    guard let childList else {
-      if isMarked {
+  /// - Parameters:
+  ///   - list: that of the group.
+  ///   - isMarked: whether it was marked when it was added, and its cancel is to be delivered.
+  final func join(_ cancel: TreeCancel, of list: ProcedureList, isMarked: Bool) {
+    if childList == nil {
+      guard isMarked else { return }
+      // The group itself may be one that is being added, and no walk have begun that marks the children beside this one.
+      if !cancel.hasUnmarkedGroups {
         cancel.walk.wait()
-        deliverCancel(cancel.reason)
+        return deliverCancel(cancel.reason)
       }
-      return
     }
     let rest = FollowerWalk.begin { walk, marked in
       marked.append(MarkedFollower(tree: cancel.walk))
       Self.mark(
-        [childList], by: TreeCancel(following: cancel, walk: walk), after: isMarked ? [self] : [],
-        into: &marked)
+        [childList ?? list], by: TreeCancel(following: cancel, walk: walk),
+        after: isMarked ? [self] : [], cancel.reason, into: &marked)
     }
-    cancel.groupIsMarked()
+    if childList != nil { cancel.groupIsMarked() }
     rest()
   }
 
@@ -219,45 +243,49 @@ extension Procedure {
   ///   - first: those above that were marked, to be delivered first.
   ///   - marked: the remaining work: in the end, to deliver all that were marked, in that order.
   private static func mark(
-    _ lists: [ProcedureList], by cancel: TreeCancel, after first: [Procedure] = [],
-    into marked: inout [MarkedFollower]
+    _ lists: [ProcedureList], by cancel: TreeCancel?, after first: [Procedure],
+    _ reason: CancellationReason, into marked: inout [MarkedFollower]
   ) {
     var (first, unvisited) = (first, lists)
-    while let list = unvisited.popLast() {
+    while let cancel, let list = unvisited.popLast() {
       switch list.cancel(cancel) {
       case .walkedBy(let other):
         marked.append(MarkedFollower(tree: other))
       case .members(let children):
         children.forEachUncounted { child in
-          if child.mark(cancel.errors, cancel.reason, by: cancel.walk, into: &marked).isFirst {
-            first.append(child)
-          }
+          let mark = child.mark(
+            cancel.errors, cancel.reason, closing: cancel, by: cancel.walk, into: &marked)
+          if mark.isFirst { first.append(child) }
           if let childList = child.childList { unvisited.append(childList) }
         }
       }
     }
     if first.isEmpty { return }
     marked.append(
-      MarkedFollower { [first, reason = cancel.reason] in
-        first.forEachUncounted { $0.deliverCancel(reason) }
-      })
+      MarkedFollower { [first] in first.forEachUncounted { $0.deliverCancel(reason) } })
   }
 
   /// A worker has taken it with a slot, and it does not start: it goes on, or was cancelled and ends without the slot.
   @inline(never)
   final func surrenderSlot(of kind: JobKind) {
     guard case .start(let attempt) = kind, !goOn() else { return }
-    read { $0.list?.surrender(self, in: attempt) }?.perform()
+    withCore { $0.list?.surrender(self, in: attempt) }?.perform()
   }
 
   /// Fires the token, if there is one, and then lets the turn deliver the rest.
   private func carryOut(_ telling: consuming Telling, _ reason: CancellationReason) {
     while case .fire(let source) = telling {
       source.cancel(reason)
-      telling = update { $0.tell() }
+      telling = withCore { $0.tell(self) }
     }
     interrupt()
-    if case .requestTurn(let list) = consume telling { requestTurn(in: list) }
+    switch consume telling {
+    case .requestTurn(let list, let followUp):
+      followUp.perform()
+      requestTurn(in: list)
+    case .done(let followUp): followUp.perform()
+    case .fire: break
+    }
     noteCancel()
   }
 }
@@ -271,12 +299,13 @@ extension Procedure: CancellationFollower {
       Self.mark([self], errors: errors, reason: reason, isByToken: true, by: walk, into: &marked)
       return
     }
-    _ = mark(errors, reason, isByToken: true, rest: .delivery, by: walk, into: &marked)
+    _ = mark(
+      errors, reason, closing: nil, isByToken: true, rest: .delivery, by: walk, into: &marked)
   }
 
   /// Second part of a cancel, for a procedure that was marked as one of many.
   package final func deliverCancel(_ reason: CancellationReason) {
-    carryOut(update { $0.tell() }, reason)
+    carryOut(withCore { $0.tell(self) }, reason)
   }
 }
 
@@ -284,7 +313,7 @@ extension CancellationReason {
   /// The errors with which a token cancels a procedure.
   fileprivate func errors(of name: @autoclosure () -> String) -> [any Error] {
     switch self {
-    case .requested, .taskCancelled: []
+    case .requested, .taskCancelled, .signal: []
     case .deadlineExceeded: [ProcedureError(.deadlineExceeded, of: name())]
     case .failure(let error): [error]
     }
@@ -294,8 +323,8 @@ extension CancellationReason {
 /// The rest of a cancel that has been marked.
 private enum Telling: Sendable {
   case fire(CancellationTokenSource)
-  case requestTurn(in: ProcedureList?)
-  case done
+  case requestTurn(in: ProcedureList?, ProcedureList.FollowUp)
+  case done(ProcedureList.FollowUp)
 }
 
 extension ProcedureCore {
@@ -309,9 +338,19 @@ extension ProcedureCore {
 
   @inline(never)
   private mutating func markAhead(_ procedure: Procedure) {
-    guard let links, let reason = links.reasonToCancel else { return }
-    let errors = reason.errors(of: givenName ?? procedure.defaultName)
-    if mark(procedure, errors: errors, reason: reason) { links.isMarkedAhead = true }
+    guard let links, let place = links.cancelledPlace, let reason = place.reason else { return }
+    let name = givenName ?? procedure.defaultName
+    let errors = reason.errors(of: name)
+    // The walk of the token will come to its children, too.
+    let cancel =
+      procedure.childList == nil
+      ? nil
+      : TreeCancel(
+        errors: Procedure.errorsOfChildren(of: name, cancelledWith: errors), reason: reason,
+        walk: place.walk)
+    if mark(procedure, errors: errors, reason: reason, closing: cancel) {
+      links.isMarkedAhead = true
+    }
   }
 
   /// Whether it was marked ahead of the token that comes now, and so is this one's to cancel.
@@ -321,20 +360,33 @@ extension ProcedureCore {
   }
 
   /// The token comes first; then the turn may deliver.
-  fileprivate mutating func tell() -> Telling {
+  fileprivate mutating func tell(_ procedure: Procedure) -> Telling {
     if let source = links?.source, !source.isCancelled { return .fire(source) }
-    return life.post(.deliver) == .turn ? .requestTurn(in: list) : .done
+    // One that holds categories and has not started gives them back now, although its turn may wait for a thread.
+    let followUp =
+      isExclusive && life.state == .pending ? list?.surrender(procedure) ?? .nothing : .nothing
+    return life.post(.deliver) == .turn ? .requestTurn(in: list, followUp) : .done(followUp)
   }
 
   /// First part of a cancel. True if this one has effect.
+  ///
+  /// - Parameter cancel: the cancel of its children, if it is a group: none of them starts from the moment on in which it
+  ///   reads cancelled, and one that is added then is cancelled.
   mutating func mark(
-    _ procedure: Procedure, errors: [any Error], reason: CancellationReason
+    _ procedure: Procedure, errors: [any Error], reason: CancellationReason,
+    closing cancel: TreeCancel?
   ) -> Bool {
     guard noteMark(withErrors: errors) == .none else { return false }
-    if isExclusive { list?.withdraw(procedure) }
+    // 1. Before any thread can see the flag.
+    if let cancel { procedure.childList?.close(by: cancel) }
+    // 2. Seen before the place in the line is free: who is let in from behind it finds it cancelled.
+    if isExclusive {
+      procedure.publish(&self)
+      list?.withdraw(procedure)
+    }
     switch reason {
     case .requested, .failure: break  // told by the errors
-    case .deadlineExceeded, .taskCancelled:
+    case .deadlineExceeded, .taskCancelled, .signal:
       attachments.with(EndDetails.self) { $0.cancelReason = reason }
     }
     return true
@@ -393,6 +445,9 @@ final class TreeCancel: @unchecked Sendable {
       return counter.unmarkedGroups == 0
     }
   }
+
+  /// Whether a group is being added below, to whose members no walk may have come.
+  var hasUnmarkedGroups: Bool { Self.lock.withLock { _ in counter.unmarkedGroups > 0 } }
 
   /// A group is being added below. Called under the lock of the list that it is added to, so that no other walk passes
   /// by.

@@ -41,7 +41,7 @@ extension Procedure {
     }
     // Usually it is on no queue yet: the dependency is counted with all others when it is enqueued.
     var unadded: Dependency? = consume new
-    read { core in
+    withCore { core in
       if core.life.state == .initialized, !core.life.isCancelled, let new = unadded.take() {
         core.dependencies.add(new)
       }
@@ -59,7 +59,7 @@ extension Procedure {
       case enter(ProcedureList.FollowUp, AbandonedEvaluation?, released: ExclusionRequest?)
     }
     let new = consume new
-    let next: Next = read { core in
+    let next: Next = withCore { core in
       switch core.life.prerequisiteAnswer {
       case .accepted: break
       case .pointless: return .pointless
@@ -85,7 +85,7 @@ extension Procedure {
       followUp.perform()
       evaluation?.task?.cancel()
       // 3. It may wait for itself now.
-      if let list = read({ $0.list }) { list.context.supervisor.noteStuck(list) }
+      if let list = peek({ $0.list }) { list.context.supervisor.noteStuck(list) }
       Dependency.enter(new)
     }
     return true
@@ -112,11 +112,13 @@ extension Procedure {
   /// report.remove(dependency: download)
   /// ```
   ///
-  /// O(number of its dependencies).
+  /// O(1): amortised, when many are taken back.
   public final func remove(dependency: Procedure) {
-    var (removed, areCounted) = read { core in
-      guard core.life.prerequisiteAnswer == .accepted else { return (Dependencies(), false) }
-      return (core.dependencies.remove(on: dependency), core.life.state == .pending)
+    var (removed, areCounted) = withCore { core in
+      guard core.life.prerequisiteAnswer == .accepted else {
+        return (TakenBackDependencies(), false)
+      }
+      return (core.takeBackDependencies(on: dependency), core.life.state == .pending)
     }
     // Between these two steps the dependency may finish: then its thread counts it off, and this comes too late.
     let revokedCount = removed.revokeAll()
@@ -125,7 +127,7 @@ extension Procedure {
 
   /// The procedures that this one waits for, or waited for until it finished.
   public final var dependencies: [Procedure] {
-    read { $0.dependencies.declaredProcedures }
+    peek { $0.dependencies.declaredProcedures }
   }
 
   // MARK: Waiting
@@ -135,12 +137,16 @@ extension Procedure {
   /// - Returns: false if it was cancelled, and waits for nothing.
   final func wait(for new: consuming Dependency, insteadOf settled: Dependency) -> Bool {
     let new = consume new
-    var (waits, released) = read { core in
-      guard core.life.prerequisiteAnswer == .accepted else { return (false, Dependencies()) }
+    var (waits, released, index) = withCore { core in
+      guard core.life.prerequisiteAnswer == .accepted else {
+        return (false, Dependencies(), DependencyIndex?.none)
+      }
+      let index = core.forgetDependencyIndex()
       new.arm(for: self)
       core.dependencies.add(new)
-      return (true, core.dependencies.forget(settled, isLast: false))
+      return (true, core.dependencies.forget(settled, isLast: false), index)
     }
+    _ = consume index
     released.release()
     if waits { Dependency.enter(new) }
     return waits
@@ -154,7 +160,7 @@ extension Procedure {
   final func dependencyFinished(
     onWorkerOf list: ProcedureList? = nil, after record: RecordID? = nil
   ) {
-    let followUp = read { $0.countDependency(of: self, onWorkerOf: list, after: record) }
+    let followUp = withCore { $0.countDependency(of: self, onWorkerOf: list, after: record) }
     followUp.perform()
   }
 
@@ -162,7 +168,7 @@ extension Procedure {
   ///
   /// - Parameter list: the list whose worker this is, which will look for more there.
   final func carryOutHandOvers(onWorkerOf list: ProcedureList?) {
-    while let next = read({ core in
+    while let next = withCore({ core in
       core.life.isCancelled ? nil : core.requirements?.handOvers.popFirst()
     }) {
       next.carryOut(for: self)
@@ -218,5 +224,5 @@ extension Procedure {
 
 extension Procedure {
   /// The group that it was a child of when it ended, if it did not succeed.
-  private var origin: GroupReference? { read { $0.ending?.origin } }
+  private var origin: GroupReference? { peek { $0.ending?.origin } }
 }

@@ -27,7 +27,7 @@ extension Procedure {
     var armed = Dependents()
     var isMarked = false
     var isCircle = false
-    let followUp = update { core in
+    let followUp = withCore { core in
       // A group must not start before its children know where they run.
       var waits = (isHeldBack ? 1 : 0) + (childList == nil ? 0 : 1)
       if !core.dependencies.isEmpty, core.life.state == .initialized {
@@ -47,7 +47,9 @@ extension Procedure {
       publish(&core)
       (insertion, followUp) = list.insert(self, placement, asking: request) { cancel in
         groupCancel = cancel
-        isMarked = core.mark(self, errors: cancel.errors, reason: cancel.reason)
+        isMarked = core.mark(
+          self, errors: cancel.errors, reason: cancel.reason,
+          closing: childList == nil ? nil : cancel)
         publish(&core)
       }
       // A refused one is no member, but its turns run where they would have.
@@ -93,7 +95,7 @@ extension Procedure {
     }
     // Its children run where it does, from here on: turns that are requested below come to that queue.
     childList?.adoptEverywhere(list.context)
-    if let groupCancel { join(groupCancel, isMarked: isMarked) }
+    if let groupCancel { join(groupCancel, of: list, isMarked: isMarked) }
     if childList != nil {
       list.recordChildren(of: self)
       dependencyFinished()

@@ -14,7 +14,7 @@ extension Procedure {
   /// - Returns: true if this was the finish that counts.
   @discardableResult
   public final func finish(withErrors errors: [any Error] = []) -> Bool {
-    let effect = update { $0.noteFinish(withErrors: errors) }
+    let effect = withCore { $0.noteFinish(withErrors: errors) }
     // Mostly the turn is held, and goes on when `execute()` has returned.
     if effect == .none { return true }
     return answer(to: effect, with: errors)
@@ -25,6 +25,60 @@ extension Procedure {
   public final func finish(withError error: (any Error)?) -> Bool {
     finish(withErrors: error.map { [$0] } ?? [])
   }
+
+  /// Claims the finish: from now on a cancel is late, and any other finish. `finish(claimedWith:)` must follow.
+  ///
+  /// - Parameter isCommitting: whether something is about to happen that is not undone, as a file that is replaced. Then
+  ///   a group that ends with this, as a retry, is claimed as well: it could say that it was cancelled otherwise.
+  /// - Returns: false if it was cancelled, or finished, before.
+  package final func claimFinish(isCommitting: Bool = false) -> Bool {
+    guard withCore({ $0.life.post(.claimFinish) }) == .none else { return false }
+    guard isCommitting, let group = enclosingGroup, group.ends(with: self),
+      !group.claimFinish(isCommitting: true)
+    else { return true }
+    // It was cancelled just now: that may have come here already, and too late.
+    withCore { _ = $0.life.post(.releaseClaim) }
+    cancel()
+    return false
+  }
+
+  /// What was claimed has failed: the groups around it may have something to do instead.
+  final func releaseClaimOfGroups() { _ = enclosingGroup?.releaseClaims() }
+
+  /// Gives up the claim of a group that has got another child since: it does not end with the one that commits, and can
+  /// be cancelled. Called when that claim has refused a cancel.
+  ///
+  /// - Returns: whether it has given it up, and what must be kept until user code may run.
+  final func releaseOverdueClaim() -> (isReleased: Bool, kept: [Procedure]) {
+    guard peek({ $0.life.isClaimed }) else { return (false, []) }
+    // Down to the child that commits, which counts as told to finish; or to a group that has more to wait for.
+    var (group, kept) = (self, [self])
+    while let children = group.childList?.procedures {
+      kept += children
+      let lasting = children.filter { child in !child.peek { $0.life.isToldToFinish } }
+      guard let child = lasting.first else { break }
+      guard lasting.count == 1, child.peek({ $0.life.isClaimed }) else {
+        return (true, kept + group.releaseClaims())
+      }
+      group = child
+    }
+    return (false, kept)
+  }
+
+  /// Gives up its claim, and those of the groups around it.
+  ///
+  /// - Returns: all that were asked.
+  private final func releaseClaims() -> [Procedure] {
+    var asked = [self]
+    while let last = asked.last, last.withCore({ $0.life.post(.releaseClaim) }) == .none,
+      let group = last.enclosingGroup
+    {
+      asked.append(group)
+    }
+    return asked
+  }
+
+  private final var enclosingGroup: Procedure? { peek { $0.groupReference }?.group }
 
   /// Does what the machine has decided, and reports a finish that it did not accept.
   final func answer(
@@ -54,13 +108,13 @@ extension Procedure {
 extension Procedure {
   /// Ends a ready-made procedure whose closure has returned.
   final func finishByItself(withErrors errors: [any Error]) {
-    let effect = update { $0.finishByItself(withErrors: errors) }
+    let effect = withCore { $0.finishByItself(withErrors: errors) }
     _ = answer(to: effect, with: errors, isByItself: true)
   }
 
   /// Ends it because its finish handle has gone uncalled: with that error, or because of a cancel.
   final func finishAbandoned(withError error: any Error) {
-    let effect = update { core in
+    let effect = withCore { core in
       // One cancelled meanwhile just ends.
       core.finishByItself(withErrors: core.life.isCancelled ? [] : [error])
     }
@@ -69,7 +123,7 @@ extension Procedure {
 
   /// A finish came from elsewhere. It is reported if it came after the closure had returned.
   final func reportLateFinish(_ errors: [any Error], instead form: String) {
-    let (isReported, supervisor) = read { core in
+    let (isReported, supervisor) = peek { core in
       (
         core.life.isFinishedByItself && !core.life.isCancelled,
         core.list?.context.supervisor ?? core.ending?.lateFinishes?.supervisor
@@ -83,7 +137,7 @@ extension Procedure {
   /// finished before. Nothing is lost if that was a cancel's doing.
   final func reportLostErrors(_ errors: [any Error]) {
     if isCancelled { return }
-    let supervisor = read { $0.list?.context.supervisor ?? $0.ending?.lateFinishes?.supervisor }
+    let supervisor = peek { $0.list?.context.supervisor ?? $0.ending?.lateFinishes?.supervisor }
     ProcedureDiagnostic.errorsTooLate(name, errors).reportAloud(to: supervisor)
   }
 }

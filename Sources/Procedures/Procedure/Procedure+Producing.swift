@@ -35,7 +35,7 @@ extension Procedure {
   /// Adds what the will-add observers were called for.
   final func carryOut(_ production: Production) {
     switch production.target {
-    case .list: read { $0.list }?.add(production.procedure)
+    case .list: peek { $0.list }?.add(production.procedure)
     case .ownChild:
       production.procedure.dependencyFinished()
       if !production.completes.isEmpty { childList?.complete(production.completes) }

@@ -3,7 +3,7 @@ internal import ProcedurePrimitives
 extension Procedure {
   /// The clock of the queue that it is on.
   package final var clock: TimerClock {
-    (read { $0.list }?.context ?? .detached).clock
+    (peek { $0.list }?.context ?? .detached).clock
   }
 
   /// Calls `target` at `instant`, unless the procedure finishes before.
@@ -11,7 +11,7 @@ extension Procedure {
     _ target: any TimerTarget, at instant: ContinuousClock.Instant, on clock: TimerClock
   ) {
     let key = clock.service.schedule(target, at: instant)
-    let isKept = read { core in
+    let isKept = withCore { core in
       guard !core.life.isRetired else { return false }
       core.attachments.with(TokensAndTimers.self) { $0.timers.append((clock, key)) }
       return true

@@ -46,13 +46,7 @@ extension Procedure {
       case .execute:
         execute()
         switch self.begun {
-        case nil:
-          // Usually it has finished, and nothing else has happened.
-          next = update { core in
-            core.beginFinishingPlainly()
-              ? .event(.willFinish) : core.goOn(with: self, on: worker, &detail)
-          }
-          continue
+        case nil: break
         case .task(let task): begun = .task(task)
         case .children(let list):
           guard let following = stepAfterBeginning(list, on: worker, &detail) else {
@@ -72,14 +66,6 @@ extension Procedure {
         if detail.isObserved || worker.list?.hasDelegate == true {
           guard deliver(event, &detail, on: worker.list) else { return .idle(begins: begun.take()) }
         }
-        // 3. Usually nothing special happens from here to the end. Off queues the turn may have to move before.
-        if event == .willFinish, case nil = begun, !worker.context.isDetached {
-          guard let following = finishPlainly(on: worker, &detail) else {
-            return .retired(waiters: nil)
-          }
-          next = following
-          continue
-        }
       case .settleChildren:
         settleChildren()
       case .askGroup:
@@ -89,56 +75,18 @@ extension Procedure {
       case .retire:
         releaseWork()
         if case .task(let task)? = begun { task.submitFirstStep(on: worker.context) }
+        // Usually it leaves nothing behind.
+        if case .none = detail { return .retired(waiters: nil) }
         let end = exchange(&detail, with: .none)
         guard case .end(var leaving) = consume end else { return .retired(waiters: nil) }
         leaving.record?.publish(named: derivedName)
         return .retired(waiters: leave(&leaving, on: worker))
       }
-      next = update { core in
+      next = withCore { core in
         if isHeard { _ = core.life.post(.heard) }
         return core.goOn(with: self, on: worker, &detail)
       }
     }
-  }
-
-  /// The steps after willFinish, one after another, as long as nothing special happens.
-  ///
-  /// - Returns: the step with which the turn goes on; nil if the procedure has ended.
-  private func finishPlainly(on worker: Worker, _ detail: inout StepDetail) -> Life.Step? {
-    // 1. A child's group decides about its errors.
-    let isHeard =
-      worker.list?.isGroup == true && read { $0.life.beginAsking() } && askGroup(on: worker)
-    // 2. Finished.
-    var other: Life.Step? = update { core in
-      if isHeard { _ = core.life.post(.heard) }
-      guard !core.isWatched, core.life.finishPlainly() else {
-        return core.goOn(with: self, on: worker, &detail)
-      }
-      if !core.observers.isEmpty { core.prepareDelivery(of: .didFinish, &detail) }
-      return nil
-    }
-    if let other { return other }
-    procedureDidFinish(withErrors: [])
-    if detail.isObserved {
-      guard deliver(.didFinish, &detail, on: worker.list) else { return .idle }
-    } else {
-      tellDelegate(.didFinish, of: worker.list)
-    }
-    // 3. The last step.
-    var ties = Ties()
-    other = update { core in
-      // A cancelled child keeps its group, to which its causes are reported.
-      guard core.attachments.isEmpty, !core.life.isCancelled || core.groupReference == nil,
-        core.life.retirePlainly()
-      else { return core.goOn(with: self, on: worker, &detail) }
-      core.leaveList()
-      ties = core.takeTies()
-      return nil
-    }
-    if let other { return other }
-    releaseWork()
-    if !ties.isEmpty { ties.release(on: worker) }
-    return nil
   }
 
   /// Calls what a subclass may have overridden. The other events have no override.
@@ -162,7 +110,7 @@ extension Procedure {
   @inline(__always)
   private func withErrors(_ body: ([any Error]) -> Void) {
     // Not by `errors`, which is for those who want to know.
-    if failed { body(read { $0.errors }) } else { body([]) }
+    if failed { body(peek { $0.errors }) } else { body([]) }
   }
 
   /// Nil if another holder has the turn and will see to the start.
@@ -171,13 +119,8 @@ extension Procedure {
     _ kind: JobKind, on worker: Worker, _ detail: inout StepDetail
   ) -> Life.Step? {
     var comesTooLate = false
-    let next: Life.Step? = update { core in
+    let next: Life.Step? = withCore { core in
       core.markIfTokenIsCancelled(for: self)
-      if case .start(let attempt) = kind, !core.observers.wants.contains(.willExecute),
-        core.life.startPlainly(attempt)
-      {
-        return .execute
-      }
       switch kind {
       case .turn: break
       case .evaluate(let attempt):
@@ -190,6 +133,7 @@ extension Procedure {
       if !core.attachments.isEmpty, core.listElsewhere(than: worker) == nil,
         let delivery = core.pending?.suspendedDelivery.take()
       {
+        _ = core.life.post(.beginTurn)
         detail = .delivery(delivery)
         return .event(delivery.event)
       }
@@ -227,10 +171,10 @@ extension Procedure {
   final func stepAfterBeginning(
     _ children: ProcedureList, on worker: Worker, _ detail: inout StepDetail
   ) -> Life.Step? {
-    var next = update { $0.nextStep(on: worker, &detail) }
+    var next = withCore { $0.nextStep(on: worker, &detail) }
     if next == .settleChildren {
       settleChildren()
-      next = update { $0.nextStep(on: worker, &detail) }
+      next = withCore { $0.nextStep(on: worker, &detail) }
     }
     if next == .idle, case .none = detail { return nil }
     Worker.submit(for: children)
@@ -268,6 +212,7 @@ extension ProcedureCore {
     on worker: Worker, _ detail: inout StepDetail
   ) -> Life.Step {
     if worker.context.isDetached, let list = listElsewhere(than: worker) {
+      _ = life.post(.turnGoesOn)
       detail = .movesTo(list)
       return .idle
     }
@@ -288,15 +233,8 @@ extension ProcedureCore {
     return step
   }
 
-  /// See `Life.beginFinishingPlainly`. No observer is to be called before didFinish.
-  @inline(__always)
-  fileprivate mutating func beginFinishingPlainly() -> Bool {
-    observers.wants.isDisjoint(with: [.didExecute, .willFinish]) && !isWatched
-      && life.beginFinishingPlainly()
-  }
-
   /// The next step, after user code has run in the turn of the procedure.
-  @inline(never)
+  @inline(__always)
   fileprivate mutating func goOn(
     with procedure: Procedure, on worker: Worker, _ detail: inout StepDetail
   ) -> Life.Step {
@@ -306,7 +244,7 @@ extension ProcedureCore {
 
   /// The list that its turn moves to, if this worker serves no queue, and it has become a member
   /// of a list since, or its list is on a queue now.
-  mutating func listElsewhere(than worker: Worker) -> ProcedureList? {
+  func listElsewhere(than worker: Worker) -> ProcedureList? {
     guard worker.context.isDetached, let list, list !== worker.list || list.isOnQueue
     else { return nil }
     return list

@@ -3,11 +3,11 @@ internal import ProcedurePrimitives
 extension Procedure {
   /// The stored input.
   @usableFromInline final var storedInput: StoredValue {
-    get { read { $0.input } }
+    get { peek { $0.input } }
     set {
       // The old value is released after the lock.
       var value = consume newValue
-      read { core in core.attachments.with(Values.self) { swap(&$0.input, &value) } }
+      withCore { core in core.attachments.with(Values.self) { swap(&$0.input, &value) } }
     }
   }
 
@@ -23,10 +23,10 @@ extension Procedure {
 
   /// The stored output. Once that cannot change any more, a new value is ignored.
   @usableFromInline final var storedOutput: StoredValue {
-    get { read { $0.output } }
+    get { peek { $0.output } }
     set {
       var value = consume newValue
-      read { core in
+      withCore { core in
         guard core.life.state < .finished, !core.isOutputFinal else { return }
         core.attachments.with(Values.self) { swap(&$0.output, &value) }
       }
@@ -35,19 +35,21 @@ extension Procedure {
 
   /// What `finish(withResult:)` was given, if that was the finish that counts.
   @usableFromInline final var finalOutput: StoredValue {
-    read { $0.isOutputFinal ? $0.output : StoredValue() }
+    peek { $0.isOutputFinal ? $0.output : StoredValue() }
   }
 
   /// Ends the procedure with its output, or the error in place of one: both in one critical section, or neither.
   ///
   /// - Parameter isByItself: whether it is the end of a ready-made procedure whose closure has returned.
+  /// - Parameter isClaimed: whether it was claimed.
   /// - Parameter publish: called if it was accepted, before a turn can go on because of it.
   @usableFromInline
   final func finish(
-    with output: consuming StoredValue, isByItself: Bool = false, publish: () -> Void = {}
+    with output: consuming StoredValue, isByItself: Bool = false, isClaimed: Bool = false,
+    publish: () -> Void = {}
   ) -> Bool {
     let failure = output.failure
-    let effect = noteFinish(with: output, isByItself: isByItself)
+    let effect = noteFinish(with: output, isByItself: isByItself, isClaimed: isClaimed)
     if effect.isAccepted { publish() }
     return answer(to: effect, with: failure.map { [$0] } ?? [], isByItself: isByItself)
   }
@@ -67,13 +69,16 @@ extension Procedure {
   }
 
   /// The first half of it: the returned value says how the caller goes on.
-  final func noteFinish(with output: consuming StoredValue, isByItself: Bool) -> Life.Effect {
+  final func noteFinish(
+    with output: consuming StoredValue, isByItself: Bool, isClaimed: Bool = false
+  ) -> Life.Effect {
     let (hasOutput, isVoid) = (!output.isEmpty, output.isVoid)
     let errors = output.failure.map { [$0] } ?? []
     // The old value is released after the lock.
     var value = output
-    return update { core in
-      let effect = core.noteFinish(withErrors: errors, isByItself: isByItself)
+    return withCore { core in
+      let effect = core.noteFinish(
+        withErrors: errors, isByItself: isByItself, isClaimed: isClaimed)
       guard effect.isAccepted else { return effect }
       if isByItself { core.noteEnd(byItself: effect) }
       if isVoid {
@@ -106,11 +111,11 @@ extension ProcedureCore {
   fileprivate var input: StoredValue { values?.input ?? StoredValue() }
 
   fileprivate var output: StoredValue {
-    mutating get { hasMadeVoid ? StoredValue(()) : values?.output ?? StoredValue() }
+    hasMadeVoid ? StoredValue(()) : values?.output ?? StoredValue()
   }
 
   fileprivate var isOutputFinal: Bool {
-    mutating get { hasMadeVoid || values?.isOutputFinal == true }
+    hasMadeVoid || values?.isOutputFinal == true
   }
 }
 

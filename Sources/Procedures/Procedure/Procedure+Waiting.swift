@@ -9,13 +9,20 @@ extension Procedure {
   /// until it is on one; a line on standard error says so after ten seconds.
   @discardableResult
   public final func waitUntilFinished() async -> ProcedureOutcome {
-    await wait(as: .current)
+    await outcome(waitingIn: "waitUntilFinished()")
+  }
+
+  /// The same for a call of that name.
+  final func outcome(
+    waitingIn name: String, as body: BodyTask? = .current
+  ) async -> ProcedureOutcome {
+    await wait(as: body, in: name)
     return outcome ?? .cancelled([CancellationError()])
   }
 
   /// Notifies a waiter when it has finished. False if it has, and the waiter is not notified.
   final func addFinishWaiter(_ waiter: FinishWaiter) -> Bool {
-    read { core in
+    withCore { core in
       guard !core.life.isRetired else { return false }
       core.attachments.with(FinishWaiters.self) { $0.append(waiter) }
       return true
@@ -24,20 +31,20 @@ extension Procedure {
 
   /// Returns when it has finished, or the waiting task is cancelled.
   ///
-  /// - Parameter body: the task that goes on afterwards, if that is one of a body.
-  final func wait(as body: BodyTask?) async {
+  /// - Parameters:
+  ///   - body: the task that goes on afterwards, if that is one of a body.
+  ///   - name: the call, for reports.
+  private final func wait(as body: BodyTask?, in name: String) async {
     MissingReport.schedule(for: self)
-    body?.begin(WaitingCall(name: "waitUntilFinished()", target: .procedure(self)))
-    defer { body?.end() }
-    _ = await FinishWaiter.wait { task in
-      read { core in
+    _ = await FinishWaiter.wait(in: name, for: .procedure(self), as: body) { task in
+      withCore { core in
         if core.life.isRetired { return true }
         if Task.isCancelled { return false }
         core.attachments.with(FinishWaiters.self) { $0.append(task) }
         return nil
       }
-    } leaving: { place in
-      read { $0.waiters?.remove(at: place) }
+    } leaving: { [self] place in
+      withCore { $0.waiters?.remove(at: place) }
     }
   }
 }
@@ -56,14 +63,17 @@ extension Procedure {
   @discardableResult
   public final func blockUntilFinished() -> ProcedureOutcome {
     MissingReport.schedule(for: self)
-    let semaphore = DispatchSemaphore(value: 0)
+    let (semaphore, place) = (DispatchSemaphore(value: 0), FinishWaiter.Place())
     let call = WaitingCall(
-      name: "blockUntilFinished()", instead: "await waitUntilFinished()", target: .procedure(self))
-    if addFinishWaiter(.thread(semaphore)), let error = call.block(on: semaphore) {
+      name: "blockUntilFinished()", instead: "await waitUntilFinished()", target: .procedure(self),
+      in: place)
+    if addFinishWaiter(.thread(semaphore, place)), let error = call.block(on: semaphore) {
+      _ = withCore { $0.waiters?.remove(at: place) }
       return outcome ?? .cancelled([error])
     }
     guard let outcome else {
-      preconditionFailure("Internal inconsistency: a wait for '\(name)' ended before its finish")
+      stopBecauseOfInconsistency(
+        "Internal inconsistency: a wait for '\(name)' ended before its finish")
     }
     return outcome
   }
@@ -72,20 +82,43 @@ extension Procedure {
 /// Waits for a procedure to finish, or for a list to have no members.
 enum FinishWaiter: Sendable {
   case task(CheckedContinuation<Bool, Never>, Place)
-  case thread(DispatchSemaphore)
+  case thread(DispatchSemaphore, Place)
   case barrier(QueueBarriers.Ticket)
   case call(@Sendable () -> Void)
 
-  /// The place of a task among the waiters. Guarded by their lock.
+  /// The place of a task, or of a thread, among the waiters. Guarded by their lock.
   final class Place: @unchecked Sendable {
     @safe @exclusivity(unchecked) fileprivate var key: SlabKey?
+    private let status = AtomicByte(0)
+
+    /// Whether it stands in the line. One atomic load.
+    fileprivate(set) var isWaiting: Bool {
+      get { status.load() != 0 }
+      set { status.store(newValue ? 1 : 0) }
+    }
   }
+
+  private var place: Place? {
+    switch self {
+    case .task(_, let place), .thread(_, let place): place
+    case .barrier, .call: nil
+    }
+  }
+
+  /// It joins the line, at that key.
+  fileprivate func join(at key: SlabKey) {
+    guard let place else { return }
+    (place.key, place.isWaiting) = (key, true)
+  }
+
+  /// It was taken out of the line: from now on it only waits for a thread.
+  fileprivate func leave() { place?.isWaiting = false }
 
   /// - Parameter isOver: false for a task that was cancelled before.
   func resume(isOver: Bool = true) {
     switch self {
     case .task(let continuation, _): continuation.resume(returning: isOver)
-    case .thread(let semaphore): semaphore.signal()
+    case .thread(let semaphore, _): semaphore.signal()
     case .barrier(let ticket): ticket.finished()
     case .call(let body): body()
     }
@@ -100,17 +133,32 @@ enum FinishWaiter: Sendable {
   /// Returns when the task that calls is resumed, or cancelled.
   ///
   /// - Parameters:
+  ///   - name: the call, for reports.
+  ///   - target: what is waited for.
+  ///   - body: the task that goes on afterwards, if that is one of a body.
   ///   - enter: adds the task to the waiters, unless it returns the answer.
   ///   - leave: takes it out of the waiters; nil if it is not among them.
   /// - Returns: false if the task was cancelled before.
   static func wait(
+    in name: String, for target: WaitingCall.Target, as body: BodyTask? = .current,
     entering enter: (FinishWaiter) -> Bool?,
-    leaving leave: @Sendable (Place) -> FinishWaiter?
+    leaving leave: @escaping @Sendable (Place) -> FinishWaiter?
   ) async -> Bool {
     let place = Place()
+    let call = body.begin(
+      WaitingCall(name: name, target: target, in: place).ended { _ in
+        // A procedure that is waited for is itself in the cycle, and its end is worth the wait.
+        if case .procedure = target { return }
+        leave(place)?.resume(isOver: false)
+      })
+    defer { call?.end() }
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        if let answer = enter(.task(continuation, place)) { continuation.resume(returning: answer) }
+        if let answer = enter(.task(continuation, place)) {
+          continuation.resume(returning: answer)
+        } else if call != nil {
+          target.noteWait()
+        }
       }
     } onCancel: {
       leave(place)?.resume(isOver: false)
@@ -124,13 +172,14 @@ final class FinishWaiters: Attachment, @unchecked Sendable {
   @safe @exclusivity(unchecked) private var order = SlabList()
 
   func append(_ waiter: FinishWaiter) {
-    let key = waiters.append(waiter, to: &order)
-    if case .task(_, let place) = waiter { place.key = key }
+    waiter.join(at: waiters.append(waiter, to: &order))
   }
 
-  /// Takes out a task that waits no more; nil if it is not here.
+  /// Takes out a task, or a thread, that waits no more; nil if it is not here.
   func remove(at place: FinishWaiter.Place) -> FinishWaiter? {
-    place.key.flatMap { waiters.remove($0, from: &order) }
+    let waiter = place.key.flatMap { waiters.remove($0, from: &order) }
+    waiter?.leave()
+    return waiter
   }
 
   var isEmpty: Bool { order.isEmpty }
@@ -138,7 +187,11 @@ final class FinishWaiters: Attachment, @unchecked Sendable {
   var all: [FinishWaiter] { waiters.elements(of: order) }
 
   /// Takes the first out, to be resumed without the lock.
-  func takeFirst() -> FinishWaiter? { waiters.popFirst(from: &order) }
+  func takeFirst() -> FinishWaiter? {
+    let waiter = waiters.popFirst(from: &order)
+    waiter?.leave()
+    return waiter
+  }
 
   /// Takes all out, to be resumed without the lock. A place that one of them had is never another's.
   func takeAll() -> [FinishWaiter] {

@@ -43,21 +43,21 @@ public import ProcedurePrimitives
 nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   // In this order they leave no gap: see `ProcedureCore`.
 
-  /// Guarded by the lock of the list that it is in, not by its own.
-  @safe @exclusivity(unchecked) final var membership = Membership()
+  /// Used as `membership`, as the others are by their names.
+  @safe @exclusivity(unchecked) private final var storedMembership = Membership()
 
   /// The part that is read without the lock, and the lock.
   @usableFromInline final let status: LockByte
 
-  /// Guarded as `membership` is.
-  @safe @exclusivity(unchecked) final var links = MemberLinks()
+  @safe @exclusivity(unchecked) private final var storedLinks = MemberLinks()
 
   /// Guarded by the lock in `status`.
   @safe @exclusivity(unchecked) private final var core: ProcedureCore
 
-  /// Grows with each procedure that becomes a member of the list. Guarded as `membership` is.
-  @safe @exclusivity(unchecked) final var age: UInt32 = 0
+  @safe @exclusivity(unchecked) private final var storedAge: UInt32 = 0
 
+  /// That of `membership`, `links` and `age`.
+  private final let memberUses = UseCount(of: "the membership of a procedure")
   #if MODEL || CHAOS
     final let memberReferences = MemberReferences()
   #endif
@@ -70,7 +70,9 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
 
   deinit {
     #if MODEL || CHAOS
-      precondition(membership.line == .none, "Internal inconsistency: a member was released")
+      memberUses.noteLast()
+      requireConsistency(
+        storedMembership.line == .none, "Internal inconsistency: a member was released")
     #endif
     if !core.dependencies.isEmpty { core.dependencies.releaseAll() }
   }
@@ -95,6 +97,9 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// A group takes another child.
   func takeIn(_ child: Procedure) { stopAsNoGroup() }
 
+  /// Whether this is a group that succeeds when the child, which runs, does. Called by any thread.
+  func ends(with child: Procedure) -> Bool { false }
+
   /// A group decides about the errors of children that have asked.
   func hearChildren() {}
 
@@ -105,7 +110,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   func childrenFinished() -> Bool { stopAsNoGroup() }
 
   private func stopAsNoGroup() -> Never {
-    preconditionFailure("Internal inconsistency: '\(name)' is no group, and has children")
+    stopBecauseOfInconsistency("Internal inconsistency: '\(name)' is no group, and has children")
   }
 
   /// It was cancelled: what the framework itself executes ends now.
@@ -122,6 +127,9 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
 
   /// The task of its work, while that goes on.
   var bodyTask: BodyTask? { nil }
+
+  /// Whether that is to go on, and no thread has come to it.
+  var isStepDue: Bool { false }
 
   /// Whether its work runs on the main actor.
   var runsOnMainActor: Bool { false }
@@ -207,18 +215,18 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// The errors of the cancel, then the errors of the finish, as far as they are known.
   public final var errors: [any Error] {
     guard failed else { return [] }
-    return read { core in
+    return peek { core in
       core.noteHearer()
       return core.errors
     }
   }
 
   /// The errors that it was cancelled with.
-  final var cancelErrors: [any Error] { failed ? read { $0.cancelErrors } : [] }
+  final var cancelErrors: [any Error] { failed ? peek { $0.cancelErrors } : [] }
 
   /// How it ended; nil until it is finished.
   public final var outcome: ProcedureOutcome? {
-    read { core in
+    peek { core in
       guard core.life.state == .finished else { return nil }
       core.noteHearer()
       let errors = core.errors
@@ -229,12 +237,12 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
 
   /// The name in logs and errors: the type's name unless set; the length for a delay.
   public final var name: String {
-    get { read { $0.givenName } ?? defaultName }
-    set { read { core in core.attachments.with(GivenName.self) { $0.name = newValue } } }
+    get { peek { $0.givenName } ?? defaultName }
+    set { withCore { core in core.attachments.with(GivenName.self) { $0.name = newValue } } }
   }
 
   /// Whether its name is not the user's.
-  final var hasNoName: Bool { read { $0.givenName == nil } }
+  final var hasNoName: Bool { peek { $0.givenName == nil } }
 
   /// Gives it a name, in the middle of an expression.
   ///
@@ -252,38 +260,95 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
     return self
   }
 
-  /// Which of several ready procedures goes first. Set it before adding it to a queue.
+  /// Which of several ready procedures goes first.
+  ///
+  /// Set it at any time: it counts until the procedure has started, for a slot and for the line of a category. A
+  /// ready procedure whose priority changes goes behind those that are ready with the new one. Later the property says
+  /// what was set, and nothing else changes. A group's priority is that of the group; its children have their own.
+  ///
+  /// The dependencies of an urgent procedure are not raised with it: set theirs, too. O(1), and O(log n) for one that
+  /// waits in the line of a category.
   public final var priority: ProcedurePriority {
-    get { read { $0.urgency.priority } }
-    set { read { $0.urgency.priority = newValue } }
+    get { peek { $0.urgency.priority } }
+    set { setUrgency { $0.priority = newValue } }
   }
 
   /// The Dispatch quality at which it executes; `.unspecified` means the quality of its queue.
   ///
-  /// Set it before adding it to a queue. A quality of its own costs a Dispatch block of its own. On
-  /// Linux Dispatch takes it as a hint.
+  /// Set it at any time: it counts until the procedure has started. A quality of its own costs a Dispatch block of its
+  /// own. On Linux Dispatch takes it as a hint.
   public final var qualityOfService: DispatchQoS.QoSClass {
-    get { read { $0.urgency.quality } }
-    set { read { $0.urgency.quality = newValue } }
+    get { peek { $0.urgency.quality } }
+    set { setUrgency { $0.quality = newValue } }
+  }
+
+  private final func setUrgency(_ change: (inout Urgency) -> Void) {
+    let followUp = withCore { core in
+      change(&core.urgency)
+      // Usually it is on no queue yet: its place there will be that of its urgency.
+      guard core.life.mayStart, core.isMember, let list = core.list else {
+        return ProcedureList.FollowUp.nothing
+      }
+      return list.changeUrgency(of: self, to: core.urgency)
+    }
+    followUp.perform()
+  }
+
+  // MARK: In a list
+
+  // Guarded by the lock of the list that it is in, or is arriving in, not by its own.
+
+  final var membership: Membership {
+    @inline(__always) get {
+      memberUses.note()
+      return storedMembership
+    }
+    @inline(__always) _modify {
+      memberUses.note()
+      yield &storedMembership
+    }
+  }
+
+  final var links: MemberLinks {
+    @inline(__always) get {
+      memberUses.note()
+      return storedLinks
+    }
+    @inline(__always) _modify {
+      memberUses.note()
+      yield &storedLinks
+    }
+  }
+
+  /// Grows with each procedure that becomes a member of the list.
+  final var age: UInt32 {
+    @inline(__always) get {
+      memberUses.note()
+      return storedAge
+    }
+    @inline(__always) set {
+      memberUses.note()
+      storedAge = newValue
+    }
   }
 
   // MARK: The lock
 
-  /// Reads, or changes the unpublished part. No user code runs in `body`.
+  /// Runs `body` with what the lock guards, and publishes what may be read without it. No user code runs in `body`.
   @inline(__always)
-  final func read<Result>(_ body: (inout ProcedureCore) -> Result) -> Result {
-    let published = status.acquire()
-    let result = body(&core)
-    status.release(publishing: published)
-    return result
-  }
-
-  /// Changes the published part. No user code runs in `body`.
-  @inline(__always)
-  final func update<Result>(_ body: (inout ProcedureCore) -> Result) -> Result {
+  final func withCore<Result>(_ body: (inout ProcedureCore) -> Result) -> Result {
     _ = status.acquire()
     let result = body(&core)
     status.release(publishing: core.life.status.byte)
+    return result
+  }
+
+  /// The same for a `body` that changes nothing. No user code runs in it.
+  @inline(__always)
+  final func peek<Result>(_ body: (borrowing ProcedureCore) -> Result) -> Result {
+    let published = status.acquire()
+    let result = body(core)
+    status.release(publishing: published)
     return result
   }
 
@@ -297,11 +362,15 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   final func post(_ event: Life.Event) { note { $0.life.post(event) } }
 
   /// The same for an event that comes with more than the machine keeps.
-  final func note(_ event: (inout ProcedureCore) -> Life.Effect) {
-    let (takesTurn, list): (Bool, ProcedureList?) = update { core in
+  ///
+  /// - Parameter workerList: the list whose worker this is, which will look for more there.
+  final func note(
+    onWorkerOf workerList: ProcedureList? = nil, _ event: (inout ProcedureCore) -> Life.Effect
+  ) {
+    let (takesTurn, list): (Bool, ProcedureList?) = withCore { core in
       event(&core) == .turn ? (true, core.list) : (false, nil)
     }
-    if takesTurn { requestTurn(in: list) }
+    if takesTurn { requestTurn(in: list, onWorkerOf: workerList) }
   }
 }
 

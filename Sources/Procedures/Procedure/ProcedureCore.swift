@@ -6,7 +6,7 @@ internal import ProcedurePrimitives
 /// `attachments` holds what most procedures do not have, allocated with the first of it. The order of
 /// the others leaves no gaps: with a few bytes more, giving a procedure back on another thread than made
 /// it would take malloc's lock.
-@safe struct ProcedureCore: Sendable {
+@safe struct ProcedureCore: ~Copyable, Sendable {
   private struct Flags: OptionSet, Sendable {
     let rawValue: UInt8
     static let isMember = Flags(rawValue: 1)
@@ -122,9 +122,6 @@ internal import ProcedurePrimitives
   @inline(__always)
   mutating func leaveList() { unsafe storedList = nil }
 
-  // `mutating`, or always inlined, where nothing changes: otherwise the whole core is copied for the
-  // call, and each reference in it counted.
-
   /// Whether it asked, or asks, for its categories.
   var isExclusive: Bool {
     @inline(__always) get { requirements?.exclusion?.request != nil }
@@ -160,22 +157,16 @@ internal import ProcedurePrimitives
     return advance(procedure, after: effect, onWorkerOf: workerList)
   }
 
-  /// Whether its turns run on such a worker.
-  mutating func runs(on worker: Worker) -> Bool {
-    guard let list else { return false }
-    return list.withContext { $0 === worker.context } ?? (list === worker.list)
-  }
-
   /// The request that it makes with its slot, once nothing else is missing; nil for most.
   @inline(__always)
-  mutating func exclusionRequest(for procedure: Procedure, in list: ProcedureList)
+  func exclusionRequest(for procedure: Procedure, in list: ProcedureList)
     -> ExclusionRequest?
   {
     attachments.isEmpty ? nil : makeExclusionRequest(for: procedure, in: list)
   }
 
   @inline(never)
-  private mutating func makeExclusionRequest(
+  private func makeExclusionRequest(
     for procedure: Procedure, in list: ProcedureList
   ) -> ExclusionRequest? {
     let request = requirements?.exclusion?.makeRequest(

@@ -1,3 +1,5 @@
+internal import ProcedurePrimitives
+
 /// The step of a procedure's life. It only ever goes forward.
 ///
 /// ```
@@ -65,7 +67,7 @@ struct ProcedureStatus: Sendable {
   var state: ProcedureState {
     get {
       guard let state = ProcedureState(rawValue: byte & Self.states) else {
-        preconditionFailure("Internal inconsistency: a procedure's status is \(byte)")
+        stopBecauseOfInconsistency("Internal inconsistency: a procedure's status is \(byte)")
       }
       return state
     }

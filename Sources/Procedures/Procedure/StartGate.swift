@@ -1,3 +1,5 @@
+internal import ProcedurePrimitives
+
 /// The waits of one procedure before it starts. Pure, like the life that it belongs to.
 ///
 /// It waits, in this order, for its dependencies, then for its conditions, then for a slot; an addition
@@ -91,7 +93,8 @@ struct StartGate: Sendable {
   /// A dependency is done, or was removed.
   @inline(__always)
   mutating func dependencyFinished() {
-    precondition(dependencies > 0, "Internal inconsistency: a dependency finished more than once")
+    requireConsistency(
+      dependencies > 0, "Internal inconsistency: a dependency finished more than once")
     dependencies -= 1
   }
 
@@ -165,14 +168,15 @@ struct StartGate: Sendable {
     switch stage {
     case .due, .queued, .evaluating: goBack(to: .due)
     case .unconditional, .ready, .satisfied, .satisfiedAndReady:
-      preconditionFailure("Internal inconsistency: what is not evaluated brings procedures")
+      stopBecauseOfInconsistency("Internal inconsistency: what is not evaluated brings procedures")
     }
     wait(for: count)
     return mustWait
   }
 
   mutating func conditionsSatisfied() {
-    precondition(stage == .evaluating, "Internal inconsistency: conditions satisfied out of turn")
+    requireConsistency(
+      stage == .evaluating, "Internal inconsistency: conditions satisfied out of turn")
     stage = .satisfied
     isNoted = false
   }

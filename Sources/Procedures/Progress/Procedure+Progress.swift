@@ -27,7 +27,7 @@ extension Procedure {
 
   /// The fraction without looking at children.
   private var reportedFraction: Double? {
-    isFinished ? 1 : read { $0.progress?.fraction } ?? (childList == nil ? 0 : nil)
+    isFinished ? 1 : peek { $0.progress?.fraction } ?? (childList == nil ? 0 : nil)
   }
 
   /// Says how much of the work is done. From any thread, as often as you like.
@@ -45,7 +45,7 @@ extension Procedure {
   ///   become less. After the finish it is ignored.
   public final func report(fractionCompleted fraction: Double) {
     let fraction = fraction.isNaN ? 0 : min(max(fraction, 0), 1)
-    let node = read { core in
+    let node = withCore { core in
       core.attachments.with(OwnProgress.self) { progress in
         progress.fraction = fraction
         return progress.node
@@ -56,17 +56,20 @@ extension Procedure {
 
   /// How much this procedure counts in its group's fraction, compared with its siblings; default 1.
   ///
-  /// Set it before adding it to the group. Zero for what does not count; more than 10¹⁰⁰ counts as that, so that
+  /// Set it before adding it to the group: once the group has been asked for its fraction, another weight only reads
+  /// back. Zero for what does not count; more than 10¹⁰⁰ counts as that, so that
   /// sums stay finite. A negative number, infinity or NaN, such as 0 / 0, is a programmer error and traps.
   public final var progressWeight: Double {
-    get { read { $0.progress?.weight } ?? 1 }
+    get { peek { $0.progress?.weight } ?? 1 }
     set {
       if !(newValue >= 0 && newValue.isFinite) {
         stopBecauseOfMisuse(
           "progressWeight of '\(name)' must be zero or more, and finite, not \(newValue); it is the share of "
             + "the procedure beside its siblings.")
       }
-      read { core in core.attachments.with(OwnProgress.self) { $0.weight = min(newValue, 1e100) } }
+      withCore { core in
+        core.attachments.with(OwnProgress.self) { $0.weight = min(newValue, 1e100) }
+      }
     }
   }
 
@@ -83,7 +86,7 @@ extension Procedure {
     let (node, isNew) = node()
     // The procedure, and all below it, report to nodes from here on.
     if isNew { Self.watch([(self, node)]) }
-    return node.watch()
+    return node.watch(for: self)
   }
 
   /// For what shows the fraction by itself: that there is a change, and the fraction now.
@@ -98,7 +101,7 @@ extension Procedure {
   // MARK: Watching
 
   private func node() -> (ProgressNode, isNew: Bool) {
-    read { core in
+    withCore { core in
       core.attachments.with(OwnProgress.self) { progress in
         if let node = progress.node { return (node, false) }
         let node = ProgressNode(weight: progress.weight ?? 1, reported: progress.fraction)
@@ -135,7 +138,7 @@ extension Procedure {
   }
 
   private func isChild(of group: Procedure) -> Bool {
-    isFinished || read { $0.list } === group.childList
+    isFinished || peek { $0.list } === group.childList
   }
 }
 

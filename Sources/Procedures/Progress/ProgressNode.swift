@@ -48,7 +48,8 @@ final class ProgressNode: Sendable {
   private func takeParent() -> ProgressNode? { state.withLock { $0.parent.take() } }
 
   /// Adds a reader, which receives the present fraction first.
-  func watch() -> ProgressUpdates {
+  /// - Parameter procedure: that whose progress it is.
+  func watch(for procedure: Procedure) -> ProgressUpdates {
     let (stream, changes) = AsyncStream.makeStream(
       of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let watcher = ProgressWatcher(changes)
@@ -66,7 +67,7 @@ final class ProgressNode: Sendable {
         _ = self?.state.withLock { $0.watchers.removeValue(forKey: identifier) }
       }
     }
-    return ProgressUpdates(watcher: watcher, changes: stream)
+    return ProgressUpdates(watcher: watcher, changes: stream, procedure: Weak(procedure))
   }
 
   /// The procedure reports it itself.

@@ -1,3 +1,5 @@
+internal import ProcedurePrimitives
+
 /// How much of a procedure's work is done, from 0 to 1: the present fraction, and the latest after each
 /// change.
 ///
@@ -9,20 +11,28 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
 
   let watcher: ProgressWatcher
   let changes: AsyncStream<Void>
+  let procedure: Weak<Procedure>
 
   /// Starts to read. One iterator at a time; two share the changes.
   public func makeAsyncIterator() -> AsyncIterator {
-    AsyncIterator(watcher: watcher, changes: changes.makeAsyncIterator())
+    AsyncIterator(
+      watcher: watcher, changes: changes.makeAsyncIterator(), procedure: procedure)
   }
 
   /// Reads the latest fraction, when there is a new one.
   public struct AsyncIterator: AsyncIteratorProtocol {
     fileprivate let watcher: ProgressWatcher
     fileprivate var changes: AsyncStream<Void>.Iterator
+    fileprivate let procedure: Weak<Procedure>
     fileprivate var last: Double?
 
     /// The next fraction that differs from the one before; nil at the end.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Double? {
+      let call = BodyTask.current.beginWaiting(
+        in: WaitingCall(name: "progressUpdates", target: .next(of: procedure)) { [watcher, last] in
+          watcher.fraction == last
+        })
+      defer { call?.end() }
       while await changes.next(isolation: actor) != nil {
         let fraction = watcher.fraction
         guard fraction != last else { continue }

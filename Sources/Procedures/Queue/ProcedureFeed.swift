@@ -66,7 +66,7 @@ public final class ProcedureFeed: Sendable {
   ///   finishes without executing.
   @discardableResult
   public func add(_ procedure: Procedure) async -> Bool {
-    guard await room.take() else {
+    guard await room.take(on: queue.list, in: "add(_:) of a feed") else {
       procedure.cancel(because: .taskCancelled)
       queue.add(procedure)
       return false
@@ -94,16 +94,23 @@ public final class ProcedureFeed: Sendable {
   /// while let line = readLine() { jobs.blockUntilAdded(Job(line)) }
   /// ```
   ///
-  /// Must not be called from what keeps a place, nor on the main thread if something of that needs the main actor.
+  /// If all places are kept by procedures that wait for the caller, directly or by way of others, none would become free:
+  /// the members of that cycle are cancelled with `ProcedureError.Code.dependencyCycle`, and so is `procedure`. Do not call
+  /// it on the main thread if a procedure that keeps a place needs the main actor.
   ///
-  /// - Returns: false if the queue is closed; see `add(_:)`.
+  /// - Returns: false if the queue is closed, see `add(_:)`; or after such a cycle.
   @available(*, noasync, message: "await add(_:) instead")
   @discardableResult
   public func blockUntilAdded(_ procedure: Procedure) -> Bool {
-    if let semaphore = room.takeOrStandInLine() {
+    if let (semaphore, place) = room.takeOrStandInLine() {
       let call = WaitingCall(
-        name: "blockUntilAdded(_:)", instead: "await add(_:)", target: .any(queue.list))
-      _ = call.block(on: semaphore)
+        name: "blockUntilAdded(_:)", instead: "await add(_:)", target: .room(room, queue.list),
+        in: place)
+      if let error = call.block(on: semaphore), room.leave(at: place) {
+        procedure.cancel(withError: error)
+        queue.add(procedure)
+        return false
+      }
     }
     return addInPlace(procedure)
   }
@@ -148,14 +155,14 @@ public final class ProcedureFeed: Sendable {
 
   /// - Returns: false if the task is cancelled.
   private func waitForRoom() async -> Bool {
-    guard await room.take() else { return false }
+    guard await room.take(on: queue.list, in: "add(_:) of a feed") else { return false }
     // Not kept while the sequence is asked: that may take long, and others use the feed.
     room.giveBack()
     return true
   }
 
   private func addInPlace(_ procedure: Procedure) -> Bool {
-    procedure.read { core in core.attachments.with(RoomPlace.self) { $0.room = room } }
+    procedure.withCore { core in core.attachments.with(RoomPlace.self) { $0.room = room } }
     return queue.add(procedure)
   }
 }

@@ -11,7 +11,13 @@ internal import ProcedurePrimitives
 ///
 /// Invariant: a member that has not started waits for the one before it, or that is about to notify it.
 class ProcedureLine: KeyTable.Entry, @unchecked Sendable {
-  @safe @exclusivity(unchecked) private final var members = Slab<Procedure>()
+  struct Member: Sendable {
+    let procedure: Procedure
+    /// Those who want it, if others may join it.
+    let audience: SharedCancellation?
+  }
+
+  @safe @exclusivity(unchecked) private final var members = Slab<Member>()
   @safe @exclusivity(unchecked) private final var order = SlabList()
 
   /// All entries of the table of a store are lines.
@@ -22,18 +28,19 @@ class ProcedureLine: KeyTable.Entry, @unchecked Sendable {
   override final var isEmpty: Bool { order.isEmpty }
 
   final var count: Int { members.count }
-  final var all: [Procedure] { members.elements(of: order) }
-  final var last: Procedure? { members.last(of: order) }
+  final var all: [Procedure] { members.elements(of: order).map(\.procedure) }
+  final var last: Member? { members.last(of: order) }
 
-  final func append(_ procedure: Procedure) -> SlabKey { members.append(procedure, to: &order) }
+  final func append(_ member: Member) -> SlabKey { members.append(member, to: &order) }
 
-  final func remove(_ key: SlabKey) -> Procedure? { members.remove(key, from: &order) }
+  final func remove(_ key: SlabKey) -> Member? { members.remove(key, from: &order) }
 
   /// The one before a member, and its key; nil if the member is the first, or has left.
   final func member(before key: SlabKey) -> (Procedure, SlabKey)? {
     guard members.contains(key) else { return nil }
     let place = members.place(before: key.place)
-    return place == Slab<Procedure>.nowhere ? nil : (members[place], members.key(at: place))
+    guard place != Slab<Member>.nowhere else { return nil }
+    return (members[place].procedure, members.key(at: place))
   }
 }
 
@@ -54,8 +61,8 @@ final class LinePlace: Attachment, @unchecked Sendable {
 
     /// The procedure there has finished.
     func leave() {
-      let released = table.remove(from: line) { line.remove(key) }
-      _ = released
+      let left = table.remove(from: line) { line.remove(key) }
+      left?.audience?.complete()
     }
   }
 

@@ -77,16 +77,19 @@ extension ProcedureQueue {
 
   /// Adds a procedure and waits until it has finished. Cancelling the task cancels the procedure.
   ///
-  /// It waits for the finish also then: nothing of the procedure runs after this has returned.
+  /// It waits for the finish also then: nothing of the procedure runs after this has returned. In a task that is
+  /// cancelled already, the procedure is cancelled before it is added, and does not execute.
   public func run(_ procedure: Procedure) async -> ProcedureOutcome {
-    list.admit(procedure)
+    await run(procedure, in: "run(_:)")
+  }
+
+  private func run(_ procedure: Procedure, in name: String) async -> ProcedureOutcome {
     let body = BodyTask.current
     return await withTaskCancellationHandler {
+      // Not before: a cancel that has come already is the procedure's before any worker can take it.
+      list.admit(procedure)
       // A task of its own, since the wait must outlast the cancel of this one.
-      await Task {
-        await procedure.wait(as: body)
-        return procedure.outcome ?? .cancelled([CancellationError()])
-      }.value
+      return await Task { await procedure.outcome(waitingIn: name, as: body) }.value
     } onCancel: {
       procedure.cancel(because: .taskCancelled)
     }
@@ -98,13 +101,14 @@ extension ProcedureQueue {
   /// let count = try await queue.value(of: ResultProcedure { try countWords(in: file) })
   /// ```
   ///
-  /// It waits for the finish also then: nothing of the procedure runs after this has returned.
+  /// It waits for the finish also then: nothing of the procedure runs after this has returned. In a task that is
+  /// cancelled already, the procedure does not execute.
   ///
   /// - Throws: as `value`.
   public func value<Output: Sendable>(
     of procedure: some OutputProcedure<Output>
   ) async throws -> Output {
-    try await run(procedure).get()
+    try await run(procedure, in: "value(of:)").get()
     return try procedure.requireOutput()
   }
 

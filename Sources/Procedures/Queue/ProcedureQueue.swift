@@ -202,7 +202,7 @@ public final class ProcedureQueue: Sendable {
   @discardableResult
   public func drain() async -> Bool {
     close()
-    return await list.waitUntilEmpty()
+    return await list.waitUntilEmpty(in: "drain()")
   }
 
   /// Closes the queue, gives the procedures on it some time to finish, cancels the rest, and waits until that has
@@ -317,18 +317,18 @@ public final class ProcedureQueue: Sendable {
   /// Called on the thread on which it is noticed, with no lock held. It must not block.
   public var diagnosticsHandler: (@Sendable (ProcedureDiagnostic) -> Void)? {
     get { diagnostics.settings.handler }
-    set { diagnostics.change { $0.handler = newValue } }
+    set { diagnostics.change(lookingFrom: list) { $0.handler = newValue } }
   }
 
   /// The time after which a cancelled procedure that has not finished is reported; nil, the
   /// default, for never.
   ///
   /// Reported once for each procedure to `diagnosticsHandler`, with how long it has lingered at least, by the
-  /// queue's clock, at most half the period later. Nothing is killed. Counts for cancels from here on, in
-  /// groups too.
+  /// queue's clock, at most half the period later. Nothing is killed. Counts in groups too; set late, also for
+  /// procedures that have been cancelled before, from now on.
   public var cancellationGracePeriod: Duration? {
     get { diagnostics.settings.gracePeriod }
-    set { diagnostics.change { $0.gracePeriod = newValue } }
+    set { diagnostics.change(lookingFrom: list) { $0.gracePeriod = newValue } }
   }
 
   /// The time after which a wait is reported; nil for never, default ten seconds.
@@ -339,10 +339,11 @@ public final class ProcedureQueue: Sendable {
   /// to standard error, once for each cause.
   ///
   /// Reported once for each such wait, by the queue's clock, after the delay and at most half of it later. A look
-  /// goes through the first five hundred procedures of each kind: running ones, waiting ones and so on.
+  /// goes through the first five hundred procedures of each kind: running ones, waiting ones and so on. Changed, as the
+  /// handler, it counts for present waits, too: from now on.
   public var waitReportDelay: Duration? {
     get { diagnostics.settings.waitReportDelay }
-    set { diagnostics.change { $0.waitReportDelay = newValue } }
+    set { diagnostics.change(lookingFrom: list) { $0.waitReportDelay = newValue } }
   }
 
   /// The `waitReportDelay` of each queue that is made from here on; nil for never, default ten seconds.

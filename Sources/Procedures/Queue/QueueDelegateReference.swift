@@ -61,7 +61,8 @@ final class QueueDelegateReference: ListDelegate, @unchecked Sendable {
     case .didAdd: delegate.procedureQueue(queue, didAdd: procedure)
     case .willFinish: delegate.procedureQueue(queue, willFinish: procedure, withErrors: errors)
     case .didFinish: delegate.procedureQueue(queue, didFinish: procedure, withErrors: errors)
-    default: preconditionFailure("Internal inconsistency: no such event of a queue: \(event)")
+    default:
+      stopBecauseOfInconsistency("Internal inconsistency: no such event of a queue: \(event)")
     }
   }
 }

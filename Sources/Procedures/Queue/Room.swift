@@ -36,9 +36,12 @@ final class Room: Sendable {
 
   /// Takes a place, and waits for it if none is free.
   ///
+  /// - Parameters:
+  ///   - list: that of the queue on which the procedures are that have a place.
+  ///   - name: the call.
   /// - Returns: false if the task that calls is cancelled: then it has none.
-  func take() async -> Bool {
-    await FinishWaiter.wait { task in
+  func take(on list: ProcedureList, in name: String) async -> Bool {
+    await FinishWaiter.wait(in: name, for: .room(self, list)) { task in
       state.withLock { state in
         // Under the lock: a later cancel finds the task among the waiting ones.
         if Task.isCancelled { return false }
@@ -46,21 +49,28 @@ final class Room: Sendable {
         state.waiting.append(task)
         return nil
       }
-    } leaving: { place in
+    } leaving: { [self] place in
       state.withLock { $0.waiting.remove(at: place) }
     }
   }
 
   /// Takes a place, or stands in line for one.
   ///
-  /// - Returns: what is signalled when it has one; nil if it has.
-  func takeOrStandInLine() -> DispatchSemaphore? {
+  /// - Returns: the semaphore that is signalled when it has one, and its place in the line; nil if it has one.
+  func takeOrStandInLine() -> (DispatchSemaphore, FinishWaiter.Place)? {
     state.withLock { state in
       if state.take() { return nil }
-      let semaphore = DispatchSemaphore(value: 0)
-      state.waiting.append(.thread(semaphore))
-      return semaphore
+      let (semaphore, place) = (DispatchSemaphore(value: 0), FinishWaiter.Place())
+      state.waiting.append(.thread(semaphore, place))
+      return (semaphore, place)
     }
+  }
+
+  /// A thread gives up its wait.
+  ///
+  /// - Returns: false if it was handed a place meanwhile.
+  func leave(at place: FinishWaiter.Place) -> Bool {
+    state.withLock { $0.waiting.remove(at: place) != nil }
   }
 
   /// Frees a place, or hands it to the first that waits.
@@ -79,4 +89,10 @@ final class RoomPlace: Attachment, @unchecked Sendable {
 
   /// Before it leaves its list: who waits until the queue is empty finds the place free.
   override func procedureDidLeave() { room?.giveBack() }
+}
+
+extension Room: ProcedurePlaces {
+  func isKept(by procedure: Procedure) -> Bool {
+    procedure.peek { $0.attachments.existing(RoomPlace.self)?.room === self }
+  }
 }

@@ -1,4 +1,5 @@
 public import Dispatch
+internal import ProcedurePrimitives
 
 /// Runs `body` with a queue, and returns when everything that was added to it has finished.
 ///
@@ -36,8 +37,11 @@ public nonisolated(nonsending) func withProcedureQueue<Result, Failure: Error>(
       Procedure.cancel(queue.list, errors: [], reason: .requested)
       result = .failure(error)
     }
-    // In a task of its own, since the wait must outlast the cancel of this one.
-    if queue.count > 0 { await Task { await queue.waitUntilAllFinished() }.value }
+    if queue.count > 0 {
+      // In a task of its own, since the wait must outlast the cancel of this one, whose wait it is nonetheless.
+      let body = BodyTask.current
+      await Task { _ = await queue.list.waitUntilEmpty(as: body, in: "withProcedureQueue") }.value
+    }
     return result
   } onCancel: {
     Procedure.cancel(queue.list, errors: [], reason: .taskCancelled)

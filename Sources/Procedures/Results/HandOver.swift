@@ -2,49 +2,34 @@ internal import ProcedurePrimitives
 
 /// A dependency that hands something over, before its dependent can start.
 ///
-/// The user's code in it belongs to the dependent, and is called in its turn: at once on the dependency's worker, if
-/// the dependent's turns run there and its turn is free; in its next turn otherwise.
+/// The user's code in it belongs to the dependent, and is called in the dependent's next turn: not before the dependency
+/// has left its list, with its slot and its categories, since that code may block for what waits for these.
 class HandOver: Dependency, @unchecked Sendable {
   /// Hands it over. Called in the dependent's turn, once the dependency has finished.
   ///
   /// - Throws: what the dependent is to be cancelled with, if it cannot go on.
   func transfer(to dependent: Procedure) throws {
-    preconditionFailure("Internal inconsistency: a hand-over of nothing")
+    stopBecauseOfInconsistency("Internal inconsistency: a hand-over of nothing")
   }
 
   /// One that failed or was cancelled is still needed: a condition may ask for it.
   override final var isDone: Bool { isSettled && dependency.isDoneOnceHandedOver }
 
   override func letGo(_ dependent: Procedure, on worker: Worker?) {
-    var hasTurn = false
-    dependent.note { core in
-      // 1. A cancelled one waits for nothing, and is handed nothing.
+    dependent.note(onWorkerOf: worker?.list) { core in
+      // A cancelled one waits for nothing, and is handed nothing.
       guard !core.life.isCancelled else { return .none }
-      // 2. A turn of one step, on this worker.
-      if let worker, core.runs(on: worker), core.life.post(.takeTurn) == .turn {
-        hasTurn = true
-        return .none
-      }
-      // 3. A step of its next turn.
       core.attachments.with(StartRequirements.self) { $0.handOvers.append(self) }
       return core.life.post(.handOver)
     }
-    guard hasTurn else { return }
-    carryOut(for: dependent)
-    let record = dependency.recordID
-    let (followUp, goesOn) = dependent.update { core in
-      let followUp = core.countDependency(of: dependent, onWorkerOf: worker?.list, after: record)
-      return (followUp, core.life.post(.giveBackTurn) == .turn)
-    }
-    followUp.perform()
-    if goesOn { dependent.requestTurn() }
   }
 
   override final func carryOut(for dependent: Procedure) {
     do { try transfer(to: dependent) } catch { dependent.cancel(withError: error) }
     guard dependency.isDoneOnceHandedOver else { return }
-    var released = dependent.read { $0.forget(self) }
+    var (released, index) = dependent.withCore { ($0.forget(self), $0.forgetDependencyIndex()) }
     released.release()
+    _ = consume index
   }
 }
 
@@ -64,7 +49,7 @@ final class ClosureHandOver<Target: Procedure, Source: Procedure>: HandOver, @un
     guard let source = dependency as? Source, let target = dependent as? Target,
       !target.isCancelled
     else { return }
-    try body?(target, source, source.errors)
+    try TurnNote.running(target) { try body?(target, source, source.errors) }
   }
 
   override func wasRevoked() { body = nil }
@@ -86,7 +71,7 @@ private final class OutputHandOver: HandOver, @unchecked Sendable {
     var input = dependency.storedOutput
     guard input.isValue else { return false }
     let record = dependency.recordID
-    let (taken, followUp) = dependent.read {
+    let (taken, followUp) = dependent.withCore {
       core -> (Dependencies?, ProcedureList.FollowUp) in
       guard let released = core.takeInput(&input, of: self) else { return (nil, .nothing) }
       return (

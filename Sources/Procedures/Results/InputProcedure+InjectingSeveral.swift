@@ -1,3 +1,5 @@
+internal import ProcedurePrimitives
+
 extension InputProcedure {
   /// Makes the outputs of several procedures, of any types, the input of this one: a tuple.
   ///
@@ -32,7 +34,7 @@ extension InputProcedure {
       func next<Output: Sendable>(_ type: Output.Type) -> Output {
         defer { index += 1 }
         guard let output = outputs[index].value(as: type) else {
-          preconditionFailure("Internal inconsistency: an output is missing")
+          stopBecauseOfInconsistency("Internal inconsistency: an output is missing")
         }
         return output
       }

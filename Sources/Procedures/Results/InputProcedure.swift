@@ -20,7 +20,8 @@ public protocol InputProcedure<Input>: Procedure {
   /// The type of the input.
   associatedtype Input: Sendable
 
-  /// The input; nil until it is set. Set it, or have it injected, before the procedure executes.
+  /// The input; nil until it is set. Set it, or have it injected, before the procedure executes; a ready-made procedure
+  /// does not look at it later.
   ///
   /// The property that comes with the protocol is behind the procedure's lock: it may be read and
   /// set from any thread. A stored property of your own in its place needs a lock of its own.

@@ -51,6 +51,12 @@ extension OutputProcedure {
     finish(with: .keeping(result)) { output = result }
   }
 
+  /// The finish that `claimFinish()` has announced.
+  package func finish(claimedWith result: Result<Output, any Error>) {
+    if case .failure = result { releaseClaimOfGroups() }
+    _ = finish(with: .keeping(result), isClaimed: true) { output = result }
+  }
+
   /// The value to hand over when it has finished.
   @inlinable var result: Result<Output, any Error>? {
     // A property of the conformer's own is set a moment later than the finish.
@@ -80,7 +86,7 @@ extension OutputProcedure {
   ///   `ProcedureError` with code `.requirementNotSatisfied`.
   public var value: Output {
     get async throws {
-      try await waitUntilFinished().get()
+      try await outcome(waitingIn: "value").get()
       return try requireOutput()
     }
   }

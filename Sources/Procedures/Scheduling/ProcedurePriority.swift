@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import ProcedurePrimitives
 
 /// Which of several ready procedures a queue starts first.
 ///
@@ -36,7 +37,7 @@ struct Urgency: Sendable {
   var priority: ProcedurePriority {
     @inline(__always) get {
       guard let priority = ProcedurePriority(rawValue: bits & 7) else {
-        preconditionFailure("Internal inconsistency: urgency \(bits) has no priority")
+        stopBecauseOfInconsistency("Internal inconsistency: urgency \(bits) has no priority")
       }
       return priority
     }

@@ -14,6 +14,9 @@ package protocol Scheduler: AnyObject, Sendable {
   /// left to be done. For looking whether procedures wait for each other.
   func submitWhenQuiet(after delay: Duration, _ work: @escaping @Sendable () -> Void)
 
+  /// The time between two of those, of all that look for waits.
+  var lookPace: LookPace { get }
+
   /// How long a worker runs procedures before it asks to be called again, so that others get the
   /// thread.
   var stretch: WorkerStretch { get }
@@ -42,6 +45,7 @@ package final class DispatchScheduler: Scheduler {
   private let line: WorkLine?
   package let underlyingQueue: DispatchQueue?
   package let stretch: WorkerStretch
+  package let lookPace = LookPace.ofProcess
 
   /// Workers on the user's own queue, where other blocks wait their turn between procedures.
   package init(underlyingQueue: DispatchQueue) {

@@ -19,6 +19,8 @@ internal import ProcedurePrimitives
 /// attempts are output procedures, so is this: its output comes from the last attempt that had one.
 /// If they are input procedures, so is this: each attempt gets its input.
 ///
+/// `init(name:max:every:whenLate:body:)` starts attempts at a fixed rate instead.
+///
 /// The closure is called in the turns of the repeat, one at a time, on the queue's workers, when an
 /// attempt is about to finish. After a cancel nothing is made.
 nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedure,
@@ -38,7 +40,7 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
   private final let progress = Locked(Progress())
 
   // Touched only in turns.
-  private final var intervals: WaitIterator
+  private final var pauses: AttemptPauses
   private final var makeNext: (() -> Payload?)?
   /// The attempt whose errors are being taken over; told apart by identity only.
   private final var heard: ObjectIdentifier?
@@ -64,7 +66,7 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
     body: @escaping @Sendable () -> Attempt?
   ) {
     maximum = max ?? .max
-    intervals = wait.makeIterator()
+    pauses = .intervals(wait.makeIterator())
     makeNext = { body().map { Payload(procedure: $0) } }
     super.init(name: name, children: [])
     keepsFinishedChildren = false
@@ -83,13 +85,49 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
   ) {
     var iterator = iterator
     maximum = max ?? .max
-    intervals = wait.makeIterator()
+    pauses = .intervals(wait.makeIterator())
     makeNext = { iterator.next() }
     super.init(name: name, children: [])
     keepsFinishedChildren = false
   }
 
-  /// Whether it keeps its slot, and the categories of its own conditions, between two attempts. Set before it is added.
+  /// Makes a repeat at a fixed rate, whatever its attempts take: the next one starts a `period` after the one before
+  /// *started*.
+  ///
+  /// ```swift
+  /// queue.add(RepeatProcedure(every: .milliseconds(50)) { ReadSensor(sensor) })
+  /// ```
+  ///
+  /// The starts are due at `period`, twice `period` and so on after the first, by the queue's clock: that some are late
+  /// by a little does not add up. Attempts never overlap. If one takes longer than a period, or the machine sleeps, or
+  /// the group is suspended, starts are missed, and `policy` decides.
+  ///
+  /// - Parameters:
+  ///   - name: its name in logs and errors.
+  ///   - max: how many attempts at most; nil for no limit. Missed starts do not count.
+  ///   - period: from one start to the next. One that is not longer than zero is a programmer error, and traps.
+  ///   - policy: what becomes of missed starts.
+  ///   - body: makes an attempt. See `init(name:max:wait:body:)`.
+  public init(
+    name: String? = nil, max: Int? = nil, every period: Duration,
+    whenLate policy: LatePolicy = .skip,
+    body: @escaping @Sendable () -> Attempt?
+  ) {
+    guard period > .zero else {
+      stopBecauseOfMisuse(
+        "A repeat every \(period.short) would never pause. Give it a period of more than zero, or wait: .immediate."
+      )
+    }
+    maximum = max ?? .max
+    pauses = .rate(AttemptRate(period: period, policy: policy))
+    makeNext = { body().map { Payload(procedure: $0) } }
+    super.init(name: name, children: [])
+    keepsFinishedChildren = false
+  }
+
+  /// Whether it keeps its slot, and the categories of its own conditions, between two attempts.
+  ///
+  /// Set it at any time: it counts from the next wait on.
   ///
   /// If not, others run during the wait. After it the repeat stands in line again, with its priority: its attempt starts
   /// when it has a slot, and each `RateLimit` of its own counts that as a start. While it has no slot no child of it
@@ -163,19 +201,19 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
   /// Makes and adds the next attempt. False if there is none.
   @discardableResult
   final func makeAttempt(after last: Attempt?) -> Bool {
-    guard !isCancelled, count < maximum,
-      let interval = last == nil ? .zero : intervals.next(), let made = makeNext?()
+    guard !isCancelled, !peek({ $0.life.hasRefusedCancel }), count < maximum,
+      let pause = pauses.next(isFirst: last == nil, on: clock), let made = makeNext?()
     else { return false }
     guard let last else {
-      add(made, after: nil, .zero)
+      add(made, after: nil, .length(.zero))
       return true
     }
     guard let payload = payload(after: last, instead: made) else { return false }
-    add(payload, after: last, payload.delay ?? interval)
+    add(payload, after: last, payload.delay.map(AttemptPause.length) ?? pause)
     return true
   }
 
-  private func add(_ payload: Payload, after last: Attempt?, _ interval: Duration) {
+  private func add(_ payload: Payload, after last: Attempt?, _ pause: AttemptPause) {
     let next = payload.procedure
     guard next.state == .initialized else {
       stopBecauseOfMisuse(
@@ -185,8 +223,7 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
     payload.configure?(next)
     if let target = next as? any InputProcedure { give(storedInput, to: target) }
     // It starts when the one before has finished, with its observers, and the wait is over.
-    if let last, interval > .zero {
-      let delay = AttemptDelay(by: interval)
+    if let last, let delay = pause.delay(on: clock) {
       delay.add(dependency: last)
       next.add(dependency: delay)
       if !keepsSlotWhileWaiting { rest(during: delay, after: last) }
@@ -220,6 +257,11 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
     if let result = source.result { storedOutput = .keeping(result) }
   }
 }
+
+/// A group of attempts at one thing: what its user asked for is the group, and no attempt of it.
+package protocol AttemptGroup: GroupProcedure {}
+
+extension RepeatProcedure: AttemptGroup {}
 
 extension RepeatProcedure: InputProcedure where Attempt: InputProcedure {
   /// The input of each attempt.

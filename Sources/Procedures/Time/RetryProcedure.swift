@@ -110,6 +110,10 @@ nonisolated open class RetryProcedure<Attempt: ProcedureProtocol>: RepeatProcedu
     return relation
   }
 
+  final override func ends(with child: Procedure) -> Bool {
+    child === current && childList?.count == 1
+  }
+
   /// Attempts before the last have come to nothing.
   final override var progressSource: Procedure? { current }
 

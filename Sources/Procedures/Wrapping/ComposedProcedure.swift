@@ -1,3 +1,5 @@
+internal import ProcedurePrimitives
+
 /// A group around one procedure: to give it another name, limits or observers, or to subclass.
 ///
 /// ```swift
@@ -15,7 +17,8 @@ nonisolated open class ComposedProcedure<Wrapped: Procedure>: GroupProcedure, @u
   /// The procedure that is wrapped: the first child.
   public final var procedure: Wrapped {
     guard let wrapped else {
-      preconditionFailure("Internal inconsistency: '\(name)' is asked what it wraps, and has gone")
+      stopBecauseOfInconsistency(
+        "Internal inconsistency: '\(name)' is asked what it wraps, and has gone")
     }
     return wrapped
   }
@@ -44,6 +47,10 @@ nonisolated open class ComposedProcedure<Wrapped: Procedure>: GroupProcedure, @u
 
   final override func relation(to child: Procedure) -> ChildRelation {
     child === procedure ? .whole : .part
+  }
+
+  final override func ends(with child: Procedure) -> Bool {
+    child === wrapped && childList?.count == 1
   }
 }
 

@@ -15,8 +15,8 @@ internal import ProcedurePrimitives
 ///
 /// Present dependencies of the operation become dependencies of the procedure, so that
 /// no slot is taken while it waits. Later dependencies of the operation are waited for too, but
-/// then the procedure holds its slot. `name` and `priority` come from the operation;
-/// `completionBlock` is not touched. An operation has no errors, so the procedure gets none from
+/// then the procedure holds its slot. `name` and `priority` come from the operation, as they are when this is
+/// made; set those of the procedure later. `completionBlock` is not touched. An operation has no errors, so the procedure gets none from
 /// it: read them where your operation keeps them, in a DidFinish observer.
 ///
 /// ## Thread

@@ -13,7 +13,8 @@ internal import ProcedurePrimitives
 /// executes nothing before `start()`, which adds it to `queue`; the operation has finished when
 /// the procedure has, and its DidFinish observers have returned. A dependency that the procedure has when
 /// this is made is a dependency of the operation too, so that no place on the `OperationQueue` is taken
-/// while it waits. A procedure that is on a queue already is only waited for.
+/// while it waits. A procedure that is on a queue already is only waited for. `name` and `queuePriority` come from the
+/// procedure, as they are when this is made; set those of the operation later.
 ///
 /// ## Cancellation
 /// A cancel of either one cancels the other before it returns. Cancelled before the start, it executes

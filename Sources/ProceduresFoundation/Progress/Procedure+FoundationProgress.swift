@@ -14,7 +14,8 @@ extension ProcedureProtocol {
   /// Its fraction is `fractionCompleted` of the procedure, a group's that of its children, however deep.
   /// `cancel()` cancels the procedure, and a cancel of the procedure cancels it. `pause()` and `resume()`
   /// of a group's set `isSuspended`. Setting `completedUnitCount` reports that fraction for the
-  /// procedure; `totalUnitCount`, a million at first, may be set to what you count.
+  /// procedure; `totalUnitCount`, a million at first, may be set to what you count. It is at least 1 and at most 2⁵³, and
+  /// a completed count at least zero and at most the total: other numbers become the nearest of these.
   ///
   /// It has finished before a wait for the procedure returns, also if that was cancelled or failed.
   /// The same object as long as anything keeps it; it keeps the procedure. On Apple platforms it has

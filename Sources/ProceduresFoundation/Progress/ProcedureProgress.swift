@@ -118,7 +118,8 @@ final class ProcedureProgress: SharedProgress, @unchecked Sendable {
   override var totalUnitCount: Int64 {
     get { super.totalUnitCount }
     set {
-      change { super.totalUnitCount = newValue }
+      // Foundation on Linux divides by it, and multiplies it by those of the tree.
+      change { super.totalUnitCount = min(max(newValue, 1), 1 << 53) }
       show()
     }
   }
@@ -127,8 +128,9 @@ final class ProcedureProgress: SharedProgress, @unchecked Sendable {
     get { super.completedUnitCount }
     set {
       let total = super.totalUnitCount
-      if total > 0 { procedure.report(fractionCompleted: Double(newValue) / Double(total)) }
-      change { if !hasFinished { super.completedUnitCount = newValue } }
+      let count = min(max(newValue, 0), total)
+      procedure.report(fractionCompleted: Double(count) / Double(total))
+      change { if !hasFinished { super.completedUnitCount = count } }
       if hasFinished { show() }
     }
   }

@@ -33,20 +33,23 @@ extension CancellationTokenSource {
     self.init(timeout: Duration(saturating: seconds))
   }
 
-  /// Cancels with `.deadlineExceeded` after so many seconds; a second call replaces the first.
+  /// Cancels after so many seconds; a second call replaces the first, and `disarmDeadline()` takes it back.
   ///
   /// Zero, less, and not a number cancel at once; infinity never comes.
   @_disfavoredOverload
-  public func cancel(after seconds: TimeInterval) {
-    cancel(after: Duration(saturating: seconds))
+  public func cancel(
+    after seconds: TimeInterval, reason: CancellationReason = .deadlineExceeded
+  ) {
+    cancel(after: Duration(saturating: seconds), reason: reason)
   }
 
-  /// Cancels with `.deadlineExceeded` at a date, by the wall clock; a second call replaces the first.
+  /// Cancels at a date, by the wall clock; a second call replaces the first, and `disarmDeadline()` takes it back.
   ///
   /// If the wall clock is set, so is the deadline. At a date in the past it cancels at once.
   @_disfavoredOverload
-  public func cancel(at date: Date) {
+  public func cancel(at date: Date, reason: CancellationReason = .deadlineExceeded) {
     cancel(
-      at: WallTimers.shared.instant(of: date), clock: TimerClock(service: WallTimers.shared))
+      at: WallTimers.shared.instant(of: date), reason: reason,
+      clock: TimerClock(service: WallTimers.shared))
   }
 }

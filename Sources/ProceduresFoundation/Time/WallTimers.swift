@@ -31,6 +31,11 @@ final class WallTimers: TimerService {
     epoch.saturatingAdvanced(by: Duration(saturating: date.timeIntervalSince1970))
   }
 
+  /// If the wall clock is not set until then.
+  func continuousInstant(of deadline: ContinuousClock.Instant) -> ContinuousClock.Instant {
+    ContinuousClock.now.saturatingAdvanced(by: now.duration(to: deadline))
+  }
+
   func schedule(_ target: any TimerTarget, at deadline: ContinuousClock.Instant) -> SlabKey {
     let deadline = epoch.duration(to: deadline)
     return state.withLock { state in

@@ -22,9 +22,22 @@
     ///
     /// ## Thread
     /// Handlers of the token run on a thread of their own that waits for signals; a handler that blocks delays
-    /// other tokens of signals. The reason is `.requested`.
+    /// other tokens of signals. The reason is `.signal`, with the signal's number.
     public static func signals(_ signals: ProcessSignal...) -> CancellationToken {
       SignalWatches.shared.add(signals).source.token
+    }
+  }
+
+  /// Which signal it was.
+  extension CancellationReason {
+    /// The signal, if one cancelled the token.
+    ///
+    /// ```swift
+    /// await queue.waitUntilAllFinished()
+    /// if let signal = token.reason?.processSignal { exit(signal.exitStatus) }
+    /// ```
+    public var processSignal: ProcessSignal? {
+      if case .signal(let number) = self { ProcessSignal(number: number) } else { nil }
     }
   }
 

@@ -29,6 +29,10 @@ public struct ProcessSignal: Hashable, Sendable, CustomStringConvertible {
   /// For the program's own use.
   public static let user2 = ProcessSignal(number: SIGUSR2)
 
+  /// The exit status by which shells and service managers know that a program ended because of the signal: 128 and its
+  /// number, so 130 after Ctrl-C and 143 after SIGTERM.
+  public var exitStatus: Int32 { Int32(clamping: 128 + Int(number)) }
+
   /// Its name, for example `SIGINT`.
   public var description: String { SignalName.of(number) ?? "signal \(number)" }
 }

@@ -87,7 +87,7 @@
       }
       // Its watch has ended meanwhile: the signal counts as a moment later.
       if watches.isEmpty { _ = kill(getpid(), signal) }
-      for watch in watches { watch.source.cancel() }
+      for watch in watches { watch.source.cancel(.signal(signal)) }
     }
   }
 #endif

@@ -6,7 +6,7 @@ internal import ProcedurePrimitives
 /// let live = LiveInstances()
 /// queue.add(live.track(Upload(file)))
 /// await queue.waitUntilAllFinished()
-/// try await live.allReleased(within: .seconds(1))
+/// try await live.allReleased(within: .seconds(600))
 /// ```
 ///
 /// It keeps no object alive. A worker may still hold a procedure for a moment after its end:

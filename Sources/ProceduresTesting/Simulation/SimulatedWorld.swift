@@ -69,6 +69,7 @@ final class SimulatedWorld: Scheduler, TimerService {
 
   /// Each step is one turn of one procedure.
   let stretch = WorkerStretch(procedures: 1)
+  let lookPace = LookPace()
 
   /// - Parameter seed: of the numbers that are no `draws`: those of jitter.
   init(draws: SimulationDraws, seed: UInt64) {

@@ -5,7 +5,7 @@ extension Procedure {
   /// Waits until it has finished, and throws `WaitTimedOut` if that takes longer than `duration`.
   ///
   /// ```swift
-  /// let outcome = try await upload.finished(within: .seconds(5))
+  /// let outcome = try await upload.finished(within: .seconds(600))
   /// ```
   ///
   /// In real time, whatever the queue's clock. The error shows what everything on its queue waits

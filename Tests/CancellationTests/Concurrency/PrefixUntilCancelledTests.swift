@@ -3,10 +3,10 @@ import ProcedureTestSupport
 import Testing
 
 /// K11: `prefix(until:)`.
-@Suite struct PrefixUntilCancelledTests {
+@Suite(.hangLimit) struct PrefixUntilCancelledTests {
   struct Failure: Error {}
 
-  @Test("K11: elements pass unchanged while the token is pending, never, or not cancelled")
+  @Test("K11: elements pass unchanged while the token is pending, never ends, or ended uncancelled")
   func passes() async {
     let source = CancellationTokenSource()
     for token in [source.token, .never, CancellationTokenSource().token] {
@@ -89,7 +89,7 @@ import Testing
     #expect(!source.isCancelled)
   }
 
-  @Test("K11: cancel against elements: what was received is a prefix, and the sequence ends")
+  @Test("K11: a sequence that is cancelled between elements has delivered a prefix, and ends")
   func race() async {
     for _ in 0..<Rounds.few / 4 {
       let source = CancellationTokenSource()

@@ -4,7 +4,7 @@ import ProcedureTestSupport
 import Testing
 
 /// K11, K13: a task has its place on the token before its first line.
-@Suite struct TaskStartTests {
+@Suite(.hangLimit) struct TaskStartTests {
   @Test("K11: a cancel that has returned is seen by each line of the task that begins then")
   func cancelBeforeTheFirstLine() async throws {
     for _ in 0..<Rounds.size(20_000, otherwise: 1_500) {
@@ -36,6 +36,7 @@ import Testing
       let add: @Sendable (Int) -> Void = { own in
         let task = store.addTask(id: 1, policy: .cancelPrevious) { () -> Bool in
           hasStarted[own].open()
+          // Not `eventually`, which ends when its task is cancelled, as one of the two is.
           while !hasStarted[1 - own].isOpen { await Task.yield() }
           // The other one is in its first line, or behind it.
           return Task.isCancelled
@@ -56,7 +57,7 @@ import Testing
   }
 
   @Test(
-    "K11: a task that is made where its token has ended starts cancelled, or with nothing to leave")
+    "K11: a task on a token that has ended starts cancelled, or is on no token")
   func settledTokens() async throws {
     #expect(try await Task(cancelledBy: .cancelled) { Task.isCancelled }.value)
     #expect(try await !Task(cancelledBy: .never) { Task.isCancelled }.value)
@@ -80,7 +81,7 @@ import Testing
       #expect(order == Array(0..<100))
     }
 
-    @Test("K11: a class of the main actor counts in a task, as it does in Swift's own")
+    @Test("K11: a task keeps the isolation of a main-actor class, as Swift's own does")
     func counting() async throws {
       let token = CancellationTokenSource().token
       try await Task(cancelledBy: token) { count += 1 }.value

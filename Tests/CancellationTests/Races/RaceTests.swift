@@ -4,12 +4,12 @@ import ProcedureTestSupport
 import Testing
 
 /// Two and more threads at once; some hundreds of rounds, thousands with `STRESS=1`.
-@Suite struct RaceTests {
+@Suite(.hangLimit) struct RaceTests {
   /// ```
   ///  thread A            thread B
   ///  cancel()            onCancel { ran }
   /// ```
-  @Test("K3: register against cancel: the handler runs exactly once, on whichever thread")
+  @Test("K3: a handler that is registered against a cancel runs exactly once")
   func registerAgainstCancel() {
     for _ in 0..<Rounds.few {
       let (source, calls) = (CancellationTokenSource(), Counter())
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test("K1: of several cancels exactly one wins, and all then read cancelled")
+  @Test("K1: exactly one of several cancels wins, and all callers then read cancelled")
   func cancelAgainstCancel() {
     for _ in 0..<Rounds.few {
       let (source, wins, calls) = (CancellationTokenSource(), Counter(), Counter())
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test("K5: unregister against cancel: it ran, or unregister was true, never both")
+  @Test("K5: either a handler ran, or unregister() returned true, and never both")
   func unregisterAgainstCancel() {
     for _ in 0..<Rounds.few {
       let source = CancellationTokenSource()
@@ -59,7 +59,8 @@ import Testing
   }
 
   @Test(
-    "K6: link against cancel: the child ends cancelled, and never ahead of a registration on it")
+    "K6: a child that is linked against a cancel ends cancelled, never ahead of a registration on it"
+  )
   func linkAgainstCancel() {
     for _ in 0..<Rounds.few {
       let root = CancellationTokenSource()
@@ -102,7 +103,9 @@ import Testing
     }
   }
 
-  @Test("K6: parent and child cancelled at once: both end cancelled, each handler runs once")
+  @Test(
+    "K6: a parent and a child that are cancelled at once both end cancelled, and each handler runs once"
+  )
   func parentAgainstChild() {
     for _ in 0..<Rounds.few {
       let root = CancellationTokenSource()
@@ -142,7 +145,7 @@ import Testing
     }
   }
 
-  @Test("K8: the end of a child against the cancel of its parent")
+  @Test("K8: a child may end while its parent is cancelled")
   func releaseAgainstCancel() {
     for _ in 0..<Rounds.few {
       let (root, probe) = (CancellationTokenSource(), Probe())
@@ -155,7 +158,7 @@ import Testing
     }
   }
 
-  @Test("K6: the end of the middle against the cancel of the root: the leaf ends cancelled")
+  @Test("K6: a leaf ends cancelled though the token in the middle ends while the root is cancelled")
   func middleReleaseAgainstCancel() {
     for _ in 0..<Rounds.few {
       let (root, slot) = (CancellationTokenSource(), Slot<CancellationTokenSource>())
@@ -166,7 +169,7 @@ import Testing
     }
   }
 
-  @Test("K10: deadline against cancel, re-arming and the end of the source")
+  @Test("K10: a deadline may pass during a cancel, a re-arming or the end of its source")
   func deadlineAgainstCancel() {
     for round in 0..<Rounds.few {
       let (time, slot) = (TestClock(), Slot<CancellationTokenSource>())

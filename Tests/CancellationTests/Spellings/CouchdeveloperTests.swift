@@ -4,7 +4,7 @@ import ProcedureTestSupport
 import Testing
 
 /// A request that is cancelled by the caller, as couchdeveloper's Cancellation is used.
-@Suite struct CouchdeveloperTests {
+@Suite(.hangLimit) struct CouchdeveloperTests {
   final class Connection: Cancelable {
     let closed = Gate()
     func cancel() { closed.open() }

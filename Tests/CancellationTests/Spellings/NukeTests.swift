@@ -3,7 +3,7 @@ import ProcedureTestSupport
 import Testing
 
 /// One token through several layers of a loading pipeline, as Nuke used it.
-@Suite struct NukeTests {
+@Suite(.hangLimit) struct NukeTests {
   final class DataTask: Sendable {
     let cancelled = Gate()
     func cancel() { cancelled.open() }
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test("K14: register with a closure, trailing, bare, and by its label")
+  @Test("K14: register takes a closure that is trailing, bare or labelled")
   func spellings() {
     let (source, task, calls) = (CancellationTokenSource(), DataTask(), Counter())
     let loader = ArticleLoader()

@@ -109,7 +109,7 @@ private final class FeatureAViewController: HostingViewController<String, Featur
   }
 }
 
-@Suite struct TaskManagementListingTests {
+@Suite(.hangLimit) struct TaskManagementListingTests {
   @Test("K14: a view model with a dictionary of its own is cancelled when its screen is dismissed")
   @MainActor func dismissed() async {
     let controller = FeatureAViewController(rootView: "A", viewModel: FeatureAViewModel())

@@ -3,7 +3,7 @@ import ProcedureTestSupport
 import Testing
 
 /// A view model that owns its tasks, and a screen that cancels them when it is dismissed.
-@Suite struct TaskStoringTests {
+@Suite(.hangLimit) struct TaskStoringTests {
   enum TaskID: Hashable { case feed, profile }
 
   @MainActor final class FeedModel: TaskStoring, TaskCancellable {
@@ -54,8 +54,10 @@ import Testing
   @MainActor func modelGoes() async {
     let ended = Gate()
     var model: FeedModel? = FeedModel()
+    weak let reference = model
     model?.watch(.feed, ended: ended)
     model = nil
+    #expect(reference == nil)
     await ended.wait()
   }
 }

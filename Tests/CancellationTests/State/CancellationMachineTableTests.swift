@@ -5,7 +5,7 @@ import Testing
 @testable import Cancellation
 
 /// Every event in every phase, cell by cell of the table at the head of the machine.
-@Suite struct CancellationMachineTableTests {
+@Suite(.hangLimit) struct CancellationMachineTableTests {
   @Test("K1, K6: each event does in each phase what the table says")
   func table() throws {
     let table = try MachineTable(
@@ -26,7 +26,9 @@ import Testing
     }
   }
 
-  @Test("K1: what must not happen traps", arguments: MachineEvent.allCases, MachinePhase.allCases)
+  @Test(
+    "K1: an event that is impossible in its phase traps", arguments: MachineEvent.allCases,
+    MachinePhase.allCases)
   func traps(_ event: MachineEvent, in phase: MachinePhase) async {
     guard event.traps(in: phase) else { return }
     await #expect(processExitsWith: .failure) {

@@ -3,7 +3,7 @@ import ProcedureTestSupport
 import Testing
 
 /// K9: tokens that follow themselves.
-@Suite struct CircleTests {
+@Suite(.hangLimit) struct CircleTests {
   @Test("K9: a token whose flatMap returns itself completes not cancelled, and is released")
   func itself() {
     let probe = Probe()
@@ -25,7 +25,8 @@ import Testing
   }
 
   @Test(
-    "K9: so do several that follow each other, directly or through a map", arguments: [2, 3, 50])
+    "K9: tokens that follow each other in a circle end uncancelled, directly or through a map",
+    arguments: [2, 3, 50])
   func circle(count: Int) {
     let probe = Probe()
     do {
@@ -49,7 +50,7 @@ import Testing
     #expect(probe.living == 0)
   }
 
-  @Test("K9: and two that begin to follow each other at the same moment")
+  @Test("K9: two tokens that begin to follow each other at the same moment end uncancelled")
   func race() {
     for _ in 0..<Rounds.few {
       let sources = [CancellationTokenSource(), CancellationTokenSource()]

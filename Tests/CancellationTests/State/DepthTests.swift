@@ -3,7 +3,7 @@ import ProcedureTestSupport
 import Testing
 
 /// What leads from one token to the next thousands of times, on a stack of half a megabyte.
-@Suite struct DepthTests {
+@Suite(.hangLimit) struct DepthTests {
   static let depth = Rounds.size(100_000, otherwise: 3_000)
 
   @Test(
@@ -26,7 +26,7 @@ import Testing
     #expect(isCancelled)
   }
 
-  @Test("K6: a fold the other way round")
+  @Test("K6: a fold of flatMaps from the right is cancelled, and released")
   func foldOfResults() async {
     let isCancelled = await onSmallStack {
       let sources = (0..<Self.depth).map { _ in CancellationTokenSource() }
@@ -42,8 +42,11 @@ import Testing
   @Test("K8: a fold of flatMaps is released without a cancel, its sources before or after it")
   func foldReleased() async {
     for isLast in [true, false] {
+      let released = Counter()
       await onSmallStack {
         var sources = (0..<Self.depth).map { _ in CancellationTokenSource() }
+        let tracker = Tracker { released.increment() }
+        for end in [0, Self.depth - 1] { sources[end].token.onCancel { _ = tracker } }
         var all = sources.reduce(CancellationToken.cancelled) { all, source in
           source.token.flatMap { all }
         }
@@ -52,6 +55,7 @@ import Testing
         all = .never
         _ = all
       }
+      #expect(released.value == 1)
     }
   }
 
@@ -77,7 +81,9 @@ import Testing
     }
   }
 
-  @Test("K4: and their onComplete handlers are called, on the thread that released the first")
+  @Test(
+    "K4: sources released in a chain call their onComplete handlers on the thread that released the first"
+  )
   func capturedCompletions() async {
     let calls = await onSmallStack { () -> Int in
       let calls = Counter()

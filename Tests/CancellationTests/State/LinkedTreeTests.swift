@@ -3,7 +3,7 @@ import ProcedureTestSupport
 import Testing
 
 /// K6: linked sources.
-@Suite struct LinkedTreeTests {
+@Suite(.hangLimit) struct LinkedTreeTests {
   struct Failure: Error {}
 
   /// root → (left → (a, b), right → (c, d))

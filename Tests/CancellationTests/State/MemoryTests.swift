@@ -5,7 +5,7 @@ import Testing
 /// K8: what is short-lived leaves a long-lived token by itself. Each in a process of its own, whose
 /// live bytes are malloc's own figure, which ThreadSanitizer replaces. Twenty thousand times, a
 /// million with `STRESS=1`.
-@Suite struct MemoryTests {
+@Suite(.hangLimit) struct MemoryTests {
   #if canImport(Glibc) && !TSAN
     @Test("K8: any number of short-lived registrations leave the memory of a long-lived token flat")
     func registrations() async {

@@ -4,7 +4,7 @@ import ProcedureTestSupport
 import Testing
 
 /// K9: what is made of a token while it ends is decided by one look at it.
-@Suite struct OneLookTests {
+@Suite(.hangLimit) struct OneLookTests {
   @Test("K9: combinations of a token that is cancelled meanwhile are cancelled")
   func whileCancelled() {
     for _ in 0..<Rounds.few * 4 {
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test("a sequence until a token ends, also if its base never does and the token ends meanwhile")
+  @Test("K11: a sequence ends with its token, even if its base never does")
   func prefix() async {
     struct Nap: AsyncSequence, AsyncIteratorProtocol {
       typealias Element = Int
@@ -72,13 +72,15 @@ import Testing
       let (source, end) = (CancellationTokenSource(), Gate())
       let isOver = Gate()
       let task = Task {
-        for await _ in Nap(end: end).prefix(until: source.token) {}
+        var count = 0
+        for await _ in Nap(end: end).prefix(until: source.token) { count += 1 }
         isOver.open()
+        return count
       }
       await race({ source.cancel() }, {})
       await isOver.wait()
       end.open()
-      await task.value
+      #expect(await task.value == 0)
     }
   }
 }

@@ -3,7 +3,7 @@ import ProcedureTestSupport
 import Testing
 
 /// K13: `TaskStore`, `SerialCancellation`, `CancellationGuard`.
-@Suite struct StoreTests {
+@Suite(.hangLimit) struct StoreTests {
   enum Work: Hashable { case search, save }
   struct Failure: Error {}
 
@@ -135,11 +135,14 @@ import Testing
     for _ in 0..<Rounds.few {
       let task = store.addTask(id: .search) { await untilCancelled() }
       store.cancelAll()
+      #expect(task.isCancelled && store.isEmpty)
       try await task.value
     }
   }
 
-  @Test("K13: adders and cancellers at once: one survivor under cancelPrevious, no task is lost")
+  @Test(
+    "K13: one task survives under cancelPrevious, and none is lost, when threads add and cancel at once"
+  )
   func race() async throws {
     for _ in 0..<Rounds.few / 4 {
       let store = TaskStore<Work>()
@@ -160,7 +163,7 @@ import Testing
     }
   }
 
-  @Test("K13: very many tasks under one id come and go in linear time")
+  @Test("K13: 20,000 tasks under one id come and go in linear time")
   func many() async throws {
     let store = TaskStore<DefaultTaskID>()
     let gate = Gate()
@@ -194,7 +197,7 @@ import Testing
     #expect(token.isCancelled)
   }
 
-  @Test("K13: of concurrent renews exactly one token stays pending; a cancel leaves none")
+  @Test("K13: exactly one token of concurrent renews stays pending; a cancel leaves none")
   func renewRace() {
     for round in 0..<Rounds.few {
       let serial = SerialCancellation()
@@ -209,7 +212,7 @@ import Testing
     }
   }
 
-  @Test("K13: renewing inside a handler of the token that is replaced")
+  @Test("K13: a handler of the replaced token may renew")
   func renewInside() {
     let serial = SerialCancellation()
     let inner = Slot<CancellationToken>()

@@ -3,6 +3,7 @@ import Testing
 
 /// What the compiler refuses, asked of the compiler itself.
 @Suite(
+  .hangLimit,
   .enabled(
     if: TypeChecker.current != nil,
     "needs swiftc in PATH and the modules beside the test binary (.build/…/Modules)"))
@@ -47,7 +48,7 @@ struct MustNotCompileTests {
       """)
   }
 
-  @Test("the check itself: what compiles is accepted, and a missing error is noticed")
+  @Test("the type checker accepts code that compiles, and notices a missing error")
   func checker() throws {
     try check(
       """

@@ -2,7 +2,7 @@ import Cancellation
 import ProcedureTestSupport
 import Testing
 
-@Suite struct CancellationTokenTests {
+@Suite(.hangLimit) struct CancellationTokenTests {
   struct Failure: Error, Equatable { let code: Int }
 
   // MARK: K1
@@ -105,7 +105,7 @@ import Testing
     #expect(recorder.events == [false])
   }
 
-  @Test("K2: cancelled is cancelled from the beginning")
+  @Test("K2: CancellationToken.cancelled is cancelled from the beginning")
   func cancelled() {
     let token = CancellationToken.cancelled
     #expect(token.isCancelled && token.isCompleted)

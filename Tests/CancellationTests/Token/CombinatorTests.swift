@@ -3,7 +3,7 @@ import ProcedureTestSupport
 import Testing
 
 /// K9: `||`, `&&` and their n-ary forms, against the truth tables.
-@Suite struct CombinatorTests {
+@Suite(.hangLimit) struct CombinatorTests {
   enum End: Sendable, CaseIterable { case pending, cancelled, notCancelled }
 
   /// A token that has ended so, or will when told.
@@ -39,7 +39,7 @@ import Testing
   static let pairs = End.allCases.flatMap { left in End.allCases.map { [left, $0] } }
   static let triples = pairs.flatMap { pair in End.allCases.map { pair + [$0] } }
 
-  @Test("K9: || and && of operands that are settled before", arguments: pairs)
+  @Test("K9: || and && follow operands that have settled before", arguments: pairs)
   func tableBefore(ends: [End]) {
     let operands = ends.map { _ in Operand() }
     for (operand, end) in zip(operands, ends) { operand.settle(end) }
@@ -51,7 +51,7 @@ import Testing
     withExtendedLifetime(operands) {}
   }
 
-  @Test("K9: || and && of operands that are settled after, in either order", arguments: pairs)
+  @Test("K9: || and && follow operands that settle later, in either order", arguments: pairs)
   func tableAfter(ends: [End]) {
     for order in [[0, 1], [1, 0]] {
       let operands = ends.map { _ in Operand() }
@@ -75,7 +75,9 @@ import Testing
     }
   }
 
-  @Test("K9: of three, chained and n-ary forms agree, before and after", arguments: triples)
+  @Test(
+    "K9: chained and n-ary forms of three operands agree, before and after they settle",
+    arguments: triples)
   func threeWay(ends: [End]) {
     for settlesBefore in [true, false] {
       let operands = ends.map { _ in Operand() }
@@ -220,7 +222,7 @@ import Testing
     }
   }
 
-  @Test("K9: derived tokens released while their operand is cancelled")
+  @Test("K9: derived tokens may be released while their operand is cancelled")
   func releaseRace() {
     for _ in 0..<Rounds.few {
       let (source, other) = (CancellationTokenSource(), CancellationTokenSource())

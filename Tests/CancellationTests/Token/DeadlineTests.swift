@@ -4,7 +4,7 @@ import ProcedureTestSupport
 import Testing
 
 /// K10, in virtual time.
-@Suite struct DeadlineTests {
+@Suite(.hangLimit) struct DeadlineTests {
   @Test("K10: a source is cancelled at its deadline, not before, with .deadlineExceeded")
   func deadline() {
     let time = TestClock()

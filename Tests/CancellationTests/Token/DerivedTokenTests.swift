@@ -3,7 +3,7 @@ import ProcedureTestSupport
 import Testing
 
 /// K9: `map` and `flatMap`; and chains of all derived tokens, however long.
-@Suite struct DerivedTokenTests {
+@Suite(.hangLimit) struct DerivedTokenTests {
   @Test("K9: map calls its closure once, when cancelled, and follows its answer")
   func map() {
     for (answer, isLate) in [(true, false), (false, false), (true, true), (false, true)] {
@@ -93,7 +93,7 @@ import Testing
     #expect(both.isCancelled && reference.isCancelled)
   }
 
-  @Test("K9: a closure that is derived, or cancels, inside the closure")
+  @Test("K9: a closure of map or flatMap may derive tokens, and cancel")
   func reentrancy() {
     let (source, other) = (CancellationTokenSource(), CancellationTokenSource())
     let slot = Slot<CancellationToken>()
@@ -146,7 +146,9 @@ import Testing
     #expect(calls.value == (handlers ? length / 10 : 0))
   }
 
-  @Test("K9: such a chain ends as not cancelled without recursion", arguments: Link.allCases)
+  @Test(
+    "K9: a long chain of derived tokens completes uncancelled without recursion",
+    arguments: Link.allCases)
   func deepCompletion(link: Link) async {
     await onSmallStack { Self.completeChain(of: link) }
   }
@@ -162,7 +164,8 @@ import Testing
     #expect(token.isCompleted && !token.isCancelled && calls.value == 1)
   }
 
-  @Test("K9: such a chain is released without recursion", arguments: Link.allCases)
+  @Test(
+    "K9: a long chain of derived tokens is released without recursion", arguments: Link.allCases)
   func deepRelease(link: Link) async {
     await onSmallStack { Self.releaseChain(of: link) }
   }

@@ -3,7 +3,7 @@ import ProcedureTestSupport
 import Testing
 
 /// K10: every duration is accepted. On a clock that is older than a second: sums overflow there first.
-@Suite struct ExtremeDurationTests {
+@Suite(.hangLimit) struct ExtremeDurationTests {
   static let neverPassing: [Duration] = [
     .seconds(Int64.max), .seconds(1e19), Duration(attoseconds: .max), .seconds(100_000_000_000),
   ]
@@ -17,7 +17,7 @@ import Testing
     return time
   }
 
-  @Test("K10: a deadline that never comes does not, and stops nothing", arguments: neverPassing)
+  @Test("K10: a deadline beyond all time never cancels, and stops nothing", arguments: neverPassing)
   func endless(duration: Duration) {
     let time = Self.agedClock()
     let source = CancellationTokenSource()

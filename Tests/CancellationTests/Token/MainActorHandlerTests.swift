@@ -4,7 +4,7 @@ import ProcedureTestSupport
 import Testing
 
 /// K3: handlers that are `@MainActor` are delivered there, in every case, as those with a queue are.
-@Suite struct MainActorHandlerTests {
+@Suite(.hangLimit) struct MainActorHandlerTests {
   @Test("K3: a handler on the main actor is called there, once, before or after the cancel")
   func cancelled() async {
     let source = CancellationTokenSource()
@@ -26,7 +26,7 @@ import Testing
     #expect(seen.events == ["registered", "late"])
   }
 
-  @Test("K3: it never runs inside cancel(), also on the main actor")
+  @Test("K3: a handler on the main actor never runs inside cancel(), even there")
   @MainActor func notInside() async {
     let source = CancellationTokenSource()
     let called = Gate()
@@ -74,7 +74,7 @@ import Testing
     source.cancel()
   }
 
-  @Test("K3: a closure that says nothing of an actor is called inside cancel(), as before")
+  @Test("K3: a closure without an actor is called inside cancel()")
   func plain() {
     let source = CancellationTokenSource()
     let seen = Recorder<Int>()

@@ -5,7 +5,7 @@ import Testing
 
 /// Every public call of tokens, sources and registrations at every moment, also the wrong ones: each
 /// has a defined answer, and none traps.
-@Suite struct WrongMomentTests {
+@Suite(.hangLimit) struct WrongMomentTests {
   enum Moment: CaseIterable, Sendable {
     /// Before the cancel, which comes.
     case pending
@@ -29,6 +29,7 @@ import Testing
     case couchdeveloperHandler, couchdeveloperQueue, couchdeveloperTarget, nukeHandler
     case unregister, unregisterTwice, unregisterLater
     case cancel, cancelTwice, cancelable, cancelAfter, cancelNow
+    case disarm, disarmNothing, timeLeft, noTimeLeft, blockingScope
     case link, any, all, map, flatMap, withItself
     case check, reason
   }
@@ -85,6 +86,14 @@ import Testing
       return by(moment, moment == .ownerDeinit ? .none : .deadlineExceeded, .requested, .none)
     case .cancelNow:
       return by(moment, .deadlineExceeded, .requested, .none)
+    case .disarm:
+      return by(moment, .yes, .no, .no)
+    case .disarmNothing:
+      return .no
+    case .timeLeft, .noTimeLeft:
+      return by(moment, call == .timeLeft ? .later : .none, .atOnce, .none)
+    case .blockingScope:
+      return by(moment, .never, .atOnce, .never)
     case .withItself:
       return .yes
     case .check:
@@ -241,6 +250,17 @@ import Testing
       source.cancel(after: .seconds(5), clock: story.clock.clock)
       source.cancel(at: story.clock.now, clock: story.clock.clock)
       return reason(token)
+    case .disarm, .timeLeft:
+      source.cancel(after: .seconds(5), clock: story.clock.clock)
+      if call == .disarm { return yes(source.disarmDeadline()) }
+      return timeLeft(token)
+    case .disarmNothing: return yes(source.disarmDeadline())
+    case .noTimeLeft: return timeLeft(token)
+    case .blockingScope:
+      withBlockingCancellationHandler(for: token) {
+      } onCancel: {
+        calls.increment()
+      }
     case .link:
       let child = CancellationTokenSource(linkedTo: token)
       kept.value = child
@@ -272,12 +292,20 @@ import Testing
 
   private func yes(_ flag: Bool) -> Answer { flag ? .yes : .no }
 
+  private func timeLeft(_ token: CancellationToken) -> Answer {
+    switch token.timeLeft {
+    case nil: .none
+    case .zero?: .atOnce
+    default: .later
+    }
+  }
+
   private func reason(_ token: CancellationToken) -> Answer {
     switch token.reason {
     case nil: .none
     case .requested: .requested
     case .deadlineExceeded: .deadlineExceeded
-    case .taskCancelled, .failure: .no
+    case .taskCancelled, .signal, .failure: .no
     }
   }
 }

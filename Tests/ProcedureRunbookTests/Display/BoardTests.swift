@@ -1,8 +1,9 @@
+import ProcedureTestSupport
 import Testing
 
 @testable import ProcedureRunbook
 
-@Suite("The board")
+@Suite("The board", .hangLimit)
 struct BoardTests {
   private let start = ContinuousClock.now
   private let plain = Style(isColoured: false)
@@ -28,7 +29,7 @@ struct BoardTests {
         == "5 steps in 1 min 16 s: 1 succeeded, 1 failed, 1 timed out, 1 skipped, 1 not run")
   }
 
-  @Test("what was not needed counts as a success, with a word of its own")
+  @Test("a step that was not needed counts as a success, with a word of its own")
   func notNeeded() {
     var board = Board(["a", "b"], upToDateCount: 3, start: start)
     board.ended("a", .notNeeded(nil), after: nil)
@@ -40,9 +41,10 @@ struct BoardTests {
 
   @Test("names are cut so that the table fits a terminal")
   func narrowTable() {
-    var board = Board([String(repeating: "x", count: 100)], start: start)
-    board.started(String(repeating: "x", count: 100), at: start)
-    board.ended(String(repeating: "x", count: 100), .failed("no"), after: .zero)
+    let name = Name(String(repeating: "x", count: 100))
+    var board = Board([name], start: start)
+    board.started(name, at: start)
+    board.ended(name, .failed("no"), after: .zero)
     let lines = board.table(width: 40, style: plain)
     #expect(lines[1] == "xxxxxxxxxxxxxxxxx…  failed: no    0.00 s")
   }
@@ -72,7 +74,7 @@ struct BoardTests {
     let names = (0..<50).map {
       ["step \($0)", "日本語の長い名前 \($0)", "👨‍👩‍👧 \($0)", "a\tb\u{1B}[2J\n\($0)", "e\u{301} \($0)"][$0 % 5]
         + String(repeating: "x", count: $0)
-    }
+    }.map { Name($0) }
     for count in [1, 2, 5, 50] {
       var board = Board(names, start: start)
       for name in names.prefix(count) { board.started(name, at: start) }
@@ -94,7 +96,7 @@ struct BoardTests {
     #expect("日本".rightPadded(to: 6) == "日本  " && "日本".leftPadded(to: 6) == "  日本")
     #expect("a\tb\u{1B}c\u{7F}\u{202E}".visible == "a␉b␛c␡\u{FFFD}")
     var board = Board(["日本", "abcde"], start: start)
-    for name in ["日本", "abcde"] { board.ended(name, .failed("no"), after: .zero) }
+    for name: Name in ["日本", "abcde"] { board.ended(name, .failed("no"), after: .zero) }
     let lines = board.table(width: nil, style: plain)
     #expect(lines[1] == "日本   failed: no    0.00 s" && lines[2] == "abcde  failed: no    0.00 s")
   }

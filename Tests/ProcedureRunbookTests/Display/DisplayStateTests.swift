@@ -4,11 +4,11 @@ import Testing
 @testable import ProcedureRunbook
 
 /// Where output is no terminal.
-@Suite("The state of the display")
+@Suite("The state of the display", .hangLimit)
 struct DisplayStateTests {
   private let start = ContinuousClock.now
 
-  private func state(_ names: [String] = ["a"]) -> DisplayState {
+  private func state(_ names: [Name] = ["a"]) -> DisplayState {
     DisplayState(
       names, terminal: Terminal(isLive: false, hasColours: false), isQuiet: false, at: start)
   }
@@ -17,7 +17,7 @@ struct DisplayStateTests {
     String(decoding: frame.bytes, as: UTF8.self)
   }
 
-  @Test("what happens is news once, and is in the next frame")
+  @Test("an event is news once, and is in the next frame")
   func news() {
     var state = state()
     #expect(!state.hasNews)
@@ -33,7 +33,7 @@ struct DisplayStateTests {
     #expect(!state.hasWork(whilePaused: false))
   }
 
-  @Test("output beyond the capacity waits for the frame; what a step says of itself does not")
+  @Test("output beyond the capacity waits for the frame; a step's own messages do not")
   func room() {
     var state = state()
     let called = Counter()
@@ -109,7 +109,7 @@ struct DisplayStateTests {
     }
   }
 
-  @Test("when nothing can be written any more, everything that waits goes on")
+  @Test("all waiting steps go on when nothing can be written any more")
   func failure() {
     var state = state()
     let line = String(repeating: "x", count: DisplayState.capacity)

@@ -1,9 +1,10 @@
 import Foundation
+import ProcedureTestSupport
 import Testing
 
 @testable import ProcedureRunbook
 
-@Suite("Lines of output")
+@Suite("Lines of output", .hangLimit)
 struct OutputLinesTests {
   private func texts(_ lines: [OutputLines.Line]) -> [String] {
     lines.map { String(decoding: $0, as: UTF8.self) }
@@ -38,7 +39,7 @@ struct OutputLinesTests {
     }
   }
 
-  @Test("a line that overwrites itself is shown as it ends up")
+  @Test("a line that overwrites itself is shown in its last form")
   func carriageReturns() {
     var lines = OutputLines()
     #expect(texts(lines.append(Data("10%\r20%\r30%\r\n".utf8))) == ["30%"])

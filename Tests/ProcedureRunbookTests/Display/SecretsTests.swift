@@ -1,8 +1,9 @@
+import ProcedureTestSupport
 import Testing
 
 @testable import ProcedureRunbook
 
-@Suite("Secrets in output")
+@Suite("Secrets in output", .hangLimit)
 struct SecretsTests {
   private func filtered(_ pieces: [String], _ secrets: [String]) -> String {
     var filter = SecretFilter(Secrets(values: secrets.map { Array($0.utf8) }))
@@ -10,7 +11,7 @@ struct SecretsTests {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  @Test("each is hidden, wherever the pieces of the output end")
+  @Test("each secret is hidden, wherever the pieces of the output end")
   func pieces() {
     let text = "a secret, secretsecret, secre secret-longer secrets!"
     let expected = "a ***, ******, secre *** ***s!"
@@ -23,14 +24,14 @@ struct SecretsTests {
     }
   }
 
-  @Test("what only begins as one is shown, at the end too")
+  @Test("text that only begins like a secret is shown, at the end too")
   func beginnings() {
     #expect(filtered(["abab", "abac", "aba"], ["abac"]) == "abab***aba")
     #expect(filtered(["aaab"], ["aab"]) == "a***")
     #expect(filtered(["nothing"], []) == "nothing")
   }
 
-  @Test("values are those of the steps and of this process; lines of a long one count alone")
+  @Test("secrets come from the steps and from this process; each line of a long one is a secret")
   func values() throws {
     var step = Step(name: "a", run: "x")
     step.environment = ["KEY": "-----\nABCDEFGH\nxyz", "NONE": ""]

@@ -1,9 +1,10 @@
+import ProcedureTestSupport
 import Testing
 
 @testable import ProcedureRunbook
 
 /// The table at the head of `JobProgress`, with what files and the cluster say in any order.
-@Suite("How far a job is")
+@Suite("How far a job is", .hangLimit)
 struct JobProgressTests {
   private let start = ContinuousClock.now
 
@@ -23,7 +24,7 @@ struct JobProgressTests {
     #expect(news == expected, sourceLocation: location)
   }
 
-  @Test("it waits to be handed in, is there, begins with its output and ends with its status")
+  @Test("a job waits in the line, is handed in, begins with its output and ends with its status")
   func life() {
     var progress = JobProgress()
     #expect(progress.phase == .line && progress.reference == nil)
@@ -54,7 +55,7 @@ struct JobProgressTests {
       other.look(status: 0, hasOutput: true, at: start + .seconds(5)), [.ended(.status(0))])
   }
 
-  @Test("cancelled, its status is not waited for")
+  @Test("the status of a cancelled job is not waited for")
   func cancelled() {
     var progress = there()
     progress.cancel()
@@ -63,7 +64,7 @@ struct JobProgressTests {
       progress.look(status: nil, hasOutput: false, at: start), [.ended(.lost("CANCELLED"))])
   }
 
-  @Test("that the cluster does not know it counts when it says so twice, one after another")
+  @Test("a job is lost when the cluster does not know it in two answers, one after the other")
   func unknown() {
     var progress = there()
     expect(progress.hear(nil, at: start), [])
@@ -76,7 +77,7 @@ struct JobProgressTests {
       [.ended(.lost("job 7 is not known any more"))])
   }
 
-  @Test("a reason other than that others are before it is said once, when it stays")
+  @Test("the reason why a job waits is reported once, when it stays")
   func reasons() {
     var progress = there()
     let state = report(.waiting(because: "PartitionConfig"))
@@ -88,7 +89,7 @@ struct JobProgressTests {
       progress.hear(report(.waiting(because: "JobHeldUser")), at: start), [.waits("JobHeldUser")])
   }
 
-  @Test("one that a killed run has left is found by its key, followed, or handed in anew")
+  @Test("a job of a killed run is found by its key, and followed, or handed in anew")
   func leftOver() {
     let reference = JobReference(key: "k", identifier: nil)
     var found = JobProgress(leftOver: reference)
@@ -108,7 +109,7 @@ struct JobProgressTests {
     }
   }
 
-  @Test("one whose command was another one must end before the new one is handed in")
+  @Test("a job of a killed run whose command has changed must end before the new one is handed in")
   func clearing() {
     var progress = JobProgress(
       leftOver: JobReference(key: "k", identifier: nil), isSame: false)
@@ -119,7 +120,7 @@ struct JobProgressTests {
     #expect(progress.phase == .line)
   }
 
-  @Test("names of machines behind the reason may change; it stays the same one")
+  @Test("a reason stays the same when the names of machines behind it change")
   func changingReasons() {
     var progress = there()
     let words = [
@@ -130,7 +131,7 @@ struct JobProgressTests {
     expect(progress.hear(report(.waiting(because: words[0])), at: start), [])
   }
 
-  @Test("of one that a killed run has left only the key counts until the cluster has answered")
+  @Test("only the key of a killed run's job counts until the cluster has answered")
   func unconfirmed() {
     for isSame in [true, false] {
       let progress = JobProgress(
@@ -139,7 +140,7 @@ struct JobProgressTests {
     }
   }
 
-  @Test("Slurm's words")
+  @Test("the words of Slurm are understood")
   func words() {
     #expect(SlurmExecutor.state("PENDING", because: "Priority") == .waiting(because: nil))
     #expect(

@@ -1,11 +1,12 @@
 import Foundation
 import ProcedurePrimitives
+import ProcedureTestSupport
 import Testing
 
 @testable import ProcedureRunbook
 
 /// What the rounds cost a cluster, in virtual time.
-@Suite("The rounds of jobs")
+@Suite("The rounds of jobs", .hangLimit)
 struct JobRoundsTests {
   private let directory = FileManager.default.temporaryDirectory.appending(
     path: "JobRoundsTests-\(UUID())")
@@ -15,9 +16,10 @@ struct JobRoundsTests {
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
   }
 
-  /// Takes all jobs, and keeps them in the line.
+  /// Takes all jobs, and keeps them in the line until they may run, without an end.
   private final class Line: Executor {
     let name = "line"
+    let letsRun = Locked(false)
     let submissions = Locked<[String]>([])
     let questions = Locked(0)
     private let reason: String?
@@ -33,9 +35,10 @@ struct JobRoundsTests {
 
     func reports(of jobs: [JobReference]) throws(ExecutorProblem) -> [String: JobReport] {
       questions.withLock { $0 += 1 }
+      let state: JobState = letsRun.withLock { $0 } ? .running : .waiting(because: reason)
       return Dictionary(
         uniqueKeysWithValues: jobs.map {
-          ($0.key, JobReport(identifier: $0.identifier ?? "", state: .waiting(because: reason)))
+          ($0.key, JobReport(identifier: $0.identifier ?? "", state: state))
         })
     }
 
@@ -114,8 +117,34 @@ struct JobRoundsTests {
           return nil
         },
         began: { _ in }, wrote: { _ in }, says: { _ in }, complains: { [self] in add($0) },
-        timeIsUp: {}, ended: { [self] end, _ in add("\(end)") })
+        timeIsUp: { [self] in add("time is up") }, ended: { [self] end, _ in add("\(end)") })
     }
+  }
+
+  @Test("the timeout of a job counts from its start, and not from when it was handed in")
+  func timeInTheLine() throws {
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let (line, log) = (Line(), Log())
+    var step = Step(name: "a", run: "true")
+    step.timeout = .seconds(30)
+    var rounds = rounds(line, every: .seconds(1))
+    var box = JobDesk.Box()
+    box.arrivals = [.init(job: Job(step, log.events), progress: JobProgress())]
+    var now = start
+    rounds.make(box, at: now)
+    func isUp(after duration: Duration) -> Bool {
+      let end = now + duration
+      while let due = rounds.due, due <= end {
+        now = max(now, due)
+        rounds.make(JobDesk.Box(), at: now)
+      }
+      now = end
+      return log.lines.withLock { $0.contains("time is up") }
+    }
+    #expect(!isUp(after: .seconds(3_600)))
+    line.letsRun.withLock { $0 = true }
+    #expect(!isUp(after: .seconds(29)))
+    #expect(isUp(after: .seconds(29)))
   }
 
   /// Answers nothing, or that a job runs, whatever is done.

@@ -31,6 +31,8 @@ enum StandInCluster {
       test $(cat $job/state) = RUNNING || exit 0
       if test $status = 0; then echo COMPLETED; else echo FAILED; fi > $job/state.new
       mv $job/state.new $job/state' sh $job "$output" > /dev/null 2>&1 < /dev/null &
+    # Who ends what this has left in its process group must not end the job.
+    until test -e $CLUSTER/closed || test -s $job/group || ! test -e $job; do sleep 0.01; done
     test -e $CLUSTER/deaf && { touch $CLUSTER/taken; sleep 600; }
     echo $id
     END
@@ -69,9 +71,8 @@ enum StandInCluster {
             test "$signal" || { echo "a running job is ended by its signal" >&2; exit 1; }
             # As Slurm does: all processes of the job at once.
             kill -s $signal -- -$(cat $CLUSTER/$word/group)
-            ( for i in 1 2 3 4 5 6 7 8 9; do
-                kill -s 0 -- -$(cat $CLUSTER/$word/group) 2> /dev/null || break; sleep 0.1
-              done; kill -s 0 -- -$(cat $CLUSTER/$word/group) 2> /dev/null || echo CANCELLED > $CLUSTER/$word/state
+            ( while kill -s 0 -- -$(cat $CLUSTER/$word/group) 2> /dev/null; do sleep 0.1; done
+              test "$(cat $CLUSTER/$word/state)" != RUNNING || echo CANCELLED > $CLUSTER/$word/state
             ) > /dev/null 2>&1 < /dev/null &;;
         esac;;
     esac; done

@@ -1,69 +1,121 @@
 import Foundation
+import ProcedureTestSupport
 import Testing
 
 @testable import ProcedureRunbook
 
-@Suite("Lines of the journal")
+@Suite("Lines of the journal", .hangLimit)
 struct JournalLineTests {
-  private func lines(_ text: String) -> JournalLines { JournalLines(Array(text.utf8)) }
+  private let base = FilePath("/plan")
 
-  @Test(
-    "what a step succeeded with is read as it was written",
-    arguments: ["1f 2 ", "1f 2 3", "1f 2-a 3", "1f 2? ", "ffffffffffffffff 0-0 d14deb5405fdab59"])
-  func entries(marks: String) throws {
-    let line = "succeeded\t\(marks.replacing(" ", with: "\t", maxReplacements: 1))\ta%20b\n"
-    let record = try #require(lines(line).records["a b"])
-    #expect(JournalLine.step("a b", record).text == line)
+  private func lines(_ text: String) -> JournalLines {
+    JournalLines(Array((JournalLine.head + text).utf8), in: base)
+  }
+
+  /// Two inputs and an output, in versions 0 to 2.
+  private let files = "file\t0\t1f\t2\tin%20one\nfile\t1\t1f\t-\t/abs\nfile\t2\t3\t4\tout\n"
+
+  private func record(_ lines: JournalLines) -> StepRecord.Success? {
+    if case .succeeded(let success)? = lines.state.record(at: .outputs([FilePath("/plan/out")])) {
+      success
+    } else {
+      nil
+    }
   }
 
   @Test(
-    "a line that says nothing counts for nothing",
+    "each line is read as it was written",
     arguments: [
-      "succeeded\t1f\t2 \ta", "succeeded\t1f\t2 \ta\t\n", "succeeded\t1g\t2 \ta\n",
-      "succeeded\t\t2 \ta\n", "succeeded\t1\t2-\ta\n", "succeeded\t1\t2-3-4\ta\n",
-      "succeeded\t11111111111111111\t2 \ta\n", "succeeded\t1\ta\n", "other\t1\t2 \ta\n",
+      "run\t4711\tnode-3\n", "plan\t0\t/a%20b/plan.json\n", "file\t0\t1f\t2\tin\n",
+      "file\t7\tffffffffffffffff\t-\t%ff%00x".replacing("%00", with: "%01") + "\n",
+      "started\t0\tmake%20it\t1f\t-\n", "started\t0\ta\t1f\tthe%20input\tout\t/abs\n",
+      "done\t0\tmake\t1\t2\t3\t0-5 9\t7 6\t-\n", "done\t0\tmake\t1\t2\t3\t\t7\t\n",
+      "plan\t1\t/a%ff/plan.json\n", "beside\tlib\n", "beside\t/a%ff\n",
+      "gone\tout\n", "job\tk 7\tmarks\tout\n", "job\t\t\tout\n",
     ])
-  func noEntry(text: String) { #expect(lines(text).records.isEmpty) }
-
-  @Test(
-    "what is in a file is read as it was written",
-    arguments: ["1f.2.3.4 5", "-8000000000000000.0.-1.3b9ac9ff ffffffffffffffff"])
-  func digests(entry: String) throws {
-    let line = "file\t\(entry.replacing(" ", with: "\t"))\t/a%20b\n"
-    let digest = try #require(lines(line).digests["/a b"])
-    #expect(JournalLine.file("/a b", digest).text == line)
+  func read(text: String) throws {
+    let line = try #require(JournalLine(Array(text.utf8).dropLast()))
+    #expect(line.text == text)
   }
 
   @Test(
-    "a file of which a line says nothing is not known",
-    arguments: ["1.2.3\t5", "1.2.3.4.5\t5", "1.2..4\t5", "1.2.3.g\t5", "1.2.3.4\t", "1.2.3.-\t5"])
-  func noDigest(entry: String) { #expect(lines("file\t\(entry)\ta\n").digests.isEmpty) }
+    "a line without a meaning is ignored",
+    arguments: [
+      "done\t0\ta\t1\t2\t3\t0\t2", "done\t0\ta\t1\t2\t3\t0\t2\t-\t\n",
+      "done\t0\ta\t1\t2\t3\t0\t2\n",
+      "done\t0\ta\t1g\t2\t3\t0\t2\t-\n", "done\t0\ta\t1\t2\t3\t0-\t2\t-\n",
+      "done\t0\ta\t1\t2\t3\t0  1\t2\t-\n", "done\t0\ta\t1\t2\t3\t0\t3\t-\n",
+      "done\t0\ta\t1\t2\t3\t0\t2\t1-4\n", "other\t0\ta\t1\t2\t3\t0\t2\t-\n",
+      "file\t3\t1\t2\t\n", "file\t3\t1\t2\tou%t\n", "started\t0\ta\t1\t-\tou\t\n",
+    ])
+  func noRecord(text: String) { #expect(record(lines(files + text)) == nil) }
 
-  @Test("a stamp is that of the file as long as it is not changed")
+  @Test("a success is known by its outputs, with versions of what it read")
+  func success() throws {
+    let lines = lines(files + "done\t0\tmake\t1\t2\t3\t0 1\t2\t-\n")
+    let success = try #require(record(lines))
+    #expect(success.step == "make" && Array(success.inputs) == [0, 1])
+    #expect(success.dependencies == nil)
+    let paths = success.inputs.compactMap { lines.state.version($0)?.file }
+      .map { lines.state[file: $0].path.visible }
+    #expect(paths == ["/plan/in one", "/abs"])
+  }
+
+  @Test("the last line of a step counts, and a record that another step has broken does not")
+  func last() {
+    let done = "done\t0\tmake\t1\t2\t3\t0\t2\t-\n"
+    #expect(record(lines(files + done + "started\t0\tother\t1\t-\tout\n")) == nil)
+    #expect(record(lines(files + "started\t0\tother\t1\t-\tout\n" + done)) != nil)
+    #expect(record(lines(files + done + "gone\tout\n")) == nil)
+    let two = "done\t0\tmake\t1\t2\t3\t0\t2 1\t-\n"
+    let keys = RecordKeys.outputs([FilePath("/plan/out"), FilePath("/abs")])
+    #expect(lines(files + two).state.record(at: keys) != nil)
+    #expect(lines(files + two + done).state.record(at: keys) == nil)
+  }
+
+  @Test("steps without outputs are known by name and what they run, the last few of a name")
+  func names() {
+    func identity(_ number: UInt64) -> StepIdentity {
+      let text = Array(String(number, radix: 16).utf8)[...]
+      let print = Fingerprint(text) ?? Fingerprint()
+      return StepIdentity(command: print, variables: print, files: print)
+    }
+    let all = lines(
+      (1...10).map {
+        "done\t0\ttest\t\(String($0, radix: 16))\t\(String($0, radix: 16))\t\(String($0, radix: 16))\t\t\t-\n"
+      }.joined())
+    for number in UInt64(1)...10 {
+      let record = all.state.record(at: .name("test", identity(number)))
+      #expect((record != nil) == (number > 2), "\(number)")
+    }
+  }
+
+  @Test("a file of another form counts for nothing; the beginning of one is none")
+  func foreign() {
+    #expect(JournalLines(Array("started\t\t\ta\n".utf8), in: base).isForeign)
+    #expect(!JournalLines([], in: base).isForeign)
+    #expect(!JournalLines(Array(JournalLine.head.utf8.prefix(5)), in: base).isForeign)
+    #expect(!lines("").isForeign)
+  }
+
+  @Test("a stamp matches its file until the file is changed")
   func stamps() throws {
     let path = FileManager.default.temporaryDirectory.appending(path: "stamp-\(UUID())").path
-    defer { try? FileManager.default.removeItem(atPath: path) }
+    let link = path + ".link"
+    defer { for path in [path, link] { try? FileManager.default.removeItem(atPath: path) } }
     #expect(OutputFile.write("1", to: path) == nil)
     let stamp = try FileStatus(path).stamp
     #expect(try FileStatus(path).stamp == stamp)
-    #expect(FileStamp(Array(stamp.text.utf8)[...]) == stamp)
+    try FileManager.default.linkItem(atPath: path, toPath: link)
+    #expect(try FileStatus(path).stamp.body == stamp.body)
     #expect(OutputFile.write("22", to: path) == nil)
-    #expect(try FileStatus(path).stamp != stamp)
+    #expect(try FileStatus(path).stamp.body != stamp.body)
+    #expect(try FileStatus(path).stamp.all != stamp.all)
   }
 
-  @Test("the last line of a step counts, and what begins anew is read with it")
-  func last() {
-    let lines = lines(
-      "started\t\t\ta\n\nsucceeded\t1\t2 \ta\nsucceeded\t1\t2 \tb\nstarted\t\t\tb\n")
-    #expect(lines.count == 4)
-    #expect(lines.records["b"] == .started && lines.records["a"] != .started)
-    #expect(JournalLines(Array(lines.text.utf8)).records == lines.records)
-  }
-
-  @Test("marks that may be out of date are equal to none that are found")
-  func uncertain() {
-    let marks = FileMarks(inputs: Fingerprint())
-    #expect(FileMarks(inputs: Fingerprint(), isUncertain: true) != marks)
-    #expect(FileMarks(inputs: Fingerprint(), dependencies: Fingerprint()) != marks)
+  @Test("numbers in a row are one run", arguments: ["", "0", "4-403 17 9", "1-2 2-3"])
+  func versions(text: String) throws {
+    let list = try #require(VersionList(Array(text.utf8)[...]))
+    #expect(list.text == text && VersionList(Array(list)) == list || text == "1-2 2-3")
   }
 }

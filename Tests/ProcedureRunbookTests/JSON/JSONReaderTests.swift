@@ -1,8 +1,9 @@
+import ProcedureTestSupport
 import Testing
 
 @testable import ProcedureRunbook
 
-@Suite("Reading JSON")
+@Suite("Reading JSON", .hangLimit)
 struct JSONReaderTests {
   @Test(
     "a text comes out as it is meant",

@@ -1,10 +1,11 @@
+import ProcedureTestSupport
 import Testing
 
 @testable import ProcedureRunbook
 
-@Suite("A file of variables")
+@Suite("A file of variables", .hangLimit)
 struct DotenvFileTests {
-  @Test("lines NAME=value, with quotes, comments and `export`; nothing is expanded")
+  @Test("lines NAME=value are read, with quotes, comments and `export`, and nothing is expanded")
   func forms() throws {
     let text = """
       # comment
@@ -28,7 +29,7 @@ struct DotenvFileTests {
   }
 
   @Test(
-    "what is none is said by its line",
+    "a line that is none is an error that names it",
     arguments: ["A", "A B=1", "=1", "1A=2", "A='x", "A='x'y", "é=1"])
   func mistakes(line: String) {
     let error = #expect(throws: DotenvFile.BadLine.self) {

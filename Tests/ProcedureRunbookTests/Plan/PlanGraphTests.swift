@@ -1,8 +1,9 @@
+import ProcedureTestSupport
 import Testing
 
 @testable import ProcedureRunbook
 
-@Suite("The graph of a plan")
+@Suite("The graph of a plan", .hangLimit)
 struct PlanGraphTests {
   @Test("a cycle is named in running order, from the member that the plan names first")
   func cycle() {
@@ -68,7 +69,7 @@ struct PlanGraphTests {
   func listing() throws {
     let plan = try Plan(steps: [step("a", after: ["b"]), step("b", group: "g")])
     #expect(
-      try DryRun(plan, directory: ".", Options([])).text == """
+      try DryRun(plan, of: plan, RunJournals(in: ".", plan: "-"), Options([])).text == """
         1. b [g]
            $ true
         2. a, after b
@@ -76,7 +77,9 @@ struct PlanGraphTests {
         """)
   }
 
-  @Test("what may not be needed has six corners; a dotted line joins what excludes each other")
+  @Test(
+    "a step that may not be needed has six corners; a dotted line joins steps that exclude each other"
+  )
   func conditionsInMermaid() throws {
     var steps = ["a", "b", "c"].map { step($0) }
     for index in 0..<3 { steps[index].exclusive = ["the \"disk\""] }
@@ -99,8 +102,9 @@ struct PlanGraphTests {
     step.exclusive = ["disk", "net"]
     step.onlyIf = "test -e x\ntest -e y"
     step.unless = "test -e z"
+    let plan = try Plan(steps: [step])
     #expect(
-      try DryRun(Plan(steps: [step]), directory: ".", Options([])).text == """
+      try DryRun(plan, of: plan, RunJournals(in: ".", plan: "-"), Options([])).text == """
         1. a, exclusive: disk, net
            only if: test -e x
            only if: test -e y
@@ -109,12 +113,12 @@ struct PlanGraphTests {
         """)
   }
 
-  private func step(_ name: String, after: [String] = [], group: String? = nil) -> Step {
+  private func step(_ name: Name, after: [Name] = [], group: Name? = nil) -> Step {
     Step(name: name, run: "true", after: after, group: group)
   }
 
   private func expectCycle(
-    _ steps: [Step], _ names: [String], sourceLocation: SourceLocation = #_sourceLocation
+    _ steps: [Step], _ names: [Name], sourceLocation: SourceLocation = #_sourceLocation
   ) {
     let error = #expect(throws: PlanError.self, sourceLocation: sourceLocation) {
       try Plan(steps: steps)

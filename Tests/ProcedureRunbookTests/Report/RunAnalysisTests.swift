@@ -1,8 +1,9 @@
+import ProcedureTestSupport
 import Testing
 
 @testable import ProcedureRunbook
 
-@Suite("What the length of a run was due to")
+@Suite("What the length of a run was due to", .hangLimit)
 struct RunAnalysisTests {
   /// Steps with when they started and how long they took, in seconds; nil for those that did not run.
   private func analysis(
@@ -12,13 +13,13 @@ struct RunAnalysisTests {
       RunRecord.Entry(
         step, start == nil ? .notNeeded(nil) : .succeeded,
         start: start.map { .seconds($0) }, duration: start.map { _ in .seconds(duration) },
-        attempts: 1, lastOutput: [])
+        untilReady: step.isService ? .seconds(2) : nil, attempts: 1, lastOutput: [])
     }
     return RunAnalysis(
       try Plan(steps: steps.map(\.step)), entries, slots: slots, duration: .seconds(length))
   }
 
-  private func step(_ name: String, after: [String] = [], group: String? = nil) -> Step {
+  private func step(_ name: Name, after: [Name] = [], group: Name? = nil) -> Step {
     Step(name: name, run: "true", after: after, group: group)
   }
 
@@ -38,6 +39,19 @@ struct RunAnalysisTests {
       analysis.lines == [
         "critical path: 5.00 s of 6.00 s: long 3.00 s → last 2.00 s",
         "jobs: 1.3 of 2 in use on average",
+      ])
+  }
+
+  @Test("a service counts until it is ready, and takes no slot")
+  func service() throws {
+    var service = step("db")
+    service.isService = true
+    let analysis = try analysis(
+      [(service, 0, 6), (step("test", after: ["db"]), 2, 4), (step("other"), 0, 1)], of: 6)
+    #expect(
+      analysis.lines == [
+        "critical path: 6.00 s of 6.00 s: db 2.00 s → test 4.00 s",
+        "jobs: 0.8 of 2 in use on average",
       ])
   }
 
@@ -68,7 +82,7 @@ struct RunAnalysisTests {
     #expect(line.hasSuffix("→ (13 more) → s17 1.00 s → s18 1.00 s → s19 1.00 s"))
   }
 
-  @Test("it takes time for each step and membership once")
+  @Test("the analysis takes time for each step and membership once")
   func large() throws {
     let steps = (0..<2000).map { index in
       index < 1000

@@ -1,8 +1,9 @@
+import ProcedureTestSupport
 import Testing
 
 @testable import ProcedureRunbook
 
-@Suite("A launcher")
+@Suite("A launcher", .hangLimit)
 struct LauncherTests {
   private func launcher(_ command: String, _ cancel: String? = nil) throws -> Launcher {
     var step = Step(name: "a", run: "true")

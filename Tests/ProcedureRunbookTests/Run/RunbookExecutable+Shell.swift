@@ -1,4 +1,5 @@
 import Foundation
+import ProceduresProcess
 
 #if canImport(Darwin)
   import Darwin
@@ -24,7 +25,8 @@ extension RunbookExecutable {
       ["-c", script], program: "/bin/sh", environment: environment, onOutput: onOutput)
   }
 
-  /// Runs it on a terminal of its own, on which the output of a shell script is typed.
+  /// Runs it on a terminal of its own, on which the output of a shell script is typed. There is a file `over` when it has
+  /// ended.
   func terminal(
     plan: String, _ options: String = "", typing: String = "",
     size: (rows: Int, columns: Int)? = nil,
@@ -34,8 +36,19 @@ extension RunbookExecutable {
     return try await shell(
       plan: plan,
       """
-      { \(typing.isEmpty ? ":" : typing); } | script -qec "\(resize)exec $RUNBOOK \(options) plan.json" /dev/null
+      { \(typing.isEmpty ? ":" : typing); } | {
+        script -qec "\(resize)exec $RUNBOOK \(options) plan.json" /dev/null; status=$?; touch over; exit $status
+      }
       """, environment: ["TERM": "xterm"], onOutput: onOutput)
+  }
+
+  /// Whether a script ended with 77, since it could not try what it is about here: then it says so, for `.ci/run`.
+  static func isSkipped(_ execution: Execution, unless isTried: Bool = true) -> Bool {
+    let isSkipped = execution.exit == .status(77) || !isTried
+    if isSkipped {
+      print("skipped: another user, or an own mount, is not possible for a test of runbook")
+    }
+    return isSkipped
   }
 
   /// `script` of Linux, which is what makes terminals.

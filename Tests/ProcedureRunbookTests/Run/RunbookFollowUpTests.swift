@@ -1,11 +1,12 @@
 import Foundation
 import ProceduresProcess
+import ProcedureTestSupport
 import Testing
 
 @testable import ProcedureRunbook
 
 /// Steps that run after a failure or always, weights, and secrets, with the built program.
-@Suite("runbook: at the end, and by weight", .timeLimit(.minutes(5)))
+@Suite("runbook: at the end, and by weight", .hangLimit)
 struct RunbookFollowUpTests {
   private let runbook: RunbookExecutable
 
@@ -24,7 +25,7 @@ struct RunbookFollowUpTests {
      {"name": "after clean", "run": "touch afterclean", "after": "clean", "always": true}]
     """
 
-  @Test("after a success what is for the end runs, and what is for a failure is not needed")
+  @Test("after a success the steps for the end run, and those for a failure are not needed")
   func success() async throws {
     let execution = try await shell(Self.plan, "STATUS=0 exec $RUNBOOK -j1 plan.json")
     #expect(execution.exit == .status(0))
@@ -34,7 +35,9 @@ struct RunbookFollowUpTests {
       ["cleaned", "next", "afterclean"].allSatisfy(runbook.hasFile) && !runbook.hasFile("told"))
   }
 
-  @Test("after a failure both run, and the run has failed", arguments: ["", "-k"])
+  @Test(
+    "after a failure the steps for the end and for a failure run, and the run has failed",
+    arguments: ["", "-k"])
   func failure(options: String) async throws {
     let execution = try await shell(Self.plan, "STATUS=3 exec $RUNBOOK \(options) plan.json")
     #expect(execution.exit == .status(1))
@@ -56,7 +59,7 @@ struct RunbookFollowUpTests {
     #expect(runbook.hasFile("cleaned"), "\(execution.output)")
   }
 
-  @Test("the first Ctrl-C lets it run, the second ends it")
+  @Test("the first Ctrl-C lets a step for the end run, the second ends it")
   func interrupts() async throws {
     let plan = """
       [{"name": "work", "run": "echo up > up; read x < never"},
@@ -83,7 +86,7 @@ struct RunbookFollowUpTests {
     #expect(second.lines.last?.contains("2 cancelled") == true, "\(second.output)")
   }
 
-  @Test("when the time is up what is for the end runs")
+  @Test("steps for the end run when the time is up")
   func timeout() async throws {
     let execution = try await shell(
       """
@@ -95,7 +98,7 @@ struct RunbookFollowUpTests {
     #expect(runbook.hasFile("cleaned") && runbook.hasFile("told"), "\(execution.output)")
   }
 
-  @Test("up to date, a step is no failure; what is for the end runs all the same")
+  @Test("a step that is up to date is no failure, and the steps for the end run all the same")
   func upToDate() async throws {
     let plan = """
       [{"name": "make", "run": "touch out", "outputs": "out"},
@@ -118,7 +121,8 @@ struct RunbookFollowUpTests {
     """
   }
 
-  @Test("never more processors and memory than there are, and what says more than all runs alone")
+  @Test(
+    "steps never use more processors and memory than there are, and one that says more runs alone")
   func weights() async throws {
     let steps =
       (0..<4).map { Self.counted("p\($0)", "2", #""cpu": 2"#) }

@@ -6,7 +6,7 @@ import Testing
 @testable import ProcedureRunbook
 
 /// What the built program calls done is done: on a full disk, killed, twice at once, edited meanwhile.
-@Suite("runbook: green means done", .timeLimit(.minutes(15)))
+@Suite("runbook: green means done", .hangLimit)
 struct RunbookGreenTests {
   private let runbook: RunbookExecutable
 
@@ -18,16 +18,14 @@ struct RunbookGreenTests {
 
   // MARK: Outputs
 
-  @Test(
-    "a step that ends well without its outputs has failed, by their names",
-    arguments: [false, true])
-  func missingOutputs(comparesContent: Bool) async throws {
+  @Test("a step that ends well without its outputs has failed, by their names")
+  func missingOutputs() async throws {
     let execution = try await shell(
       """
       [{"name": "make", "run": "echo x >> tries; touch there", "outputs": ["a.bin", "there", "b.bin"],
         "retries": 1},
        {"name": "use", "run": "touch used", "after": "make"}]
-      """, "exec $RUNBOOK \(comparesContent ? "--content" : "") plan.json")
+      """, "exec $RUNBOOK plan.json")
     #expect(execution.exit == .status(1))
     #expect(
       execution.output.contains("failed: it ended well and did not make 'a.bin', 'b.bin'"),
@@ -46,14 +44,18 @@ struct RunbookGreenTests {
 
   @Test(
     "outputs of a launched step may be seen a moment later",
-    .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/setsid")))
+    .enabled(
+      if: FileManager.default.isExecutableFile(atPath: "/usr/bin/setsid"), "needs setsid"))
   func lateOutputs() async throws {
-    let run = "setsid sh -c 'read x < go; sleep 0.2; touch $N' > /dev/null 2>&1 & echo up > go"
+    // The output of the second one is there after the run.
+    let run =
+      "setsid sh -c 'read x < go; eval $WAIT; touch $N' > /dev/null 2>&1 & echo up > go"
     let execution = try await shell(
       """
-      [{"name": "far", "run": "\(run)", "outputs": "far", "launcher": "env N=far"},
-       {"name": "here", "run": "\(run)", "outputs": "here", "environment": {"N": "here"}}]
-      """, "mkfifo go; exec $RUNBOOK -k -j1 plan.json")
+      [{"name": "far", "run": "\(run)", "outputs": "far", "launcher": "env N=far",
+        "environment": {"WAIT": "sleep 0.2"}},
+       {"name": "here", "run": "\(run)", "outputs": "here", "environment": {"N": "here", "WAIT": "read x < over"}}]
+      """, "mkfifo go over; $RUNBOOK -k -j1 plan.json; echo up > over")
     #expect(execution.output.contains("succeeded  far"), "\(execution.output)")
     #expect(execution.output.contains("failed     here: it ended well and did not make 'here'"))
   }
@@ -95,9 +97,8 @@ struct RunbookGreenTests {
   private let making =
     #"[{"name": "make", "run": "echo x >> log; cat in > out; test -e ok", "inputs": "in", "outputs": "out"}]"#
 
-  @Test(
-    "an input that is edited while its step runs makes it run again", arguments: ["", "--content"])
-  func editedInput(option: String) async throws {
+  @Test("an input that is edited while its step runs makes it run again")
+  func editedInput() async throws {
     let execution = try await shell(
       """
       [{"name": "make", "run": "x=$(cat in); test -e first || { echo up > up; read y < go; }; touch first; echo $x > out",
@@ -105,11 +106,11 @@ struct RunbookGreenTests {
       """,
       """
       mkfifo up go; echo 1 > in
-      $RUNBOOK -q \(option) plan.json > first.txt & p=$!
+      $RUNBOOK -q plan.json > first.txt & p=$!
       read x < up; echo 2 > in; echo go > go; wait $p
       cat first.txt >&2
-      $RUNBOOK \(option) plan.json | tail -n 1; cat out
-      exec $RUNBOOK \(option) plan.json
+      $RUNBOOK plan.json | tail -n 1; cat out
+      exec $RUNBOOK plan.json
       """)
     #expect(
       execution.lines.prefix(2).first?.hasSuffix("1 succeeded") == true, "\(execution.output)")
@@ -117,7 +118,7 @@ struct RunbookGreenTests {
     #expect(execution.lines.last?.hasSuffix("1 not needed") == true)
     #expect(
       execution.errorOutput.contains(
-        "make | an input was changed while it ran: the next run makes it again\n"))
+        "make | the input 'in' was changed while it ran: the next run makes it again\n"))
   }
 
   @Test(
@@ -137,13 +138,12 @@ struct RunbookGreenTests {
   }
 
   @Test(
-    "a folder is an input with all that is in it, but for what the step makes",
-    arguments: ["", "--content"])
-  func folders(option: String) async throws {
+    "a folder is an input with all that is in it, but for what the step makes")
+  func folders() async throws {
     let execution = try await shell(
       #"[{"name": "a", "run": "mkdir -p src/made; date > src/made/out", "inputs": "./src/", "outputs": ["src/made", "src/made/out"]}]"#,
       """
-      run() { $RUNBOOK \(option) plan.json | tail -n 1; }
+      run() { $RUNBOOK plan.json | tail -n 1; }
       mkdir -p src/deep; echo 1 > src/deep/file; ln -s .. src/circle
       run; run
       echo 22 > src/deep/file; run; run
@@ -156,19 +156,20 @@ struct RunbookGreenTests {
     #expect(ends == [ran, not, ran, not, ran, ran, ran, not], "\(execution.errorOutput)")
   }
 
-  @Test("--content reads a file again when its size, time or inode is another, and not before")
-  func rememberedDigests() async throws {
+  @Test("contents decide: a file of the same size and time is another one, and a newer one is not")
+  func contents() async throws {
     let execution = try await shell(
       #"[{"name": "a", "run": "touch -t 200001010000 out", "inputs": "in", "outputs": "out"}]"#,
       """
-      run() { $RUNBOOK --content plan.json | tail -n 1; }
+      run() { $RUNBOOK plan.json | tail -n 1; }
       echo aaa > in; touch -t 200001010000 in; run; run
       echo bbb > in; touch -t 200001010000 in; run
-      touch in; run; run
+      echo ccc > other; touch -t 200001010000 other; mv other in; run
+      touch in; run; cp in other; mv other in; run
       """)
     let ends = execution.lines.map { $0.split(separator: ": ").last ?? "" }
-    #expect(
-      ends == ["1 succeeded", "1 not needed", "1 not needed", "1 succeeded", "1 not needed"])
+    let (ran, not) = (Substring("1 succeeded"), Substring("1 not needed"))
+    #expect(ends == [ran, not, ran, ran, not, not])
   }
 
   // MARK: The journal
@@ -176,7 +177,7 @@ struct RunbookGreenTests {
   // A program with ThreadSanitizer writes a file before `main`, and needs terabytes of addresses: it has no limits.
   @Test(
     "a step whose start cannot be noted does not run, and never counts as done",
-    .disabled(if: Rounds.isSanitized))
+    .disabled(if: Rounds.isSanitized, "not with ThreadSanitizer"))
   func unwritableJournal() async throws {
     let execution = try await shell(
       making,
@@ -210,15 +211,17 @@ struct RunbookGreenTests {
       command -v prlimit > /dev/null || exit 77
       $RUNBOOK plan.json; echo "status $?"; $RUNBOOK -q plan.json; echo "status $?"
       """)
-    if execution.exit == .status(77) { return }
+    if RunbookExecutable.isSkipped(execution) { return }
     #expect(execution.output.contains("status 1"))
     #expect(execution.errorOutput.contains(".runbook.log' cannot be written: File too large"))
     #expect(runbook.text("log") == "x\nx\n")
   }
 
-  @Test("what was not written to its end takes nothing else with it")
+  @Test("a line that was not written to its end takes no other line with it")
   func tornLine() async throws {
-    for torn in ["succee", #"succeeded\t1\t2 3\tma"#, #"started\t\t\tother"#, #"\t"#, "%"] {
+    for torn in [
+      "don", #"done\t0\tmake\t1\t2\t3\t0\t1"#, #"started\t0\tmake\t1\t-\tother"#, #"\t"#, "%",
+    ] {
       let execution = try await shell(
         making,
         """
@@ -242,7 +245,8 @@ struct RunbookGreenTests {
       $RUNBOOK plan.json | tail -n 1; wc -l < .runbook.log; ls -A
       """)
     #expect(execution.lines.first?.hasSuffix("1 not needed") == true)
-    #expect(execution.lines.contains { $0.hasSuffix("2") } && !execution.output.contains(".new"))
+    let count = execution.lines.dropFirst().first.flatMap { Int($0) }
+    #expect((5...12).contains(count ?? 0) && !execution.output.contains(".new"))
   }
 
   // MARK: Two at once
@@ -290,6 +294,26 @@ struct RunbookGreenTests {
     #expect(runbook.text("log") == "x\nx\n")
   }
 
+  @Test("steps and services that a killed run has started end with it")
+  func endOfKilled() async throws {
+    // A pipe ends when the last program has ended that has it open.
+    let execution = try await shell(
+      """
+      [{"name": "a", "run": "exec 5> end; echo up; exec sleep 600"},
+       {"name": "s", "run": "exec 5> end; echo up; exec sleep 600", "service": true},
+       {"name": "b", "run": "exec 5> end; echo up; exec sleep 600", "after": "s"}]
+      """,
+      """
+      mkfifo said end
+      cat end & c=$!
+      $RUNBOOK -j2 plan.json > said & p=$!
+      # A program whose output it has is no longer just being started.
+      n=0; while [ $n -lt 3 ] && read -r line; do case $line in *"| up"*) n=$((n + 1)) ;; esac; done < said
+      kill -9 $p; wait $p; wait $c; echo over
+      """)
+    #expect(execution.lines == ["over"], "\(execution.output)\(execution.errorOutput)")
+  }
+
   @Test(
     "a program that a killed run was about to start has the lock for a moment more: that is no second run"
   )
@@ -324,6 +348,29 @@ struct RunbookGreenTests {
 
   // MARK: Looking before
 
+  @Test("--dry-run: what comes after all steps runs if one of them does")
+  func dryRunAtTheEnd() async throws {
+    let execution = try await shell(
+      """
+      [{"name": "make", "run": "cp in out", "inputs": "in", "outputs": "out"},
+       {"name": "end", "run": "cp out last", "inputs": "out", "outputs": "last", "always": true}]
+      """,
+      """
+      echo 1 > in; $RUNBOOK -q plan.json; $RUNBOOK -n plan.json; echo 2 > in; $RUNBOOK -n --explain plan.json
+      """)
+    #expect(
+      execution.output == """
+        2 steps are up to date
+        1. make
+           runs: 'in' is another than the last time
+           $ cp in out
+        2. end, always
+           runs: 'make' runs before
+           $ cp out last
+
+        """)
+  }
+
   @Test("--dry-run says what would run, --explain why, and --force runs what is up to date")
   func dryRun() async throws {
     let execution = try await shell(
@@ -352,7 +399,8 @@ struct RunbookGreenTests {
         1 step is up to date
 
         """)
-    #expect(parts[2].hasPrefix("make | runs: 'out' is not there\nuse | runs: "))
+    // It is made as it was, so nothing that reads it runs.
+    #expect(parts[2] == "make | runs: 'out' is not there\n")
     #expect(parts[3].contains(": 3 succeeded\n") && parts[3].hasSuffix("3\n"))
   }
 
@@ -415,13 +463,13 @@ struct RunbookGreenTests {
     let execution = try await shell(
       "[\(steps.joined(separator: ","))]",
       """
-      touch -t 200001010000 in; i=0; while [ $i -lt 1000 ]; do echo o$i; i=$((i+1)); done | xargs touch
+      touch in; $RUNBOOK -q plan.json > text
       $RUNBOOK plan.json; rm o995; $RUNBOOK plan.json | tail -n 1; $RUNBOOK -n plan.json
       """)
     #expect(execution.lines.count == 3, "\(execution.output)")
     #expect(execution.lines.first?.hasSuffix(": 1000 not needed") == true)
-    // Those after it are newer than what they read, until it is made anew.
-    #expect(execution.lines[1].hasSuffix(": 5 succeeded, 995 not needed"))
+    // Those after it read what it was before.
+    #expect(execution.lines[1].hasSuffix(": 1 succeeded, 999 not needed"))
     #expect(execution.lines.last == "1000 steps are up to date")
   }
 
@@ -438,14 +486,14 @@ struct RunbookGreenTests {
         unshare -m true || exit 77
         unshare -m sh -c 'mount -t tmpfs none /proc && exec $RUNBOOK --dry-run plan.json'
         """)
-      if execution.exit == .status(77) { return }
+      if RunbookExecutable.isSkipped(execution) { return }
       #expect(execution.exit == .status(0) && execution.output == "1. a\n   $ touch ran\n")
       #expect(!runbook.hasFile("ran"))
     }
 
     @Test(
       "with little memory it works, or says so; SIGTERM ends it in any case",
-      .disabled(if: Rounds.isSanitized))
+      .disabled(if: Rounds.isSanitized, "not with ThreadSanitizer"))
     func memory() async throws {
       let execution = try await shell(
         #"[{"name": "a", "run": "sleep 600"}, {"name": "b", "run": "sleep 600"}]"#,

@@ -1,12 +1,13 @@
 import Foundation
 import ProceduresProcess
+import ProcedureTestSupport
 import Testing
 
 @testable import ProcedureRunbook
 
 /// The built program on a terminal, and signals at any time.
 @Suite(
-  "runbook on a terminal", .timeLimit(.minutes(15)),
+  "runbook on a terminal", .hangLimit,
   .enabled(if: RunbookExecutable.hasTerminals, "needs 'script' of Linux"))
 struct RunbookTerminalTests {
   private let runbook: RunbookExecutable
@@ -53,7 +54,7 @@ struct RunbookTerminalTests {
         [{"name": "ask", "run": "echo up > asked; read x; touch never", "terminal": true},
          {"name": "next", "run": "touch next", "after": "ask"}]
         """,
-      typing: #"read x < asked; sleep 0.3; printf '\003'; sleep 5"#)
+      typing: #"read x < asked; sleep 0.3; printf '\003'; until test -e over; do sleep 0.02; done"#)
     #expect(execution.exit == .status(130), "\(execution.output)")
     #expect(!runbook.hasFile("never") && !runbook.hasFile("next"))
     #expect(execution.output.contains("next"))

@@ -6,7 +6,7 @@ import Testing
 @testable import ProcedureRunbook
 
 /// Options and keys, as users meet them: the built program.
-@Suite("runbook in use", .timeLimit(.minutes(15)))
+@Suite("runbook in use", .hangLimit)
 struct RunbookUseTests {
   private let runbook: RunbookExecutable
 
@@ -82,25 +82,31 @@ struct RunbookUseTests {
     let execution = try await runbook.run(
       plan: """
         [{"name": "second time", "run": "test -e slow && exit 0; touch slow; sleep 600",
-          "retries": 1, "timeout": 0.5}]
+          "retries": 1000, "timeout": 0.3}]
         """, "--report", "report.json")
     #expect(execution.exit == .status(0), "\(execution.output)")
-    #expect(runbook.text("report.json")?.contains(#""attempts": 2"#) == true)
+    // On a busy machine the shell may not even begin in the time of an attempt.
+    let attempts = try #require(
+      runbook.text("report.json")?.firstMatch(of: /"attempts": (\d+)/))
+    #expect(Int(attempts.1).map { $0 >= 2 } == true)
   }
 
   @Test("the step that stopped the run is named as the cause, and no step that was stopped")
   func otherStepsFailure() async throws {
-    let others =
-      #"{"name": "other", "run": "echo up > up; sleep 600"}, {"name": "last", "run": "true", "after": "other"}"#
+    // It stops when the other one runs.
+    let others = #"""
+      {"name": "up", "run": "read x < up"}, {"name": "other", "run": "echo up > up; sleep 600"},
+      {"name": "last", "run": "true", "after": "other"}
+      """#
     for (step, word) in [
-      (#"{"name": "a", "run": "read x < up; sleep 600", "timeout": 0.3}"#, "1 timed out"),
-      (#"{"name": "a", "run": "true", "onlyIf": "read x < up; kill -9 $$"}"#, "1 failed"),
+      (#"{"name": "a", "run": "sleep 600", "timeout": 0.3, "after": "up"}"#, "1 timed out"),
+      (#"{"name": "a", "run": "true", "onlyIf": "kill -9 $$", "after": "up"}"#, "1 failed"),
     ] {
       let execution = try await runbook.shell(
         plan: "[\(step), \(others)]", "rm -f up; mkfifo up; exec $RUNBOOK -j2 plan.json")
       #expect(execution.exit == .status(1))
       #expect(
-        execution.lines.last?.hasSuffix(": \(word), 1 cancelled, 1 not run") == true,
+        execution.lines.last?.hasSuffix(": 1 succeeded, \(word), 1 cancelled, 1 not run") == true,
         "\(execution.output)")
     }
   }
@@ -125,45 +131,23 @@ struct RunbookUseTests {
     #expect(try await run("touch ok") == ["0", "x\ny\n"])
     #expect(try await run("true") == ["0", ""])
     #expect(runbook.text("text")?.hasSuffix(": 2 not needed\n") == true)
-    #expect(try await run("sleep 0.02; touch in") == ["0", "x\ny\n"])
+    #expect(try await run("touch in") == ["0", ""])
     #expect(try await run("rm last") == ["0", "y\n"])
-    // By content, the first time there is nothing to compare with.
-    #expect(try await run("true", "--content") == ["0", "x\ny\n"])
-    #expect(try await run("sleep 0.02; touch in", "--content") == ["0", ""])
-    #expect(try await run("echo 2 > in", "--content") == ["0", "x\ny\n"])
-  }
-
-  @Test("--content reads files aside: steps begin and end while a file is read")
-  func slowFiles() async throws {
-    // The pipe is read to its end for the digest of 'make', and has none before 'last' has run.
-    let plan = """
-      [{"name": "make", "run": "touch out", "inputs": "pipe", "outputs": "out"},
-       {"name": "hold", "run": "exec 3> pipe; echo up > opened; read x < done"},
-       {"name": "see", "run": "read x < opened"},
-       {"name": "last", "run": "echo up > done", "after": "see"}]
-      """
-    let execution = try await runbook.shell(
-      plan: plan,
-      """
-      mkfifo pipe opened done
-      $RUNBOOK -q -j4 --content plan.json && exec $RUNBOOK -j4 --content plan.json
-      """)
-    #expect(execution.exit == .status(0), "\(execution.output)")
-    // The first time by what was read when it had succeeded, the second time by what is read before.
-    #expect(execution.lines.last?.hasSuffix(": 3 succeeded, 1 not needed") == true)
+    #expect(try await run("echo 2 > in") == ["0", "x\ny\n"])
+    #expect(try await run("echo 3 > last") == ["0", "y\n"])
+    #expect(try await run("rm plan.json.log .runbook.log 2> /dev/null") == ["0", "x\ny\n"])
   }
 
   @Test(
-    "depfile: what the command says it has read is an input, from its first success on",
-    arguments: ["", "--content"])
-  func depfile(option: String) async throws {
+    "depfile: what the command says it has read is an input, from its first success on")
+  func depfile() async throws {
     let execution = try await runbook.shell(
       plan: """
         [{"name": "cc", "run": ["cat main.c $(cat list) > out", "echo out: main.c $(cat list) > out.d"],
           "inputs": ["main.c"], "outputs": "out", "depfile": "out.d"}]
         """,
       """
-      run() { $RUNBOOK \(option) plan.json | tail -n 1; }
+      run() { $RUNBOOK plan.json | tail -n 1; }
       echo 1 > main.c; echo 2 > a.h; echo a.h > list; run; run
       sleep 0.02; echo 33 > a.h; run; run; cat out
       echo b.h > list; touch b.h; rm a.h; run; run
@@ -237,7 +221,7 @@ struct RunbookUseTests {
     #expect(try await said("target=release", "level=a=b c").contains("1 succeeded, 1 not needed"))
     #expect(try await said("a").hasPrefix("debug 1\n"))
     #expect(
-      try await said("tarGet=x").contains("has no parameter 'tarGet'; it has 'level', 'target'"))
+      try await said("tarGet=x").contains("has no parameter 'tarGet'; did you mean 'target'?"))
   }
 
   @Test("pool: as many steps of it at the same time as the plan says, and never more")
@@ -290,11 +274,18 @@ struct RunbookUseTests {
     let folder = URL.packageRoot.appending(path: "Documentation/Examples")
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
       .filter { $0.hasSuffix(".json") }
-    #expect(names.count == 2)
+    #expect(names.count == 3)
+    // The files that their patterns find.
+    for file in ["src/main.c", "tests/login.sh"] {
+      let path = runbook.directory.appending(path: file)
+      try FileManager.default.createDirectory(
+        at: path.deletingLastPathComponent(), withIntermediateDirectories: true)
+      #expect(OutputFile.write("", to: path.path) == nil)
+    }
     for name in names {
-      #expect(throws: Never.self) {
-        try PlanFile.plan(atPath: folder.appending(path: name).path)
-      }
+      let bytes = try Data(contentsOf: folder.appending(path: name))
+      let plan = try PlanFile.plan(from: bytes, directory: runbook.directory.path)
+      #expect(plan.notes.isEmpty, "\(name)")
     }
   }
 }

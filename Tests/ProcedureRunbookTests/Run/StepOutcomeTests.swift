@@ -1,13 +1,14 @@
 import Procedures
+import ProcedureTestSupport
 import Testing
 
 @testable import ProcedureRunbook
 
-@Suite("How a step ended, in words")
+@Suite("How a step ended, in words", .hangLimit)
 struct StepOutcomeTests {
   private enum Raw: Error { case someCase(code: Int) }
 
-  @Test("an error without words is not shown as the source of a program has it")
+  @Test("an error without a description is shown in words, not as source code")
   func rawError() async {
     let procedure = BlockProcedure { throw Raw.someCase(code: 4) }
     _ = await ProcedureQueue().run(procedure)
@@ -16,7 +17,7 @@ struct StepOutcomeTests {
     #expect(outcome == .failed("an error of the type 'Raw', without words"))
   }
 
-  @Test("an error with words is shown in these")
+  @Test("an error with a description is shown by it")
   func words() {
     #expect(StepOutcome.sentence(StepCheckFailed(description: "it is so")) == "it is so")
   }

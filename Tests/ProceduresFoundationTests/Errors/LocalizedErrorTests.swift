@@ -1,8 +1,9 @@
 import Foundation
 import ProceduresFoundation
+import ProcedureTestSupport
 import Testing
 
-@Suite struct LocalizedErrorTests {
+@Suite(.hangLimit) struct LocalizedErrorTests {
   @Test("the localized description of an error is its sentence")
   func sentences() async throws {
     let queue = ProcedureQueue()

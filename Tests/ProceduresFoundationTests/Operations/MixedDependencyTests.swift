@@ -3,7 +3,7 @@ import ProcedureTestSupport
 import ProceduresFoundation
 import Testing
 
-@Suite struct MixedDependencyTests {
+@Suite(.hangLimit) struct MixedDependencyTests {
   private let procedures = ProcedureQueue()
   private let operations = OperationQueue()
 
@@ -64,7 +64,7 @@ import Testing
     await lateFinished.wait()
   }
 
-  @Test("I1: what stands for a cancelled procedure is cancelled")
+  @Test("I1: an operation of a cancelled procedure is cancelled")
   func cancelledProcedure() async {
     let procedure = TracedProcedure("p")
     procedure.cancel()
@@ -77,7 +77,7 @@ import Testing
     #expect(!operation.isCancelled && operation.dependencies[0].isCancelled)
   }
 
-  @Test("I1: dependencies are taken back in both directions, and what waited goes on")
+  @Test("I1: dependencies are removed in both directions, and their dependents go on")
   func removal() async {
     let never = ManualOperation("never")
     let neverRun = TracedProcedure("never")
@@ -97,7 +97,7 @@ import Testing
     #expect(!operation.isCancelled)
   }
 
-  @Test("I1: adding too late is as with procedures: pointless for a cancelled one")
+  @Test("I1: a dependency that is added too late changes nothing, as with procedures")
   func late() async {
     let procedure = TracedProcedure("p")
     procedure.cancel()
@@ -128,7 +128,7 @@ import Testing
     #expect(operation.isFinished)
   }
 
-  @Test("I1: an operation that waits for a procedure may go first")
+  @Test("I1: an operation that waits for a procedure may be released first")
   func operationGoesFirst() async {
     let procedure = TracedProcedure("p", end: .whenTold)
     weak var released: Operation?
@@ -142,7 +142,7 @@ import Testing
     await executing.wait()
     procedure.finish()
     #expect(await procedure.waitUntilFinished().isSuccess)
-    while released != nil { await Task.yield() }
+    #expect(await eventually { released == nil })
   }
 
   @Test("I1: a chain through both kinds and back keeps its order")

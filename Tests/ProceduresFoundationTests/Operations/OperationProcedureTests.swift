@@ -3,7 +3,7 @@ import ProcedureTestSupport
 import ProceduresFoundation
 import Testing
 
-@Suite struct OperationProcedureTests {
+@Suite(.hangLimit) struct OperationProcedureTests {
   private let queue = ProcedureQueue(name: "q")
 
   @Test("I1: an operation runs on the procedure's worker, and the procedure finishes after it")
@@ -30,7 +30,7 @@ import Testing
     await done.wait()  // the completion block is the user's
   }
 
-  @Test("I1: it waits for an asynchronous operation, and takes no thread meanwhile")
+  @Test("I1: a procedure waits for an asynchronous operation, and takes no thread meanwhile")
   func asynchronous() async {
     let operations = (0..<200).map { ManualOperation("\($0)") }
     let procedures = queue.add(operations)
@@ -202,7 +202,7 @@ import Testing
     #expect(await task.value.isCancelled && second.isFinished)
   }
 
-  @Test("I1: nothing of an operation is kept when its procedure has gone")
+  @Test("I1: nothing of an operation is kept when its procedure is released")
   func memory() async {
     weak var released: ManualOperation?
     weak var procedure: OperationProcedure?
@@ -215,6 +215,6 @@ import Testing
       operation.end()
       _ = await running.waitUntilFinished()
     }
-    while released != nil || procedure != nil { await Task.yield() }
+    #expect(await eventually { released == nil && procedure == nil })
   }
 }

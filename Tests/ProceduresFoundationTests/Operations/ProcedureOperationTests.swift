@@ -3,11 +3,11 @@ import ProcedureTestSupport
 import ProceduresFoundation
 import Testing
 
-@Suite struct ProcedureOperationTests {
+@Suite(.hangLimit) struct ProcedureOperationTests {
   private let queue = OperationQueue()
 
   @Test(
-    "I1: it executes nothing before start(), then all of it, and finishes once after the observers")
+    "I1: an operation executes nothing before start(), and finishes once, after the observers")
   func runs() async {
     let trace = Recorder<String>()
     let procedure = TracedProcedure("p", trace: trace)
@@ -120,7 +120,9 @@ import Testing
     #expect(!operation.isCancelled && operation.procedure.outcome?.isSuccess == true)
   }
 
-  @Test("I1: what the procedure depends on is waited for without a place on the operation queue")
+  @Test(
+    "I1: an operation waits for its procedure's dependencies without a place on the operation queue"
+  )
   func dependencies() {
     queue.maxConcurrentOperationCount = 1
     let trace = Recorder<String>()
@@ -157,7 +159,7 @@ import Testing
   }
 
   @Test(
-    "I1: an operation that goes before it ran leaves nothing behind, also where it depends on others"
+    "I1: an operation that is released before it ran leaves nothing behind, also where it depends on others"
   )
   func released() async {
     weak var released: ProcedureOperation?
@@ -176,17 +178,10 @@ import Testing
     dependency.end()
     #expect(await ProcedureQueue().run(first).isSuccess)
   }
-}
 
-extension Operation {
-  /// From an `async` test, which has a thread of its own to block.
-  func waitUntilDone() { waitUntilFinished() }
-}
-
-extension OperationQueue {
-  func waitUntilDone() { waitUntilAllOperationsAreFinished() }
-
-  @Test("I1: its procedure runs on no operation queue: there OperationQueue.current is nil")
+  @Test(
+    "I1: an operation's procedure runs on no operation queue, and OperationQueue.current is nil there"
+  )
   func currentQueue() {
     let queue = OperationQueue()
     let isNil = Recorder<Bool>()
@@ -197,4 +192,13 @@ extension OperationQueue {
       ], waitUntilFinished: true)
     #expect(isNil.events.sorted { !$0 && $1 } == [false, true])
   }
+}
+
+extension Operation {
+  /// From an `async` test, which has a thread of its own to block.
+  func waitUntilDone() { waitUntilFinished() }
+}
+
+extension OperationQueue {
+  func waitUntilDone() { waitUntilAllOperationsAreFinished() }
 }

@@ -4,7 +4,7 @@ import ProcedureTestSupport
 import Synchronization
 import Testing
 
-@Suite struct FoundationProgressTests {
+@Suite(.hangLimit) struct FoundationProgressTests {
   private let queue = ProcedureQueue()
 
   private func waiting(_ name: String = "p", weight: Double = 1) -> TracedProcedure {
@@ -15,12 +15,7 @@ import Testing
 
   /// Foundation tells of no change on Linux, so that there is nothing to wait for but time.
   private func reaches(_ fraction: Double, _ progress: Progress) async -> Bool {
-    let deadline = ContinuousClock.now + .seconds(100)
-    while abs(progress.fractionCompleted - fraction) > 0.000_01 {
-      guard ContinuousClock.now < deadline else { return false }
-      try? await Task.sleep(for: .milliseconds(1))
-    }
-    return true
+    await eventually { abs(progress.fractionCompleted - fraction) <= 0.000_01 }
   }
 
   @Test("I2: a procedure's progress has its fraction, and has finished before a wait returns")
@@ -42,7 +37,24 @@ import Testing
     #expect(BlockProcedure {}.progress.fractionCompleted == 0)
   }
 
-  @Test("I2: what counts its own units reports for the procedure")
+  @Test("I2: no number stops the program, as total or as completed count")
+  func anyCount() async {
+    await #expect(processExitsWith: .success) {
+      for number in [0, -1, Int64.min, .max] {
+        let procedure = BlockProcedure {}
+        let whole = Progress(totalUnitCount: 10)
+        whole.addChild(procedure.progress, withPendingUnitCount: 9)
+        procedure.progress.totalUnitCount = number
+        procedure.progress.completedUnitCount = number
+        precondition((0...1).contains(procedure.progress.fractionCompleted))
+        ProcedureQueue().add(procedure)
+        await procedure.waitUntilFinished()
+        precondition(procedure.progress.isFinished)
+      }
+    }
+  }
+
+  @Test("I2: a procedure that counts its own units reports them")
   func unitCounts() async {
     let procedure = waiting()
     let progress = procedure.progress
@@ -131,7 +143,7 @@ import Testing
     #expect(progress.isPaused)
   }
 
-  @Test("I2: of a pause and a resume, one right after the other, the last counts")
+  @Test("I2: the last of a pause and a resume, one right after the other, counts")
   func pausingQuickly() async {
     for _ in 0..<Rounds.few * 10 {
       let group = GroupProcedure(BlockProcedure {})
@@ -145,7 +157,7 @@ import Testing
     }
   }
 
-  @Test("I2: what is added after the cancel of a queue's progress is not cancelled")
+  @Test("I2: a procedure that is added after the cancel of a queue's progress is not cancelled")
   func addedAfterCancel() async {
     for _ in 0..<Rounds.few {
       let queue = ProcedureQueue()
@@ -178,7 +190,7 @@ import Testing
     #expect(progress.totalUnitCount == 4 && !progress.isFinished)
   }
 
-  @Test("I2: a Foundation progress is a procedure's: its fraction, and a cancel of either")
+  @Test("I2: a procedure takes over a Foundation progress, its fraction and a cancel of either")
   func followed() async {
     let procedure = waiting()
     let work = Progress(totalUnitCount: 4)
@@ -211,7 +223,6 @@ import Testing
     #expect(procedure.fractionCompleted == 1)
     progress.completedUnitCount = -5
     #expect(procedure.fractionCompleted == 0)
-    // At totals near the largest, and at none after some, Foundation itself stops the program.
     progress.totalUnitCount = 1 << 40
     procedure.report(fractionCompleted: 1)
     #expect(await reaches(1, progress))
@@ -220,7 +231,7 @@ import Testing
     #expect(await procedure.waitUntilFinished().isCancelled)
   }
 
-  @Test("I2: a progress goes with its last reference, and the procedure with it")
+  @Test("I2: a progress is released with its last reference, and the procedure with it")
   func memory() async {
     weak var released: Progress?
     weak var procedure: Procedure?
@@ -230,14 +241,14 @@ import Testing
       made.report(Progress(totalUnitCount: 1))
       procedure = made
     }
-    while released != nil || procedure != nil { await Task.yield() }
+    #expect(await eventually { released == nil && procedure == nil })
     do {
       weak let queueProgress = ProcedureQueue().progress
-      while queueProgress != nil { await Task.yield() }
+      #expect(await eventually { queueProgress == nil })
     }
   }
 
-  @Test("I2: of changes that overtake each other, with no lock around them, the last one remains")
+  @Test("I2: the last of several changes remains that overtake each other without a lock")
   func overtaken() async {
     for _ in 0..<20 {
       // As on Apple's platforms, where Foundation calls observers while a unit count is set.
@@ -259,7 +270,8 @@ import Testing
   }
 
   @Test(
-    "I2: it has finished before a wait returns, although others show an earlier fraction meanwhile")
+    "I2: a progress has finished before a wait returns, although others show an earlier fraction meanwhile"
+  )
   func overtakenByFinish() async {
     for _ in 0..<Rounds.few {
       let procedure = waiting()

@@ -4,7 +4,7 @@ import ProceduresFoundation
 import ProceduresTesting
 import Testing
 
-@Suite struct FoundationTimeTests {
+@Suite(.hangLimit) struct FoundationTimeTests {
   private let clock = TestClock()
   private let scheduler = ManualScheduler()
   private func makeQueue() -> ProcedureQueue {
@@ -22,6 +22,22 @@ import Testing
     }
     #expect(procedure.isFinished)
     return began.duration(to: clock.now)
+  }
+
+  @Test("I3, K10: a deadline by the wall clock is known as an instant of the continuous clock")
+  func deadlineOfDate() throws {
+    let earliest = ContinuousClock.now + .seconds(99)
+    let token = CancellationToken.deadline(Date(timeIntervalSinceNow: 100))
+    let deadline = try #require(token.deadline)
+    // The wall clock may be adjusted a little meanwhile.
+    #expect((earliest...(ContinuousClock.now + .seconds(101))).contains(deadline))
+    #expect(try (.seconds(0) ... .seconds(101)).contains(#require(token.timeLeft)))
+    let source = CancellationTokenSource()
+    source.cancel(after: 0.0, reason: .signal(2))
+    #expect(source.token.reason == .signal(2))
+    let past = CancellationTokenSource()
+    past.cancel(at: Date(timeIntervalSince1970: 0), reason: .requested)
+    #expect(past.token.reason == .requested)
   }
 
   @Test("I3: seconds are durations; what these cannot hold saturates, and no number is zero")
@@ -187,14 +203,15 @@ import Testing
     #expect(await procedure.waitUntilFinished().isCancelled)
   }
 
-  @Test("I3: what takes both is a duration where only the name says so")
+  @Test("I3: a call that takes seconds and durations takes a duration where only the name says so")
   func ambiguity() {
-    _ = DelayProcedure(by: .seconds(1))
+    // It compiles.
     _ = DelayProcedure(until: .now + .seconds(1))
     _ = TimeoutObserver(by: .zero)
     _ = WaitStrategy.constant(.zero)
-    _ = CancellationToken.timeout(.zero)
-    _ = CancellationToken.deadline(.now)
     CancellationTokenSource().cancel(at: .now)
+    #expect(length(of: DelayProcedure(by: .seconds(1))) == .seconds(1))
+    #expect(CancellationToken.timeout(.zero).isCancelled)
+    #expect(CancellationToken.deadline(.now).isCancelled)
   }
 }

@@ -9,13 +9,13 @@ private func useDefaultActions() {
 }
 
 /// With signals that do nothing by themselves, or in a process apart.
-@Suite(.serialized) struct SignalTokenTests {
+@Suite(.serialized, .hangLimit) struct SignalTokenTests {
   private static let harmless = ProcessSignal(number: SIGWINCH)
   private static let other = ProcessSignal(number: SIGURG)
 
   private func send(_ signal: ProcessSignal) { kill(getpid(), signal.number) }
 
-  @Test("I5: a signal cancels its tokens, and those of no other signal, with the reason requested")
+  @Test("I5: a signal cancels its tokens, and those of no other signal, and is their reason")
   func cancels() async {
     let token = CancellationToken.signals(Self.harmless)
     let same = CancellationToken.signals(Self.harmless, Self.other)
@@ -24,15 +24,17 @@ private func useDefaultActions() {
     send(Self.harmless)
     #expect(await token.cancelled)
     #expect(await same.cancelled)
-    #expect(token.reason == .requested)
-    #expect(await procedure.waitUntilFinished().isCancelled)
+    #expect(token.reason == .signal(Self.harmless.number))
+    #expect(same.reason?.processSignal == Self.harmless)
+    #expect(await procedure.waitUntilFinished() == .cancelled([]))
+    #expect(procedure.cancellationToken.reason == .signal(Self.harmless.number))
     let again = CancellationToken.signals(Self.harmless)
     #expect(!again.isCancelled)
     send(Self.harmless)
     #expect(await again.cancelled)
   }
 
-  @Test("I5: in a scope a token counts until the end of it, and completes not cancelled")
+  @Test("I5: a token counts until the end of its scope, and then completes uncancelled")
   func scope() async throws {
     let token = await withCancellationToken(signals: Self.harmless, Self.other) { token in
       #expect(!token.isCompleted)
@@ -51,7 +53,15 @@ private func useDefaultActions() {
     }
   }
 
-  @Test("I5: what cannot be caught never cancels")
+  @Test("I5: a signal knows the exit status that it stands for; another reason is no signal")
+  func exitStatus() {
+    #expect(ProcessSignal.interrupt.exitStatus == 130)
+    #expect(ProcessSignal.terminate.exitStatus == 143)
+    #expect(ProcessSignal(number: .max).exitStatus == .max)
+    #expect(CancellationToken.cancelled.reason?.processSignal == nil)
+  }
+
+  @Test("I5: a signal that cannot be caught never cancels")
   func uncatchable() {
     for number in [SIGKILL, SIGSTOP, 0, -1, 1000] as [Int32] {
       #expect(!CancellationToken.signals(ProcessSignal(number: number)).isCancelled)
@@ -79,7 +89,7 @@ private func useDefaultActions() {
     }
   }
 
-  @Test("I5: what a program prints is no signal, and none is lost, with closed standard streams")
+  @Test("I5: output of a program is no signal, and no signal is lost, with closed standard streams")
   func closedStandardStreams() async {
     await #expect(processExitsWith: .success) {
       useDefaultActions()

@@ -4,7 +4,7 @@ import ProcedureTestSupport
 import Testing
 
 /// The model gets lives that went wrong, and must say so.
-@Suite struct PromiseModelTests {
+@Suite(.hangLimit) struct PromiseModelTests {
   /// Two procedures, the second of which waits for the first, and what is seen of them.
   private let plan: WorkloadPlan = {
     var plan = WorkloadPlan(seed: 0)
@@ -48,7 +48,8 @@ import Testing
   }
 
   @Test(
-    "a good life is fine; with any two of its events exchanged, or one of them twice, it is not")
+    "the model accepts a good life, and none with two of its events exchanged, or one of them twice"
+  )
   func order() {
     let good = life(of: 0) + life(of: 1, failing: true)
     #expect(verdict(good) == nil)
@@ -65,13 +66,13 @@ import Testing
     }
   }
 
-  @Test("a dependent that starts too early, or although its dependency failed")
+  @Test("the model notices a dependent that starts too early, or although its dependency failed")
   func dependencies() {
     expect("X2", life(of: 1))
     expect("C8", life(of: 0, failing: true) + life(of: 1))
   }
 
-  @Test("more than the limit at once, and in a suspended queue")
+  @Test("the model notices more starts than the limit, and starts in a suspended queue")
   func slots() {
     var plan = plan
     plan.items[1].dependencies = []
@@ -84,7 +85,9 @@ import Testing
       "Q3", [WorkloadEvent(index: 0, kind: .queueSuspended, state: .initialized)] + life(of: 0))
   }
 
-  @Test("two of a category at once, and a child before its group, or after it")
+  @Test(
+    "the model notices two of a category at once, and a child that runs outside of its group's time"
+  )
   func groups() {
     var plan = plan
     plan.limits = [.max]
@@ -105,7 +108,8 @@ import Testing
     }
   }
 
-  @Test("execute() after a cancel, a second cancel that counts, and a cancel delivered too late")
+  @Test(
+    "the model notices execute() after a cancel, a second cancel that counts, and a late delivery")
   func cancels() {
     let cancel = WorkloadEvent(index: 0, kind: .cancelReturned(true, []), state: .pending)
     let told = WorkloadEvent(index: 0, kind: .didCancelOverride([]), state: .finished)

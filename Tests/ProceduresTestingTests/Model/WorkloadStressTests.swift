@@ -5,7 +5,7 @@ import ProcedureTestSupport
 import Testing
 
 /// Random workloads, checked against what is promised: hundreds by default, and `STRESS=1` many more.
-@Suite struct WorkloadStressTests {
+@Suite(.hangLimit) struct WorkloadStressTests {
   private static func simulate(seed: UInt64, _ simulation: ProcedureSimulation) throws {
     let plan = WorkloadPlan(seed: seed)
     let workload = Workload(plan, on: SimulatedStage(simulation: simulation))
@@ -60,9 +60,9 @@ import Testing
             let workload = Workload(WorkloadPlan(seed: seed), on: DispatchStage())
             workload.start()
             for procedure in workload.procedures {
-              try await procedure.finished(within: .seconds(600))
+              try await procedure.finished(within: .seconds(1_000))
             }
-            for queue in workload.queues { try await queue.allFinished(within: .seconds(600)) }
+            for queue in workload.queues { try await queue.allFinished(within: .seconds(1_000)) }
             while workload.hasUnfinishedActions { try await Task.sleep(for: .microseconds(200)) }
             try Self.check(workload, isExact: false)
           }

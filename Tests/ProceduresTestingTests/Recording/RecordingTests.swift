@@ -3,7 +3,7 @@ import ProceduresTesting
 import ProcedureTestSupport
 import Testing
 
-@Suite struct RecordingTests {
+@Suite(.hangLimit) struct RecordingTests {
   private let queue = ProcedureQueue()
 
   @Test("X1: events are noted in order, one line each")
@@ -18,7 +18,7 @@ import Testing
     ])
   }
 
-  @Test("what differs from the expected is shown line by line")
+  @Test("differences from the expected are shown line by line")
   func difference() async throws {
     let recording = RecordingObserver(events: [.didCancel, .didExecute, .didFinish])
     let procedure = TracedProcedure("upload")
@@ -47,6 +47,6 @@ import Testing
     #expect("\(error!)" == "1 still alive: kept")
     _ = await queue.run(kept!)
     kept = nil
-    try await live.allReleased(within: .seconds(60))
+    try await live.allReleased(within: .seconds(1_000))
   }
 }

@@ -1,7 +1,8 @@
 import ProceduresTesting
+import ProcedureTestSupport
 import Testing
 
-@Suite struct StepsTests {
+@Suite(.hangLimit) struct StepsTests {
   @Test("steps in order are fine")
   func inOrder() throws {
     let steps = Steps()

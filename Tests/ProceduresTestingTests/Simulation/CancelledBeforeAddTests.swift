@@ -1,9 +1,10 @@
 import Procedures
 import ProceduresTesting
+import ProcedureTestSupport
 import Testing
 
-@Suite struct CancelledBeforeAddTests {
-  @Test("C7: what is cancelled before it is added finishes in a simulation, too")
+@Suite(.hangLimit) struct CancelledBeforeAddTests {
+  @Test("C7: a procedure that is cancelled before it is added finishes in a simulation, too")
   func cancelledBeforeAdd() throws {
     for seed in 0..<40 as Range<UInt64> {
       let simulation = ProcedureSimulation(seed: seed)

@@ -4,7 +4,7 @@ import ProcedureTestSupport
 import Testing
 
 /// Which orders of events a simulation reaches, counted.
-@Suite struct OrderTests {
+@Suite(.hangLimit) struct OrderTests {
   @Test(
     "each order of blocks that nothing orders comes within 20,000 seeds: 120 of five, 720 of six",
     arguments: [Rounds.isStress ? (6, 720) : (5, 120)])
@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test(
-    "what is planned for the same instant comes after any number of blocks, within 20,000 seeds",
+    "an action for the same instant comes after any number of blocks, within 20,000 seeds",
     arguments: Rounds.isStress ? [(1, 30), (Int.max, 30)] : [(1, 12)])
   func cancelAmongBlocks(limit: Int, count: Int) throws {
     let places = Seen<Int>()

@@ -4,7 +4,7 @@ import ProcedureTestSupport
 import Testing
 
 /// A subclass of `GroupProcedure` that overrides nothing.
-@Suite struct PlainSubclassTests {
+@Suite(.hangLimit) struct PlainSubclassTests {
   private final class Plain: GroupProcedure, @unchecked Sendable {}
 
   /// Children that fail, are cancelled, add others and wait for each other, in groups in groups.
@@ -31,7 +31,7 @@ import Testing
     return simulation.log
   }
 
-  @Test("G12: it behaves as its superclass, event for event, whatever the order of things")
+  @Test("G12: a subclass that overrides nothing behaves as its superclass, event for event")
   func sameLog() throws {
     for seed in 0..<UInt64(Rounds.size(5_000, otherwise: 60)) {
       let plain = try log(seed: seed) { name, children in

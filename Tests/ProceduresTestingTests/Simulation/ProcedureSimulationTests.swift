@@ -4,7 +4,7 @@ import ProceduresTesting
 import ProcedureTestSupport
 import Testing
 
-@Suite struct ProcedureSimulationTests {
+@Suite(.hangLimit) struct ProcedureSimulationTests {
   /// Some of everything that a simulation runs.
   private func scenario(_ simulation: ProcedureSimulation) throws {
     let domain = ExclusionDomain(name: "scenario")
@@ -37,7 +37,7 @@ import Testing
     simulation.perform(after: .seconds(2)) { other.isSuspended = false }
   }
 
-  @Test("each attempt of a repeat is met, and each child of a group that keeps none that finished")
+  @Test("a simulation meets each attempt of a repeat, and each child of a group that keeps none")
   func attempts() throws {
     for seed in UInt64(0)..<50 {
       let simulation = ProcedureSimulation(seed: seed)
@@ -232,7 +232,7 @@ import Testing
     #expect(seen.value > 0)
   }
 
-  @Test("what must always hold is checked after each step")
+  @Test("a condition that must always hold is checked after each step")
   func invariants() {
     let error = #expect(throws: SimulationError.self) {
       try ProcedureSimulation.explore(seeds: 0..<100) { simulation in
@@ -250,7 +250,7 @@ import Testing
     #expect("\(error!)".contains("It does not always hold that: at most two run"))
   }
 
-  @Test("what perform has planned may throw, and fails the run then; its name is in the log")
+  @Test("an action of perform may throw, and fails the run then; its name is in the log")
   func actions() {
     let error = #expect(throws: SimulationError.self) {
       try ProcedureSimulation.explore(seeds: 0..<10) { simulation in
@@ -311,7 +311,7 @@ import Testing
     #expect(manual.isFinished)
   }
 
-  @Test("what does not come to an end is an error")
+  @Test("a run that does not come to an end is an error")
   func endless() {
     let error = #expect(throws: SimulationError.self) {
       let simulation = ProcedureSimulation(seed: 0, mostSteps: 20_000)
@@ -338,8 +338,8 @@ import Testing
   }
 }
 
-@Suite struct SimulatedRefusalTests {
-  @Test("G13: what a queue or a group refuses is in the log, which is the same each time")
+@Suite(.hangLimit) struct SimulatedRefusalTests {
+  @Test("G13: a refusal by a queue or a group is in the log, which is the same each time")
   func refusals() throws {
     func log() throws -> String {
       let simulation = ProcedureSimulation(seed: 7)

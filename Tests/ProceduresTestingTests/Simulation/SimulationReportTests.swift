@@ -6,8 +6,8 @@ import ProcedureTestSupport
 import Testing
 
 /// What a run that fails, hangs or traps says.
-@Suite struct SimulationReportTests {
-  @Test("what does not repeat is not claimed of its seed")
+@Suite(.hangLimit) struct SimulationReportTests {
+  @Test("a report claims nothing of its seed that does not repeat")
   func doesNotRepeat() throws {
     let runs = Counter()
     let error = #expect(throws: SimulationError.self) {
@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test(
-    "a thread that is no part of it is detected, and named by what it had a hand in",
+    "a foreign thread is detected, and named by what it had a hand in",
     arguments: ["finish", "cancel by a token"])
   func foreignThread(_ hand: String) throws {
     let error = #expect(throws: SimulationError.self) {
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(
-    "so is what goes on with a task, as Task.sleep does, and a deadline by another clock",
+    "a simulation reports a task that sleeps in real time, and a deadline by another clock",
     arguments: ["task", "deadline"])
   func otherHands(_ hand: String) throws {
     let error = #expect(throws: SimulationError.self) {
@@ -125,7 +125,7 @@ import Testing
     #expect(text.count < 40_000)
   }
 
-  @Test("of one race among hundreds of others the report shows that race, with a decision or two")
+  @Test("the report shows the one race that fails among hundreds of others, with a decision or two")
   func reduced() throws {
     let error = #expect(throws: SimulationError.self) {
       try ProcedureSimulation.explore(seeds: 0..<200) { simulation in
@@ -198,7 +198,7 @@ import Testing
 }
 
 /// Shapes with many procedures, in two sizes: each of them costs the same.
-@Suite(.serialized) struct SimulationGrowthTests {
+@Suite(.serialized, .hangLimit) struct SimulationGrowthTests {
   private func expectGrowth(
     from count: Int, _ make: (_ count: Int) -> [Procedure],
     sourceLocation: SourceLocation = #_sourceLocation
@@ -211,19 +211,19 @@ import Testing
     #expect(growth < 8, sourceLocation: sourceLocation)
   }
 
-  @Test("many of one name")
+  @Test("many procedures of one name take linear time in a simulation")
   func names() throws {
     try expectGrowth(from: 1_000) { count in (0..<count).map { _ in BlockProcedure {} } }
   }
 
-  @Test("many groups")
+  @Test("many groups take linear time in a simulation")
   func groups() throws {
     try expectGrowth(from: 500) { count in
       (0..<count).map { _ in GroupProcedure(BlockProcedure {}) }
     }
   }
 
-  @Test("many children of one group, which are added one by one")
+  @Test("many children that are added one by one take linear time in a simulation")
   func children() throws {
     try expectGrowth(from: 500) { count in
       [
@@ -233,7 +233,7 @@ import Testing
     }
   }
 
-  @Test("what looks at all others is found by the measure")
+  @Test("the measure of growth notices quadratic time")
   func measure() {
     let sum = Counter()
     #expect(growth(from: 100) { count in for _ in 0..<(count * count) { sum.increment() } } > 8)

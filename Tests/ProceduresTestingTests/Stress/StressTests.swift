@@ -8,7 +8,7 @@ import Testing
 
 /// Much of everything, at once. Small by default; with STRESS set, as large as the documentation says,
 /// with a soak of ten minutes, or of `SOAK_SECONDS`.
-@Suite(.serialized) struct StressTests {
+@Suite(.serialized, .hangLimit) struct StressTests {
   /// Counts how often it finished, and whether it should have.
   private final class Counted: Procedure, @unchecked Sendable {
     private let counts: Tally
@@ -35,7 +35,7 @@ import Testing
     let finished = Number()
   }
 
-  @Test("F3: procedures through one queue, some cancelled at random, and none lost")
+  @Test("F3: a queue loses no procedure, though some are cancelled at random")
   func throughput() async {
     let total = Rounds.size(10_000_000, otherwise: 10_000)
     let tally = Tally()
@@ -64,7 +64,7 @@ import Testing
     #expect(tally.executed.value >= total - accepted && tally.executed.value <= total)
   }
 
-  @Test("Z3: pending delays, half of them cancelled, on one timer")
+  @Test("Z3: pending delays end on one timer, half of them cancelled")
   func delays() async {
     let total = Rounds.size(1_000_000, otherwise: 5_000)
     let clock = TestClock()
@@ -87,7 +87,7 @@ import Testing
     #expect(finished.value == total && clock.pendingCount == 0)
   }
 
-  @Test("C5, G3: cancel storms from eight threads over groups in groups")
+  @Test("C5, G3: groups in groups end in cancel storms of eight threads")
   func cancelStorms() async {
     let rounds = Rounds.isStress ? 2_000 : 20
     await onThreadOfItsOwn {
@@ -120,7 +120,7 @@ import Testing
   }
 
   #if canImport(Glibc)
-    @Test("F4, K8: a soak with flat memory")
+    @Test("F4, K8: memory stays flat while work goes on and on")
     func soak() async {
       // In a process of its own: other tests allocate too.
       let result = await #expect(

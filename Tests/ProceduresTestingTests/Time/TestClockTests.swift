@@ -3,7 +3,7 @@ import ProceduresTesting
 import ProcedureTestSupport
 import Testing
 
-@Suite struct TestClockTests {
+@Suite(.hangLimit) struct TestClockTests {
   private let clock = TestClock()
 
   private func deadline(after duration: Duration) -> CancellationTokenSource {
@@ -12,7 +12,7 @@ import Testing
     return source
   }
 
-  @Test("Z3: time passes by as much as is said, and what falls due is done in order")
+  @Test("Z3: a test clock passes by as much as it is told, and does what falls due in order")
   func advanceBy() {
     let order = Recorder<String>()
     let (second, first) = (deadline(after: .seconds(2)), deadline(after: .seconds(1)))
@@ -38,7 +38,7 @@ import Testing
     #expect(clock.now == instant)
   }
 
-  @Test("Z3: time passes until nothing is pending, also what is set on the way")
+  @Test("Z3: a test clock passes until nothing is pending, not even a timer that is set on the way")
   func runUntilIdle() {
     let start = clock.now
     let first = deadline(after: .seconds(60))
@@ -49,7 +49,7 @@ import Testing
     #expect(clock.now - start == .seconds(3660))
   }
 
-  @Test("Z3: a queue's clock is one for deadlines and for instants, too")
+  @Test("Z3: deadlines and instants may be on a queue's clock")
   func clockOfQueue() throws {
     try ProcedureSimulation(seed: 1).run { simulation in
       let queue = simulation.makeQueue()

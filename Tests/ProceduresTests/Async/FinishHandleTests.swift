@@ -3,7 +3,7 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-@Suite struct FinishHandleTests {
+@Suite(.hangLimit) struct FinishHandleTests {
   private let scheduler = ManualScheduler()
   private func makeQueue() -> ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
 
@@ -71,7 +71,7 @@ import Testing
     #expect(thrown.outcome == .cancelled([]))
   }
 
-  @Test("what the closure throws ends the procedure")
+  @Test("an error that the closure throws ends the procedure")
   func throwing() {
     let procedure = AsyncProcedure(.callback) { (finish: FinishHandle<Void>) throws in
       throw TestError("e")

@@ -2,7 +2,7 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-@Suite struct ProcedureEventTests {
+@Suite(.hangLimit) struct ProcedureEventTests {
   private let queue = ProcedureQueue()
 
   private func name(_ event: ProcedureEvent) -> String {
@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  private func collect(_ events: AsyncStream<ProcedureEvent>) async -> [String] {
+  private func collect(_ events: ProcedureEventSequence) async -> [String] {
     await events.reduce(into: []) { names, event in names.append(name(event)) }
   }
 
@@ -37,7 +37,7 @@ import Testing
       ])
   }
 
-  @Test("O1: a late sequence gets the cancel and the finish")
+  @Test("O1: a late sequence of events gets the cancel and the finish")
   func late() async {
     let procedure = TracedProcedure()
     procedure.cancel(withError: TestError("e"))
@@ -45,7 +45,7 @@ import Testing
     #expect(await collect(procedure.events) == ["didCancel 1", "didFinish 1"])
   }
 
-  @Test("it ends when the reading task is cancelled, and when the procedure goes")
+  @Test("the sequence ends when the reading task is cancelled, and when the procedure is released")
   func ends() async {
     let procedure = TracedProcedure(end: .whenTold)
     let events = procedure.events

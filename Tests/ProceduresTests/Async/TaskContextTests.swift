@@ -2,7 +2,7 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct TaskContextTests {
+@Suite(.hangLimit) struct TaskContextTests {
   private enum Request {
     @TaskLocal static var id = 0
   }
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(
-    "one that never executes leaves no task behind: cancelled, refused, or in a group that goes")
+    "a procedure that never executes leaves no task behind")
   func neverExecuted() async throws {
     let live = LiveInstances()
     for index in 0..<4 {
@@ -65,7 +65,8 @@ import Testing
         await queue.drain()
       }
     }
-    try await live.allReleased(within: .seconds(10))
+    try await live.allReleased(within: .seconds(1_000))
+    #expect(live.labels.isEmpty)
   }
 
   @Test("a cancel reaches a body that was made ready where it was added")

@@ -2,7 +2,7 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-@Suite struct BlockProcedureTests {
+@Suite(.hangLimit) struct BlockProcedureTests {
   private let scheduler = ManualScheduler()
   private func makeQueue() -> ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
 

@@ -2,7 +2,7 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-@Suite struct DelayProcedureTests {
+@Suite(.hangLimit) struct DelayProcedureTests {
   private let scheduler = ManualScheduler()
   private let clock = TestClock()
   private func makeQueue() -> ProcedureQueue {
@@ -26,7 +26,7 @@ import Testing
     #expect(delay.outcome == .succeeded)
   }
 
-  @Test("Z1: zero, less than zero, and an instant in the past finish at once")
+  @Test("Z1: a delay of zero or less, or until an instant in the past, finishes at once")
   func atOnce() {
     let delays = [
       DelayProcedure(by: .zero), DelayProcedure(by: .seconds(-1)),
@@ -37,7 +37,7 @@ import Testing
     #expect(delays.allSatisfy { $0.isFinished } && clock.pendingCount == 0)
   }
 
-  @Test("Z1: until an instant")
+  @Test("Z1: a delay may last until an instant")
   func untilAnInstant() {
     let delay = DelayProcedure(until: clock.now.advanced(by: .seconds(3)))
     makeQueue().add(delay)
@@ -50,7 +50,7 @@ import Testing
     #expect(delay.isFinished)
   }
 
-  @Test("Z1: cancelled, it finishes at once, and its timer is gone")
+  @Test("Z1: a cancelled delay finishes at once, and leaves no timer")
   func cancelled() {
     let delay = DelayProcedure(by: .seconds(1_000))
     makeQueue().add(delay)
@@ -104,7 +104,7 @@ import Testing
     #expect(procedure.isFinished)
   }
 
-  @Test("Z2: zero or less cancels at once; a finish in time leaves no timer")
+  @Test("Z2: a timeout of zero or less cancels at once; a finish in time leaves no timer")
   func timeoutEdges() {
     let trace = Recorder<String>()
     let hopeless = TracedProcedure(trace: trace)

@@ -2,7 +2,7 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-@Suite struct LateFinishTests {
+@Suite(.hangLimit) struct LateFinishTests {
   private let scheduler = ManualScheduler()
   private let reports = Recorder<ProcedureDiagnostic>()
 
@@ -42,7 +42,7 @@ import Testing
     #expect(weakQueue == nil)
   }
 
-  @Test("what is in time, or comes after a cancel, is not reported; nor is one of your own classes")
+  @Test("a finish in time, after a cancel, or of a class of your own is not reported")
   func inTime() {
     let queue = makeQueue()
     let early = BlockProcedure { procedure in procedure.finish(withError: TestError("e")) }
@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test(
-    "F1: one that a finish from outside has ended did not end by itself: later ones are not reported"
+    "F1: no finish is reported after one from outside that has ended the procedure"
   )
   func endedFromOutside() {
     let queue = makeQueue()

@@ -3,7 +3,7 @@ import Procedures
 import Testing
 
 /// Counted categories.
-@Suite struct AtMostTests {
+@Suite(.hangLimit) struct AtMostTests {
   private let scheduler = ManualScheduler()
   private let domain = ExclusionDomain(name: "counted")
 
@@ -36,7 +36,7 @@ import Testing
     #expect(procedures.allSatisfy { $0.isFinished }, sourceLocation: location)
   }
 
-  @Test("L5: never more than so many, across queues and groups, in the order of asking")
+  @Test("L5: never more than the count run, across queues and groups, in the order of asking")
   func acrossQueues() {
     let queues = [makeQueue(), makeQueue(), makeQueue()]
     let procedures = (0..<9).map { limited("\($0)", 3) }
@@ -53,7 +53,7 @@ import Testing
     #expect(procedures.allSatisfy { $0.isFinished })
   }
 
-  @Test("L6: one that is more urgent goes before a thousand that asked earlier, across queues too")
+  @Test("L6: a more urgent request goes before a thousand earlier ones, across queues too")
   func urgent() {
     let queues = [makeQueue(), makeQueue()]
     let holders = (0..<2).map { limited("\($0)", 2) }
@@ -81,7 +81,7 @@ import Testing
     #expect(trace.events.filter { $0.hasSuffix("execute") }.count == 1_002)
   }
 
-  @Test("L5: a count of one is MutuallyExclusive, and both are one category")
+  @Test("L5: AtMost(1) and MutuallyExclusive are one category")
   func one() {
     let procedures = [limited("a", 1), limited("b", 1), limited("c", 1)]
     let exclusive = TracedProcedure("d", end: .whenToldOrCancelled)
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test("L5: several counts: each is kept, and a later request does not go first")
+  @Test("L5: each of several counts is kept, and a later request does not go first")
   func severalCounts() {
     let all = [
       limited("reader 0", 4), limited("reader 1", 4), limited("writer", 1), limited("reader 2", 4),
@@ -121,7 +121,7 @@ import Testing
     end(all)
   }
 
-  @Test("L5: of two counts that one procedure names, the lower is kept")
+  @Test("L5: the lower of two counts that one procedure names is kept")
   func twoCounts() {
     let all = (0..<3).map { limited("\($0)", 3) }
     for procedure in all { limit(procedure, 2) }
@@ -131,7 +131,7 @@ import Testing
     end(all)
   }
 
-  @Test("L5, L4: the cancel of a waiter lets in those that it kept out")
+  @Test("L5, L4: waiters are let in when the one that kept them out is cancelled")
   func cancelledWaiter() {
     let (reader, writer) = (limited("reader", 4), limited("writer", 1))
     let late = (0..<3).map { limited("late \($0)", 4) }
@@ -145,7 +145,8 @@ import Testing
     end([reader] + late)
   }
 
-  @Test("L5, L4: so does that of a group, and that of a procedure in a suspended queue")
+  @Test(
+    "L5, L4: a cancelled waiting group lets others in, and so does a cancel in a suspended queue")
   func cancelledElsewhere() {
     let suspended = makeQueue()
     let (reader, writers) = (limited("reader", 4), [limited("w", 1), limited("v", 1)])
@@ -169,7 +170,7 @@ import Testing
     end([reader, late])
   }
 
-  @Test("L2, L5: several categories in one step, counted and not")
+  @Test("L2, L5: counted and other categories are asked for in one step")
   func severalCategories() {
     let all = [
       limited("a", 2, "x"), limited("b", 2, "x"), limited("c", 2, "x"), limited("d", 1, "y"),
@@ -191,7 +192,7 @@ import Testing
     end(all)
   }
 
-  @Test("L3, L5: a group that holds one place lends it: one inside at a time, beside the others")
+  @Test("L3, L5: a group lends its place to one descendant at a time, beside the others")
   func groups() {
     let children = (0..<2).map { limited("child \($0)", 2) }
     let group = GroupProcedure(children: children)
@@ -211,7 +212,7 @@ import Testing
     end(outsiders)
   }
 
-  @Test("L3, L5: groups nested, all counted: the innermost runs")
+  @Test("L3, L5: the innermost procedure runs in nested groups that are all counted")
   func nested() {
     let leaf = limited("leaf", 3)
     var group = GroupProcedure(leaf)
@@ -228,7 +229,9 @@ import Testing
     #expect(group.isFinished)
   }
 
-  @Test("L5, Q3: suspended, those let in that have not started give their places up")
+  @Test(
+    "L5, Q3: procedures that were let in, and have not started, give their places up in a suspended queue"
+  )
   func suspended() {
     let (near, far) = (ManualScheduler(), ManualScheduler())
     let (queue, other) = (ProcedureQueue(scheduler: far), ProcedureQueue(scheduler: near))
@@ -268,7 +271,7 @@ import Testing
     end(all)
   }
 
-  @Test("Q7, L5: one that waits for a place, of which another holder will end, is in no cycle")
+  @Test("Q7, L5: a procedure is in no cycle if one of the holders of its category can end")
   func noCycle() {
     let (first, second) = (limited("first", 2), limited("second", 2))
     let third = limited("third", 2)
@@ -288,7 +291,7 @@ import Testing
     second.cancel()
   }
 
-  @Test("Q7, L5: if none of the holders can end, it is a cycle")
+  @Test("Q7, L5: a procedure is in a cycle if none of the holders of its category can end")
   func cycle() {
     let third = limited("third", 2)
     let groups = (0..<2).map { index in
@@ -305,7 +308,7 @@ import Testing
     #expect(queue.count == 0 && third.isCancelled)
   }
 
-  @Test("L5: by type, by name and as a literal")
+  @Test("L5: a category is named by a type, a name or a literal")
   func spellings() {
     enum Disk {}
     #expect(AtMost(3, of: "disk").name == "AtMost(3, of: disk)")
@@ -330,7 +333,8 @@ import Testing
   }
 
   @Test(
-    "L5: several places: never more than so many together, and small ones do not pass a large one")
+    "L5: procedures with several places never exceed the count, and small ones do not pass a large one"
+  )
   func places() {
     let all = [
       taking(3, of: 8, "3"), taking(4, of: 8, "4"), taking(6, of: 8, "6"), taking(1, of: 8, "1"),
@@ -352,7 +356,7 @@ import Testing
     end(all)
   }
 
-  @Test("L5, L4: the cancel of a large one lets in the small ones that it kept out")
+  @Test("L5, L4: small requests are let in when the large one that kept them out is cancelled")
   func cancelledLarge() {
     let all = [taking(2, of: 4, "a"), taking(3, of: 4, "b"), taking(1, of: 4, "c")]
     makeQueue().add(all)
@@ -365,7 +369,7 @@ import Testing
   }
 
   @Test(
-    "L5: of two conditions of one procedure the lower count holds, and the larger share, cut to it")
+    "L5: the lower count and the larger share hold of two conditions of one procedure")
   func mergedPlaces() {
     let all = [taking(3, of: 4, "a"), taking(1, of: 4, "b")]
     limit(all[0], 2)

@@ -3,7 +3,7 @@ import ProcedureTestSupport
 import Testing
 
 /// Conditions whose answer comes later, or never, or too late.
-@Suite struct AwaitedConditionTests {
+@Suite(.hangLimit) struct AwaitedConditionTests {
   private let scheduler = ManualScheduler()
   private let answers = Recorder<ConditionAnswer>()
 
@@ -39,7 +39,7 @@ import Testing
         + "its answer was released without being called")
   }
 
-  @Test("D3: a cancel ends it promptly, and what is answered later changes nothing")
+  @Test("D3: a cancel ends the evaluation promptly, and a later answer changes nothing")
   func cancelled() {
     let procedure = asking()
     #expect(procedure.isPending)
@@ -51,7 +51,7 @@ import Testing
     #expect(procedure.outcome == .cancelled([TestError("stop")]))
   }
 
-  @Test("D3, C3: also in a queue that was suspended meanwhile")
+  @Test("D3, C3: a cancel ends the evaluation in a queue that was suspended meanwhile")
   func cancelledWhileSuspended() {
     let queue = ProcedureQueue(scheduler: scheduler)
     let procedure = asking(queue)
@@ -112,7 +112,8 @@ import Testing
     #expect(calls.value == 2 && procedure.isFinished && !procedure.isCancelled)
   }
 
-  @Test("D1: while one is awaited observers are called, and neither slot nor worker is held")
+  @Test(
+    "D1: observers are called while a condition is awaited, and neither slot nor worker is held")
   func meanwhile() {
     let queue = ProcedureQueue(maxConcurrentProcedureCount: 1, scheduler: scheduler)
     let procedure = asking(queue)
@@ -124,7 +125,7 @@ import Testing
     #expect(attached.value == 1 && other.isFinished && procedure.isPending)
   }
 
-  @Test("D3: a child that awaits is cancelled with its group, and the group ends")
+  @Test("D3: a child that awaits a condition is cancelled with its group, and the group ends")
   func inGroup() {
     let child = TracedProcedure()
     child.add(condition: AnswerCondition { [answers] _, answer in answers.note(answer) })

@@ -3,7 +3,7 @@ import ProcedureTestSupport
 import Testing
 
 /// The tables of `And`, `Or`, `Not` and `Ignored`, with members that answer at once and later.
-@Suite struct CompoundConditionTests {
+@Suite(.hangLimit) struct CompoundConditionTests {
   private let scheduler = ManualScheduler()
 
   private struct Case {
@@ -35,7 +35,7 @@ import Testing
     )
   }
 
-  @Test("D4: And gives the answer of the first that is not satisfied, and asks no further")
+  @Test("D4: AndCondition gives the answer of the first that is not satisfied, and asks no further")
   func and() {
     for test in Self.cases {
       let trace = Recorder<String>()
@@ -48,7 +48,9 @@ import Testing
     }
   }
 
-  @Test("D4, D2: Or is satisfied by the first that is; else failed beats ignored, with all errors")
+  @Test(
+    "D4, D2: Or is satisfied by its first satisfied member; else failed beats ignored, with all errors"
+  )
   func or() {
     for test in Self.cases {
       let trace = Recorder<String>()
@@ -94,7 +96,9 @@ import Testing
     }
   }
 
-  @Test("D1, D4: one that comes twice is asked twice; an Or in another one is one error of that")
+  @Test(
+    "D1, D4: a condition that comes twice is asked twice; an Or inside another one is one error of that"
+  )
   func twiceAndNested() {
     let trace = Recorder<String>()
     let procedure = BlockProcedure {}

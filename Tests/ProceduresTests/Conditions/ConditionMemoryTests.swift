@@ -3,7 +3,7 @@ import ProcedureTestSupport
 import Testing
 
 /// What conditions keep alive, and how long.
-@Suite struct ConditionMemoryTests {
+@Suite(.hangLimit) struct ConditionMemoryTests {
   private let scheduler = ManualScheduler()
   private let released = Counter()
 

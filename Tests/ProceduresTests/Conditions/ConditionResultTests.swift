@@ -2,7 +2,7 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-@Suite struct ConditionResultTests {
+@Suite(.hangLimit) struct ConditionResultTests {
   private let scheduler = ManualScheduler()
   private let trace = Recorder<String>()
 
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(
-    "D1, D2: of two, in order, the first that is not satisfied decides, and the last to be asked")
+    "D1, D2: the first condition that is not satisfied decides, and is the last to be asked")
   func pairs() {
     for (left, right) in Verdict.allCases.flatMap({ left in Verdict.allCases.map { (left, $0) } }) {
       for (first, second) in Form.allCases.flatMap({ form in Form.allCases.map { (form, $0) } }) {
@@ -39,7 +39,9 @@ import Testing
     }
   }
 
-  @Test("D1: none is evaluated before the last dependency has finished", arguments: Form.allCases)
+  @Test(
+    "D1: no condition is evaluated before the last dependency has finished",
+    arguments: Form.allCases)
   func afterDependencies(form: Form) {
     let queue = ProcedureQueue(scheduler: scheduler)
     let dependencies = (0..<3).map { TracedProcedure("\($0)", end: .whenTold) }

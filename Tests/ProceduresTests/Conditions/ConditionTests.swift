@@ -3,7 +3,7 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-@Suite struct ConditionTests {
+@Suite(.hangLimit) struct ConditionTests {
   private let scheduler = ManualScheduler()
   private let trace = Recorder<String>()
 
@@ -22,7 +22,9 @@ import Testing
     }
   }
 
-  @Test("D1: in the order added, after the dependencies, until one is not satisfied")
+  @Test(
+    "D1: conditions are evaluated in the order added, after the dependencies, until one is not satisfied"
+  )
   func order() {
     let queue = ProcedureQueue(scheduler: scheduler)
     let dependency = TracedProcedure("dependency", trace: trace, end: .whenTold)
@@ -59,7 +61,7 @@ import Testing
     #expect(await procedure.waitUntilFinished() == .succeeded)
   }
 
-  @Test("D1: 10,000 conditions on one procedure")
+  @Test("D1: 10,000 conditions on one procedure are all evaluated")
   func many() async {
     let queue = ProcedureQueue()
     let counter = Counter()

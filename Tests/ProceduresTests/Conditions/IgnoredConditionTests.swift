@@ -2,7 +2,7 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-@Suite struct IgnoredConditionTests {
+@Suite(.hangLimit) struct IgnoredConditionTests {
   private let scheduler = ManualScheduler()
 
   private func procedure(_ conditions: any Condition...) -> TracedProcedure {
@@ -33,7 +33,7 @@ import Testing
     #expect(seen.events == (verdict == .satisfied ? [] : [expected ?? "none"]))
   }
 
-  @Test("D2: of a compound condition, and of a group, it is named as well")
+  @Test("D2: the ignored condition of a compound, and of a group, is named")
   func compound() {
     let group = GroupProcedure(children: [TracedProcedure("child")])
     group.add(condition: AndCondition(BlockCondition { false }, BlockCondition { true }))

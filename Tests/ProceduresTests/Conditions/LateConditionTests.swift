@@ -3,7 +3,7 @@ import ProcedureTestSupport
 import Testing
 
 /// Conditions that are added at every moment before the start.
-@Suite struct LateConditionTests {
+@Suite(.hangLimit) struct LateConditionTests {
   private let scheduler = ManualScheduler()
   private let trace = Recorder<String>()
 
@@ -11,7 +11,7 @@ import Testing
     scripted(name, verdict, .atOnce, trace)
   }
 
-  @Test("D1: added while pending, after those before")
+  @Test("D1: a condition that is added while pending is evaluated after those before")
   func pending() {
     let queue = ProcedureQueue(scheduler: scheduler)
     let dependency = TracedProcedure(end: .whenTold)
@@ -26,7 +26,8 @@ import Testing
     #expect(trace.events == ["a", "b"] && procedure.isFinished)
   }
 
-  @Test("D1: added to one that is ready: it waits again, and those before are not asked again")
+  @Test(
+    "D1: a ready procedure waits again for a new condition, and earlier ones are not asked again")
   func ready() {
     let queue = ProcedureQueue(maxConcurrentProcedureCount: 1, scheduler: scheduler)
     let (blocker, procedure) = (TracedProcedure(end: .whenTold), TracedProcedure())
@@ -41,7 +42,7 @@ import Testing
     #expect(procedure.outcome == .cancelled([]))
   }
 
-  @Test("D1: added to one that is ready and had none")
+  @Test("D1: a ready procedure without conditions waits for a new one")
   func readyWithoutAny() {
     let queue = ProcedureQueue(maxConcurrentProcedureCount: 1, scheduler: scheduler)
     let (blocker, procedure) = (TracedProcedure(end: .whenTold), TracedProcedure())
@@ -54,7 +55,7 @@ import Testing
     #expect(blocker.isExecuting)
   }
 
-  @Test("D1: added while another is awaited, it is evaluated after that")
+  @Test("D1: a condition that is added while another is awaited is evaluated after that")
   func whileAwaited() {
     let answers = Recorder<ConditionAnswer>()
     let procedure = TracedProcedure()
@@ -69,7 +70,7 @@ import Testing
     #expect(answers.events.count == 1 && trace.events == ["b"] && procedure.isFinished)
   }
 
-  @Test("D1: added by a condition of the same procedure, it is evaluated as well")
+  @Test("D1: a condition that is added by another one of the same procedure is evaluated")
   func byACondition() {
     let procedure = TracedProcedure()
     let late = condition("late", .ignored)
@@ -84,7 +85,7 @@ import Testing
     #expect(procedure.outcome == .cancelled([]))
   }
 
-  @Test("D3: added to a cancelled one, it is never evaluated")
+  @Test("D3: a condition that is added to a cancelled procedure is never evaluated")
   func cancelled() {
     let queue = ProcedureQueue(scheduler: scheduler)
     queue.isSuspended = true
@@ -96,7 +97,7 @@ import Testing
     #expect(trace.events.isEmpty && procedure.isFinished)
   }
 
-  @Test("C8: a requirement that is not met ends the procedure before others have finished")
+  @Test("C8: an unmet requirement ends the procedure before its other dependencies have finished")
   func requirementFirst() {
     let queue = ProcedureQueue(scheduler: scheduler)
     let cancelled = TracedProcedure("cancelled", end: .whenToldOrCancelled)

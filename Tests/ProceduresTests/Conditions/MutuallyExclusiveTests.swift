@@ -2,7 +2,7 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-@Suite struct MutuallyExclusiveTests {
+@Suite(.hangLimit) struct MutuallyExclusiveTests {
   private enum Disk {}
 
   private let scheduler = ManualScheduler()
@@ -16,7 +16,7 @@ import Testing
     return procedure
   }
 
-  @Test("L1, L4: one at a time, in the order in which they asked, across queues")
+  @Test("L1, L4: procedures of a category run one at a time, in the order of asking, across queues")
   func oneAtATime() {
     let queues = [ProcedureQueue(scheduler: scheduler), ProcedureQueue(scheduler: scheduler)]
     let procedures = (0..<6).map { makeExclusive("\($0)") }
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test("L2: one that waits for a category takes no slot")
+  @Test("L2: a procedure that waits for a category takes no slot")
   func noSlot() {
     let queue = ProcedureQueue(maxConcurrentProcedureCount: 2, scheduler: scheduler)
     let (first, second) = (makeExclusive("first"), makeExclusive("second"))
@@ -45,7 +45,7 @@ import Testing
     #expect(second.isExecuting)
   }
 
-  @Test("L2: one that has no slot keeps no category from others")
+  @Test("L2: a procedure without a slot keeps no category from others")
   func noSlotNoLock() {
     let serial = ProcedureQueue(maxConcurrentProcedureCount: 1, scheduler: scheduler)
     let other = ProcedureQueue(scheduler: scheduler)
@@ -109,7 +109,7 @@ import Testing
   }
 
   @Test(
-    "L2: all categories in one step: requests in any order do not block each other")
+    "L2: requests for several categories in any order do not block each other")
   func severalCategories() {
     let queue = ProcedureQueue(scheduler: scheduler)
     let names = ["ab", "ba", "a", "b", "abc", "c"]

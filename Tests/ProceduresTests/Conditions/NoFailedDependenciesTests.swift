@@ -2,7 +2,7 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-@Suite struct NoFailedDependenciesTests {
+@Suite(.hangLimit) struct NoFailedDependenciesTests {
   private let scheduler = ManualScheduler()
 
   enum End: CaseIterable, Sendable {
@@ -37,7 +37,8 @@ import Testing
     return procedure.outcome?.deep
   }
 
-  @Test("D4: satisfied without dependencies, and after those that succeeded")
+  @Test(
+    "D4: NoFailedDependencies is satisfied without dependencies, and after those that succeeded")
   func satisfied() {
     for cancelled in [NoFailedDependencies.Cancelled.fail, .ignore, .pass] {
       #expect(outcome(.init(onCancelled: cancelled)) == .succeeded)
@@ -45,7 +46,7 @@ import Testing
     }
   }
 
-  @Test("D4: fails after one that failed, whatever is made of cancelled ones, and names it")
+  @Test("D4: NoFailedDependencies fails after a failed dependency, and names it")
   func failed() {
     for cancelled in [NoFailedDependencies.Cancelled.fail, .ignore, .pass] {
       for other in End.allCases {
@@ -56,7 +57,7 @@ import Testing
     }
   }
 
-  @Test("D4: a cancelled one fails it, has it ignored, or passes")
+  @Test("D4: a cancelled dependency fails NoFailedDependencies, has it ignored, or passes")
   func cancelled() {
     let expected = DeepOutcome.cancelled([.dependencyCancelled("isCancelled")])
     #expect(outcome(.init(), after: .succeeds, .isCancelled) == expected)
@@ -67,7 +68,7 @@ import Testing
     #expect(outcome(.init(onCancelled: .pass), after: .isCancelledWithError) == .succeeded)
   }
 
-  @Test("D4: of several cancelled ones the first is named")
+  @Test("D4: NoFailedDependencies names the first of several cancelled dependencies")
   func firstCancelled() {
     #expect(
       outcome(.init(), after: .isCancelledWithError, .isCancelled)
@@ -76,7 +77,8 @@ import Testing
         ]))
   }
 
-  @Test("D4: it does not look at dependencies that were removed, nor at what conditions brought")
+  @Test(
+    "D4: NoFailedDependencies ignores removed dependencies, and procedures that conditions brought")
   func removed() {
     let queue = ProcedureQueue(scheduler: scheduler)
     let procedure = BlockProcedure {}

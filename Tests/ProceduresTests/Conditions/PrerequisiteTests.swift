@@ -3,7 +3,7 @@ import ProcedureTestSupport
 import Testing
 
 /// Procedures that a condition has run before it is evaluated.
-@Suite struct PrerequisiteTests {
+@Suite(.hangLimit) struct PrerequisiteTests {
   private let scheduler = ManualScheduler()
   private let trace = Recorder<String>()
 
@@ -26,7 +26,8 @@ import Testing
     trace.events.filter { $0.hasSuffix("execute") || !$0.contains(" ") }
   }
 
-  @Test("D1: they run once, before the condition, in the same queue, and are no dependencies")
+  @Test(
+    "D1: prerequisites run once, before the condition, in the same queue, and are no dependencies")
   func order() {
     let (first, second) = (procedure("first"), procedure("second", .whenTold))
     let main = procedure("main")
@@ -43,7 +44,7 @@ import Testing
     #expect(executions.count == 5 && queue.count == 0)
   }
 
-  @Test("D1: on a serial queue they go first, and nothing is stuck")
+  @Test("D1: prerequisites go first on a serial queue, and nothing is stuck")
   func serial() {
     let main = procedure("main")
     main.add(condition: condition("b", bringing: procedure("first"), procedure("second")))
@@ -53,7 +54,7 @@ import Testing
     #expect(executions.filter { $0 != "other execute" }.suffix(2) == ["b", "main execute"])
   }
 
-  @Test("D1, G2: in a group they become children of it, and take part in its limit")
+  @Test("D1, G2: prerequisites become children of a group, and take part in its limit")
   func inGroup() {
     let (main, brought) = (procedure("main"), procedure("brought"))
     main.add(condition: condition("a", bringing: brought))
@@ -65,7 +66,7 @@ import Testing
     #expect(executions == ["brought execute", "a", "main execute"])
   }
 
-  @Test("D1: one that fails, or is cancelled, is for the condition to judge")
+  @Test("D1: the condition judges a prerequisite that failed or was cancelled")
   func failing() {
     for end in [TracedProcedure.End.itself, .whenToldOrCancelled] {
       let brought = TracedProcedure("brought", end: end, failure: TestError())
@@ -81,7 +82,7 @@ import Testing
     }
   }
 
-  @Test("D3: they are cancelled with the procedure, which does not wait for them")
+  @Test("D3: prerequisites are cancelled with the procedure, which does not wait for them")
   func cancelled() {
     let (main, brought) = (procedure("main"), procedure("brought", .whenTold))
     main.add(condition: condition("a", bringing: brought))
@@ -96,7 +97,7 @@ import Testing
     #expect(queue.count == 0 && !executions.contains("a"))
   }
 
-  @Test("D3: those that were enqueued before are only waited for, and not cancelled")
+  @Test("D3: prerequisites that were enqueued before are only waited for, and not cancelled")
   func enqueuedBefore() {
     let (queue, other) = (makeQueue(), makeQueue())
     let (main, brought) = (procedure("main"), procedure("brought", .whenTold))
@@ -115,7 +116,7 @@ import Testing
     #expect(main.isFinished && !main.isCancelled)
   }
 
-  @Test("D1: one that has finished long ago is not waited for")
+  @Test("D1: a prerequisite that has finished long ago is not waited for")
   func finishedBefore() {
     let (queue, brought, main) = (makeQueue(), procedure("brought"), procedure("main"))
     queue.add(brought)
@@ -126,7 +127,7 @@ import Testing
     #expect(main.isFinished)
   }
 
-  @Test("D1: two procedures that bring the same one: it runs once, before both")
+  @Test("D1: a prerequisite of two procedures runs once, before both")
   func shared() {
     let brought = procedure("brought", .whenTold)
     let procedures = ["a", "b"].map { name in
@@ -144,7 +145,8 @@ import Testing
   }
 
   @Test(
-    "D1: the closure is called once for each procedure, also when conditions are evaluated anew")
+    "D1: the closure of prerequisites is called once for each procedure, also when conditions are evaluated anew"
+  )
   func once() {
     let calls = Counter()
     let condition = AnyCondition(scripted("a")).withPrerequisites { _ in
@@ -182,7 +184,7 @@ import Testing
     #expect(main.isFinished && !brought.isEnqueued)
   }
 
-  @Test("D4: Silent drops them; And, Or, Not and Ignored keep them")
+  @Test("D4: Silent drops prerequisites; And, Or, Not and Ignored keep them")
   func wrappers() {
     func brings(_ make: (WithPrerequisites<AnyCondition>) -> any Condition) -> Bool {
       let brought = procedure("brought")

@@ -5,7 +5,7 @@ import Testing
 @testable import Procedures
 
 /// So many starts in an interval.
-@Suite struct RateLimitTests {
+@Suite(.hangLimit) struct RateLimitTests {
   private let scheduler = ManualScheduler()
   private let clock = TestClock()
   private let domain = ExclusionDomain(name: "rates")
@@ -45,7 +45,9 @@ import Testing
     return ExclusionRequest([limit], for: Procedure(), in: ProcedureList(context: context))
   }
 
-  @Test("so many start at once, and each next one when the first of them is an interval old")
+  @Test(
+    "as many procedures start at once as the rate allows, the next when the first start is an interval old"
+  )
   func order() {
     let queues = [makeQueue(), makeQueue()]
     let procedures = (0..<5).map { limited("\($0)", 2) }
@@ -72,7 +74,7 @@ import Testing
   }
 
   @Test(
-    "no interval has more starts than it may, with places, slots and priorities, and none is wasted",
+    "no interval has more starts than the rate allows, with places, slots and priorities, and none is wasted",
     arguments: 0..<20)
   func random(seed: UInt64) throws {
     let (count, places, number) = (3, 2, 60)
@@ -108,7 +110,7 @@ import Testing
     }
   }
 
-  @Test("those that have waited for a place do not start in a burst")
+  @Test("procedures that have waited for a place do not start in a burst")
   func behindPlaces() {
     let queue = makeQueue()
     let holder = TracedProcedure("holder", end: .whenToldOrCancelled)
@@ -152,7 +154,7 @@ import Testing
     finish(procedures)
   }
 
-  @Test("a cancelled one leaves the line, and the clock sets no timer for it")
+  @Test("a cancelled procedure leaves the line, and the clock sets no timer for it")
   func cancelled() {
     let queue = makeQueue()
     let procedures = [limited("first", 1), limited("second", 1)]
@@ -165,7 +167,7 @@ import Testing
     scheduler.run()
   }
 
-  @Test("two intervals are both kept to; equal ones are one, with the lower count")
+  @Test("two intervals of one rate are both kept; equal ones are one, with the lower count")
   func intervals() {
     let queue = makeQueue()
     let procedures = (0..<4).map { limited("\($0)", 2) }
@@ -184,7 +186,7 @@ import Testing
     finish(procedures)
   }
 
-  @Test("a pause keeps all back until its end; the one that ends later counts")
+  @Test("a pause of a rate keeps all back until its end; the pause that ends later counts")
   func pause() {
     let queue = makeQueue()
     let rate = RateLimit(2, per: .seconds(1), of: category)
@@ -224,7 +226,7 @@ import Testing
     #expect(group.isFinished)
   }
 
-  @Test("one that was granted a start, and is cancelled before it has started, takes none")
+  @Test("a procedure that was granted a start, and is cancelled before it, takes none")
   func cancelledBeforeStart() {
     let (first, second) = (makeQueue(), makeQueue())
     let procedures = (0..<3).map { limited("\($0)", 1, per: .seconds(2)) }

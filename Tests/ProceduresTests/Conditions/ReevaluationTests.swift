@@ -4,7 +4,7 @@ import ProcedureTestSupport
 import Testing
 
 /// What happens to an evaluation when something is added while it goes on.
-@Suite struct ReevaluationTests {
+@Suite(.hangLimit) struct ReevaluationTests {
   private let scheduler = ManualScheduler()
   private let trace = Recorder<String>()
 
@@ -45,7 +45,9 @@ import Testing
     #expect(trace.events.prefix(5) == ["a", "b", "a", "b", "c"] && procedure.isFinished)
   }
 
-  @Test("D1: also if that has finished before, and another worker is at hand at once")
+  @Test(
+    "D1: conditions are evaluated again for a dependency that had finished, with another worker at hand"
+  )
   func finishedDependencyMeanwhile() {
     let dependency = finished()
     let procedure = TracedProcedure("procedure", trace: trace)
@@ -81,7 +83,7 @@ import Testing
     #expect(trace.events.first == "b" && procedure.isFinished)
   }
 
-  @Test("D1: what a condition brings is not lost when the evaluation begins anew meanwhile")
+  @Test("D1: a prerequisite is not lost when the evaluation begins anew meanwhile")
   func prerequisitesMeanwhile() {
     let dependency = TracedProcedure("dependency", end: .whenTold)
     let brought = TracedProcedure("brought", trace: trace)
@@ -102,7 +104,7 @@ import Testing
   }
 
   @Test(
-    "F3: on a worker that runs few procedures, and on one of another quality, the start follows",
+    "F3: the start follows the evaluation on a worker that runs few procedures, and on one of another quality",
     arguments: [1, 40], [DispatchQoS.QoSClass.unspecified, .utility])
   func fewPerWorker(count: Int, quality: DispatchQoS.QoSClass) {
     let scheduler = ManualScheduler(proceduresPerWorker: 1)
@@ -118,7 +120,7 @@ import Testing
     #expect(procedures.allSatisfy(\.isFinished) && queue.count == 0)
   }
 
-  @Test("D1: prerequisites that are there twice are brought once, and waited for")
+  @Test("D1: a prerequisite that is named twice is added once, and waited for")
   func twice() {
     let brought = TracedProcedure("brought", trace: trace)
     let procedure = TracedProcedure("procedure", trace: trace)

@@ -7,7 +7,7 @@ import Testing
 ///
 /// Calls of malloc cannot be counted without a library of one's own in front of it; what is held at
 /// the end of each step of a life is, and a life that leaves nothing behind.
-@Suite struct CostTests {
+@Suite(.hangLimit) struct CostTests {
   private let scheduler = ManualScheduler()
 
   private func makeQueue() -> ProcedureQueue { ProcedureQueue(scheduler: scheduler) }

@@ -4,7 +4,7 @@ import ProcedureTestSupport
 import Testing
 
 /// A main thread that blocks for what needs it is told so. Each test is on it, and lets it go at its end.
-@MainActor @Suite(.timeLimit(.minutes(15))) struct BlockedMainThreadTests {
+@MainActor @Suite(.hangLimit) struct BlockedMainThreadTests {
   private let queue = ProcedureQueue()
 
   /// What is found to need the main thread, of a queue that has this procedure, while that is blocked.
@@ -17,7 +17,7 @@ import Testing
     WaitGraph(from: procedures).waitsForMainThread
   }
 
-  @Test("the wait is reported, with what needs the main thread, and goes on")
+  @Test("a blocked main thread is reported, with the procedure that needs it, and the wait goes on")
   func report() async {
     let semaphore = DispatchSemaphore(value: 0)
     let reports = Recorder<ProcedureDiagnostic>()
@@ -34,11 +34,13 @@ import Testing
   }
 
   private nonisolated func block(for semaphore: DispatchSemaphore) {
-    let call = WaitingCall(name: "block()", instead: "await all", target: .all(queue.list))
+    let call = WaitingCall(
+      name: "block()", instead: "await all", target: .all(queue.list), while: { true })
     #expect(call.block(on: semaphore, patience: .milliseconds(1)) == nil)
   }
 
-  @Test("closures on the main actor need it, however they are written, and however deep they are")
+  @Test(
+    "closures on the main actor need the main thread, however they are written, and however deep")
   func needs() async {
     let procedures: [Procedure] = [
       MainActorProcedure {},
@@ -61,7 +63,9 @@ import Testing
     #expect(obstacle(to: queue.procedures) == nil)
   }
 
-  @Test("closures that run elsewhere do not need it, nor does one that was cancelled in time")
+  @Test(
+    "closures that run elsewhere do not need the main thread, nor does one that was cancelled in time"
+  )
   func needsNot() async {
     queue.isSuspended = true
     let work: @Sendable () async -> Void = {}
@@ -82,7 +86,7 @@ import Testing
     await queue.waitUntilAllFinished()
   }
 
-  @Test("transforms need it as other closures do")
+  @Test("transforms need the main thread as other closures do")
   func transforms() async {
     let source = ResultProcedure { 1 }
     let plain = AsyncTransformProcedure<Int, Int> { input in input + 1 }
@@ -102,7 +106,7 @@ import Testing
     #expect((try? second.output?.get()) == 2)
   }
 
-  @Test("one is found on another queue, if what is waited for cannot end without it")
+  @Test("a procedure that needs the main thread is found on another queue")
   func elsewhere() async {
     let other = ProcedureQueue()
     let (shown, first, last) = (MainActorProcedure {}, BlockProcedure {}, BlockProcedure {})
@@ -123,7 +127,7 @@ import Testing
     await other.waitUntilAllFinished()
   }
 
-  @Test("whatever is on a queue of the main thread needs it")
+  @Test("all procedures on a queue of the main thread need it")
   func mainQueue() async {
     let procedure = BlockProcedure {}
     let main = ProcedureQueue(underlyingQueue: .main)

@@ -4,7 +4,7 @@ import ProcedureTestSupport
 import Testing
 
 /// Procedures that block in their turn for what does not end before they do.
-@Suite(.timeLimit(.minutes(5))) struct BlockedTurnTests {
+@Suite(.hangLimit) struct BlockedTurnTests {
   private let queue = ProcedureQueue(name: "pictures")
   private let serial = ProcedureQueue(name: "serial", maxConcurrentProcedureCount: 1)
   private let reports = Recorder<ProcedureDiagnostic>()
@@ -44,12 +44,13 @@ import Testing
     await queue.waitUntilAllFinished()
     expectCycle(
       ["import"], [import_],
-      saying: "'import' waits for its own end; remove that wait. "
-        + "'import' waits in blockUntilAllFinished() of queue 'pictures'.")
+      saying:
+        "'import' waits for its own end: 'import' waits in blockUntilAllFinished() of queue 'pictures'. "
+        + "Remove that wait.")
     #expect(other.outcome == .succeeded)
   }
 
-  @Test("Q7: so does a child, and an observer")
+  @Test("Q7: a child and an observer that block their turn are reported as well")
   func inside() async {
     let child = make("child")
     child.add(observer: BlockObserver(didFinish: { [queue] _, _ in queue.blockUntilAllFinished() }))
@@ -74,7 +75,9 @@ import Testing
     #expect(outcomes.events.first?.isCancelled == true && executed.value == 0)
   }
 
-  @Test("Q7: the same for its group, for itself, across queues, and for one that blocks for it")
+  @Test(
+    "Q7: a procedure that blocks for its group, for itself, or in a circle across queues goes on, cancelled"
+  )
   func others() async {
     let group = GroupProcedure(name: "group", children: [])
     let child = make("child") { _ in group.blockUntilFinished() }
@@ -135,8 +138,8 @@ import Testing
     let slow = AsyncProcedure(name: "slow") { @Sendable in await gate.wait() }
     let waiting = make("waiting") { _ in slow.blockUntilFinished() }
     queue.add(waiting, slow)
-    while waiting.waitingCall == nil { await Task.yield() }
-    #expect(WaitGraph(from: queue.procedures).cycles.isEmpty)
+    #expect(await eventually { waiting.waitingCall != nil })
+    #expect(WaitGraph(from: queue.procedures).prove().cycles.isEmpty)
     let line = "\(queue.snapshot())".split(separator: "\n").first { $0.contains("waiting") }
     #expect(line?.contains("it waits in blockUntilFinished() for 'slow'") == true)
     gate.open()
@@ -184,18 +187,21 @@ import Testing
     let slow = AsyncProcedure(name: "slow") { @Sendable in await gate.wait() }
     let body = AsyncProcedure(name: "body") { @Sendable in await slow.waitUntilFinished() }
     queue.add(body, slow)
-    while body.waitingCall == nil { await Task.yield() }
-    #expect(WaitGraph(from: queue.procedures).cycles.isEmpty)
+    #expect(await eventually { body.waitingCall != nil })
+    #expect(WaitGraph(from: queue.procedures).prove().cycles.isEmpty)
     let last = AsyncProcedure(name: "last") { @Sendable in await queue.drain(grace: .seconds(30)) }
     queue.add(last)
     // Until it has closed the queue.
-    while queue.add(BlockProcedure {}) { await Task.yield() }
+    #expect(await eventually { !queue.add(BlockProcedure {}) })
     time.advance(by: .seconds(29))
-    #expect(WaitGraph(from: queue.procedures).cycles.isEmpty && !last.isCancelled)
+    #expect(WaitGraph(from: queue.procedures).prove().cycles.isEmpty && !last.isCancelled)
     gate.open()
     await body.waitUntilFinished()
-    time.advance(by: .seconds(30))
-    await last.waitUntilFinished()
+    // The queue is closed before the timer for the grace is set.
+    while !last.isFinished {
+      time.advance(by: .seconds(30))
+      await Task.yield()
+    }
     #expect(slow.outcome == .succeeded && body.outcome == .succeeded)
   }
 }

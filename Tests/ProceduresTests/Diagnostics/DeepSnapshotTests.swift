@@ -4,7 +4,7 @@ import Testing
 
 /// Groups nested deep, and queues with much in them, on a stack of half a megabyte, which recursion
 /// overflows at 2,500.
-@Suite(.serialized, .timeLimit(.minutes(15))) struct DeepSnapshotTests {
+@Suite(.serialized, .hangLimit) struct DeepSnapshotTests {
   private let scheduler = ManualScheduler()
   private static let depth = Rounds.size(30_000, otherwise: 1_500)
 
@@ -43,7 +43,7 @@ import Testing
     #expect(queue.count == 0)
   }
 
-  @Test("progress of groups nested deep: nodes are released without recursion")
+  @Test("progress nodes of deeply nested groups are released without recursion")
   func progressNodes() async {
     let count = await onSmallStack {
       var updates: ProgressUpdates?

@@ -4,7 +4,7 @@ import Testing
 
 /// What is reported of an `execute()` that has returned without `finish()`. Each test has a class of its own, since a
 /// class is reported once in a process.
-@Suite struct ForgottenFinishTests {
+@Suite(.hangLimit) struct ForgottenFinishTests {
   private let scheduler = ManualScheduler()
   private let time = TestClock()
   private let diagnostics = Recorder<ProcedureDiagnostic>()
@@ -46,7 +46,7 @@ import Testing
     end(queue)
   }
 
-  @Test("X3: one to which something refers is reported after the delay, once for its class")
+  @Test("X3: a procedure to which something refers is reported after the delay, once for its class")
   func forgotten() {
     final class Forgetful: Silent, @unchecked Sendable {}
     let queue = makeQueue()
@@ -121,7 +121,7 @@ import Testing
   }
 
   @Test(
-    "X3: without a handler a forgotten finish, and a missing dependency, are told to standard error"
+    "X3: a forgotten finish and a missing dependency are reported on standard error without a handler"
   )
   func unheard() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {

@@ -2,7 +2,7 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-@Suite struct SnapshotTests {
+@Suite(.hangLimit) struct SnapshotTests {
   private let scheduler = ManualScheduler()
   private let domain = ExclusionDomain(name: "snapshots")
 
@@ -51,7 +51,7 @@ import Testing
     #expect(
       text == """
         'work' (10 unfinished, at most 5 at once)
-          'fetch' executing, cancelled
+          'fetch' executing, cancelled: its next turn waits for a thread
           'resize' pending: it waits for 'fetch'
           'report' pending: it waits for 'disk', held by 'fetch'
           'asks' pending: condition 'AsyncCondition' has not answered

@@ -3,7 +3,7 @@ import ProcedureTestSupport
 import Testing
 
 /// For which children a group's will-add and did-add observers are called, and when.
-@Suite struct AnnouncedChildrenTests {
+@Suite(.hangLimit) struct AnnouncedChildrenTests {
   private let scheduler = ManualScheduler()
   private let trace = Recorder<String>()
 

@@ -3,7 +3,7 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-@Suite struct ChildFailureTests {
+@Suite(.hangLimit) struct ChildFailureTests {
   private let scheduler = ManualScheduler()
   private let trace = Recorder<String>()
   private func makeQueue() -> ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
@@ -36,7 +36,7 @@ import Testing
     TracedProcedure(name, trace: trace, failure: TestError(name))
   }
 
-  @Test("G6, G8: children that end while the turn of the group is held are heard together")
+  @Test("G6, G8: a group decides together about children that end while its turn is held")
   func heardTogether() {
     let children = [failing("a"), TracedProcedure("b"), failing("c")]
     let group = GroupProcedure(children: children)
@@ -53,7 +53,9 @@ import Testing
     #expect(children[1].outcome == .succeeded)
   }
 
-  @Test("C1: a cancelled group hears no child before procedureDidCancel", arguments: [false, true])
+  @Test(
+    "C1: a cancelled group decides about no child before procedureDidCancel",
+    arguments: [false, true])
   func cancelledGroupHearsLater(isEnqueued: Bool) async {
     final class Noting: GroupProcedure, @unchecked Sendable {
       let trace: Recorder<String>
@@ -90,7 +92,7 @@ import Testing
   }
 
   @Test(
-    "C1: cancelled while it hears children, a group hears the rest after procedureDidCancel"
+    "C1: a group that is cancelled while it decides about children decides about the rest after procedureDidCancel"
   )
   func cancelledWhileHearing() {
     final class Noting: GroupProcedure, @unchecked Sendable {
@@ -124,7 +126,7 @@ import Testing
     #expect(group.isFinished && queue.count == 0)
   }
 
-  @Test("C1: on threads, a cancelled group hears no child before procedureDidCancel")
+  @Test("C1: a cancelled group on threads decides about no child before procedureDidCancel")
   func cancelledGroupHearsLaterOnThreads() async {
     final class Noting: GroupProcedure, @unchecked Sendable {
       /// Whether it read cancelled before this turn, or at the end of the call before. It may be
@@ -229,7 +231,8 @@ import Testing
         == .cancelled([.error(TestError("stop")), .child("bad", TestError("bad"))]))
   }
 
-  @Test("G7: the group hears of every child, however it ends, and takes over what it says")
+  @Test(
+    "G7: a group decides about every child, however it ends, and takes over the errors it chooses")
   func hearsEveryChild() {
     let cancelled = TracedProcedure("cancelled", end: .whenToldOrCancelled)
     let unsatisfied = TracedProcedure("unsatisfied")
@@ -253,7 +256,9 @@ import Testing
       ])
   }
 
-  @Test("G7: a failure that is dealt with is none; a child added in its place is in time")
+  @Test(
+    "G7: a group does not fail by a failure that it deals with; a child added in its place is in time"
+  )
   func recovers() {
     let bad = failing("bad")
     let dependent = TracedProcedure("dependent", trace: trace)
@@ -272,7 +277,8 @@ import Testing
     #expect(heard < trace.events.firstIndex(of: "dependent execute")!)
   }
 
-  @Test("G7: children of a cancelled group are heard too, without the errors that it gave them")
+  @Test(
+    "G7: a cancelled group decides about its children too, without the errors that it gave them")
   func cancelledGroup() {
     let group = Hearing([TracedProcedure("1", end: .whenToldOrCancelled)], trace)
     makeQueue().add(group)
@@ -291,7 +297,7 @@ import Testing
     #expect(pending.isFinished && trace.events.last == "2 cancelled []")
   }
 
-  @Test("T1, G7: what the group is asked never overlaps with itself, nor with its other overrides")
+  @Test("T1, G7: decisions of a group never overlap each other, nor its overrides")
   func neverOverlaps() async {
     let inside = Counter()
     let group = Hearing((0..<500).map { _ in BlockProcedure {} }, trace) { _, _, errors in

@@ -2,7 +2,7 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-@Suite struct FinishedChildrenTests {
+@Suite(.hangLimit) struct FinishedChildrenTests {
   @Test("G13: a group that does not keep finished children lets each go; set at any time")
   func keeps() {
     let scheduler = ManualScheduler()

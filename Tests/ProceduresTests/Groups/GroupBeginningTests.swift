@@ -3,7 +3,7 @@ import ProcedureTestSupport
 import Testing
 
 /// The worker that executes a group goes on with the children, unless user code comes first: that may block.
-@Suite struct GroupBeginningTests {
+@Suite(.hangLimit) struct GroupBeginningTests {
   private final class SlowGroup: GroupProcedure, @unchecked Sendable {
     let childRuns = Gate()
 
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test("Q4: what else is in the queue runs while a child blocks")
+  @Test("Q4: the rest of the queue runs while a child blocks")
   func siblings() {
     let queue = ProcedureQueue()
     let othersRun = Gate()

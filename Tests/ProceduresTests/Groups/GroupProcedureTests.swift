@@ -3,7 +3,7 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-@Suite struct GroupProcedureTests {
+@Suite(.hangLimit) struct GroupProcedureTests {
   private let scheduler = ManualScheduler()
   private let trace = Recorder<String>()
   private func makeQueue() -> ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
@@ -138,7 +138,9 @@ import Testing
     #expect(await owner.waitUntilFinished() == .cancelled([]))
   }
 
-  @Test("G4: cancelled before it started: execute() is not called, children finish, then it does")
+  @Test(
+    "G4: a group that is cancelled before its start does not call execute(), and finishes after its children"
+  )
   func cancelledBeforeStart() {
     final class Group: GroupProcedure, @unchecked Sendable {
       override func execute() { Issue.record("executed") }
@@ -216,7 +218,7 @@ import Testing
     #expect(ProcedureError(.timedOut, procedure: "a").path.isEmpty)
   }
 
-  @Test("G8, E2: what wraps one procedure is a name on the path, and adds none below")
+  @Test("G8, E2: a wrapper is a name on the path, and adds none below")
   func pathThroughWrappers() {
     let retry = RetryProcedure(max: 1) {
       GroupProcedure(name: "attempt", TracedProcedure("step", failure: TestError("e")))
@@ -228,7 +230,7 @@ import Testing
     #expect(group.errors.map { ($0 as? ProcedureError)?.path } == [["inner", "retry", "step"]])
   }
 
-  @Test("G8: groups nested thousands deep: the path is made, and released, in a bounded stack")
+  @Test("G8: the path of groups nested thousands deep is made, and released, in a bounded stack")
   func deepPath() async {
     let scheduler = scheduler
     let depth = Rounds.size(20_000, otherwise: 6_000)
@@ -281,7 +283,7 @@ import Testing
     return [first] + (1..<count).map { _ in BlockProcedure {} }
   }
 
-  @Test("G2: a child that is added while others are being given to the group is one of it")
+  @Test("G2: a child that is added while the group takes others is a member too")
   func addedWhileBeingMade() async {
     for round in 0..<Rounds.few {
       let queue = ProcedureQueue()
@@ -297,7 +299,7 @@ import Testing
     }
   }
 
-  @Test("G2, F3: none is lost of a group that is cancelled while it is being made")
+  @Test("G2, F3: no child is lost of a group that is cancelled while it is being made")
   func cancelledWhileBeingMade() async {
     for round in 0..<Rounds.few {
       let queue = ProcedureQueue()
@@ -308,7 +310,7 @@ import Testing
     }
   }
 
-  @Test("G1: made of an array, with its label or without, of whatever class")
+  @Test("G1: a group is made of an array, with a label or without, of any class")
   func arrays() {
     let children = (0..<3).map { TracedProcedure("\($0)", trace: trace) }
     let procedures: [Procedure] = (3..<5).map { TracedProcedure("\($0)", trace: trace) }
@@ -445,7 +447,7 @@ import Testing
   }
 
   @Test(
-    "C7, G1: cancelled, and then added to a group that is on no queue, it ends as a child of that")
+    "C7, G1: a cancelled procedure that is added to a group on no queue ends as a child of that")
   func cancelledBeforeItsGroupIsEnqueued() {
     let surroundings = DetachedSurroundings(scheduler: scheduler, clock: .continuous)
     surroundings.replacingDispatch {
@@ -510,7 +512,8 @@ import Testing
   /// ready, and the queue is told
   /// ```
   @Test(
-    "D1, G7: a group that hears a cancelled child when its conditions are due goes on after them")
+    "D1, G7: a group goes on after its conditions though it decides about a cancelled child meanwhile"
+  )
   func conditionsWhileHearing() {
     let child = TracedProcedure("child")
     let group = Hearing(child) { [scheduler] in scheduler.runOne() }

@@ -3,7 +3,7 @@ import ProcedureTestSupport
 import Testing
 
 /// One cause is one error of the group, however many of its children end because of it.
-@Suite struct OneCauseTests {
+@Suite(.hangLimit) struct OneCauseTests {
   private let scheduler = ManualScheduler()
   private func makeQueue() -> ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
 
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test("E3: across nested groups, whichever is inside which, also when added late")
+  @Test("E3: one cause is one error across nested groups, also for children that are added late")
   func nested() {
     for addsLate in [false, true] {
       for isSourceDeep in [false, true] {
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  @Test("E3: what has no output is the cause, and what follows from it is not reported")
+  @Test("E3: a procedure without an output is the cause, and its consequences are not reported")
   func noOutput() {
     let queue = makeQueue()
     let source = IdentityProcedure<Int>().named("source")
@@ -143,7 +143,7 @@ import Testing
     override func execute() { finish() }
   }
 
-  @Test("E3: what ignored its errors reports none; that its value is missing is reported, once")
+  @Test("E3: a child that ignored its errors reports none, and its missing value once")
   func ignored() {
     let queue = makeQueue()
     let source = IgnoreErrorsProcedure(failing("source")).named("ignoring")
@@ -157,7 +157,8 @@ import Testing
         == .failed([.child("first", .dependencyFailed("ignoring", TestError("source")))]))
   }
 
-  @Test("E3: what ended because of a group, or by its policy, is not reported, however deep")
+  @Test(
+    "E3: a child that ended because of a group, or by its policy, is not reported, however deep")
   func ofGroups() {
     let queue = makeQueue()
     let (deep, waiting) = (TracedProcedure("deep", end: .whenToldOrCancelled), step("waiting"))
@@ -196,7 +197,7 @@ import Testing
     #expect(error?.code == .dependencyCycle && error?.cycle.count == 3)
   }
 
-  @Test("E3: a wait that never ends, and that the group itself is part of, is one error of it")
+  @Test("E3: a cycle with the group itself is one error of it")
   func cycleOfTheGroup() async {
     let queue = ProcedureQueue()
     let (child, group) = (step("child"), GroupProcedure(name: "group", []))
@@ -209,7 +210,7 @@ import Testing
     #expect(outer.errors.count == 1, "\(outer.errors)")
   }
 
-  @Test("E3: a refused child is none of the group, and what needed it is reported by its own")
+  @Test("E3: a refused child is no error of the group, and its dependents report their own")
   func refused() {
     let queue = makeQueue()
     let group = GroupProcedure(BlockProcedure {}).named("closed")
@@ -223,7 +224,7 @@ import Testing
     #expect(group.errors.isEmpty && other.errors.count == 1)
   }
 
-  @Test("E3: of children that fail for themselves each is reported")
+  @Test("E3: each child that fails by itself is reported")
   func several() {
     let queue = makeQueue()
     let (a, b) = (failing("a"), failing("b"))
@@ -235,7 +236,7 @@ import Testing
       group.outcome?.deep == .failed([.child("a", TestError("a")), .child("b", TestError("b"))]))
   }
 
-  @Test("E3: the hook hears what follows, too, and its own errors are taken over")
+  @Test("E3: the hook receives consequences, too, and its own errors are taken over")
   func heard() {
     let queue = makeQueue()
     let bad = failing("bad")
@@ -251,7 +252,7 @@ import Testing
     #expect(group.outcome?.deep == .failed([.child("follows", TestError("own"))]))
   }
 
-  @Test("E3: a cause that ended before its group became a part of the other is found all the same")
+  @Test("E3: a cause is found that ended before its group was added to the other")
   func putTogetherLate() {
     let queue = makeQueue()
     let surroundings = DetachedSurroundings(scheduler: scheduler, clock: .continuous)
@@ -288,7 +289,7 @@ import Testing
     #expect(group.outcome?.deep == .failed([.child("source", TestError("source"))]))
   }
 
-  @Test("E3: a group of 5,000 that follow from one cause, nested 1,000 deep, is quick")
+  @Test("E3: one cause of 5,000 failures, nested 1,000 deep, is found in linear time")
   func wide() {
     let queue = makeQueue()
     let source = failing("source")

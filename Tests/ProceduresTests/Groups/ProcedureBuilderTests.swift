@@ -2,7 +2,7 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-@Suite struct ProcedureBuilderTests {
+@Suite(.hangLimit) struct ProcedureBuilderTests {
   private let scheduler = ManualScheduler()
   private let trace = Recorder<String>()
   private func makeQueue() -> ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
@@ -15,7 +15,7 @@ import Testing
     trace.events.filter { $0.hasSuffix(" execute") }.map { String($0.dropLast(8)) }
   }
 
-  @Test("G1: a group of what is written: conditionally, repeatedly, optionally, in order")
+  @Test("G1: a builder makes children conditionally, repeatedly, optionally, in order")
   func statements() {
     for isLong in [true, false] {
       let missing: TracedProcedure? = nil
@@ -51,7 +51,7 @@ import Testing
     #expect(GroupProcedure {}.children.isEmpty)
   }
 
-  @Test("a throwing builder throws; statements that are no procedure are just done")
+  @Test("a throwing builder throws, and statements without a procedure are executed")
   func throwing() throws {
     func make() throws -> TracedProcedure { throw TestError("e") }
     #expect(throws: TestError("e")) { try GroupProcedure { try make() } }
@@ -64,7 +64,7 @@ import Testing
     #expect(group.children == [first, second] && second.dependencies == [first])
   }
 
-  @Test("then: each step waits for all of the step before, and each procedure is one child")
+  @Test("then() has each step wait for all of the step before, and makes each procedure one child")
   func then() {
     let (a, b, c, d, e) = (step("a"), step("b"), step("c"), step("d"), step("e"))
     let group = GroupProcedure {
@@ -81,7 +81,7 @@ import Testing
     #expect(group.isFinished)
   }
 
-  @Test("then is about order; with a requirement it is about the outcome too")
+  @Test("then() orders procedures; with a requirement it is about the outcome too")
   func requirement() {
     let queue = makeQueue()
     let (plain, required) = (step("plain"), step("required"))

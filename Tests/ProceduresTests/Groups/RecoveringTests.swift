@@ -2,7 +2,7 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-@Suite struct RecoveringTests {
+@Suite(.hangLimit) struct RecoveringTests {
   private let scheduler = ManualScheduler()
   private func makeQueue() -> ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
 
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test("G7: a closure decides what the group takes over: of every child, given to init or later")
+  @Test("G7: a closure decides about the errors of every child, given to init or later")
   func decides() {
     let queue = makeQueue()
     let heard = Recorder<String>()
@@ -41,7 +41,27 @@ import Testing
     #expect(group.outcome?.deep == .failed([.child("later", TestError("later"))]))
   }
 
-  @Test("G7: the override is asked first, then the closures, each with what the one before left")
+  @Test("O3, G7: a group is asked when the child's willFinish event is released, and not before")
+  func held() {
+    let queue = makeQueue()
+    let (asked, pending) = (Recorder<String>(), Slot<PendingEvent>())
+    let bad = failing("bad")
+    bad.addWillFinishBlockObserver { _, _, event in pending.value = event }
+    let group = GroupProcedure(bad)
+    group.recover { _, child, errors in
+      asked.note(child.name)
+      return errors
+    }
+    queue.add(group)
+    scheduler.run()
+    #expect(asked.events.isEmpty && !bad.isFinished)
+    pending.take()?.release()
+    scheduler.run()
+    #expect(asked.events == ["bad"] && group.isFinished)
+  }
+
+  @Test(
+    "G7: the override decides first, then each closure about the errors that the one before left")
   func order() {
     let queue = makeQueue()
     let group = Hearing(children: [failing("bad")])
@@ -115,7 +135,9 @@ import Testing
     }
   }
 
-  @Test("G7: given to a group that runs, it is asked of the children that have not begun to finish")
+  @Test(
+    "G7: a closure that is given to a running group decides about children that have not begun to finish"
+  )
   func late() {
     let queue = makeQueue()
     let (first, second) = (
@@ -140,7 +162,8 @@ import Testing
   ///   errors taken over
   /// ```
   @Test(
-    "G7: a closure against children that finish: each child's errors are taken over, or dealt with")
+    "G7: each child's errors are taken over, or dealt with, by a closure that is added while children finish"
+  )
   func lateAgainstFinish() async {
     let queue = ProcedureQueue()
     for _ in 0..<Rounds.few {
@@ -210,7 +233,7 @@ import Testing
   }
 
   @Test(
-    "G7: of what the group has ended itself no error is heard, so that substitutes come to an end")
+    "G7: no closure decides about children that the group ended itself, so that substitutes end")
   func endedByGroup() {
     for policy in [FailurePolicy.keepGoing, .cancelRemaining] {
       let queue = makeQueue()

@@ -4,7 +4,7 @@ import Testing
 @testable import Procedures
 
 /// A worker that comes for an earlier attempt finds nothing to do.
-@Suite struct AttemptTests {
+@Suite(.hangLimit) struct AttemptTests {
   // Mutating calls cannot stand inside the macro.
   private func expect(_ value: Bool, _ location: SourceLocation = #_sourceLocation) {
     #expect(value, sourceLocation: location)
@@ -36,7 +36,7 @@ import Testing
     expect(!machine.isEvaluating(stale) && machine.isEvaluating(machine.attempt))
   }
 
-  @Test("D1: what a condition brings is waited for, also if a dependency was added meanwhile")
+  @Test("D1: a prerequisite is waited for, also if a dependency was added meanwhile")
   func brings() {
     for addsDependency in [false, true] {
       var machine = pending(withCondition: true)
@@ -52,7 +52,9 @@ import Testing
     }
   }
 
-  @Test("D1: a condition added to a ready one begins a new attempt, to one that waits it does not")
+  @Test(
+    "D1: a condition that is added to a ready procedure begins a new attempt, and to a waiting one none"
+  )
   func conditionAdded() {
     var ready = pending(withCondition: false)
     let attempt = ready.attempt

@@ -4,7 +4,7 @@ import Testing
 @testable import Procedures
 
 /// The table at the head of a cancel's delivery: every event in every state.
-@Suite struct CancelDeliveryTests {
+@Suite(.hangLimit) struct CancelDeliveryTests {
   private static let path = "Sources/Procedures/Procedure/Life.swift"
 
   private static func happen(_ event: String, to cancel: inout CancelDelivery) {
@@ -29,7 +29,7 @@ import Testing
     #expect(CancelDelivery.allCases.map(\.isAllowed) == [false, false, true, true])
   }
 
-  @Test("C1: what must not happen traps")
+  @Test("C1: an event that is impossible in its state traps")
   func traps() async throws {
     let traps = try MachineTable(of: "CancelDelivery", at: Self.path).traps
     #expect(traps.count == 9)

@@ -2,7 +2,7 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-@Suite struct CancellingTests {
+@Suite(.hangLimit) struct CancellingTests {
   private let scheduler = ManualScheduler()
   private let trace = Recorder<String>()
   private func makeQueue() -> ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
@@ -29,7 +29,9 @@ import Testing
       ])
   }
 
-  @Test("C2: cancelled while waiting, it drops its dependencies and finishes without executing")
+  @Test(
+    "C2: a procedure that is cancelled while it waits drops its dependencies and finishes without executing"
+  )
   func whileWaiting() {
     let dependency = TracedProcedure("dependency", end: .whenTold)
     let procedure = TracedProcedure(trace: trace)
@@ -132,7 +134,7 @@ import Testing
     #expect(!trace.events.contains("p procedureDidCancel"))
   }
 
-  @Test("C1: observers that are new when it is cancelled are called in the order of adding")
+  @Test("C1: observers that are new at the cancel are called in the order of adding")
   func newObservers() {
     let procedure = TracedProcedure(trace: trace, end: .whenTold)
     let queue = makeQueue()
@@ -152,7 +154,7 @@ import Testing
     scheduler.run()
   }
 
-  @Test("C5: cancel, then finish, inside execute(): didCancel comes before willFinish")
+  @Test("C5: didCancel comes before willFinish after a cancel and a finish inside execute()")
   func cancelThenFinishInsideExecute() {
     final class Both: Procedure, @unchecked Sendable {
       override func execute() {
@@ -171,7 +173,9 @@ import Testing
     #expect(procedure.outcome == .cancelled([TestError("f")]))
   }
 
-  @Test("C6: errors are the cancel's, at once, then the finish's; DidCancel gets the cancel's")
+  @Test(
+    "C6: errors are those of the cancel at once, then those of the finish; DidCancel gets the former"
+  )
   func errors() {
     let procedure = TracedProcedure(trace: trace, end: .whenTold)
     procedure.addDidCancelBlockObserver { [trace] _, errors in trace.note("told \(errors)") }
@@ -186,7 +190,9 @@ import Testing
     #expect(trace.events.contains("told [a, b]"))
   }
 
-  @Test("C7: cancelled before the enqueue: delivered at once, finished when enqueued")
+  @Test(
+    "C7: a cancel before the enqueue is delivered at once, and the procedure finishes when it is enqueued"
+  )
   func beforeEnqueue() async {
     let told = Gate()
     let procedure = TracedProcedure(trace: trace)
@@ -268,7 +274,7 @@ import Testing
     source.cancel()
   }
 
-  @Test("K12: procedures each on the token of the one before are cancelled, however many")
+  @Test("K12: a long chain of procedures, each on the token of the one before, is cancelled")
   func chainOnTokens() {
     let source = CancellationTokenSource()
     let procedures = (0..<30_000).map { _ in Procedure() }
@@ -282,7 +288,7 @@ import Testing
     #expect(procedures.last?.errors as? [TestError] == [TestError("all")])
   }
 
-  @Test("K12: what is on a procedure's token comes before that token's handlers")
+  @Test("K12: procedures on a procedure's token are marked before that token's handlers run")
   func orderOnTokens() {
     let source = CancellationTokenSource()
     let (first, second, last) = (Procedure(), Procedure(), Procedure())
@@ -348,7 +354,7 @@ import Testing
     }
   }
 
-  @Test("K12: a token that the procedure's own is combined with")
+  @Test("K12: a procedure may be cancelled by a combination with its own token")
   func combinedWithItsOwn() {
     let source = CancellationTokenSource()
     let procedure = TracedProcedure(end: .whenToldOrCancelled)

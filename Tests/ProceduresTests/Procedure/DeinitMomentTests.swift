@@ -6,7 +6,7 @@ import Testing
 ///
 /// A turn would need the procedure, so none comes any more: no override and no observer is called. What
 /// happens on the caller's thread happens: the flag, the token's handlers, the cancel of children.
-@Suite struct DeinitMomentTests {
+@Suite(.hangLimit) struct DeinitMomentTests {
   /// What happened to it before it was released.
   enum Life: CaseIterable, Sendable {
     case neverAdded, cancelledAndNeverAdded, finished, cancelledAndFinished
@@ -167,7 +167,7 @@ import Testing
     }
   }
 
-  @Test("a finished group, from deinit: everything is late")
+  @Test("every call on a finished group from deinit is late")
   func finishedGroup() {
     let scheduler = ManualScheduler()
     let answers = Recorder<Bool>()
@@ -176,7 +176,7 @@ import Testing
     #expect(answers.events == [false, false, false, false, false])
   }
 
-  @Test("a child of a group that was never added, from deinit")
+  @Test("a child of a group that was never added ends, called from deinit")
   func child() {
     let scheduler = ManualScheduler()
     let surroundings = DetachedSurroundings(scheduler: scheduler, clock: .continuous)
@@ -195,7 +195,7 @@ import Testing
   }
 
   /// Swift's own trap: the object is gone when its `deinit` returns, whatever holds it.
-  @Test("what would keep the procedure, from its deinit, stops the program")
+  @Test("a call from deinit that would keep the procedure stops the program")
   func resurrection() async {
     await #expect(processExitsWith: .failure) {
       let queue = ProcedureQueue()

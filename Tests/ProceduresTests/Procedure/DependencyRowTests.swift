@@ -4,7 +4,7 @@ import Testing
 @testable import Procedures
 
 /// The object that two procedures share, and the row that each of them keeps it in.
-@Suite struct DependencyRowTests {
+@Suite(.hangLimit) struct DependencyRowTests {
   private final class Node: Procedure, @unchecked Sendable {
     override func execute() { finish() }
   }
@@ -30,7 +30,8 @@ import Testing
 
   // MARK: The object
 
-  @Test("C2, F3: of settled and revoked the first counts, and the dependent is released by it")
+  @Test(
+    "C2, F3: the first of settling and revoking a dependency counts, and releases the dependent")
   func firstCounts() {
     for isRevokedFirst in [true, false] {
       let (dependency, trace) = (Node(), Recorder<ObjectIdentifier>())
@@ -56,7 +57,7 @@ import Testing
 
   // MARK: The rows
 
-  @Test("of several dependencies the order is that of adding, whichever are taken back")
+  @Test("several dependencies stay in the order of adding, whichever are removed")
   func order() {
     let (node, others) = (Node(), (0..<4).map { _ in Node() })
     for other in others { node.add(dependency: other) }
@@ -73,7 +74,8 @@ import Testing
     #expect(node.dependencies == [others[2]])
   }
 
-  @Test("Q1: dependents are let go in the order in which they were enqueued, revoked ones left out")
+  @Test(
+    "Q1: dependents are released in the order in which they were enqueued, without revoked ones")
   func dependents() {
     let (queue, trace) = (makeQueue(), Recorder<ObjectIdentifier>())
     let (dependency, dependents) = (Node(), (0..<100).map { _ in Node() })

@@ -2,7 +2,7 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-@Suite struct DependencyTests {
+@Suite(.hangLimit) struct DependencyTests {
   @Test(
     "S3: on a procedure that was cancelled a dependency or condition changes nothing, at any time")
   func addedToACancelledOne() {
@@ -96,7 +96,9 @@ import Testing
     #expect(afterStopped.errors.deep == [.dependencyCancelled("fetch")])
   }
 
-  @Test("C8: it is cancelled as soon as that one has finished, whatever else it waits for")
+  @Test(
+    "C8: a dependent is cancelled as soon as its required dependency has failed, whatever else it waits for"
+  )
   func prompt() {
     let queue = ProcedureQueue(scheduler: scheduler)
     let broken = BlockProcedure { throw TestError("broken") }

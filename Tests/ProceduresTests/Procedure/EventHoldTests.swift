@@ -4,7 +4,7 @@ import Testing
 @testable import Procedures
 
 /// The table at the head of an event that is kept back: what happens in every state.
-@Suite struct EventHoldTests {
+@Suite(.hangLimit) struct EventHoldTests {
   private static func happen(_ event: String, to hold: inout EventHold) {
     switch event {
     case "keep": hold.keep(.execute)
@@ -36,7 +36,7 @@ import Testing
     #expect(table.differences(states, named: Self.name, happen: Self.happen) == [])
   }
 
-  @Test("O3: it goes on when it was released as often as it was kept")
+  @Test("O3: a held event goes on when it was released as often as it was kept")
   func counting() {
     var hold = Self.kept(.finish, times: 2, isAwaited: true)
     let first = hold.release(.finish)
@@ -45,14 +45,14 @@ import Testing
     #expect(!first && second && !third && hold.event == nil && !hold.isAwaited)
   }
 
-  @Test("O3: what nothing waits for goes on by itself")
+  @Test("O3: an event that nobody holds goes on")
   func notAwaited() {
     var hold = Self.kept(.execute)
     let goesOn = hold.release(.execute)
     #expect(!goesOn && hold.event == nil)
   }
 
-  @Test("O3, C1: a cancel lets the turn go on that waits for the execute event, and no other")
+  @Test("O3, C1: a cancel releases a turn that waits for the execute event, and no other")
   func dropping() {
     var hold = Self.kept(.execute, times: 2, isAwaited: true)
     let goesOn = hold.drop(.execute)

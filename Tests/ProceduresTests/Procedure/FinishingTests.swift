@@ -2,7 +2,7 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-@Suite struct FinishingTests {
+@Suite(.hangLimit) struct FinishingTests {
   private let scheduler = ManualScheduler()
   private let trace = Recorder<String>()
   private func makeQueue() -> ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
@@ -20,7 +20,7 @@ import Testing
     #expect(procedure.errors as? [TestError] == [TestError("first")])
   }
 
-  @Test("F1: before the start it is refused, and reported to the queue")
+  @Test("F1: a finish before the start is refused, and reported to the queue")
   func refused() {
     let diagnostics = Recorder<ProcedureDiagnostic>()
     let queue = makeQueue()
@@ -39,7 +39,7 @@ import Testing
     #expect(trace.events.contains("early execute"))
   }
 
-  @Test("F1: on a cancelled one that has not started, it adds its errors, once")
+  @Test("F1: a finish of a cancelled procedure that has not started adds its errors, once")
   func onACancelledOne() {
     let queue = makeQueue()
     queue.isSuspended = true
@@ -59,7 +59,7 @@ import Testing
     #expect(unqueued.errors as? [TestError] == [TestError("u")])
   }
 
-  @Test("F2: inside execute() it takes effect after execute() returned")
+  @Test("F2: a finish inside execute() takes effect after that returned")
   func insideExecute() {
     final class Tail: Procedure, @unchecked Sendable {
       let trace = Recorder<String>()
@@ -124,7 +124,7 @@ import Testing
     withExtendedLifetime(tracker) {}
   }
 
-  @Test("F4: no cycle is left: a whole graph is released after it ran")
+  @Test("F4: a whole graph is released after it ran")
   func noCycle() {
     let released = Counter()
     final class Holder: Procedure, @unchecked Sendable {
@@ -159,7 +159,7 @@ import Testing
     #expect(!procedure.isCancelled)
     async let second = procedure.waitUntilFinished()
     // Refused until it has started.
-    while !procedure.finish(withError: TestError("e")) { await Task.yield() }
+    #expect(await eventually { procedure.finish(withError: TestError("e")) })
     #expect(await second == .failed([TestError("e")]))
     #expect(await procedure.waitUntilFinished() == .failed([TestError("e")]))
   }

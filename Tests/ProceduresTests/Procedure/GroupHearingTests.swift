@@ -4,7 +4,7 @@ import Testing
 @testable import Procedures
 
 /// The table at the head of what a child asks its group: every event in every stage.
-@Suite struct GroupHearingTests {
+@Suite(.hangLimit) struct GroupHearingTests {
   private static let path = "Sources/Procedures/Procedure/Life.swift"
 
   private static func happen(_ event: String, to hearing: inout GroupHearing) {
@@ -22,7 +22,7 @@ import Testing
     #expect(table.differences(GroupHearing.allCases, happen: Self.happen) == [])
   }
 
-  @Test("G7: the turn asks once, waits, and goes on when it was heard")
+  @Test("G7: a turn asks the group once, waits, and goes on when the group has decided")
   func steps() {
     var hearing = GroupHearing.due
     #expect(hearing.next() == .ask && hearing.next() == .wait && hearing.next() == .wait)
@@ -33,7 +33,7 @@ import Testing
     #expect(goesOnByItself && hearing.next() == .goOn)
   }
 
-  @Test("G7: what must not happen traps")
+  @Test("G7: an event that is impossible in its stage traps")
   func traps() async throws {
     let traps = try MachineTable(of: "GroupHearing", at: Self.path).traps
     #expect(traps.count == 3)

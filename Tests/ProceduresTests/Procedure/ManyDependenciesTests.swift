@@ -3,12 +3,14 @@ import ProcedureTestSupport
 import Testing
 
 /// Dependencies that are taken back, few and many.
-@Suite(.timeLimit(.minutes(15))) struct ManyDependenciesTests {
+@Suite(.hangLimit) struct ManyDependenciesTests {
   private let scheduler = ManualScheduler()
 
   private func make(_ count: Int) -> [Procedure] { (0..<count).map { _ in BlockProcedure {} } }
 
-  @Test("removed anywhere, and added again: in order, and the last that is left is waited for")
+  @Test(
+    "dependencies that are removed anywhere, and added again, stay in order, and the last one is waited for"
+  )
   func order() {
     for count in [3, 31, 32, 33, 34, 200] {
       for isEnqueuedFirst in [false, true] {
@@ -48,7 +50,7 @@ import Testing
     }
   }
 
-  @Test("R1: many that hand something over take linear time", arguments: [true, false])
+  @Test("R1: many dependencies that hand a value over take linear time", arguments: [true, false])
   func handOvers(isInOrder: Bool) async {
     let count = Rounds.size(100_000, otherwise: 2_000)
     await onThreadOfItsOwn {
@@ -68,7 +70,7 @@ import Testing
     }
   }
 
-  @Test("R1: those that hand something over, in turn with others that are taken back")
+  @Test("R1: dependencies that hand a value over may be added in turn with others that are removed")
   func handOversAndRemovals() async {
     let count = 1_000
     await onThreadOfItsOwn {
@@ -98,7 +100,8 @@ import Testing
     }
   }
 
-  @Test("many that are taken back, from either end, before and after the enqueue")
+  @Test(
+    "many dependencies are removed in linear time, from either end, before and after the enqueue")
   func growth() async {
     let count = Rounds.size(2_000, otherwise: 1_000)
     await onThreadOfItsOwn {

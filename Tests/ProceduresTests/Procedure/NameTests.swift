@@ -3,7 +3,7 @@ import ProcedureTestSupport
 import Testing
 
 /// A name is given when a procedure is made, as the first argument, wherever one is made.
-@Suite struct NameTests {
+@Suite(.hangLimit) struct NameTests {
   @Test("every ready-made procedure takes a name as the first argument")
   func first() {
     let instant = ContinuousClock.now

@@ -4,7 +4,7 @@ import ProcedureTestSupport
 import Testing
 
 /// States, turns and the order of a life without cancels.
-@Suite struct ProcedureTests {
+@Suite(.hangLimit) struct ProcedureTests {
   private let scheduler = ManualScheduler()
   private let trace = Recorder<String>()
   private func makeQueue() -> ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
@@ -105,7 +105,7 @@ import Testing
       ])
   }
 
-  @Test("T2: without a queue, a turn runs on a global Dispatch queue")
+  @Test("T2: a turn without a queue runs on a global Dispatch queue")
   func turnWithoutQueue() async {
     let key = DispatchSpecificKey<Bool>()
     let mine = DispatchQueue(label: "mine")
@@ -140,7 +140,7 @@ import Testing
     #expect(trace.events.count == 4)
   }
 
-  @Test("T3: what was noted of children before the enqueue takes none of them off the queue")
+  @Test("T3: events of children from before the enqueue take none of them off the queue")
   func childrenNotedBefore() async {
     let key = DispatchSpecificKey<Bool>()
     let underlying = DispatchQueue(label: "underlying")
@@ -197,7 +197,7 @@ import Testing
     #expect(outcome == .succeeded)
   }
 
-  @Test("T4: in every callback, everything may be called: no lock is held")
+  @Test("T4: every callback may call everything, since no lock is held")
   func noLockIsHeld() {
     let queue = makeQueue()
     let poke: @Sendable (Procedure) -> Void = { procedure in
@@ -239,7 +239,7 @@ import Testing
     #expect(scheduler.submissions <= 3)
   }
 
-  @Test("T5: groups make no Dispatch queue either: a few submissions for 1,000 of them")
+  @Test("T5: a thousand groups make no Dispatch queue, and a few submissions")
   func submissionsOfGroups() {
     let queue = makeQueue()
     queue.add((0..<1_000).map { _ in GroupProcedure(TracedProcedure()) })
@@ -248,7 +248,8 @@ import Testing
     #expect(scheduler.submissions <= 3)
   }
 
-  @Test("X1: the order of a life; overrides before observers, observers in the order added")
+  @Test(
+    "X1: a life has its order, with overrides before observers, and observers in the order added")
   func order() {
     let procedure = TracedProcedure(trace: trace)
     procedure.add(observer: TraceObserver(trace: trace, label: " 1"))
@@ -331,7 +332,7 @@ import Testing
   }
 
   @Test(
-    "X4: cancelled or finished inside willExecute, execute() is not called",
+    "X4: execute() is not called after a cancel or finish inside willExecute",
     arguments: [true, false])
   func endedInWillExecute(byCancel: Bool) {
     let procedure = TracedProcedure(trace: trace)

@@ -4,7 +4,7 @@ import Testing
 @testable import Procedures
 
 /// The table at the head of the gate: every event in every stage.
-@Suite struct StartGateTests {
+@Suite(.hangLimit) struct StartGateTests {
   private static let path = "Sources/Procedures/Procedure/StartGate.swift"
 
   @Test("D1: each event does in each stage what the table says")
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test("D1: what must not happen traps", arguments: GateEvent.allCases)
+  @Test("D1: an event that is impossible in its stage traps", arguments: GateEvent.allCases)
   func traps(_ event: GateEvent) async {
     for stage in StartGate.Stage.allCases where event.traps(in: stage) {
       await #expect(processExitsWith: .failure) {
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("D1: it does not pass while a dependency is missing")
+  @Test("D1: a procedure does not pass the gate while a dependency is missing")
   func dependencies() {
     for stage in StartGate.Stage.allCases {
       var gate = StartGate(in: stage)
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test("D1: what a worker has noted for the turn is done once, and in its attempt only")
+  @Test("D1: a worker's note for the turn is carried out once, and in its attempt only")
   func noted() {
     for (stage, event, step) in [
       (StartGate.Stage.queued, GateEvent.evaluate, StartGate.Step.evaluate),

@@ -20,7 +20,7 @@ private struct Wide: Sendable, Equatable {
 }
 
 /// What is kept of a value whose type only its user knows, and comes back.
-@Suite("stored values")
+@Suite("Stored values", .hangLimit)
 struct StoredValueTests {
   /// By a type that the compiler does not know here either.
   private func back<Value: Sendable>(_ value: Value) throws -> Value {
@@ -79,7 +79,7 @@ struct StoredValueTests {
     #expect(throws: TestError("e")) { try failure.result(as: Int.self)?.get() }
   }
 
-  @Test("what is handed over between procedures is of any type", arguments: [false, true])
+  @Test("a value of any type is handed over between procedures", arguments: [false, true])
   func handedOver(isNil: Bool) async throws {
     let queue = ProcedureQueue()
     let source = ResultProcedure<(any Shape)?> { isNil ? nil : Square() }

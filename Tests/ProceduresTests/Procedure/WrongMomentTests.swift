@@ -1,10 +1,11 @@
-import Procedures
+import Dispatch
 import ProcedureTestSupport
+import Procedures
 import Testing
 
 /// Every public call of a procedure at every moment, also the wrong ones: each has a defined answer,
 /// and the procedure finishes exactly once all the same.
-@Suite struct WrongMomentTests {
+@Suite(.hangLimit) struct WrongMomentTests {
   enum Moment: String, CaseIterable, Codable, Sendable {
     case initialized, pending, willExecute, execute, executing, didCancelPending
     case didCancelExecuting, willFinish, didFinish, finished
@@ -12,7 +13,7 @@ import Testing
 
   enum Call: String, CaseIterable, Sendable {
     case cancel, cancelTwice, cancelWhenTokenIs, finish, finishTwice, produce, addObserver
-    case removeDependency, readToken, setNameAndPriority
+    case removeDependency, readToken, setNameAndPriority, addTimeout
   }
 
   /// Calls something at one moment of its life, and then lives on.
@@ -83,7 +84,7 @@ import Testing
       false
     case .produce:
       ![.initialized, .didFinish, .finished].contains(moment)
-    case .addObserver, .removeDependency, .readToken, .setNameAndPriority:
+    case .addObserver, .removeDependency, .readToken, .setNameAndPriority, .addTimeout:
       true
     }
   }
@@ -119,12 +120,16 @@ import Testing
     case .setNameAndPriority:
       subject.name = "renamed"
       subject.priority = .high
-      return subject.name == "renamed"
+      subject.qualityOfService = .utility
+      return subject.name == "renamed" && subject.priority == .high
+    case .addTimeout:
+      subject.timeout(after: .seconds(3_600))
+      return true
     }
   }
 
   @Test(
-    "every call at every moment: it counts or it does not, and the procedure finishes once",
+    "every call at every moment counts or is ignored, and the procedure finishes once",
     arguments: Call.allCases, Moment.allCases)
   func table(call: Call, moment: Moment) {
     let told = Counter()
@@ -151,7 +156,7 @@ import Testing
     }
   }
 
-  @Test("before the start, prerequisites may be added, also to a cancelled procedure")
+  @Test("prerequisites may be added before the start, also to a cancelled procedure")
   func prerequisitesInTime() {
     for moment in [Moment.initialized, .pending, .didCancelPending] {
       let done = TracedProcedure()
@@ -168,7 +173,7 @@ import Testing
     }
   }
 
-  @Test("G2, G11: a group's calls at every moment", arguments: Moment.allCases)
+  @Test("G2, G11: every call of a group at every moment has its answer", arguments: Moment.allCases)
   func groups(moment: Moment) {
     let scheduler = ManualScheduler()
     let queue = ProcedureQueue(scheduler: scheduler)
@@ -210,7 +215,7 @@ import Testing
     #expect(late.isCancelled == !(moment <= .executing))
   }
 
-  @Test("a queue's calls twice, and from inside a procedure of it")
+  @Test("every call of a queue may come twice, and from inside a procedure of it")
   func queues() {
     let scheduler = ManualScheduler()
     let queue = ProcedureQueue(scheduler: scheduler)

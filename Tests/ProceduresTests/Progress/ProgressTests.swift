@@ -2,7 +2,7 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-@Suite struct ProgressTests {
+@Suite(.hangLimit) struct ProgressTests {
   private let scheduler = ManualScheduler()
   private func makeQueue() -> ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
 
@@ -34,7 +34,7 @@ import Testing
     #expect(procedures.map(\.fractionCompleted) == [1, 1, 1])
   }
 
-  @Test("a group weighs its children's, however deep; one that reports is believed")
+  @Test("a group weighs the progress of its children, however deep, and believes its own reports")
   func weighed() {
     let (heavy, light, deep) = (waiting(weight: 2), waiting(), waiting())
     let group = GroupProcedure(

@@ -3,7 +3,7 @@ import Procedures
 import Testing
 
 /// Procedures that are added in one call.
-@Suite struct BatchTests {
+@Suite(.hangLimit) struct BatchTests {
   private let trace = Recorder<String>()
 
   private static let priorities: [ProcedurePriority] = [
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(
-    "Q12, Q1: of those that are added in one call the most urgent starts first",
+    "Q12, Q1: the most urgent of procedures that are added in one call starts first",
     arguments: Way.allCases)
   func priorities(way: Way) async {
     let (queue, all) = (makeQueue(), procedures())
@@ -53,7 +53,7 @@ import Testing
     #expect(queue.count == 0)
   }
 
-  @Test("Q12: so do those that ask for something besides, have conditions, or are groups")
+  @Test("Q12: the most urgent starts first among groups, and among procedures with conditions")
   func withRequirements() async {
     let domain = ExclusionDomain(name: "batch")
     let conditions: [any Condition] = [
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test(
-    "Q12: of children that are added in one call to a group that executes too, with its observers",
+    "Q12: the most urgent of children that are added in one call starts first, with its observers",
     arguments: [false, true])
   func children(areAnnounced: Bool) async {
     let queue = ProcedureQueue(scheduler: EagerScheduler())
@@ -102,7 +102,8 @@ import Testing
     #expect(group.outcome == .succeeded)
   }
 
-  @Test("Q12, C2, C3: one that was cancelled before, and those that depend on others of the call")
+  @Test(
+    "Q12, C2, C3: one call may add a cancelled procedure, and procedures that depend on each other")
   func cancelledAndDependent() async {
     let (queue, all) = (makeQueue(), procedures())
     all[3].cancel()
@@ -162,7 +163,8 @@ import Testing
     #expect(executed.first == "first" && executed.last == "last" && executed.count == 7)
   }
 
-  @Test("Q12, Q5: the delegate hears of all before the first is a member, and again when all are")
+  @Test(
+    "Q12, Q5: the delegate is called for all before the first is a member, and again when all are")
   func delegate() async {
     final class Delegate: ProcedureQueueDelegate {
       let events = Recorder<String>()
@@ -182,7 +184,7 @@ import Testing
     await queue.waitUntilAllFinished()
   }
 
-  @Test("Q12: on Dispatch, against its workers and other callers, with cancels in between")
+  @Test("Q12: a batch on Dispatch starts as one, against workers, other callers and cancels")
   func race() async {
     let rounds = Rounds.size(3_000, otherwise: 100)
     let queue = ProcedureQueue(maxConcurrentProcedureCount: 1)

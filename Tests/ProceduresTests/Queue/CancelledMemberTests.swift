@@ -4,7 +4,7 @@ import Testing
 @testable import Procedures
 
 /// Procedures that are cancelled when they are ready, and whose end takes time.
-@Suite struct CancelledMemberTests {
+@Suite(.hangLimit) struct CancelledMemberTests {
   private let scheduler = ManualScheduler()
 
   /// One that is cancelled while it waits for a slot, and whose end is held until the test releases it.
@@ -59,7 +59,9 @@ import Testing
     #expect(queue.count == 0)
   }
 
-  @Test("L1, L4, C2: nor does it exclude others, or wait in line", arguments: Moment.allCases)
+  @Test(
+    "L1, L4, C2: a cancelled procedure excludes no other one, and waits in no line",
+    arguments: Moment.allCases)
   func exclusion(_ moment: Moment) {
     let disk = ExclusionCategory(named: "disk", in: ExclusionDomain(name: "cancelled"))
     let other = ProcedureQueue(scheduler: scheduler)
@@ -84,7 +86,8 @@ import Testing
     #expect(queue.count == 0 && other.count == 0)
   }
 
-  @Test("L4: cancelled in line, or when its turn in the line has come, it makes room for the next")
+  @Test(
+    "L4: a procedure that is cancelled in line, or when its turn has come, makes room for the next")
   func inLine() {
     let disk = ExclusionCategory(named: "disk", in: ExclusionDomain(name: "cancelled"))
     let queue = ProcedureQueue(scheduler: scheduler)

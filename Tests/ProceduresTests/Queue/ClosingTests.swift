@@ -3,7 +3,7 @@ import ProcedureTestSupport
 import ProceduresTesting
 import Testing
 
-@Suite struct ClosingTests {
+@Suite(.hangLimit) struct ClosingTests {
   private let scheduler = ManualScheduler()
   private let reports = Recorder<ProcedureDiagnostic>()
 
@@ -14,7 +14,8 @@ import Testing
   }
 
   @Test(
-    "Q8: what is added after close() is cancelled, finishes, and is reported; add returns false")
+    "Q8: a procedure that is added after close() is cancelled, finishes, and is reported; add returns false"
+  )
   func refusal() {
     let queue = makeQueue()
     let (before, waiting, after) = (
@@ -71,12 +72,12 @@ import Testing
         queue.add(group)
       }
       await ended.wait()
-      while gone != nil { await Task.yield() }
+      #expect(await eventually { gone == nil })
     }
   }
 
   @Test(
-    "Q8: what procedures of a closed queue produce is refused; their children, and what conditions bring, are not"
+    "Q8: a closed queue refuses what its procedures produce, and not their children or prerequisites"
   )
   func parts() {
     struct Brings: SynchronousCondition {
@@ -106,7 +107,7 @@ import Testing
     #expect(queue.count == 0)
   }
 
-  @Test("Q8: drain() closes, and returns when nothing is left", .timeLimit(.minutes(15)))
+  @Test("Q8: drain() closes, and returns when nothing is left")
   func drain() async {
     let queue = ProcedureQueue()
     let (first, second) = (Gate(), Recorder<Int>())
@@ -116,7 +117,7 @@ import Testing
     }
     queue.add(slow)
     async let drained = queue.drain()
-    while queue.add(BlockProcedure {}) { await Task.yield() }
+    #expect(await eventually { !queue.add(BlockProcedure {}) })
     first.open()
     #expect(await drained)
     #expect(second.events == [1] && queue.count == 0)
@@ -133,7 +134,9 @@ import Testing
     #expect(await queue.drain())
   }
 
-  @Test("Q8: a close races with adds: each is accepted and runs, or refused and never does")
+  @Test(
+    "Q8: each procedure that is added against a close is accepted and runs, or refused and never does"
+  )
   func race() async {
     for _ in 0..<200 {
       let queue = ProcedureQueue()
@@ -193,7 +196,7 @@ import Testing
   }
 
   @Test(
-    "Q8: drain(grace:) gives what is there so much time, then cancels the rest and waits for it")
+    "Q8: drain(grace:) gives the members that time, then cancels the rest and waits for it")
   func grace() throws {
     try ProcedureSimulation.explore(seeds: 0..<50) { simulation in
       let queue = simulation.makeQueue(name: "jobs", maxConcurrentProcedureCount: 2)
@@ -224,7 +227,7 @@ import Testing
     #expect(await queue.drain(grace: .zero))
   }
 
-  @Test("Q8: without any grace all is cancelled at once, also what a suspended queue holds back")
+  @Test("Q8: a drain without grace cancels all at once, also in a suspended queue")
   func noGrace() async {
     for grace in [Duration.zero, .seconds(-1), .seconds(Int64.min)] {
       let queue = ProcedureQueue()
@@ -239,12 +242,12 @@ import Testing
   }
 
   @Test(
-    "Q8: the cancel of the task that drains ends the grace and the wait: what is left is cancelled")
+    "Q8: a cancel of the draining task ends the grace, and cancels the rest")
   func cancelledGrace() async {
     let queue = ProcedureQueue()
     let stubborn = TracedProcedure("stubborn", end: .whenTold)
     queue.add(stubborn)
-    while !stubborn.isExecuting { await Task.yield() }
+    #expect(await eventually { stubborn.isExecuting })
     let drain = Task { await queue.drain(grace: .seconds(3_600)) }
     drain.cancel()
     #expect(await drain.value == false)

@@ -3,7 +3,7 @@ import ProcedureTestSupport
 import ProceduresTesting
 import Testing
 
-@Suite struct ProcedureFeedTests {
+@Suite(.hangLimit) struct ProcedureFeedTests {
   /// Procedures that are made when they are asked for, and how many there are that have not finished.
   private struct Source: Sendable {
     let made = Counter()
@@ -20,7 +20,7 @@ import Testing
 
   private struct SourceFailed: Error {}
 
-  @Test("Q2: of a sequence at most so many are made and unfinished, and all run")
+  @Test("Q2: a feed makes no more of a sequence than the given number at a time, and all run")
   func sequence() async {
     let queue = ProcedureQueue()
     let source = Source()
@@ -30,7 +30,7 @@ import Testing
     #expect(source.unfinished.highest <= 7)
   }
 
-  @Test("Q2: the same of an asynchronous sequence, whose error comes out; what was added goes on")
+  @Test("Q2: the error of an asynchronous sequence is thrown, and what was added goes on")
   func asynchronousSequence() async {
     let queue = ProcedureQueue()
     let source = Source()
@@ -45,7 +45,7 @@ import Testing
     #expect(source.unfinished.highest <= 3)
   }
 
-  @Test("Q2: without room a feed waits, also of a suspended queue, in the order of the callers")
+  @Test("Q2: callers of a feed without room wait in their order, also for a suspended queue")
   func waits() async {
     let queue = ProcedureQueue()
     queue.isSuspended = true
@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test(
-    "Q2: the cancel of its task stops a feed: the sequence is asked no more; what was added goes on"
+    "Q2: a cancel of its task stops a feed, which leaves the sequence alone, and what was added goes on"
   )
   func stops() async {
     let queue = ProcedureQueue()
@@ -112,7 +112,7 @@ import Testing
     let feeding = Task {
       await queue.add((0..<1_000).lazy.map { _ in source.make() }, atMost: 5)
     }
-    while queue.count < 5 { await Task.yield() }
+    #expect(await eventually { queue.count >= 5 })
     feeding.cancel()
     await feeding.value
     #expect(source.made.value == 5)
@@ -165,7 +165,7 @@ import Testing
     }
   }
 
-  @Test("Q2, F3: without room a procedure is refused: cancelled with queueFull, and finishes")
+  @Test("Q2, F3: a procedure that finds no room is cancelled with queueFull, and finishes")
   func refuses() async {
     let queue = ProcedureQueue(name: "jobs", maxConcurrentProcedureCount: 1)
     let feed = ProcedureFeed(into: queue, atMost: 2)
@@ -202,7 +202,7 @@ import Testing
   }
 
   @Test(
-    "Q2: of a pipeline's 5,000 pictures of 220 KB less than 60 MB are there at a time, if it is fed",
+    "Q2: a fed pipeline keeps less than 60 MB of its 5,000 pictures of 220 KB at a time",
     arguments: [true, false])
   func pipeline(isFed: Bool) async {
     let queue = ProcedureQueue(maxConcurrentProcedureCount: 4)
@@ -236,7 +236,7 @@ import Testing
     #expect(source.made.value == 21)
     await queue.drain()
     // The one that was refused finishes on no queue, and gives its place back behind its last event.
-    while feed.count > 0 { await Task.yield() }
+    #expect(await eventually { feed.count == 0 })
     #expect(source.unfinished.value == 0)
     let refused = BlockProcedure {}
     #expect(!feed.addIfRoom(refused))
@@ -270,7 +270,7 @@ import Testing
     await feeding.value
   }
 
-  @Test("Z3: a feed in virtual time: ten delays of a second, two at a time, take five")
+  @Test("Z3: a feed of ten delays of a second, two at a time, takes five in virtual time")
   func virtualTime() throws {
     try ProcedureSimulation.explore(seeds: 0..<50) { simulation in
       let queue = simulation.makeQueue(name: "delays")
@@ -286,14 +286,14 @@ import Testing
     }
   }
 
-  @Test("Q2, F3: whatever ends first, the cancel of a feed or what makes room, nothing is lost")
+  @Test("Q2, F3: nothing is lost when a feed is cancelled as room is made")
   func raceOfCancel() async {
     for _ in 0..<Rounds.few * 4 {
       let queue = ProcedureQueue(maxConcurrentProcedureCount: 2)
       let feed = ProcedureFeed(into: queue, atMost: 1)
       let first = TracedProcedure("first", end: .whenTold)
       feed.addIfRoom(first)
-      while !first.isExecuting { await Task.yield() }
+      #expect(await eventually { first.isExecuting })
       let others = (0..<3).map { TracedProcedure("other \($0)") }
       let waits = others.map { other in Task { await feed.add(other) } }
       await Task.yield()

@@ -3,7 +3,7 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-@Suite struct ProcedureQueueTests {
+@Suite(.hangLimit) struct ProcedureQueueTests {
   private let scheduler = ManualScheduler()
   private let trace = Recorder<String>()
 
@@ -139,7 +139,7 @@ import Testing
     #expect(later.outcome == .succeeded)
   }
 
-  @Test("Q5: what cancelAll cancels reads cancelled before any delivery, and makes no room")
+  @Test("Q5: all that cancelAll cancels reads cancelled before any delivery, and makes no room")
   func cancelAllMarksFirst() {
     let queue = ProcedureQueue(maxConcurrentProcedureCount: 1, scheduler: scheduler)
     let running = TracedProcedure("running", end: .whenToldOrCancelled)
@@ -185,7 +185,7 @@ import Testing
     await cancelled.value
     #expect(!returned.isOpen && queue.count == 1)
     async let waiter: Void = queue.waitUntilAllFinished()
-    while !procedure.finish() { await Task.yield() }
+    #expect(await eventually { procedure.finish() })
     await waiter
     await returned.wait()
     #expect(queue.count == 0)
@@ -414,7 +414,8 @@ import Testing
     #expect(throws: ProcedureError.self) { try producer.produce(TracedProcedure()) }
   }
 
-  @Test("F3: one that is added after a waiting one, and a resume that changed nothing, starts")
+  @Test(
+    "F3: a procedure starts that is added after a waiting one, and a resume that changed nothing")
   func addedBehindWaiting() {
     let scheduler = ManualScheduler()
     let queue = ProcedureQueue(scheduler: scheduler)
@@ -427,7 +428,7 @@ import Testing
     #expect(ready.isFinished && waiting.isFinished)
   }
 
-  @Test("on one thread all stages of what has begun come before those of the next")
+  @Test("one thread runs all stages of a group that has begun before those of the next")
   func laterStagesFirst() async {
     let queue = ProcedureQueue(threads: 1)
     let order = Recorder<String>()

@@ -3,7 +3,7 @@ import ProcedureTestSupport
 import ProceduresTesting
 import Testing
 
-@Suite struct ProcedureStoreTests {
+@Suite(.hangLimit) struct ProcedureStoreTests {
   private let scheduler = ManualScheduler()
   private let trace = Recorder<String>()
 
@@ -17,7 +17,8 @@ import Testing
     trace.events.filter { $0.hasSuffix(" execute") }.map { String($0.dropLast(8)) }
   }
 
-  @Test("K13: of a key one at a time, in the order of adding, whatever their priorities")
+  @Test(
+    "K13: procedures of a key run one at a time, in the order of adding, whatever their priorities")
   func inOrder() {
     let queue = ProcedureQueue(scheduler: scheduler)
     let store = ProcedureStore<String>(on: queue)
@@ -38,7 +39,7 @@ import Testing
     #expect(store.count == 0 && store.latest("a") == nil)
   }
 
-  @Test("K13: the latest wins: older ones are cancelled, and it starts when they have finished")
+  @Test("K13: the latest of a key wins, and starts when the older ones have finished, cancelled")
   func latest() {
     let queue = ProcedureQueue(scheduler: scheduler)
     let store = ProcedureStore<Int>(on: queue)
@@ -56,7 +57,7 @@ import Testing
     #expect(executed == ["1", "100"] && pending.last?.outcome == .succeeded)
   }
 
-  @Test("K13: one that is cancelled in the middle of its line lets none before its turn")
+  @Test("K13: a procedure that is cancelled in the middle of its line lets none before its turn")
   func cancelledInTheMiddle() {
     let queue = ProcedureQueue(scheduler: scheduler)
     let store = ProcedureStore<Int>(on: queue)
@@ -73,7 +74,7 @@ import Testing
     #expect(executed == ["0", "2", "5"] && line[5].outcome == .succeeded)
   }
 
-  @Test("K13: one that is cancelled before it is added keeps the order of the others")
+  @Test("K13: a procedure that is cancelled before it is added keeps the order of the others")
   func cancelledBefore() async {
     let queue = ProcedureQueue()
     let store = ProcedureStore<Int>(on: queue)
@@ -81,14 +82,15 @@ import Testing
     cancelled.cancel()
     for procedure in [first, cancelled, last] { store.add(procedure, for: 0, policy: .inOrder) }
     #expect(await cancelled.waitUntilFinished() == .cancelled([]))
-    while !first.isExecuting { await Task.yield() }
+    #expect(await eventually { first.isExecuting })
     #expect(executed == ["1"])
     first.finish()
     await queue.waitUntilAllFinished()
     #expect(executed == ["1", "3"])
   }
 
-  @Test("K13: cancel(_:) cancels those of a key, cancelAll() all, and so does the end of the store")
+  @Test(
+    "K13: cancel(_:) cancels a key's procedures, and cancelAll() all, as the end of the store does")
   func cancels() {
     let queue = ProcedureQueue(scheduler: scheduler)
     var store: ProcedureStore<Int>? = ProcedureStore(on: queue)
@@ -109,7 +111,7 @@ import Testing
     #expect(late.isFinished && queue.count == 0)
   }
 
-  @Test("K13, Q8: what a closed queue refuses finishes, and keeps nothing in line")
+  @Test("K13, Q8: a procedure that a closed queue refuses finishes, and keeps nothing in line")
   func closed() {
     let queue = ProcedureQueue(scheduler: scheduler)
     queue.diagnosticsHandler = { _ in }
@@ -142,7 +144,7 @@ import Testing
     #expect(store.count == 0)
   }
 
-  @Test("D4: the older one is no dependency: a condition on those does not see it")
+  @Test("D4: the older procedure of a key is no dependency for a condition to see")
   func conditions() {
     let queue = ProcedureQueue(scheduler: scheduler)
     let store = ProcedureStore<Int>(on: queue)
@@ -178,7 +180,7 @@ import Testing
     deinit { uses() }
   }
 
-  @Test("T4: what keys do in ==, hash(into:) and deinit may use the store")
+  @Test("T4: keys may use the store in ==, hash(into:) and deinit")
   func keysUseTheStore() {
     let queue = ProcedureQueue(scheduler: scheduler)
     let store = ProcedureStore<Key>(on: queue)
@@ -198,7 +200,7 @@ import Testing
     #expect(alive.value == 0)
   }
 
-  @Test("K13: a line of one key costs as much for each, however long; also when all are cancelled")
+  @Test("K13: a line of one key takes linear time, also when all are cancelled")
   func longLine() {
     let count = Rounds.size(100_000, otherwise: 8_000)
     let queue = ProcedureQueue(scheduler: scheduler)
@@ -218,7 +220,8 @@ import Testing
   }
 
   @Test(
-    "K13, Z3: whatever is cancelled when, of a key one runs at a time, in order, and none is lost")
+    "K13, Z3: procedures of a key run one at a time, in order, and none is lost, whatever is cancelled when"
+  )
   func simulated() throws {
     try ProcedureSimulation.explore(seeds: 0..<200) { simulation in
       let queue = simulation.makeQueue(maxConcurrentProcedureCount: simulation.random(in: 1...4))
@@ -262,7 +265,7 @@ import Testing
   }
 
   @Test(
-    "K13, F3: adds, cancels and ends of one key on several threads: one at a time, none is lost")
+    "K13, F3: procedures of a key run one at a time, and none is lost, on several threads")
   func race() async {
     for _ in 0..<Rounds.few {
       let queue = ProcedureQueue()

@@ -2,8 +2,9 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-@Suite struct WithProcedureQueueTests {
-  @Test("it returns what the body returns when all that was added has finished, also late ones")
+@Suite(.hangLimit) struct WithProcedureQueueTests {
+  @Test(
+    "withProcedureQueue returns the body's value when all procedures have finished, also late ones")
   func waits() async {
     let finished = Counter()
     let procedures = (0..<20).map { index in
@@ -92,7 +93,7 @@ import Testing
     #expect(procedure.trace.events.first != "p execute")
   }
 
-  @Test("the task's cancel against the end of the body: everything is finished either way")
+  @Test("everything has finished when the task is cancelled against the end of the body")
   func cancelAgainstEnd() async {
     for _ in 0..<Rounds.few {
       let procedures = (0..<3).map { _ in TracedProcedure() }

@@ -2,7 +2,7 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-@Suite struct ChildFailureRaceTests {
+@Suite(.hangLimit) struct ChildFailureRaceTests {
   /// Counts what it hears, and never at the same time as anything else of it.
   private final class Hearing: GroupProcedure, @unchecked Sendable {
     let inside = Counter()
@@ -30,7 +30,9 @@ import Testing
   ///     hear child 1          wait                  the group's turn is held
   ///     hear child 2
   /// ```
-  @Test("G7: every child is heard once, whatever finishes, fails, is added or cancelled meanwhile")
+  @Test(
+    "G7: a group decides about every child once, whatever finishes, fails, is added or cancelled meanwhile"
+  )
   func everyChildOnce() async {
     let queue = ProcedureQueue()
     for round in 0..<Rounds.few {

@@ -5,7 +5,7 @@ import Testing
 
 /// A group goes, whose children others use: what these read of it behind a lock must be counted by the time that the
 /// lock is released. In optimised code only; there four of six tries of ten seconds crashed.
-@Suite struct DroppedGroupRaceTests {
+@Suite(.hangLimit) struct DroppedGroupRaceTests {
   /// The only one that keeps the groups.
   private final class Owner: Sendable {
     private let groups: Locked<[GroupProcedure]>
@@ -28,7 +28,7 @@ import Testing
   ///                                     the group goes, and its list
   ///   reports to the list's queue
   /// ```
-  @Test("F1, F4: a finish, or a cancel, of children whose groups are being dropped")
+  @Test("F1, F4: children may be finished, or cancelled, while their groups are being released")
   func finishOfChildren() async {
     await onThreadOfItsOwn {
       for round in 0..<Rounds.few {

@@ -3,14 +3,14 @@ import ProcedureTestSupport
 import Testing
 
 /// Each race some hundreds of times; with STRESS set, thousands.
-@Suite struct RaceTests {
+@Suite(.hangLimit) struct RaceTests {
   /// ```
   /// thread 1            thread 2
   /// cancel              finish
   ///   mark                accept      one of the two comes first, and the other is late
   ///   post
   /// ```
-  @Test("C5, F1: cancel against finish: one wins, and didCancel never comes after willFinish")
+  @Test("C5, F1: either a cancel or a finish wins, and didCancel never comes after willFinish")
   func cancelAgainstFinish() async {
     let queue = ProcedureQueue()
     for _ in 0..<Rounds.few {
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test("G2: add(child:) against the group's finish: accepted and waited for, or refused and ended")
+  @Test("G2: a child that is added against the group's finish is waited for, or refused and ended")
   func addAgainstGroupFinish() async {
     let queue = ProcedureQueue()
     for _ in 0..<Rounds.few {
@@ -123,7 +123,9 @@ import Testing
     }
   }
 
-  @Test("G3, G5: cancel of a group against add and finish of children: everything ends, cancelled")
+  @Test(
+    "G3, G5: everything ends cancelled when a group is cancelled while children are added and finish"
+  )
   func cancelAgainstChildren() async {
     let queue = ProcedureQueue()
     for _ in 0..<Rounds.few {
@@ -181,7 +183,7 @@ import Testing
     }
   }
 
-  @Test("K12: cancel(when:) against the token's cancel and the finish: never lost, never leaked")
+  @Test("K12: a cancel by cancel(when:) is never lost, and its place never leaked")
   func cancelWhenAgainstCancel() async {
     let queue = ProcedureQueue()
     for _ in 0..<Rounds.few {
@@ -193,7 +195,7 @@ import Testing
     }
   }
 
-  @Test("C7, S1: cancel against enqueue: it finishes once, cancelled or not")
+  @Test("C7, S1: a procedure that is cancelled against its enqueue finishes once, cancelled or not")
   func cancelAgainstEnqueue() async {
     let queue = ProcedureQueue()
     for _ in 0..<Rounds.few {
@@ -208,7 +210,7 @@ import Testing
     await queue.waitUntilAllFinished()
   }
 
-  @Test("dependencies: added against the finish of the dependency, and against a removal")
+  @Test("a dependency may be added against its finish, and against a removal")
   func dependencyAgainstFinish() async {
     let queue = ProcedureQueue()
     let other = ProcedureQueue()
@@ -235,7 +237,7 @@ import Testing
   }
 
   @Test(
-    "T3, Z3: a group added to a group against its enqueue: the inner one learns its queue's clock")
+    "T3, Z3: a group that is added to another one against the enqueue has its queue's clock")
   func adoptionAgainstAdd() async {
     let clock = TestClock()
     let queue = ProcedureQueue(clock: clock.clock)
@@ -250,12 +252,12 @@ import Testing
       await executing.wait()
       #expect(clock.pendingCount == 1)
       clock.advance(by: .seconds(3_600))
-      while !holder.finish() { await Task.yield() }
+      #expect(await eventually { holder.finish() })
       _ = await outer.waitUntilFinished()
     }
   }
 
-  @Test("Q3: suspend and resume under load: nothing is lost")
+  @Test("Q3: nothing is lost when a busy queue is suspended and resumed")
   func suspendAndResume() async {
     let queue = ProcedureQueue(maxConcurrentProcedureCount: 3)
     let finishes = Counter()
@@ -281,7 +283,7 @@ import Testing
   }
 
   @Test(
-    "O3: a pending event released against a cancel: the procedure ends once, whichever is first")
+    "O3: a procedure ends once when its pending event is released against a cancel")
   func pendingEventAgainstCancel() async {
     let queue = ProcedureQueue()
     for _ in 0..<Rounds.few {
@@ -298,7 +300,7 @@ import Testing
     }
   }
 
-  @Test("Z1: cancel of a delay against its timer: it ends once")
+  @Test("Z1: a delay ends once when it is cancelled against its timer")
   func delayAgainstCancel() async {
     let queue = ProcedureQueue()
     for index in 0..<Rounds.few {
@@ -312,7 +314,7 @@ import Testing
     }
   }
 
-  @Test("Q4: added while the workers run dry and leave, again and again: all execute")
+  @Test("Q4: procedures that are added while the workers leave all execute")
   func dryQueue() async {
     let queue = ProcedureQueue()
     for _ in 0..<Rounds.few {

@@ -3,7 +3,7 @@ import ProcedureTestSupport
 import Testing
 
 /// Cancels against everything that a procedure can wait for. With STRESS set, thousands of times.
-@Suite struct WaitingRaceTests {
+@Suite(.hangLimit) struct WaitingRaceTests {
   private let domain = ExclusionDomain(name: "races")
 
   /// Notes its finishes.
@@ -21,7 +21,7 @@ import Testing
     #expect(finishes.value == 1)
   }
 
-  @Test("F3, C2: a cancel against the end of a dependency")
+  @Test("F3, C2: a procedure finishes once when it is cancelled against the end of its dependency")
   func dependency() async {
     let queue = ProcedureQueue()
     for _ in 0..<Rounds.few {
@@ -36,7 +36,9 @@ import Testing
     await queue.waitUntilAllFinished()
   }
 
-  @Test("D3, F3: a cancel against the answer of a condition", arguments: Form.allCases)
+  @Test(
+    "D3, F3: a procedure finishes once when it is cancelled against a condition's answer",
+    arguments: Form.allCases)
   func condition(form: Form) async {
     let queue = ProcedureQueue()
     for index in 0..<Rounds.few {
@@ -54,7 +56,9 @@ import Testing
     await queue.waitUntilAllFinished()
   }
 
-  @Test("D3, D1: a cancel against an answer that is called, twice, and released")
+  @Test(
+    "D3, D1: a procedure finishes once when it is cancelled against an answer that is called twice, and released"
+  )
   func answer() async {
     let queue = ProcedureQueue()
     for _ in 0..<Rounds.few {
@@ -76,7 +80,7 @@ import Testing
     await queue.waitUntilAllFinished()
   }
 
-  @Test("D1, F3: dependencies and conditions added while conditions are evaluated")
+  @Test("D1, F3: dependencies and conditions count that are added while conditions are evaluated")
   func additions() async {
     let (queue, blocked) = (ProcedureQueue(), ProcedureQueue(maxConcurrentProcedureCount: 1))
     for _ in 0..<Rounds.few {
@@ -105,7 +109,7 @@ import Testing
     await blocked.waitUntilAllFinished()
   }
 
-  @Test("L1, L4, F3: cancels against grants, over queues and groups: all end, none overlap")
+  @Test("L1, L4, F3: all exclusive procedures end, and none overlap, when cancels race with grants")
   func locks() async {
     let queues = [ProcedureQueue(), ProcedureQueue(maxConcurrentProcedureCount: 1)]
     let (holders, overlaps, finishes) = (Counter(), Counter(), Counter())
@@ -151,7 +155,7 @@ import Testing
     #expect(overlaps.value == 0)
   }
 
-  @Test("L2, F3: a cancel against a slot that becomes free for one that excludes others")
+  @Test("L2, F3: an exclusive procedure finishes once when it is cancelled as a slot becomes free")
   func slot() async {
     let queue = ProcedureQueue(maxConcurrentProcedureCount: 1)
     for _ in 0..<Rounds.few {
@@ -173,7 +177,7 @@ import Testing
     await queue.waitUntilAllFinished()
   }
 
-  @Test("O3, L1, F3: a cancel against a pending event of one that holds a lock")
+  @Test("O3, L1, F3: a holder with a pending event finishes once when it is cancelled")
   func pendingEvent() async {
     let queue = ProcedureQueue()
     for _ in 0..<Rounds.few {
@@ -197,7 +201,7 @@ import Testing
     await queue.waitUntilAllFinished()
   }
 
-  @Test("D1, D3, F3: a cancel against what a condition brings, which two procedures share")
+  @Test("D1, D3, F3: two procedures that share a prerequisite finish once when one is cancelled")
   func prerequisite() async {
     let queue = ProcedureQueue()
     for _ in 0..<Rounds.few {

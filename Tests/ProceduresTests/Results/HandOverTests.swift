@@ -4,7 +4,7 @@ import ProcedureTestSupport
 import Testing
 
 /// Where and when the closures run that hand a value over: they are user code of their target.
-@Suite struct HandOverTests {
+@Suite(.hangLimit) struct HandOverTests {
   private let scheduler = ManualScheduler()
 
   @Test(
@@ -71,7 +71,7 @@ import Testing
     target.add(observer: BlockObserver(didAttach: { _ in }))
     await entered.wait()
     // Refused until it has started.
-    while !source.finish() { await Task.yield() }
+    #expect(await eventually { source.finish() })
     _ = await source.waitUntilFinished()
     #expect(trace.events.isEmpty && target.isPending)
     release.open()
@@ -185,7 +185,7 @@ import Testing
     #expect(inputs.events == [0, 0])
   }
 
-  @Test("K7: what a closure keeps goes without a lock, when a chain goes that was never added")
+  @Test("K7: captures of closures are released under no lock with a chain that was never added")
   func releasedWithTheChain() {
     let names = Recorder<String>()
     func makeLast() -> Procedure {
@@ -266,7 +266,7 @@ private struct KeptOutput {
   }
 
   func finish(with value: Int) async {
-    while handle.value == nil { await Task.yield() }
+    #expect(await eventually { handle.value != nil })
     handle.take()?(.success(value))
     await source.waitUntilFinished()
   }

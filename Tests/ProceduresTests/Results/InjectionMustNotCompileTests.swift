@@ -3,11 +3,14 @@ import Testing
 
 /// What the compiler refuses, asked of the compiler itself.
 @Suite(
+  .hangLimit,
   .enabled(
     if: TypeChecker.current != nil,
     "needs swiftc in PATH and the modules beside the test binary (.build/…/Modules)"))
 struct InjectionMustNotCompileTests {
-  @Test("R3: sources in another order than the input's types are refused, with both tuples named")
+  @Test(
+    "R3: the compiler refuses sources in another order than the input's types, and names both tuples"
+  )
   func order() throws {
     let unexpected = try #require(TypeChecker.current).verify(
       """

@@ -2,7 +2,7 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-@Suite struct InjectionTests {
+@Suite(.hangLimit) struct InjectionTests {
   private let scheduler = ManualScheduler()
   private func makeQueue() -> ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
 
@@ -40,7 +40,9 @@ import Testing
     }
   }
 
-  @Test("R1: whenever it is injected, and however the source ends: the value, or the reason")
+  @Test(
+    "R1: a target gets the value, or the reason, whenever it is injected and however the source ends"
+  )
   func table() {
     for end in End.allCases {
       for moment in Moment.allCases {
@@ -112,7 +114,7 @@ import Testing
     #expect(refused.outcome == .cancelled([TestError("not a number")]))
   }
 
-  @Test("R1: between ready-made procedures it is the same: the value, the failure, the cancel")
+  @Test("R1: ready-made procedures hand over the value, the failure or the cancel")
   func readyMade() {
     for end in [End.value, .failure, .cancelled, .cancelledWithError] {
       let queue = makeQueue()
@@ -235,7 +237,8 @@ import Testing
     #expect(refusing.outcome == .cancelled([TestError("no")]))
   }
 
-  @Test("R1: down a chain each error says which one stopped it, and what began it, and no more")
+  @Test(
+    "R1: each error down a chain says which procedure stopped it, and what began it, and no more")
   func causes() {
     for isFailure in [true, false] {
       let queue = makeQueue()
@@ -271,7 +274,7 @@ import Testing
     #expect(target.isCancelled && target.failed && target.dependencies.isEmpty)
   }
 
-  @Test("R1: many sources of one target, and many targets of one source")
+  @Test("R1: a target may have many sources, and a source many targets")
   func many() {
     let queue = makeQueue()
     let sources = (0..<200).map { number in ResultProcedure { number } }

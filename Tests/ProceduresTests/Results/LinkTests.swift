@@ -3,7 +3,7 @@ import ProcedureTestSupport
 import Testing
 
 /// Neither of two linked procedures keeps the other alive after the hand-over.
-@Suite struct LinkTests {
+@Suite(.hangLimit) struct LinkTests {
   private let scheduler = ManualScheduler()
   private func makeQueue() -> ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
 
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test("R2: two that were linked and never added go with their owner")
+  @Test("R2: two linked procedures that were never added are released with their owner")
   func neverAdded() {
     for link in Link.allCases {
       weak var source: Number?
@@ -114,7 +114,7 @@ import Testing
     scheduler.run()
   }
 
-  @Test("bind: a group's input is its child's, and a child's output the group's")
+  @Test("bind makes a group's input its child's, and a child's output the group's")
   func bindings() {
     final class Length: GroupProcedure, InputProcedure, OutputProcedure, @unchecked Sendable {
       typealias Input = String

@@ -3,7 +3,7 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-@Suite struct OutputProcedureTests {
+@Suite(.hangLimit) struct OutputProcedureTests {
   private let scheduler = ManualScheduler()
   private func makeQueue() -> ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
 
@@ -28,7 +28,7 @@ import Testing
     override func execute() {}
   }
 
-  @Test("F5, R1: an output without a value is one all the same")
+  @Test("F5, R1: an output without a value counts as an output")
   func void() {
     let (first, second, third, never) = (Silent(), Silent(), Silent(), Silent())
     let target = TransformProcedure<Void, Int> { 1 }
@@ -75,7 +75,7 @@ import Testing
     #expect(plain.output == nil)
   }
 
-  @Test("F5: a finish that is refused sets nothing: before the start, and on a group")
+  @Test("F5: a refused finish sets no output, before the start and on a group")
   func refused() {
     final class Group: GroupProcedure, OutputProcedure, @unchecked Sendable {
       typealias Output = Int
@@ -110,7 +110,7 @@ import Testing
     #expect(try! own.output?.get() == 4 && target.input == 4)
   }
 
-  @Test("F5: of several finishes at the same moment one counts, with its output and its error")
+  @Test("F5: one of several finishes at the same moment counts, with its output and its error")
   func finishAgainstFinish() async {
     let queue = ProcedureQueue()
     for _ in 0..<Rounds.few {
@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  @Test("value: the output, the first error, or why there is none")
+  @Test("value is the output, the first error, or why there is none")
   func value() async throws {
     let queue = ProcedureQueue()
     let (fine, failing) = (ResultProcedure { 5 }, ResultProcedure<Int> { throw TestError("e") })
@@ -164,7 +164,7 @@ import Testing
     }
   }
 
-  @Test("value: cancelling the waiting task ends the wait, not the procedure")
+  @Test("a cancel of the task that awaits value ends the wait, not the procedure")
   func cancelledWait() async {
     let (queue, procedure) = (ProcedureQueue(), Waiting())
     queue.add(procedure)

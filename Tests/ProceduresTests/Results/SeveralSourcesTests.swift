@@ -2,7 +2,7 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-@Suite struct SeveralSourcesTests {
+@Suite(.hangLimit) struct SeveralSourcesTests {
   private let scheduler = ManualScheduler()
   private func makeQueue() -> ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
 
@@ -27,7 +27,8 @@ import Testing
     [0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0],
   ]
 
-  @Test("R3: a tuple in the order of the call, whatever the order in which they finish")
+  @Test(
+    "R3: several sources become a tuple in the order of the call, in whatever order they finish")
   func order() {
     for order in Self.orders {
       let (queue, sources) = (makeQueue(), Sources())
@@ -49,7 +50,7 @@ import Testing
     }
   }
 
-  @Test("R3: two of them, some enqueued or finished before, one of them twice")
+  @Test("R3: a target takes two sources, finished or enqueued before, or one of them twice")
   func moments() {
     let queue = makeQueue()
     let (early, late) = (ResultProcedure { 1 }, ResultProcedure { "late" })
@@ -66,7 +67,8 @@ import Testing
   }
 
   @Test(
-    "R3: one that fails, is cancelled or has no output cancels the target, as a single one does")
+    "R3: a source that fails, is cancelled or has no output cancels the target, as a single one does"
+  )
   func failures() {
     for ending in ["failed", "cancelled", "empty"] {
       for index in 0..<3 {

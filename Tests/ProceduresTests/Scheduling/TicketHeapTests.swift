@@ -3,14 +3,14 @@ import Testing
 
 @testable import Procedures
 
-@Suite struct TicketHeapTests {
+@Suite(.hangLimit) struct TicketHeapTests {
   private final class Element: Ticketed {
     var ticket: UInt64
     var heapPlace = -1
     init(_ ticket: UInt64) { self.ticket = ticket }
   }
 
-  @Test("by chance: the first has the least ticket, whatever is removed, or changed, in the middle")
+  @Test("the first of a heap has the least ticket, whatever is removed, or changed, in the middle")
   func random() {
     var generator = SimulationGenerator(seed: 11)
     var heap = TicketHeap<Element>()

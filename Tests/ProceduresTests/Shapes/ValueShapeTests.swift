@@ -5,7 +5,7 @@ import Testing
 
 /// Long and wide flows of values: no stack overflow, no quadratic time. Smaller by default; with STRESS
 /// set, the full size.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct ValueShapeTests {
+@Suite(.serialized, .hangLimit) struct ValueShapeTests {
   private func makeQueue() -> ProcedureQueue { ProcedureQueue(qualityOfService: .utility) }
 
   private static let length = Rounds.size(50_000, otherwise: 3_000)
@@ -22,7 +22,7 @@ import Testing
     return steps
   }
 
-  @Test("R1: a value through a long chain")
+  @Test("R1: a value goes through a long chain")
   func longChain() async throws {
     let queue = makeQueue()
     let steps = chain(Self.length)
@@ -46,7 +46,7 @@ import Testing
     #expect(count == Self.length)
   }
 
-  @Test("R1: many sources gathered into one, in their order")
+  @Test("R1: many sources are gathered in their order")
   func wide() async throws {
     let queue = makeQueue()
     let sources = (0..<Self.length).map { number in ResultProcedure { number } }
@@ -56,7 +56,7 @@ import Testing
     #expect(try await gather.value == Array(0..<Self.length) && gather.dependencies.isEmpty)
   }
 
-  @Test("a large batch, and as many asynchronous procedures")
+  @Test("a large batch ends, and as many asynchronous procedures")
   func batch() async throws {
     let queue = makeQueue()
     let count = Rounds.size(20_000, otherwise: 1_000)

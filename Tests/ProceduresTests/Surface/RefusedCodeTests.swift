@@ -3,6 +3,7 @@ import Testing
 
 /// Asks the compiler what it says to a user who writes what looks right, and is not.
 @Suite(
+  .hangLimit,
   .enabled(
     if: TypeChecker.current != nil,
     "needs swiftc in PATH and the modules beside the test binary (.build/…/Modules)"))
@@ -45,7 +46,7 @@ struct RefusedCodeTests {
     ("_ = CancellationToken()", "CancellationTokenSource"),
   ]
 
-  @Test("what looks right and is not is refused, and the error says what to write")
+  @Test("the compiler refuses code that only looks right, and the error says what to write")
   func messages() throws {
     let checker = try #require(TypeChecker.current)
     let head = """

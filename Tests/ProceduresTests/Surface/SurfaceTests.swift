@@ -1,5 +1,6 @@
 import Dispatch
 import Procedures
+import ProcedureTestSupport
 import Testing
 
 // Uses everything public once, as a user would who knows only the names.
@@ -35,8 +36,8 @@ final class InOut: Procedure, InputProcedure, OutputProcedure, @unchecked Sendab
 }
 enum Cat {}
 
-@Suite struct SurfaceTests {
-  @Test("the public names are there, and go together") func surface() async throws {
+@Suite(.hangLimit) struct SurfaceTests {
+  @Test("the public names exist, and go together") func surface() async throws {
     let queue = ProcedureQueue(
       name: "q", maxConcurrentProcedureCount: 3, qualityOfService: .utility,
       underlyingQueue: nil, clock: .continuous)

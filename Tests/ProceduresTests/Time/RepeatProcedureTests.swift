@@ -4,7 +4,7 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-@Suite struct RepeatProcedureTests {
+@Suite(.hangLimit) struct RepeatProcedureTests {
   private let scheduler = ManualScheduler()
   private let clock = TestClock()
   private func makeQueue() -> ProcedureQueue {
@@ -62,7 +62,7 @@ import Testing
     #expect(clock.pendingCount == 0)
   }
 
-  @Test("Z4: with max 0 or less nothing is made; with 1 one")
+  @Test("Z4: a repeat with a max of zero or less makes nothing, and with 1 one attempt")
   func limits() {
     for (max, count) in [(-1, 0), (0, 0), (1, 1)] {
       let made = Counter()
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test("E2: it goes on whatever an attempt ends with, and ends with the errors of the last")
+  @Test("E2: a repeat goes on whatever an attempt ends with, and ends with the errors of the last")
   func failures() {
     for first in End.allCases {
       for second in End.allCases {
@@ -131,7 +131,7 @@ import Testing
     }
   }
 
-  @Test("G6: with cancelRemaining it ends with its first failure, and makes no more")
+  @Test("G6: a repeat with cancelRemaining ends with its first failure, and makes no more")
   func failurePolicy() {
     let queue = makeQueue()
     let made = Counter()
@@ -145,7 +145,7 @@ import Testing
     #expect(made.value == 3 && procedure.count == 4)
   }
 
-  @Test("it ends when the closure returns nil, and when the wait strategy does")
+  @Test("a repeat ends when the closure returns nil, and when the wait strategy does")
   func ends() {
     let made = Counter()
     let byBody = RepeatProcedure { made.increment() > 5 ? nil : BlockProcedure {} }
@@ -174,7 +174,7 @@ import Testing
     #expect(procedure.isFinished && seconds(times) == [2, 4] && configured.value == 3)
   }
 
-  @Test("cancelled while it waits, or while it attempts, it makes no more and ends at once")
+  @Test("a repeat that is cancelled while it waits, or attempts, makes no more and ends at once")
   func cancelled() {
     let queue = makeQueue()
     let waiting = RepeatProcedure(wait: .constant(.seconds(5))) { TracedProcedure() }
@@ -229,7 +229,7 @@ import Testing
     #expect(live.highest <= 4 && live.value == 2 && closure.value == 1)
   }
 
-  @Test("Z4: a cancel against the attempts: nothing is left over, and it ends")
+  @Test("Z4: a repeat that is cancelled against its attempts ends, and leaves nothing")
   func cancelAgainstAttempts() async {
     let queue = ProcedureQueue()
     for _ in 0..<Rounds.few {

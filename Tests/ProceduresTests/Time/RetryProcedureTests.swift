@@ -2,7 +2,7 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-@Suite struct RetryProcedureTests {
+@Suite(.hangLimit) struct RetryProcedureTests {
   private let scheduler = ManualScheduler()
   private let clock = TestClock()
   private let made = Counter()
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test("a success ends it; the errors before are dropped; its output is the retry's")
+  @Test("a success ends a retry, drops earlier errors, and hands on its output")
   func success() {
     let queue = makeQueue()
     let retry = RetryProcedure(max: 5, body: attempts(failing: 2))
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test("Z4: each end of an attempt, after each other, after each other: tried again, or the end")
+  @Test("Z4: each end of an attempt, after each other, is tried again or ends the retry")
   func sequences() {
     let failed = BlockProcedure { throw TestError("requirement") }
     makeQueue().add(failed)
@@ -185,7 +185,7 @@ import Testing
     #expect(retry.outcome == .failed([TestError("2")]))
   }
 
-  @Test("Z4: a cancel of the whole ends it as cancelled; the last attempt that failed says why")
+  @Test("Z4: a cancel of the whole ends a retry as cancelled, and the last failed attempt says why")
   func cancelledWhileWaiting() {
     let queue = makeQueue()
     let retry = RetryProcedure(
@@ -380,7 +380,7 @@ import Testing
     #expect(highest.value == 0)
   }
 
-  @Test("without an attempt to make it ends with the errors of the last")
+  @Test("a retry without a further attempt ends with the errors of the last")
   func noMore() {
     let made = Counter()
     let retry = RetryProcedure {
@@ -405,7 +405,7 @@ import Testing
     #expect((retry.errors.first as? ProcedureError)?.code == .timedOut)
   }
 
-  @Test("F4: a retry that has finished goes, with its handler and its attempts")
+  @Test("F4: a finished retry is released, with its handler and its attempts")
   func memory() {
     let released = Counter()
     weak var retry: RetryProcedure<ResultProcedure<Int>>?

@@ -4,7 +4,7 @@ import Testing
 @testable import Procedures
 
 /// Retries that give up their slot, and their categories, between two attempts.
-@Suite(.timeLimit(.minutes(5))) struct SlotWhileWaitingTests {
+@Suite(.hangLimit) struct SlotWhileWaitingTests {
   private let scheduler = ManualScheduler()
   private let clock = TestClock()
   private let domain = ExclusionDomain(name: "test")
@@ -41,7 +41,7 @@ import Testing
     trace.events.filter { $0.hasSuffix("execute") }.map { String($0.dropLast(8)) }
   }
 
-  @Test("Q2: others run during the wait; the attempt starts when there is a slot again")
+  @Test("Q2: others run during a retry's wait; the attempt starts when there is a slot again")
   func slot() {
     let queue = makeQueue()
     let (retry, other) = (retry(max: 3), lasting())
@@ -63,7 +63,7 @@ import Testing
     #expect(executed.last == "try 3" && retry.outcome == .succeeded && queue.count == 0)
   }
 
-  @Test("by default it keeps them")
+  @Test("a retry keeps its slot and categories by default")
   func keeps() {
     let queue = makeQueue()
     let (retry, other) = (retry(), lasting())
@@ -75,7 +75,7 @@ import Testing
     #expect(executed == ["try 1", "try 2", "other"])
   }
 
-  @Test("it stands in line with its priority, and behind those that were ready before")
+  @Test("a retry comes back with its priority, behind those that were ready before")
   func priority() {
     let queue = makeQueue()
     let (urgent, plain, other) = (retry("urgent"), retry("plain"), lasting())
@@ -94,7 +94,9 @@ import Testing
     #expect(executed.last == "plain 2" && queue.count == 0)
   }
 
-  @Test("L1: so it is with its categories, one and several at once", arguments: 1...2)
+  @Test(
+    "L1: others hold a retry's categories during its wait, and the attempt starts when it has them again",
+    arguments: 1...2)
   func categories(atOnce: Int) {
     let queue = makeQueue(.max)
     let (retry, others) = (retry(), (0..<atOnce).map { lasting("other \($0)") })
@@ -118,7 +120,7 @@ import Testing
     #expect(queue.count == 0)
   }
 
-  @Test("L1: attempts stand inside what the retry holds, again")
+  @Test("L1: attempts stand inside the categories that the retry holds again")
   func inside() {
     let queue = makeQueue(.max)
     let made = Counter()
@@ -141,7 +143,7 @@ import Testing
     #expect(executed == ["try 1", "other", "try 2", "try 3"] && retry.failed)
   }
 
-  @Test("each of its starts counts for its rate")
+  @Test("each start of a retry counts for its rate")
   func rate() {
     let queue = makeQueue(.max)
     let retry = retry(max: 3)
@@ -161,7 +163,8 @@ import Testing
   enum Moment: CaseIterable { case waiting, ready, excluded, suspended, attempting }
 
   @Test(
-    "C3: cancelled at any moment it ends at once, and leaves nothing", arguments: Moment.allCases)
+    "C3: a retry that is cancelled at any moment ends at once, and leaves nothing",
+    arguments: Moment.allCases)
   func cancel(moment: Moment) {
     let queue = makeQueue(moment == .excluded ? 3 : 1)
     let (retry, other) = (retry(), lasting())
@@ -210,7 +213,7 @@ import Testing
     #expect(executed == ["try 1", "try 2"] && queue.count == 0)
   }
 
-  @Test("G5: in a group with one slot for its children, and below another retry")
+  @Test("G5: a retry gives its slot up in a group with one slot, and below another retry")
   func nested() {
     let queue = makeQueue()
     let (retry, other) = (retry(), lasting())
@@ -237,7 +240,7 @@ import Testing
     #expect(executed.count { $0 == "deep" } == 4)
   }
 
-  @Test("L6: it comes back behind those that stand in line by then")
+  @Test("L6: a retry comes back behind those that stand in line by then")
   func age() {
     let queue = makeQueue(.max)
     let (retry, other, late) = (retry(), lasting(), lasting("late"))
@@ -257,7 +260,7 @@ import Testing
   }
 
   @Test(
-    "L3: another child that runs inside its category keeps it there, whatever becomes of the next attempt"
+    "L3: another child inside a retry's category keeps it, whatever becomes of the next attempt"
   )
   func otherChildInside() {
     let queue = makeQueue(.max)
@@ -293,12 +296,12 @@ import Testing
     guard let next = retry.current else { return }
     for dependency in next.dependencies { next.remove(dependency: dependency) }
     scheduler.run()
-    #expect(WaitGraph(from: queue.procedures).cycles == [])
+    #expect(WaitGraph(from: queue.procedures).prove().cycles.isEmpty)
     advance()
     #expect(executed == ["try 1", "try 2"] && queue.count == 0)
   }
 
-  @Test("with other children it keeps its slot")
+  @Test("a retry with other children keeps its slot")
   func otherChildren() {
     let queue = makeQueue()
     let (retry, child, other) = (retry(), lasting("child"), lasting())
@@ -320,10 +323,10 @@ import Testing
     queue.add(retry, other)
     scheduler.run()
     retry.add(child: child)
-    #expect(WaitGraph(from: queue.procedures).cycles == [])
+    #expect(WaitGraph(from: queue.procedures).prove().cycles.isEmpty)
     advance()
     #expect(executed == ["try 1", "other"])
-    #expect(WaitGraph(from: queue.procedures).cycles == [])
+    #expect(WaitGraph(from: queue.procedures).prove().cycles.isEmpty)
     #expect("\(queue.snapshot())".contains("it waits for one of 1 slots, taken by 'other'"))
     other.finish()
     scheduler.run()
@@ -333,7 +336,7 @@ import Testing
     #expect(retry.outcome == .succeeded)
   }
 
-  @Test("Q7: one that has its slot, and waits for the retry, is a cycle with it")
+  @Test("Q7: a procedure that has the retry's slot, and waits for the retry, is in a cycle with it")
   func cycle() async {
     let queue = ProcedureQueue(maxConcurrentProcedureCount: 1)
     let retry = RetryProcedure(name: "try", max: 2, wait: .constant(.milliseconds(1))) {
@@ -348,7 +351,7 @@ import Testing
     #expect((child.errors.first as? ProcedureError)?.code == .dependencyCycle)
   }
 
-  @Test("Q2: never more than there are slots, and none is lost, whoever cancels when")
+  @Test("Q2: retries never use more slots than there are, and lose none, whoever cancels when")
   func race() async {
     for round in 0..<Rounds.few {
       let queue = ProcedureQueue(maxConcurrentProcedureCount: 2)

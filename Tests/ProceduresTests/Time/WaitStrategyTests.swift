@@ -2,7 +2,7 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-@Suite struct WaitStrategyTests {
+@Suite(.hangLimit) struct WaitStrategyTests {
   private func seconds(_ strategy: WaitStrategy, _ count: Int = 6) -> [Int] {
     var iterator = strategy.makeIterator()
     return (0..<count).compactMap { _ in iterator.next() }.map { Int($0.components.seconds) }

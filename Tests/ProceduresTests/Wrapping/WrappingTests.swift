@@ -2,11 +2,11 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-@Suite struct WrappingTests {
+@Suite(.hangLimit) struct WrappingTests {
   private let scheduler = ManualScheduler()
   private func makeQueue() -> ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
 
-  @Test("composed: it runs its procedure, takes over its errors, and cancels it")
+  @Test("a composed procedure runs its inner one, takes over its errors, and cancels it")
   func composed() {
     let queue = makeQueue()
     let (fine, failing) = (TracedProcedure("fine"), TracedProcedure("e", failure: TestError("e")))
@@ -22,7 +22,9 @@ import Testing
   }
 
   /// What wraps one procedure ends as that does.
-  @Test("E2: composed and gated end as their procedure does: its errors, or cancelled without any")
+  @Test(
+    "E2: composed and gated procedures end as the inner one does, with its errors or cancelled without any"
+  )
   func transparent() {
     func ends(_ end: @escaping @Sendable (Procedure) throws -> Void) -> [ProcedureOutcome] {
       let queue = makeQueue()
@@ -48,7 +50,7 @@ import Testing
     #expect(both.allSatisfy { $0 == .failed([cancel, error]) })
   }
 
-  @Test("E2, G8: in a group the error names what wraps; another child of that is named, too")
+  @Test("E2, G8: an error in a group names the wrapper, and another child of that")
   func named() {
     final class Two: ComposedProcedure<TracedProcedure>, @unchecked Sendable {
       override func execute() {
@@ -84,7 +86,7 @@ import Testing
     #expect(lenient.outcome == .succeeded)
   }
 
-  @Test("R1: composed hands its input on, and makes what its procedure makes")
+  @Test("R1: a composed procedure hands its input on, and has the inner one's output")
   func values() {
     let queue = makeQueue()
     let source = ResultProcedure { "four" }
@@ -96,7 +98,7 @@ import Testing
     #expect(target.input == 4 && length.procedure.input == "four")
   }
 
-  @Test("gated: closed, it is cancelled without errors, and nothing executes; open, it runs")
+  @Test("a gated procedure is cancelled without errors by a closed gate, and runs by an open one")
   func gated() {
     let queue = makeQueue()
     let (opened, closed) = (TracedProcedure("opened"), TracedProcedure("closed"))
@@ -111,7 +113,7 @@ import Testing
     #expect(!closed.trace.events.contains("closed execute"))
   }
 
-  @Test("gated: the gate is asked after the dependencies, once; a throw cancels with the error")
+  @Test("a gate is asked once, after the dependencies, and a throw cancels with the error")
   func gateOrder() {
     let queue = makeQueue()
     let asked = Counter()
@@ -155,7 +157,7 @@ import Testing
     withExtendedLifetime(procedures) {}
   }
 
-  @Test("ignore errors: it succeeds however its procedure ends, which keeps its own outcome")
+  @Test("an IgnoreErrorsProcedure succeeds however its procedure ends, which keeps its own outcome")
   func ignoreErrors() {
     let queue = makeQueue()
     let failing = IgnoreErrorsProcedure(TracedProcedure("e", failure: TestError("e")))
@@ -174,7 +176,7 @@ import Testing
     #expect(try! fine.output?.get() == 2)
   }
 
-  @Test("identity hands its input on")
+  @Test("an IdentityProcedure hands its input on")
   func identity() {
     let identity = IdentityProcedure<Int>()
     identity.input = 3

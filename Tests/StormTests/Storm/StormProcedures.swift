@@ -117,6 +117,8 @@ final class StormGroup: GroupProcedure, @unchecked Sendable {
     _ child: Procedure, willFinishWithErrors errors: [any Error]
   ) -> [any Error] {
     node.visit()
+    // Longer than the search for cycles waits before it looks: busy is not stuck.
+    if node.id % 48 == 7 { Thread.sleep(forTimeInterval: 0.012) }
     return errors
   }
 

@@ -214,6 +214,10 @@ extension StormRound {
     case 16:
       let priorities = ProcedurePriority.allCases
       procedure.priority = priorities[dice.roll(priorities.count)]
+    case 18: procedure.qualityOfService = dice.oneIn(2) ? .utility : .unspecified
+    case 19:
+      node.mayBeCancelled.set()
+      procedure.timeout(after: .microseconds(dice.roll(2_000)))
     case 17:
       guard let dependency = dice.pick(node.dependencies), !dependency.isInjected else { break }
       dependency.mayBeGone.set()

@@ -135,13 +135,22 @@ extension StormRound {
     if dice.oneIn(4) { node.mayBegin = Flag() }
     let limit = dice.oneIn(3) ? 1 + dice.roll(2) : Int.max
     node.limit = HighestLimit(limit)
-    for _ in 0..<dice.roll(5) {
-      let (child, procedure) = make(parent: node, queue: queue, depth: depth + 1, &dice)
-      order(child, procedure, after: siblings, &dice)
+    // A large one now and then, whose cancel takes its time.
+    let count = depth == 0 && dice.oneIn(40) ? 100 + dice.roll(200) : dice.roll(5)
+    for _ in 0..<count {
+      let (child, procedure) =
+        count < 100
+        ? make(parent: node, queue: queue, depth: depth + 1, &dice) : makePlain(below: node)
+      if count < 100 { order(child, procedure, after: siblings, &dice) }
       child.publish(procedure)
       child.record.withLock { $0.isAccepted = true }
       siblings.append(child)
       children.append(procedure)
+      if dice.oneIn(12) {
+        // It ends while the others are still to come.
+        child.cancel([-7], procedure)
+        child.neverExecutes.set()
+      }
     }
     let group: GroupProcedure
     if dice.oneIn(2) {
@@ -219,6 +228,11 @@ extension StormRound {
         withExtendedLifetime(tracer) { node.visit() }
       }
       procedure.addDidFinishBlockObserver(synchronizedWith: eventQueue) { _, _ in node.visit() }
+    }
+    if dice.oneIn(150) {
+      procedure.add(
+        observer: BlockObserver(
+          synchronizedWith: eventQueue, didAttach: { _ in Thread.sleep(forTimeInterval: 0.012) }))
     }
     if options.servesMain, dice.oneIn(12) {
       procedure.addDidFinishBlockObserver { @MainActor [tracer] in
@@ -319,12 +333,27 @@ extension StormRound {
     }
   }
 
+  private func makePlain(below parent: StormNode) -> (StormNode, Procedure) {
+    let node = makeNode(.traced, parent: parent)
+    node.queue = parent.queue
+    let procedure = StormProcedure(node, .atOnce)
+    procedure.add(
+      observer: StormObserver(node: node, cancelsInWillExecute: false, holdsEvents: false))
+    procedure.add(observer: StormLastObserver(node: node))
+    return (node, procedure)
+  }
+
   /// Adds a child to a group that executes, or has finished.
   func addLate(to group: GroupProcedure, of node: StormNode, _ dice: inout Dice) {
     let (child, procedure) = make(parent: node, queue: node.queue, depth: 2, &dice)
     child.publish(procedure)
     child.noteAdd()
+    let wasCancelled = group.isCancelled
+    if wasCancelled { child.neverExecutes.set() }
     let isAccepted = group.add(child: procedure)
+    if wasCancelled, isAccepted, !procedure.isCancelled {
+      object("G5: \(child) was added to a group that reads cancelled, and reads uncancelled")
+    }
     if !isAccepted {
       child.mayBeCancelled.set()
       child.neverExecutes.set()

@@ -16,7 +16,7 @@ final class StormRound: Sendable {
     /// Whether something serves the main queue, so that procedures may run there.
     var servesMain = true
     /// How long nothing may happen before that counts as a hang.
-    var patience = Duration.seconds(60)
+    var patience = Duration.seconds(1_200)
   }
 
   let seed: UInt64
@@ -201,7 +201,7 @@ final class StormRound: Sendable {
     return holds { queues.withLock { $0 }.allSatisfy { $0.queue?.count ?? 0 == 0 } }
   }
 
-  /// Asks until it holds, for some seconds at most.
+  /// Asks until it holds, for as long as only a hang takes.
   func holds(_ condition: () -> Bool) -> Bool {
     let deadline = ContinuousClock.now + options.patience
     while !condition() {

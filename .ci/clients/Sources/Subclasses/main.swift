@@ -170,6 +170,10 @@ final class Polls: RepeatProcedure<Step>, @unchecked Sendable {
     self.label = label
     super.init(max: 2, body: make)
   }
+  init(rate label: String) {
+    self.label = label
+    super.init(max: 2, every: .milliseconds(1), whenLate: .catchUp) { Step(1) }
+  }
 }
 
 struct Payloads: IteratorProtocol, Sendable {
@@ -302,6 +306,22 @@ final class Gathers: GatherProcedure<Int>, @unchecked Sendable {
   init(several label: String) {
     self.label = label
     super.init(name: label, [] as [any OutputProcedure<Int>])
+  }
+}
+
+final class Races: RaceProcedure<Int>, @unchecked Sendable {
+  let label: String
+  init(label: String) {
+    self.label = label
+    super.init([ResultProcedure { 1 }, ResultProcedure { 2 }])
+  }
+  init(named label: String) {
+    self.label = label
+    super.init(name: label, [ResultProcedure { 1 }] as Set<ResultProcedure<Int>>)
+  }
+  init(several label: String) {
+    self.label = label
+    super.init(name: label, [ResultProcedure { 1 }] as [any OutputProcedure<Int>])
   }
 }
 
@@ -536,12 +556,13 @@ let ran: [Procedure] = [
   Composed(label: "a"), Composed(named: "a"), Gated(label: "a"), Ignoring(label: "a"),
   Batch(label: "a"),
   Polls(label: "a"), Polls(statements: "a"), Polls(optional: "a"), Polls(iterator: "a"),
-  Polls(function: "a") { Step(1) },
+  Polls(function: "a") { Step(1) }, Polls(rate: "a"),
   Tries(label: "a"), Tries(handled: "a"), Tries(optional: "a"), Tries(iterator: "a"),
   Blocks(label: "a"), Blocks(handed: "a"), Result1(label: "a"), Result1(handed: "a"),
   Transforms(label: "a"), Transforms(handed: "a"), Maps(label: "a"), FlatMaps(label: "a"),
   FlatMaps(optional: "a"), Filters(label: "a"), Reduces(label: "a"), Identity(label: "a"),
   Gathers(label: "a"), Gathers(named: "a"), Gathers(several: "a"),
+  Races(label: "a"), Races(named: "a"), Races(several: "a"),
   Asyncs(label: "a"), Asyncs(handed: "a"), Asyncs(callback: "a"), MainActors(label: "a"),
   AsyncResults(label: "a"), AsyncResults(handed: "a"), AsyncResults(function: "a") { 1 },
   AsyncResults(callback: "a"), AsyncTransforms(label: "a"), AsyncTransforms(handed: "a"),

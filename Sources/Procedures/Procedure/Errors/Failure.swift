@@ -55,10 +55,11 @@ extension ProcedureCore {
   /// The finish, whose errors are kept if it has effect.
   @inline(__always)
   mutating func noteFinish(
-    withErrors errors: [any Error], isByItself: Bool = false
+    withErrors errors: [any Error], isByItself: Bool = false, isClaimed: Bool = false
   ) -> Life.Effect {
     let hasErrors = !errors.isEmpty
-    let effect = life.post(.finish(hasErrors: hasErrors, isByItself: isByItself))
+    let effect = life.post(
+      .finish(hasErrors: hasErrors, isByItself: isByItself, isClaimed: isClaimed))
     if hasErrors, effect.isAccepted { keep(errors) }
     return effect
   }
@@ -84,13 +85,13 @@ extension ProcedureCore {
 
 extension Procedure {
   /// It was made of a closure by the call that adds it, so that no caller has a reason to keep it. Before it is added.
-  final func noteAddedAsClosure() { read { $0.noteFromClosure() } }
+  final func noteAddedAsClosure() { withCore { $0.noteFromClosure() } }
 
   /// Its closure has thrown. Called before it finishes.
   final func expectHearer() {
-    guard read({ $0.isFromClosure && !$0.life.isCancelled }) else { return }
+    guard peek({ $0.isFromClosure && !$0.life.isCancelled }) else { return }
     let name = name
-    read { core in
+    withCore { core in
       let supervisor = core.list.map { Weak($0.context.supervisor) }
       core.attachments.with(Failure.self) {
         $0.unheard = Failure.Hearing(name: name, supervisor: supervisor)
@@ -100,7 +101,7 @@ extension Procedure {
 
   /// The procedure has finished, and its list is about to let it go.
   final func reportUnheard() {
-    let unheard: (Failure.Hearing, [any Error])? = read { core in
+    let unheard: (Failure.Hearing, [any Error])? = withCore { core in
       guard let failure = core.attachments.existing(Failure.self) else { return nil }
       return failure.unheard.take().map { ($0, failure.errors) }
     }

@@ -44,6 +44,8 @@ extension ProcedureError {
     public static let requirementNotSatisfied = Code(rawValue: "requirementNotSatisfied")
     /// A condition of it was not satisfied, because of the underlying errors, if any.
     public static let conditionFailed = Code(rawValue: "conditionFailed")
+    /// The service that it uses has failed too often, and so it was not started. See `CircuitBreaker`.
+    public static let circuitOpen = Code(rawValue: "circuitOpen")
     /// It waited for itself, by way of others. See `cycle`.
     public static let dependencyCycle = Code(rawValue: "dependencyCycle")
     /// A retry had nothing to attempt: its `max` is 0, or its closure or iterator gave no attempt.

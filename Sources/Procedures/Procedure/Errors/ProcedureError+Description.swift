@@ -39,11 +39,10 @@ extension ProcedureError: CustomStringConvertible {
       "\(quoted("It")) released its finish handle without calling it; call it on every path."
     case .conditionFailed:
       condition + " was not satisfied" + because
-    case .dependencyCycle where cycle.count == 1:
-      "'\(cycle[0])' waits for its own end; remove that wait."
     case .dependencyCycle:
-      "Each of these waits for the next, and the last for the first: "
-        + cycle.map { "'\($0)'" }.joined(separator: " → ") + "; remove one of the waits."
+      cycle.count == 1
+        ? "'\(cycle[0])' waits for its own end: \(cycleSentences). Remove that wait."
+        : "Each of these waits for the next, and the last for the first: \(cycleSentences). Remove one of the waits."
     case .notImplemented:
       "\(quoted("It")) does not override execute(), or calls super.execute(): override it without "
         + "that, and call finish() when the work is done."
@@ -52,6 +51,14 @@ extension ProcedureError: CustomStringConvertible {
         + "produce between enqueue and finish."
     default:
       "\(quoted("A procedure")) reports \(code)" + because
+    }
+  }
+
+  private var cycleSentences: String {
+    if case .cycle(let cycle) = details {
+      cycle.sentences.joined(separator: "; ")
+    } else {
+      quoted("one") + " waits"
     }
   }
 

@@ -46,7 +46,14 @@ public struct ProcedureError: Error {
     case message(String)
     case duration(Duration)
     case condition(String)
-    case cycle([String])
+    case cycle(Cycle)
+  }
+
+  /// Procedures that wait for each other.
+  struct Cycle: Sendable {
+    let names: [String]
+    /// Who waits how for whom, one sentence for each.
+    let sentences: [String]
   }
 
   /// Makes an error, if you report something in the framework's place.
@@ -107,7 +114,7 @@ public struct ProcedureError: Error {
   ///
   /// Each waits for the next, and the last for the first.
   public var cycle: [String] {
-    if case .cycle(let names) = details { names } else { [] }
+    if case .cycle(let cycle) = details { cycle.names } else { [] }
   }
 }
 

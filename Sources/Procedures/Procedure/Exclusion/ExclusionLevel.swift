@@ -1,3 +1,5 @@
+internal import ProcedurePrimitives
+
 /// The requests that hold a category side by side, and the requests that wait to be let in there.
 ///
 /// The outer level of a category is for requests that are inside no holder; a group that holds the
@@ -142,7 +144,8 @@ final class ExclusionLevel: @unchecked Sendable {
       return
     }
     guard holding.place < holders.count, holders[holding.place].request === request else {
-      preconditionFailure("Internal inconsistency: '\(category)' is released by another holder")
+      stopBecauseOfInconsistency(
+        "Internal inconsistency: '\(category)' is released by another holder")
     }
     takenByHolders -= places(of: request.limits[index])
     let last = holders.removeLast()

@@ -34,7 +34,9 @@ final class ExclusionRequest: ExclusionWaiter, @unchecked Sendable {
   @safe @exclusivity(unchecked) private(set) var age: UInt64 = 0
   /// The age, behind all that are more urgent.
   @safe @exclusivity(unchecked) private(set) var ticket: UInt64 = 0
-  private let priority: ProcedurePriority
+  @safe @exclusivity(unchecked) private var priority: ProcedurePriority
+  /// Whether it has waited longest.
+  @safe @exclusivity(unchecked) private var isNext = false
   /// One for each of its categories, while it holds them.
   @safe @exclusivity(unchecked) var holdings: [Holding] = []
   /// Where it was first in line and has left, so that others may be let in.
@@ -68,14 +70,29 @@ final class ExclusionRequest: ExclusionWaiter, @unchecked Sendable {
   /// It asks for the first time.
   func draw(_ number: UInt64) {
     age = number
-    ticket = UInt64(ProcedurePriority.veryHigh.rawValue - priority.rawValue) << 56 | number
+    isNext = false
+    setTicket()
+  }
+
+  /// It has another priority, and keeps its age.
+  func setPriority(_ priority: ProcedurePriority) {
+    self.priority = priority
+    if age > 0 { setTicket() }
+  }
+
+  private func setTicket() {
+    let rank = isNext ? 0 : UInt64(ProcedurePriority.veryHigh.rawValue - priority.rawValue)
+    ticket = rank << 56 | age
   }
 
   /// It leaves, and will ask for the first time again.
   func forgetAge() { age = 0 }
 
   /// It has waited longest, and is the next: before all that asked later, however urgent.
-  func goNext() { ticket = age }
+  func goNext() {
+    isNext = true
+    setTicket()
+  }
 
   /// It is idle, and will not ask again.
   func forgetLimits() { wanted = ExclusionLimits() }

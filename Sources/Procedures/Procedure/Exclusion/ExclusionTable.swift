@@ -14,6 +14,7 @@ internal import ProcedurePrimitives
 /// | offer    | inconsistency                 | → held                   | inconsistency              |
 /// | decline  | –                             | –                        | → idle; others are offered |
 /// | withdraw | –                             | → idle                   | – (its offer is declined)  |
+/// | setPriority | –                          | – or → held              | –                          |
 /// | time passes for a rate | –               | → held                   | –                          |
 ///
 /// ¹ If it was the first in line, those behind it may be let in: they are offered when it leaves, or
@@ -58,7 +59,7 @@ struct ExclusionTable: Sendable {
   /// - Parameter outer: the request of the innermost group around it that excludes others and has begun.
   mutating func ask(_ request: ExclusionRequest, inside outer: ExclusionRequest? = nil) -> Bool {
     guard case .idle = request.status else {
-      preconditionFailure("Internal inconsistency: a request that asks twice")
+      stopBecauseOfInconsistency("Internal inconsistency: a request that asks twice")
     }
     request.outer = outer
     if request.age == 0 {
@@ -86,7 +87,7 @@ struct ExclusionTable: Sendable {
       request.status = .idle
       swap(&holdings, &request.holdings)
       for (index, holding) in holdings.enumerated() {
-        precondition(
+        requireConsistency(
           holding.inside?.isUnused ?? true,
           "Internal inconsistency: a holder ends before those inside it")
         holding.level.letOut(request, index, holding, hasStarted: hasStarted)
@@ -108,6 +109,22 @@ struct ExclusionTable: Sendable {
     guard case .waiting(let line) = request.status else { return }
     if line.level.lines.first === line, line.first === request { request.vacated = line.level }
     leaveLine(request, line)
+  }
+
+  /// The procedure has another priority. In line, it has the place of that, behind those that asked before.
+  ///
+  /// - Returns: requests that hold all they want from here on: one that is no longer first may have kept others out.
+  mutating func setPriority(
+    _ priority: ProcedurePriority, of request: ExclusionRequest
+  ) -> [ExclusionRequest] {
+    request.setPriority(priority)
+    guard case .waiting(let line) = request.status else { return [] }
+    line.waiters.update(request)
+    line.level.lines.update(line)
+    var offered: [ExclusionRequest] = []
+    offer(at: line.level, &offered)
+    for offer in offered { offer.admittedBy = .none }
+    return offered
   }
 
   /// An offer comes at a bad time. The request may ask again, with the ticket that it has.

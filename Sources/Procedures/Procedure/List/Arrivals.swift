@@ -64,7 +64,7 @@ struct Arrivals: ~Copyable, Sendable {
   /// From here on the arrivals of callers that found a worker expected can be seen, and a caller whose
   /// procedure cannot be seen yet will see what the calling thread has written.
   func order() {
-    word.insert(0)
+    word.order()
   }
 
   /// Takes all, in the order in which they arrived.

@@ -1,14 +1,17 @@
+internal import ProcedurePrimitives
+
 /// Members that exclude others: had a slot at hand, and wait in line for the categories that they asked for.
 extension ListMachine {
   /// The member that had to ask has been granted its categories, and is taken.
   mutating func takeGranted(_ procedure: Procedure) -> Job {
-    precondition(procedure.membership.line != .none, "Internal inconsistency: taken, but no member")
+    requireConsistency(
+      procedure.membership.line != .none, "Internal inconsistency: taken, but no member")
     return start(.unowned(procedure))
   }
 
   /// The member that had to ask waits in line.
   mutating func exclude(_ procedure: Procedure) {
-    precondition(
+    requireConsistency(
       procedure.membership.line != .none, "Internal inconsistency: excluded, but no member")
     lines.move(.unowned(procedure), to: .excluded)
   }
@@ -38,7 +41,7 @@ extension ListMachine {
     var revoked: [ExclusionRequest] = []
     while let member = lines.granted.first {
       guard let request = lines.request(of: member) else {
-        preconditionFailure("Internal inconsistency: granted, but without a request")
+        stopBecauseOfInconsistency("Internal inconsistency: granted, but without a request")
       }
       revoked.append(request)
       lines.returnToPlace(member, request)

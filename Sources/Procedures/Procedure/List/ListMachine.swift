@@ -28,6 +28,7 @@ internal import ProcedurePrimitives
 /// | exclude           | ready → excluded, instead of being taken                                 |
 /// | grant             | excluded → granted if it is next for a free slot, otherwise → ready      |
 /// | retire            | leaves, wherever it is; frees its slot                                   |
+/// | setUrgency        | ready → ready, in another bucket; otherwise counts once it is            |
 /// | requestTurn       | joins the line of turns                                                  |
 /// | begin / settle    | a group executes: children may start / may be the last                   |
 /// | rest / endRest    | a group gives up its slot, and no child starts / it has one again        |
@@ -123,7 +124,8 @@ struct ListMachine: Sendable {
 
   /// Takes over the procedures that have arrived, once none is left of those before.
   mutating func receive(from newArrivals: borrowing Arrivals) {
-    precondition(arrivals.isEmpty, "Internal inconsistency: received before the others had left")
+    requireConsistency(
+      arrivals.isEmpty, "Internal inconsistency: received before the others had left")
     arrivals = newArrivals.takeAll()
   }
 
@@ -200,6 +202,25 @@ struct ListMachine: Sendable {
     procedure.membership.isReady = false
     if line != .waiting { lines.move(member, to: .waiting) }
     return lines.takeRequest(of: member)
+  }
+
+  /// A member that has not started has another urgency. Ready, it goes behind those that are ready with that.
+  ///
+  /// - Returns: its request, if it has one, whose place in line is that of its priority too.
+  mutating func setUrgency(_ urgency: Urgency, of procedure: Procedure) -> ExclusionRequest? {
+    let line = procedure.membership.line
+    guard line != .none, line != .running else { return nil }
+    let isMoved = procedure.membership.urgency.priority != urgency.priority
+    procedure.membership.urgency = urgency
+    let member = Member.unowned(procedure)
+    let request = lines.request(of: member)
+    guard isMoved else { return nil }
+    if line.isReturned, let request {
+      lines.returnToPlace(member, request)
+    } else if line.isReady {
+      lines.move(member, from: line, to: .ready(urgency.priority))
+    }
+    return request
   }
 
   /// One that has finished leaves. The caller owns a reference to it.
@@ -469,36 +490,6 @@ extension ListMachine {
     lines.forEach { $0.with(body) }
     arrivals.forEach { $0.with(body) }
   }
-
-  /// Where a member that is not waiting stands.
-  enum Position: Sendable {
-    /// It runs, or is about to.
-    case free
-    /// A worker is to take it.
-    case ready
-    /// The group has not begun.
-    case held
-    /// The group has given up its slot.
-    case resting
-    case suspended
-    case excluded(ExclusionRequest)
-    case noSlot(limit: Int, running: [Procedure])
-  }
-
-  func position(of procedure: Procedure) -> Position {
-    let line = procedure.membership.line
-    if line == .none || line == .waiting || line.hasSlot || isCancelled { return .free }
-    if phase == .held { return .held }
-    if isResting { return .resting }
-    if isSuspended { return .suspended }
-    if line == .excluded, let request = lines.request(of: .unowned(procedure)) {
-      return .excluded(request)
-    }
-    guard line != .evaluable, slotsInUse >= limit else { return .ready }
-    var holders: [Procedure] = []
-    lines.forEachWithSlot { holders.append($0.procedure) }
-    return .noSlot(limit: limit, running: holders)
-  }
 }
 
 /// How far the group has come whose children a list holds. Pure. The list of a queue is always *running*.
@@ -527,7 +518,7 @@ enum ListPhase: UInt8, Sendable, CaseIterable {
 
   /// The group has executed, or never will.
   mutating func settle() {
-    precondition(
+    requireConsistency(
       self == .held || self == .running, "Internal inconsistency: a group settled twice")
     self = .settling
   }

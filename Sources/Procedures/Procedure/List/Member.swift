@@ -246,7 +246,7 @@ struct MemberLinks: Sendable {
 
     func givenUp() {
       let left = count.wrappingSubtract(1, ordering: .relaxed).newValue
-      precondition(
+      requireConsistency(
         left >= 0, "Internal inconsistency: a member's reference was given up before it was taken")
     }
   }

@@ -154,7 +154,7 @@ struct MemberLines: Sendable {
 
   private mutating func leaveReturned(_ member: Member, _ line: StandingLine) {
     guard let request = request(of: member), let index = line.returnedIndex else {
-      preconditionFailure("Internal inconsistency: returned, but without a request")
+      stopBecauseOfInconsistency("Internal inconsistency: returned, but without a request")
     }
     returned[index].remove(Returned(member: member, request: request))
   }
@@ -234,6 +234,10 @@ struct StandingLine: Equatable, Sendable {
   static func returned(_ priority: ProcedurePriority) -> StandingLine {
     StandingLine(index: 6 + 2 * priority.rawValue)
   }
+
+  var isReady: Bool { index >= 5 && self != .none && index & 1 == 1 }
+
+  var isReturned: Bool { returnedIndex != nil }
 
   static let buckets = 2 * ProcedurePriority.allCases.count
 

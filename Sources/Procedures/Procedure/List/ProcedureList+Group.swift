@@ -65,9 +65,12 @@ extension ProcedureList {
 
   /// - Returns: the lists of groups among the children, which are to adopt it as well.
   private func adopt(_ context: SchedulingContext) -> [ProcedureList] {
+    // A child that is added after this asks under the lock, and finds the context. The group may still be being made, and
+    // user code in the turn of a cancelled child have added it to a queue.
+    if arrivals.isOpen { arrivals.close() }
     let lists: [ProcedureList] = lockedAsArrived { storage in
       if isOnQueue { return [] }
-      setContext(context)
+      setContext(context, under: &storage)
       var lists: [ProcedureList] = []
       storage.machine.forEach { if let list = $0.childList { lists.append(list) } }
       return lists
@@ -91,7 +94,7 @@ extension ProcedureList {
   /// - Returns: whether it is, and the caller does.
   func begin(as group: Procedure, leavesWorker: Bool) -> Bool {
     // It has started, so it holds its categories, as do the groups around it.
-    let (request, list) = group.read { ($0.requirements?.exclusion?.request, $0.list) }
+    let (request, list) = group.peek { ($0.requirements?.exclusion?.request, $0.list) }
     let around = request ?? list?.exclusionAround
     let followUp = lockedAsArrived { storage in
       if storage.exclusionAround == nil { storage.exclusionAround = around }
@@ -127,21 +130,43 @@ extension ProcedureList {
     case walkedBy(FollowerWalk)
   }
 
-  /// Marks the group, or queue, as cancelled.
+  /// The group reads cancelled in a moment: no child starts from here on, and each that is added is cancelled.
+  ///
+  /// Called under the group's lock, in the critical section that sets its flag; for a group that is added to a cancelled
+  /// one also under the lock of the list around it. A walk that marks the children follows.
+  func close(by cancel: TreeCancel) {
+    arrivals.close()
+    storage.withLock { storage in
+      storage.machine.cancel()
+      if storage.treeCancel == nil { storage.treeCancel = cancel }
+    }
+  }
+
+  /// Marks the group, or queue, as cancelled, and has the walk of `cancel` mark the members.
   func cancel(_ cancel: TreeCancel) -> Cancelled {
     arrivals.close()
     return locked { storage in
-      if let earlier = storage.treeCancel, earlier.meet(cancel) { return .walkedBy(earlier.walk) }
+      // 1. The walk that has closed the list has come to it, or will; unless this is that walk, and comes now.
+      if let earlier = storage.treeCancel, storage.isWalked || earlier !== cancel,
+        earlier.meet(cancel), storage.isWalked || earlier.walk != cancel.walk
+      {
+        return .walkedBy(earlier.walk)
+      }
+      // 2. Usually it has not: this one does.
       storage.machine.cancel()
       if storage.treeCancel == nil { storage.treeCancel = cancel }
+      storage.isWalked = true
       return .members(storage.machine.procedures)
     }
   }
 
-  /// Runs `body` under the lock, where it makes no difference whether children that have arrived are members yet.
+  /// Runs `body` under the lock, with each child that was added in the machine: as a member, or as one that has arrived.
+  ///
+  /// For what visits children, or asks whether there are any. A child that was cancelled may have had a turn while the
+  /// group was being made: then some have been received before the others arrived, and are received first.
   private func lockedAsArrived<Result: Sendable>(_ body: (inout Storage) -> Result) -> Result {
     storage.withLock { storage in
-      receiveArrivals(&storage)
+      receiveAll(&storage)
       return body(&storage)
     }
   }

@@ -22,7 +22,7 @@ extension Procedure {
   final func rest(during pause: Procedure, after last: Procedure) {
     // The later of the two does it.
     pause.addDidExecuteBlockObserver { [weak self] pause in self?.rest(during: pause) }
-    last.update { core in
+    last.withCore { core in
       core.attachments.with(FinishWaiters.self) { waiters in
         waiters.append(
           .call { [weak self, weak pause] in
@@ -35,7 +35,7 @@ extension Procedure {
 
   /// Gives it up now, if it can.
   final func rest(during pause: Procedure) {
-    let followUp = read { core -> ProcedureList.FollowUp? in
+    let followUp = withCore { core -> ProcedureList.FollowUp? in
       guard !core.life.isCancelled, let list = core.list, let childList,
         childList.locked({ $0.machine.rest(during: pause) })
       else { return nil }
@@ -46,14 +46,14 @@ extension Procedure {
 
   /// Wants its slot again, if it has given it up.
   private func endRest() {
-    read { $0.life.isCancelled ? nil : $0.list?.endRest(of: self) }?.perform()
+    withCore { $0.life.isCancelled ? nil : $0.list?.endRest(of: self) }?.perform()
   }
 
   /// A worker has taken it with a slot although it executes: children may start again.
   ///
   /// - Returns: false if it does not rest.
   final func goOn() -> Bool {
-    let followUp = read { core -> ProcedureList.FollowUp? in
+    let followUp = withCore { core -> ProcedureList.FollowUp? in
       guard !core.life.isCancelled, let list = core.list,
         list.locked({ _ in membership.line == .running })
       else { return nil }

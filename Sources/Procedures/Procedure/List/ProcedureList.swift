@@ -15,7 +15,7 @@ internal import ProcedurePrimitives
 ///
 /// Invariants:
 /// 1. Lock order: a procedure's lock, the barriers' of its queue, its list's, the exclusion
-///    table's. Never two procedures', nor two lists'.
+///    table's. Never two procedures', nor two lists' but for that of a group inside that of the list around it.
 /// 2. Where a member is (waiting, ready, running) changes in the same critical section of the
 ///    procedure as the reason for it; only a start may be under way.
 final class ProcedureList: Sendable {
@@ -23,6 +23,8 @@ final class ProcedureList: Sendable {
     var machine: ListMachine
     /// The cancel of the group, or of the queue as a whole: each member that is added from here on is cancelled.
     var treeCancel: TreeCancel?
+    /// Whether a walk has come to the members of that moment.
+    var isWalked = false
     /// The waiters for an empty list. Made for the first of them.
     var emptyWaiters: FinishWaiters?
     /// Whether the queue has been released, which owned the list.
@@ -81,7 +83,7 @@ final class ProcedureList: Sendable {
 
   #if MODEL || CHAOS
     deinit {
-      precondition(
+      requireConsistency(
         storage.withLock { $0.machine.count == 0 } && arrivals.isEmpty,
         "Internal inconsistency: a list was released with members")
     }
@@ -102,7 +104,12 @@ final class ProcedureList: Sendable {
   }
 
   /// The queue that the group is on is known.
-  func setContext(_ context: SchedulingContext) { queueContext.set(context) }
+  ///
+  /// - Parameter storage: none of it is used. Only who holds the lock has it, and under the lock this has to be: see
+  ///   `RecordStore.record(_:)`.
+  func setContext(_ context: SchedulingContext, under storage: inout Storage) {
+    queueContext.set(context)
+  }
 
   /// Whether the queue has a delegate. One atomic load.
   var hasDelegate: Bool { delegate?.isWanted ?? false }
@@ -122,7 +129,7 @@ final class ProcedureList: Sendable {
   /// The list of the queue that it is on, however deep; of the outermost group if it is on none.
   var outermost: ProcedureList {
     var list = self
-    while let next = list.group?.read({ $0.list }) { list = next }
+    while let next = list.group?.peek({ $0.list }) { list = next }
     return list
   }
 
@@ -136,10 +143,6 @@ final class ProcedureList: Sendable {
   var procedures: [Procedure] { locked { $0.machine.procedures } }
   var children: [Procedure] { locked { $0.machine.children } }
   var count: Int { locked { $0.machine.count } }
-
-  func position(of procedure: Procedure) -> ListMachine.Position {
-    locked { $0.machine.position(of: procedure) }
-  }
 
   // MARK: Critical sections
 
@@ -169,6 +172,12 @@ final class ProcedureList: Sendable {
   @inline(__always)
   func receiveArrivals(_ storage: inout Storage) {
     if !storage.machine.hasReadyArrivals, !arrivals.isEmpty { receiveNew(&storage) }
+  }
+
+  /// Hands the machine all procedures that were added. Arrivals of a list that is not closed may come in the next moment.
+  @inline(__always)
+  func receiveAll(_ storage: inout Storage) {
+    if !arrivals.isEmpty { receiveNew(&storage) }
   }
 
   @inline(never)
@@ -313,6 +322,16 @@ final class ProcedureList: Sendable {
   }
 
   private var wantsStuckLists: Bool { withContext { $0.wantsStuckLists } ?? false }
+
+  /// The procedures, for a look that has changed the note of stuck lists.
+  ///
+  /// A caller that adds a waiting procedure without the lock changes the arrivals, and then reads the note. The look
+  /// changes the arrivals, too, before it reads them: then one of the two finds what the other has done. If it only read
+  /// them, both could read what was there before, by the rules of the language; no processor that we know does it.
+  var proceduresForLook: [Procedure] {
+    arrivals.order()
+    return procedures
+  }
 }
 
 /// Adding.
@@ -467,13 +486,27 @@ extension ProcedureList {
     return followUp(of: &storage, offering: offers)
   }
 
-  /// Called under the lock of a procedure that a worker has taken with a slot, and that will not start in that
-  /// attempt: it was cancelled. It gives back the slot and its categories.
-  func surrender(_ procedure: Procedure, in attempt: UInt32) -> FollowUp {
+  /// Called under the lock of a procedure that has a slot, has not started, and will not start: it was cancelled. It
+  /// gives back the slot and its categories.
+  ///
+  /// - Parameter attempt: the attempt in which a worker has taken it; nil for any.
+  func surrender(_ procedure: Procedure, in attempt: UInt32? = nil) -> FollowUp {
     locked { storage in
       let membership = procedure.membership
-      guard membership.line == .running, membership.attempt == attempt else { return .nothing }
+      guard membership.line.hasSlot, attempt == nil || membership.attempt == attempt else {
+        return .nothing
+      }
       return makeWaiting(procedure, &storage)
+    }
+  }
+
+  /// Called under the procedure's lock: it has another urgency, and has not started.
+  func changeUrgency(of procedure: Procedure, to urgency: Urgency) -> FollowUp {
+    locked { storage in
+      let offers = storage.machine.setUrgency(urgency, of: procedure).map { request in
+        ExclusionTable.shared.withLock { $0.setPriority(urgency.priority, of: request) }
+      }
+      return followUp(of: &storage, offering: offers)
     }
   }
 
@@ -492,11 +525,13 @@ extension ProcedureList {
   }
 
   /// Has the turn run that the caller took for `procedure`, by a worker: it is on a queue.
-  fileprivate func requestTurn(of procedure: Procedure) {
-    let followUp = storage.withLock { storage in
+  ///
+  /// - Parameter asks: false if the caller is a worker that will look for more in this list.
+  fileprivate func requestTurn(of procedure: Procedure, asks: Bool) {
+    let followUp = storage.withLock { storage -> FollowUp in
       admitAll(&storage)
       storage.machine.requestTurn(of: procedure)
-      return self.followUp(of: &storage)
+      return asks ? self.followUp(of: &storage) : .nothing
     }
     followUp.perform()
   }
@@ -504,11 +539,13 @@ extension ProcedureList {
 
 extension Procedure {
   /// Has the turn run that the caller took.
-  final func requestTurn() { requestTurn(in: read { $0.list }) }
+  final func requestTurn() { requestTurn(in: peek { $0.list }) }
 
-  /// - Parameter list: the list whose workers run it, if that is on a queue.
-  final func requestTurn(in list: ProcedureList?) {
-    if let list, list.isOnQueue { return list.requestTurn(of: self) }
+  /// - Parameters:
+  ///   - list: the list whose workers run it, if that is on a queue.
+  ///   - workerList: the list whose worker this is, which will look for more there.
+  final func requestTurn(in list: ProcedureList?, onWorkerOf workerList: ProcedureList? = nil) {
+    if let list, list.isOnQueue { return list.requestTurn(of: self, asks: list !== workerList) }
     // A turn would come after the release that is under way.
     if list == nil, isBeingReleased(self) { return }
     // Should it be on a queue by then, the turn moves there.
@@ -525,6 +562,7 @@ extension ProcedureList {
   func takeFirst() -> Job? {
     take { storage in
       storage.machine.workerArrived()
+      // The change of the arrivals releases this: it needs no order of its own.
       isWorkerComing.store(0)
       // By a change of the arrivals, not only after a look at them: what a caller has added that
       // still found a worker expected is there, and a later caller finds none expected.
@@ -715,33 +753,36 @@ extension ProcedureList {
 extension ProcedureList {
   /// Blocks the thread until the last procedure has left.
   func waitUntilEmpty() {
-    let semaphore = DispatchSemaphore(value: 0)
+    let (semaphore, place) = (DispatchSemaphore(value: 0), FinishWaiter.Place())
     let mustWait = storage.withLock { storage in
       guard hasMembers(storage) else { return false }
-      storage.waiters.append(.thread(semaphore))
+      storage.waiters.append(.thread(semaphore, place))
       return true
     }
     guard mustWait else { return }
     let call = WaitingCall(
-      name: "blockUntilAllFinished()", instead: "await waitUntilAllFinished()", target: .all(self))
-    _ = call.block(on: semaphore)
+      name: "blockUntilAllFinished()", instead: "await waitUntilAllFinished()", target: .all(self),
+      in: place)
+    if call.block(on: semaphore) != nil {
+      _ = storage.withLock { $0.emptyWaiters?.remove(at: place) }
+    }
   }
 
   /// Returns when the last procedure has left, or the task is cancelled.
   ///
   /// - Parameter body: the task that goes on afterwards, if that is one of a body, and nothing else ends the wait.
   /// - Returns: false in the latter case.
-  func waitUntilEmpty(as body: BodyTask? = .current) async -> Bool {
-    body?.begin(WaitingCall(name: "waitUntilAllFinished()", target: .all(self)))
-    defer { body?.end() }
-    return await FinishWaiter.wait { task in
+  func waitUntilEmpty(
+    as body: BodyTask? = .current, in name: String = "waitUntilAllFinished()"
+  ) async -> Bool {
+    await FinishWaiter.wait(in: name, for: .all(self), as: body) { task in
       storage.withLock { storage in
         if !hasMembers(storage) { return true }
         if Task.isCancelled { return false }
         storage.waiters.append(task)
         return nil
       }
-    } leaving: { place in
+    } leaving: { [self] place in
       storage.withLock { $0.emptyWaiters?.remove(at: place) }
     }
   }

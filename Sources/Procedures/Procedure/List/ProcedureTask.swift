@@ -33,6 +33,8 @@ final class ProcedureTask: TaskExecutor, @unchecked Sendable {
   private var firstStep: UnownedJob?
   /// What notes its steps, if the procedure is recorded. Written before the first one.
   private var steps: RecordedSteps?
+  /// Whether a step was submitted, and no thread has come to it.
+  private var isDue = false
   /// Whether a thread runs a step, and will look whether the procedure's turn was left to it.
   private var isInStep = false
   /// The procedure, if its turn was. It is a member of its list, so that this need not own it.
@@ -72,6 +74,7 @@ final class ProcedureTask: TaskExecutor, @unchecked Sendable {
     let context = locked { () -> SchedulingContext? in
       if self.context == nil { firstStep = job }
       if let steps { steps.noteEnqueued() }
+      isDue = self.context != nil
       return self.context
     }
     if let context { submit(job, on: context) }
@@ -87,7 +90,7 @@ final class ProcedureTask: TaskExecutor, @unchecked Sendable {
 
   private func submit(_ job: UnownedJob, on context: SchedulingContext) {
     context.scheduler.submit(quality: nil) {
-      self.locked { self.isInStep = true }
+      self.locked { (self.isInStep, self.isDue) = (true, false) }
       if let procedure = self.run(job) {
         Worker.goOn(withTurnOf: procedure, on: context)
       }
@@ -113,6 +116,7 @@ final class ProcedureTask: TaskExecutor, @unchecked Sendable {
     locked {
       self.context = context
       isInStep = runsIt && firstStep != nil
+      isDue = !runsIt && firstStep != nil
       return firstStep.take()
     }
   }
@@ -149,6 +153,9 @@ final class ProcedureTask: TaskExecutor, @unchecked Sendable {
       return isInStep
     }
   }
+
+  /// Whether its next step waits for a thread.
+  var isStepDue: Bool { locked { isDue } }
 
   @inline(__always)
   private func locked<Result>(_ body: () -> Result) -> Result {

@@ -22,7 +22,8 @@ struct Worker {
       context.scheduler.submit(quality: nil) { begin(for: list) }
       if context.mayLackWorkers { context.supervisor.noteWait(in: list) }
     }
-    precondition(isSubmitted != nil, "Internal inconsistency: a worker for a list on no queue")
+    requireConsistency(
+      isSubmitted != nil, "Internal inconsistency: a worker for a list on no queue")
   }
 
   private static func begin(for list: ProcedureList) {
@@ -117,7 +118,7 @@ struct Worker {
   ) -> (ProcedureList, Job)? {
     switch next {
     case .turn(let group):
-      guard let list = group.read({ $0.list }), !stretch.isOver else {
+      guard let list = group.peek({ $0.list }), !stretch.isOver else {
         group.requestTurn()
         return nil
       }
@@ -149,7 +150,7 @@ struct Worker {
   static func goOn(withTurnOf procedure: Procedure, on context: SchedulingContext) {
     var stretch = context.stretch
     stretch.advance()
-    guard let list = procedure.read({ $0.list }), !stretch.isOver else {
+    guard let list = procedure.peek({ $0.list }), !stretch.isOver else {
       return procedure.requestTurn()
     }
     run(.turn(of: procedure), in: list, on: context, for: stretch)
@@ -159,7 +160,7 @@ struct Worker {
   static func runTurn(
     of procedure: Procedure, outsideOfQueuesOn context: SchedulingContext
   ) {
-    let list = procedure.read { $0.list }
+    let list = procedure.peek { $0.list }
     let worker = Worker(list: list, context: context, note: nil)
     var detail = StepDetail.none
     let end = procedure.runTurn(.turn, on: worker, &detail)
@@ -197,6 +198,26 @@ struct Worker {
   /// Before the procedure may be released.
   @inline(__always)
   func end() { unsafe member.pointee = nil }
+
+  /// Runs `body`, which is user code of `procedure`, wherever the calling thread is: a value is handed over on the worker
+  /// of another procedure, and an observer may be called on a queue of its own.
+  static func running<Failure: Error>(
+    _ procedure: Procedure, _ body: () throws(Failure) -> Void
+  ) throws(Failure) {
+    let member = Member.unowned(procedure)
+    if let current = unsafe UnsafeMutablePointer<Member?>(bitPattern: place.value) {
+      let outer = unsafe exchange(&current.pointee, with: member)
+      defer { unsafe current.pointee = outer }
+      return try body()
+    }
+    var failure: Failure?
+    with { note in
+      note.begin(member)
+      do throws(Failure) { try body() } catch { failure = error }
+      note.end()
+    }
+    if let failure { throw failure }
+  }
 
   /// The procedure whose turn that is; nil outside of turns.
   static var procedure: Procedure? {

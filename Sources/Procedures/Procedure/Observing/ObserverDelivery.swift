@@ -92,14 +92,16 @@ struct ObserverDelivery: Sendable {
   private func putAside(in procedure: Procedure) {
     let call = awaitedCall
     // Before the call: another thread may continue the turn as soon as that has returned.
-    procedure.read { core in
+    procedure.withCore { core in
       core.attachments.with(TurnWork.self) { $0.suspendedDelivery = self }
       core.noteObserverAwaited(at: call.entry.place)
     }
     call.entry.place.perform {
       procedure.noteObserverCalled(at: call.entry.place)
-      call.entry.deliver(call.event, of: procedure, adding: call.added)
-      procedure.requestTurn()
+      TurnNote.running(procedure) {
+        call.entry.deliver(call.event, of: procedure, adding: call.added)
+      }
+      procedure.post(.turnGoesOn)
     }
   }
 }
@@ -177,6 +179,6 @@ extension Procedure {
 
   @inline(never)
   private final func tell(_ event: ProcedureEvents, delegateOf list: ProcedureList?) {
-    if read({ $0.isMember }) { list?.delegate?.tell(event, of: self, errors: errors) }
+    if peek({ $0.isMember }) { list?.delegate?.tell(event, of: self, errors: errors) }
   }
 }

@@ -27,6 +27,8 @@ class ObserverEntry: @unchecked Sendable {
   }
 
   private let status = AtomicByte(Status.idle)
+  /// That of the subclass's properties.
+  private let uses = UseCount(of: "an observer")
   final let events: ProcedureEvents
   /// Whether didAttach was delivered to it, or need not be. Written before the entry is shared, or
   /// by the holder of the turn.
@@ -63,6 +65,7 @@ class ObserverEntry: @unchecked Sendable {
   final func remove() -> Bool {
     while !isRemoved {
       if status.compareExchange(Status.idle, Status.gone) {
+        uses.note()
         release()
         return true
       }
@@ -78,6 +81,7 @@ class ObserverEntry: @unchecked Sendable {
     _ event: ProcedureEvents, of procedure: Procedure, adding added: Procedure?
   ) {
     guard status.compareExchange(Status.idle, Status.calling) else { return }
+    uses.note()
     call(for: event, of: procedure, adding: added)
     if event != .didFinish, status.compareExchange(Status.calling, Status.idle) { return }
     // It was removed meanwhile, by a thread that left the release to this one; or this was the end.
@@ -131,7 +135,8 @@ final class ProcedureObserverEntry<Observer: ProcedureObserver>: ObserverEntry, 
     case .didFinish:
       observer.did(finish: procedure, withErrors: procedure.errors)
     default:
-      preconditionFailure("Internal inconsistency: event \(event.rawValue) is not a single event")
+      stopBecauseOfInconsistency(
+        "Internal inconsistency: event \(event.rawValue) is not a single event")
     }
   }
 }

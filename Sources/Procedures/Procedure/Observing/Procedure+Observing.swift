@@ -3,13 +3,22 @@ internal import Dispatch
 extension Procedure {
   /// Adds an observer, at any time. Observers are called in the order in which they were added.
   ///
-  /// One that is added late is called, in a turn, for a cancel or finish that already happened.
+  /// One that is added late is called, in a turn, for a cancel or finish that already happened. It is not called for an
+  /// execution that has begun; the time of a `TimeoutObserver` begins when it is added then.
   /// Observers are released when the procedure has finished.
   ///
   /// - Returns: what takes it off again. May be dropped.
   @discardableResult
-  public final func add(observer: some ProcedureObserver) -> ObserverRegistration {
-    add(ProcedureObserverEntry(observer, at: ObserverPlace(observer.eventQueue)))
+  public final func add<Observer: ProcedureObserver>(
+    observer: Observer
+  ) -> ObserverRegistration {
+    let registration = add(ProcedureObserverEntry(observer, at: ObserverPlace(observer.eventQueue)))
+    // Too late for willExecute: its time begins here, and not in the next turn, which may come after `execute()`. Should
+    // it have been in time after all, the time that began with the event is over first.
+    if state >= .started, !isFinished, let late = observer as? any BeginsWithStart {
+      late.start(for: self)
+    }
+    return registration
   }
 
   /// Adds an observer that decides itself where it is called.

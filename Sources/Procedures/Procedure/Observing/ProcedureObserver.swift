@@ -94,3 +94,8 @@ extension ProcedureObserver {
   /// Does nothing.
   public func did(finish procedure: Procedure, withErrors errors: [any Error]) {}
 }
+
+/// An observer whose work begins with the start of the procedure, or at once if that is over.
+protocol BeginsWithStart: ProcedureObserver {
+  func start(for procedure: Procedure)
+}

@@ -54,18 +54,7 @@ extension ProcedureCore {
 
   /// Whether a dependency has not finished, so that it waits for that, and not for its group or a barrier.
   var missesDependency: Bool {
-    dependencies.hasUnfinished
-  }
-
-  /// The dependency that has not finished, or else a holder of the category that it stands in line for; one of them.
-  fileprivate var awaited: Procedure? {
-    guard life.state == .pending, !life.isCancelled else { return nil }
-    if let dependency = dependencies.procedures.first(where: { !$0.isFinished }) {
-      return dependency
-    }
-    guard let request = requirements?.exclusion?.request else { return nil }
-    let obstacles = ExclusionTable.shared.withLock { $0.obstacles(to: request) }
-    return obstacles.first?.procedures.first
+    dependencies.hasAwaited
   }
 
   /// The list has taken it, or not.
@@ -113,20 +102,20 @@ extension ProcedureCore {
 extension Procedure {
   /// Its record: that of a dependency is asked for when it has ended. Nil as long as there was no timeline.
   final var recordID: RecordID? {
-    ProcedureRecord.isUsed.load() == 0 ? nil : read { $0.recordID }
+    ProcedureRecord.isUsed.load() == 0 ? nil : peek { $0.recordID }
   }
 
   /// Its observer is called now, which was awaited there.
   final func noteObserverCalled(at place: ObserverPlace) {
     guard case .mainActor = place else { return }
-    read { core in core.record?.note { $0.observe(.observer, at: $1) } }
+    withCore { core in core.record?.note { $0.observe(.observer, at: $1) } }
   }
 
   /// Its closure is to begin on the main actor.
   ///
   /// - Returns: whether it is recorded, so that the beginning is to be noted, too.
   final func noteBodyAwaited() -> Bool {
-    read { core in
+    withCore { core in
       core.record?.note { $0.bodyAwaitedSince = $1 }
       return core.record != nil
     }
@@ -134,49 +123,51 @@ extension Procedure {
 
   /// The main actor has begun it.
   final func noteBodyBegun() {
-    read { core in core.record?.note { $0.endWaitForBody(at: $1) } }
+    withCore { core in core.record?.note { $0.endWaitForBody(at: $1) } }
   }
 
   /// The steps of its task are recorded, which has not begun; not of a closure on the main actor, which takes none.
   @inline(never)
   final func recordSteps(of task: ProcedureTask) {
     guard !runsOnMainActor else { return }
-    if let steps = read({ $0.record?.beginSteps() }) { task.record(in: steps) }
+    if let steps = withCore({ $0.record?.beginSteps() }) { task.record(in: steps) }
   }
 
   /// The number of its record, if that is in that store and has not ended.
   final func record(in store: RecordStore) -> UInt64? {
-    read { core in
+    peek { core in
       core.record.flatMap { $0.store === store ? $0.number : nil }
     }
   }
 
   /// Its record so far, if it is in that store and has not finished.
   final func currentRecord(in store: RecordStore) -> RecordedProcedure? {
-    // 1. Under the locks: the notes, and the procedure that it waits for.
-    typealias Current = (record: RecordedProcedure, awaited: Procedure?)
-    let current: Current? = read { core in
+    // 1. Under the locks: the notes.
+    let current: RecordedProcedure? = peek { core in
       guard let list = core.list, let record = core.record, record.store === store
       else { return nil }
-      let awaited = core.awaited
       let missesDependency = core.missesDependency
       var current = list.holdingLockOnly { record.soFar(missesDependency: missesDependency) }
       (current.name, current.errors) = (core.givenName, core.errors)
       (current.reason, current.priority) = (core.cancelReason, core.urgency.priority)
-      return (current, awaited)
+      return current
     }
-    guard var record = current?.record else { return nil }
+    guard var record = current else { return nil }
     if record.name == nil { record.name = derivedName }
-    // 2. Without them: that one's name is the user's, and its record is behind its own lock.
-    if let awaited = current?.awaited {
+    // 2. Without them: the procedure that its wait names. Its name is the user's, and its record behind its own lock.
+    let wait = wait
+    switch wait {
+    case .dependencies, .exclusion:
+      guard let awaited = wait.awaited.first else { break }
       record.wait(for: awaited.name, awaited.record(in: store) ?? 0)
+    default: break
     }
     return record
   }
 
   /// Records it from here on, and all below it.
   final func beginRecord(in list: ProcedureList) {
-    read { core in
+    withCore { core in
       guard core.life.state < .finishing, core.list === list, core.isMember else { return }
       core.offerAgain()
       core.beginRecord(of: self, in: list)

@@ -178,6 +178,9 @@ extension RecordStore {
   /// Records the children of a group, from here on, or from when it is on a queue.
   package func record(_ group: Procedure) {
     guard let list = group.childList else { return }
+    // Who puts the group on a queue sets the context, and then reads whether a recording is awaited; this notes that it is,
+    // and then reads the context. One of the two finds the other's: both notes are made under the list's lock, so that
+    // the later of them knows the earlier. Without the lock both could be missed, on x86-64 too.
     list.changeRecording { exchange(&$0.awaitedStore, with: self) }
     if list.isOnQueue { list.beginAwaitedRecording() }
   }

@@ -28,7 +28,9 @@ final class ProcedureRecord: Attachment, @unchecked Sendable {
     open.move(to: life, missesDependency: false, at: sample)
   }
 
-  required init() { preconditionFailure("Internal inconsistency: a record is made by a list") }
+  required init() {
+    stopBecauseOfInconsistency("Internal inconsistency: a record is made by a list")
+  }
 
   /// All of it: after the finish, or under both locks.
   var content: RecordedProcedure { open.content }

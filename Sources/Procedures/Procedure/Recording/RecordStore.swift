@@ -45,7 +45,9 @@ package final class RecordStore: Sendable {
   private let stripes: [Stripe]
   private let lastNumber = Atomic<UInt64>(0)
   private let finishedCount = Atomic<Int>(0)
-  private let isActive = Atomic<Bool>(true)
+  /// Read under the lock of a stripe, or of a list, that `stop()` acquires after it has changed this: then either `stop()`
+  /// finds what was put there, or this has been read as it is now.
+  private let isStopped = AtomicByte(0)
   private let lockedRoots = Locked<[Root]>([])
 
   package init(capacity: Int, sampleSize: Int = 1) {
@@ -57,12 +59,12 @@ package final class RecordStore: Sendable {
   /// Records nothing that is enqueued from here on, and keeps no record: a queue that lives on keeps neither errors
   /// nor memory of this. Called with no lock held.
   package func stop() {
-    isActive.store(false, ordering: .sequentiallyConsistent)
+    isStopped.store(1)
     for stripe in stripes { _ = stripe.records.withLock { exchange(&$0, with: []) } }
     for owner in roots.compactMap(\.owner) { owner.recordedList?.endRecording(in: self) }
   }
 
-  var isRecording: Bool { isActive.load(ordering: .sequentiallyConsistent) }
+  var isRecording: Bool { isStopped.load() == 0 }
 
   /// Whether this member of a recorded queue is itself recorded, with all below it.
   func takesNext() -> Bool {

@@ -34,7 +34,7 @@ final class MissingReport: TimerTarget {
     guard procedure.state <= .pending, procedure.isOnNoQueue,
       let delay = defaultDelay.withLock({ $0 })
     else { return }
-    let isFirst = procedure.read { core in
+    let isFirst = procedure.withCore { core in
       !core.life.isRetired
         && core.attachments.with(TokensAndTimers.self) {
           !exchange(&$0.isAwaitedOutside, with: true)
@@ -51,11 +51,11 @@ final class MissingReport: TimerTarget {
 
 extension Procedure {
   /// Whether neither it nor a group around it has been added to a queue.
-  final var isOnNoQueue: Bool { read { !$0.life.isRetired && $0.list?.isOnQueue != true } }
+  final var isOnNoQueue: Bool { peek { !$0.life.isRetired && $0.list?.isOnQueue != true } }
 
   /// Whether a thread or task still waits for it. If all have given up, the next wait is reported like the first.
   fileprivate final var isStillAwaited: Bool {
-    read { core in
+    withCore { core in
       let isAwaited = core.waiters.map { !$0.isEmpty } ?? false
       if !isAwaited { core.links?.isAwaitedOutside = false }
       return isAwaited
@@ -66,7 +66,7 @@ extension Procedure {
   ///
   /// - Parameter advice: what to do if it is in no group.
   final func placeInstead(advice: String) -> String {
-    guard let group = read({ $0.list })?.outermost.group else {
+    guard let group = peek({ $0.list })?.outermost.group else {
       return "which is on no queue: \(advice)"
     }
     return "which is in group '\(group.name)', and that is on no queue: add the group to one"

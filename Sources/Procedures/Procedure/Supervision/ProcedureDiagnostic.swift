@@ -23,9 +23,12 @@ public struct ProcedureDiagnostic: Sendable, CustomStringConvertible {
     public static let observerAwaited = Code(description: "observerAwaited")
     /// A condition has not answered for longer than the queue's `waitReportDelay`.
     public static let conditionUnanswered = Code(description: "conditionUnanswered")
-    /// A procedure has been ready for longer than the queue's `waitReportDelay`, and the `underlyingQueue` has not
-    /// begun it: it is suspended, or blocked. Once for each queue.
+    /// A procedure has been ready, or has had something else to do, for longer than the queue's `waitReportDelay`, and no
+    /// thread has come: the `underlyingQueue` is suspended, or blocked; or all spare threads are blocked. Once for each queue.
     public static let threadAwaited = Code(description: "threadAwaited")
+    /// The body of a procedure has waited for a token for longer than the queue's `waitReportDelay`, or for what a token of
+    /// others may end: nobody knows who ends that.
+    public static let callAwaited = Code(description: "callAwaited")
     /// A procedure has waited for another one, on no queue, for longer than the queue's `waitReportDelay`.
     public static let dependencyNotAdded = Code(description: "dependencyNotAdded")
     /// `execute()` of a subclass has returned, and `finish()` was not called for longer than the queue's

@@ -63,11 +63,11 @@ class QueueSupervisor: @unchecked Sendable {
 
 extension Procedure {
   /// That of its queue.
-  final var supervisor: QueueSupervisor? { read { $0.list }?.context.supervisor }
+  final var supervisor: QueueSupervisor? { peek { $0.list }?.context.supervisor }
 
   /// It was cancelled, perhaps while its `execute()` is on the stack and stays there.
   final func noteCancel() {
-    guard QueueSupervisor.wantsCancels.load() != 0, let list = read({ $0.list }) else { return }
+    guard QueueSupervisor.wantsCancels.load() != 0, let list = peek({ $0.list }) else { return }
     list.context.supervisor.noteWait(in: list)
   }
 }

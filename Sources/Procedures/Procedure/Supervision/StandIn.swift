@@ -18,5 +18,5 @@ extension Procedure {
     return { work in scheduler.submit(quality: nil, work) }
   }
 
-  private var surroundings: SchedulingContext { read { $0.list }?.context ?? .detached }
+  private var surroundings: SchedulingContext { peek { $0.list }?.context ?? .detached }
 }

@@ -8,6 +8,10 @@ internal import ProcedurePrimitives
 /// | none  | → once: a look is scheduled   | –                         | –                              |
 /// | once  | → again                       | looks                     | → none                         |
 /// | again | nothing: that is known        | → once, if it is put off  | → once: another look scheduled |
+///
+/// A thread that changes a wait reads this after it: under the lock that guards the wait, after that, or after a
+/// change of the arrivals. A look changes this, and then reads the wait under that lock, or after a change of the arrivals
+/// (`ProcedureList.proceduresForLook`). So one of the two finds what the other has done.
 final class StuckNote: Sendable {
   private enum State {
     static let none: UInt8 = 0

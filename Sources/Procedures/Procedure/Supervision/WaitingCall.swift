@@ -1,6 +1,20 @@
 internal import Dispatch
 internal import ProcedurePrimitives
 
+/// Places of which each procedure keeps one until it has finished, and for which others wait.
+protocol ProcedurePlaces: AnyObject, Sendable {
+  /// Whether that procedure has one of them.
+  func isKept(by procedure: Procedure) -> Bool
+}
+
+/// Procedures of which some have to finish, and not all.
+protocol ProcedureChoice: Sendable {
+  /// Those that have not finished; none if it is certain how the wait ends.
+  var awaited: [Procedure] { get }
+  /// How many of these have to.
+  var missingCount: Int { get }
+}
+
 /// A call that blocks the calling thread, or suspends the calling task, for procedures.
 ///
 /// Two kinds never return by themselves, and are found:
@@ -8,23 +22,33 @@ internal import ProcedurePrimitives
 /// - On the main thread, blocked for a procedure that does not end without it. That is reported, to the handler of the
 ///   queue of what needs it, or else to standard error. The call goes on.
 /// - In a procedure, for one that does not end before that procedure does: its own queue, its group, the next in line
-///   of a serial queue. The `WaitWatch` finds the cycle, for the caller has the call as its `Obstacle`, and ends it:
-///   the members are cancelled, and the call returns. Whose call it is, the thread knows in a turn (`BlockedTurn`), and
-///   the task in a body (`BodyTask`).
-struct WaitingCall: Sendable {
+///   of a serial queue, room that the procedure keeps. The `WaitWatch` finds the cycle, for the call is the caller's
+///   `Wait`, and ends it: the members are cancelled, and the call returns. Whose call it is, the thread knows in a turn
+///   (`TurnNote`), and the task in a body (`BodyTask`).
+struct WaitingCall: BodyWait {
   /// What is waited for.
   enum Target: Sendable {
     case procedure(Procedure)
+    /// The next thing that it does: an event, or a new fraction of its progress. The caller does not keep it.
+    case next(of: Weak<Procedure>)
     /// All members of the list of a queue.
     case all(ProcedureList)
-    /// One of the members.
-    case any(ProcedureList)
+    /// A place of those that have one there.
+    case room(any ProcedurePlaces, ProcedureList)
+    /// Some of several, for a procedure that is in that list.
+    case some(any ProcedureChoice, ProcedureList)
+    /// Something that no procedure ends, as far as the framework knows.
+    case unknown
+    /// The cancel of the procedure itself.
+    case ownCancel
 
     /// Where a cycle through the caller is found.
     fileprivate var list: ProcedureList? {
       switch self {
-      case .procedure(let procedure): procedure.read { $0.list }
-      case .all(let list), .any(let list): list
+      case .procedure(let procedure): procedure.peek { $0.list }
+      case .next(let procedure): procedure.object?.peek { $0.list }
+      case .all(let list), .room(_, let list), .some(_, let list): list
+      case .unknown, .ownCancel: nil
       }
     }
 
@@ -32,19 +56,106 @@ struct WaitingCall: Sendable {
     var nameForPeople: String {
       switch self {
       case .procedure(let procedure): "'\(procedure.name)'"
-      case .all(let list), .any(let list): "queue '\(list.context.supervisor.queueName)'"
+      case .next(let procedure): procedure.object.map { "'\($0.name)'" } ?? "a procedure"
+      case .all(let list), .room(_, let list): "queue '\(list.context.supervisor.queueName)'"
+      case .some(let choice, _):
+        choice.awaited.prefix(5).map { "'\($0.name)'" }.joined(separator: " or ")
+      case .unknown: "a token"
+      case .ownCancel: "its own token"
       }
+    }
+
+    /// A wait has begun: it may close a cycle.
+    func noteWait() {
+      if let list { list.context.supervisor.noteStuck(list) }
     }
   }
 
   /// The function.
   let name: String
   /// What to write in its place, if it blocks.
-  var instead = ""
+  let instead: String
   let target: Target
+  let serial: UInt64
+  /// Whether a token of others may end the call: then it is no wait for procedures.
+  private(set) var isEndedByToken = false
+  /// Whether the line in which the caller stands has it still.
+  private var isInLine: @Sendable () -> Bool
+  /// Has the call return, which no member of the cycle does that it is in.
+  private var giveUp: (@Sendable (ProcedureError) -> Void)?
 
-  /// Whether it may return too early: who is waited for does not count on the caller.
-  var isEndable: Bool { if case .any = target { false } else { true } }
+  init(
+    name: String, instead: String = "", target: Target, serial: UInt64 = BodyTask.nextSerial(),
+    while isInLine: @escaping @Sendable () -> Bool
+  ) {
+    (self.name, self.instead, self.target, self.serial) = (name, instead, target, serial)
+    self.isInLine = isInLine
+  }
+
+  /// - Parameter place: that of the caller among those that wait.
+  init(name: String, instead: String = "", target: Target, in place: FinishWaiter.Place) {
+    self.init(name: name, instead: instead, target: target) { place.isWaiting }
+  }
+
+  var token: ObjectIdentifier? { nil }
+  var isWaiting: Bool { isInLine() }
+
+  /// In a sentence: "waitUntilFinished()", or "events of 'load'".
+  var words: String {
+    if case .next = target { "\(name) of \(target.nameForPeople)" } else { name }
+  }
+
+  var isForUnknown: Bool { if case .unknown = target { true } else { false } }
+
+  /// How many of the procedures have to finish.
+  var count: Int {
+    switch target {
+    case .room: 1
+    // One of them may have ended since the caller asked who is awaited.
+    case .some(let choice, _): max(choice.missingCount, 1)
+    case .procedure, .next, .all, .unknown, .ownCancel: .max
+    }
+  }
+
+  /// Whether the call is reported if it lasts: the framework cannot know who ends it, and sees nothing that goes on and
+  /// may.
+  func isReported(of waiter: Procedure) -> Bool {
+    switch target {
+    case .unknown: return true
+    case .procedure, .all, .room, .some:
+      // Without the token it would be the search for cycles that finds it.
+      return isEndedByToken && !awaited(by: waiter).contains { $0.goesOn(without: waiter) }
+    case .next(let procedure):
+      // Its own events are awaited until its cancel. That a procedure never starts is reported of that procedure.
+      guard let procedure = procedure.object, procedure !== waiter, procedure.state > .pending
+      else { return false }
+      return !procedure.goesOn(without: waiter)
+    case .ownCancel: return false
+    }
+  }
+
+  /// The call returns with that error. A wait for one procedure of a task returns when that has ended, which is cancelled.
+  ///
+  /// It is no wait from now on: the next look comes perhaps before the caller.
+  func end(with error: ProcedureError) { giveUp?(error) }
+
+  func ended(by giveUp: @escaping @Sendable (ProcedureError) -> Void) -> Self {
+    var call = self
+    call.giveUp = giveUp
+    return call
+  }
+
+  fileprivate func blocking(_ thread: BlockedThread) -> Self {
+    var call = ended { thread.end(with: $0) }
+    call.isInLine = { [isInLine] in isInLine() && thread.error == nil }
+    return call
+  }
+
+  fileprivate func endedByToken() -> Self {
+    var call = self
+    call.isEndedByToken = true
+    return call
+  }
 
   /// The procedures that have to finish first.
   ///
@@ -52,101 +163,154 @@ struct WaitingCall: Sendable {
   func awaited(by waiter: Procedure?) -> [Procedure] {
     switch target {
     case .procedure(let procedure): [procedure]
+    // One that has started may do something at any time, or have it done by others: who adds a child, reports progress.
+    case .next(let procedure): procedure.object.map { $0.state > .pending ? [] : [$0] } ?? []
     case .all(let list):
       // In its own queue a procedure waits for itself, whatever becomes of the others.
-      if let waiter, waiter.read({ $0.list })?.listOfQueue === list {
+      if let waiter, waiter.peek({ $0.list })?.listOfQueue === list {
         [waiter]
       } else {
         list.procedures
       }
-    case .any(let list): list.procedures
+    case .room(let room, let list): list.procedures.filter { room.isKept(by: $0) }
+    case .some(let choice, _): choice.awaited
+    case .unknown, .ownCancel: []
     }
+  }
+}
+
+extension Procedure {
+  /// Whether it, or one of those that it waits for, does something now: for all that is known it is not stuck.
+  fileprivate final func goesOn(without waiter: Procedure) -> Bool {
+    var unvisited = [self]
+    var visited: Set = [ObjectIdentifier(waiter), ObjectIdentifier(self)]
+    while let procedure = unvisited.popLast() {
+      // So many are not looked through for a report.
+      if visited.count > 1_000 { return true }
+      let wait = procedure.wait
+      switch wait {
+      case .nothing where procedure.isFinished: continue
+      case .nothing, .thread, .finish, .pendingEvent, .observer, .condition, .suspension:
+        return true
+      case .exclusion(let obstacles) where obstacles.contains { $0.time != nil }: return true
+      default: break
+      }
+      for other in wait.awaited where visited.insert(ObjectIdentifier(other)).inserted {
+        unvisited.append(other)
+      }
+    }
+    return false
+  }
+}
+
+/// A thread that a call blocks.
+private final class BlockedThread: Sendable {
+  private let semaphore: DispatchSemaphore
+  private let ended = Locked<ProcedureError?>(nil)
+
+  init(_ semaphore: DispatchSemaphore) { self.semaphore = semaphore }
+
+  /// The error with which the call returns; nil as long as it waits.
+  var error: ProcedureError? { ended.withLock { $0 } }
+
+  func end(with error: ProcedureError) {
+    let isFirst = ended.withLock { ended in
+      guard ended == nil else { return false }
+      ended = error
+      return true
+    }
+    if isFirst { semaphore.signal() }
+  }
+
+  func wait() -> ProcedureError? {
+    semaphore.wait()
+    return error
+  }
+}
+
+extension WaitingCall {
+  /// How long a call lasts before it is one that may never return.
+  private static let patience = DispatchTimeInterval.milliseconds(100)
+
+  /// Blocks the calling thread, which may run a turn, or a step of a body: then the call is the wait of that procedure.
+  ///
+  /// - Returns: an error if it would never have returned by itself. The semaphore may be signalled later.
+  func blockAsWait(on semaphore: DispatchSemaphore) -> ProcedureError? {
+    let (procedure, body) = (TurnNote.procedure, BodyTask.current)
+    guard procedure != nil || body != nil else {
+      semaphore.wait()
+      return nil
+    }
+    if semaphore.wait(timeout: .now() + Self.patience) == .success { return nil }
+    let thread = BlockedThread(semaphore)
+    let call = blocking(thread)
+    if let procedure { return procedure.block(thread, in: call) }
+    let scope = body.beginWaiting(in: call)
+    defer { scope?.end() }
+    return thread.wait()
   }
 }
 
 /// The blocking call that a procedure's turn is in.
 final class BlockedTurn: Attachment, @unchecked Sendable {
-  /// How long a call lasts before it is one that may never return.
-  fileprivate static let patience = DispatchTimeInterval.milliseconds(100)
-
-  @safe @exclusivity(unchecked) fileprivate var call: WaitingCall?
-  @safe @exclusivity(unchecked) fileprivate var semaphore: DispatchSemaphore?
-  @safe @exclusivity(unchecked) fileprivate var error: ProcedureError?
+  @safe @exclusivity(unchecked) fileprivate(set) var call: WaitingCall?
 }
 
 extension Procedure {
   /// Blocks its turn, in which the calling thread is.
-  final func block(
-    on semaphore: DispatchSemaphore, in call: WaitingCall
-  ) -> ProcedureError? {
-    if semaphore.wait(timeout: .now() + BlockedTurn.patience) == .success { return nil }
-    let list = read { core in
-      core.attachments.with(BlockedTurn.self) {
-        ($0.call, $0.semaphore, $0.error) = (call, semaphore, nil)
-      }
+  fileprivate final func block(_ thread: BlockedThread, in call: WaitingCall) -> ProcedureError? {
+    let list = withCore { core in
+      core.attachments.with(BlockedTurn.self) { $0.call = call }
       return core.list
     }
-    if let list { list.context.supervisor.noteStuck(list) }
-    semaphore.wait()
-    return read { core in
-      core.attachments.with(BlockedTurn.self) { turn in
-        (turn.call, turn.semaphore) = (nil, nil)
-        return turn.error.take()
-      }
+    if let list {
+      list.context.supervisor.noteStuck(list)
+      // What it waits for may have no thread.
+      list.context.supervisor.noteWait(in: list)
     }
+    let error = thread.wait()
+    let released = withCore { core in
+      core.attachments.with(BlockedTurn.self) { $0.call.take() }
+    }
+    _ = released
+    return error
   }
 
   /// The call that its turn has been blocked in for a while, or its body waits in.
   final var waitingCall: WaitingCall? {
-    read { $0.attachments.existing(BlockedTurn.self)?.call } ?? bodyTask?.waitingCall
-  }
-
-  /// Has its blocking call return with that error. A body waits no longer when it is cancelled.
-  ///
-  /// The call is no obstacle from here on: the next look comes perhaps before the caller.
-  final func endWaitingCall(with error: ProcedureError) {
-    bodyTask?.end()
-    let semaphore = read { core in
-      guard let turn = core.attachments.existing(BlockedTurn.self), turn.call != nil else {
-        return DispatchSemaphore?.none
-      }
-      (turn.call, turn.error) = (nil, error)
-      return turn.semaphore
-    }
-    semaphore?.signal()
+    if case .call(let call, _) = numberedWait(inList: false).wait { call } else { nil }
   }
 }
 
-/// The task of a procedure's body: the task itself, and not one that it has made.
-struct BodyTask: Hashable, Sendable {
-  private static let waiting = Locked<[BodyTask: WaitingCall]>([:])
+extension BodyTask? {
+  /// The task waits in a call from now on, which may close a cycle.
+  ///
+  /// - Returns: the call, to be ended; nil if nobody looks for the waits of the task.
+  func beginWaiting(in call: @autoclosure () -> WaitingCall) -> BodyTask.Scope? {
+    guard self != nil else { return nil }
+    let call = call()
+    let scope = begin(call)
+    call.target.noteWait()
+    return scope
+  }
+}
 
-  private let hash: Int
-
-  /// Of a body that may wait.
-  init(_ task: ProcedureTask.Running) { hash = task.hashValue }
-
-  private init(hash: Int) { self.hash = hash }
-
-  /// That of the caller, or of a child of it, or of another task that prefers an executor; nil for all others.
-  static var current: Self? {
-    unsafe withUnsafeCurrentTask { task in
-      guard let task = unsafe task, unsafe task.unownedTaskExecutor != nil else { return nil }
-      return unsafe Self(hash: task.hashValue)
+extension BodyTask {
+  /// The first call in which the body of `procedure` waits.
+  ///
+  /// - Parameter ownToken: the object behind the procedure's own token.
+  func waitingCall(endedBy ownToken: ObjectIdentifier?) -> WaitingCall? {
+    // A task that was taken out of its line, and has no thread yet, goes on.
+    let entries = entries
+    guard let entry = entries.first, entries.allSatisfy(\.wait.isWaiting) else { return nil }
+    func isOwn(_ token: ObjectIdentifier) -> Bool { token == ownToken }
+    let wait = entry.wait
+    if let call = wait as? WaitingCall {
+      return entry.endedBy.map(isOwn) == false ? call.endedByToken() : call
     }
-  }
-
-  /// The call that it waits in.
-  var waitingCall: WaitingCall? { Self.waiting.withLock { $0[self] } }
-
-  /// It is about to wait, perhaps for what waits for it.
-  func begin(_ call: WaitingCall) {
-    Self.waiting.withLock { $0[self] = call }
-    if let list = call.target.list { list.context.supervisor.noteStuck(list) }
-  }
-
-  /// It waits no more.
-  func end() {
-    _ = Self.waiting.withLock { $0.removeValue(forKey: self) }
+    return WaitingCall(
+      name: wait.name, target: wait.token.map(isOwn) == true ? .ownCancel : .unknown,
+      serial: wait.serial
+    ) { wait.isWaiting }
   }
 }

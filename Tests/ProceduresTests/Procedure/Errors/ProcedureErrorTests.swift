@@ -6,11 +6,11 @@ extension ProcedureError.Code {
   fileprivate static let quotaExceeded = Self(rawValue: "quotaExceeded")
 }
 
-@Suite struct ProcedureErrorTests {
+@Suite(.hangLimit) struct ProcedureErrorTests {
   private let scheduler = ManualScheduler()
   private func makeQueue() -> ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
 
-  @Test("E1: equal by code and name, whatever is behind it")
+  @Test("E1: errors are equal by code and name, whatever is behind them")
   func equality() {
     let error = ProcedureError(.child, procedure: "a", underlyingErrors: [TestError("e")])
     #expect(error == ProcedureError(.child, procedure: "a", message: "other words"))
@@ -21,7 +21,7 @@ extension ProcedureError.Code {
   }
 
   @Test(
-    "E1: a code is matched by its name, in a catch and in a case; there may be ones of one's own")
+    "E1: a code is matched by its name, in a catch and in a case, and you can make your own")
   func matching() {
     func kind(_ error: any Error) -> String {
       do {
@@ -52,7 +52,7 @@ extension ProcedureError.Code {
   ]
 
   @Test(
-    "E1: each reads as a sentence, with a name, without one, with and without what is behind it")
+    "E1: each error reads as a sentence, with and without a name and an underlying error")
   func sentences() {
     for code in Self.codes {
       for name in ["upload", nil] {
@@ -71,7 +71,7 @@ extension ProcedureError.Code {
       "\(ProcedureError(.quotaExceeded, procedure: "upload"))" == "'upload' reports quotaExceeded.")
   }
 
-  @Test("E1: what is known beside the name: how long, which waits for which, which condition")
+  @Test("E1: an error knows how long, which waits for which, or which condition")
   func details() {
     let clock = TestClock()
     let queue = ProcedureQueue(scheduler: scheduler, clock: clock.clock)

@@ -2,7 +2,7 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-@Suite struct ProcedureOutcomeTests {
+@Suite(.hangLimit) struct ProcedureOutcomeTests {
   private final class Object: Error, Sendable {}
   private struct Plain: Error {
     let code: Int
@@ -12,7 +12,7 @@ import Testing
     static func == (left: Self, right: Self) -> Bool { left.code % 2 == right.code % 2 }
   }
 
-  @Test("it says how it ended, and get() throws the first error, or the cancel")
+  @Test("an outcome says how a procedure ended, and get() throws the first error, or the cancel")
   func ends() throws {
     let outcomes: [ProcedureOutcome] = [
       .succeeded, .failed([TestError("e"), TestError("f")]), .cancelled([]),
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test("equal: in the same way, with equal errors in the same order")
+  @Test("outcomes are equal that ended in the same way, with equal errors in the same order")
   func equality() {
     let (a, b) = (TestError("a"), TestError("b"))
     let outcomes: [ProcedureOutcome] = [

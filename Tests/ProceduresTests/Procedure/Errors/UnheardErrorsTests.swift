@@ -3,7 +3,7 @@ import Procedures
 import Testing
 
 /// What is reported of errors at which nothing looks.
-@Suite struct UnheardErrorsTests {
+@Suite(.hangLimit) struct UnheardErrorsTests {
   private let scheduler = ManualScheduler()
   private let diagnostics = Recorder<ProcedureDiagnostic>()
 
@@ -24,7 +24,8 @@ import Testing
     #expect(diagnostics.events.first?.description.contains("first") == true)
   }
 
-  @Test("one that somebody kept is reported when that goes, unless its errors were read")
+  @Test(
+    "the error of a kept procedure is reported when that is released, unless its errors were read")
   func kept() {
     let queue = makeQueue()
     var dropped: BlockProcedure? = queue.add { throw TestError("dropped") }
@@ -56,7 +57,7 @@ import Testing
     #expect(queue.count == 0 && diagnostics.events.map(\.description) == [])
   }
 
-  @Test("without a handler they are told to standard error, in debug builds")
+  @Test("unread errors are reported on standard error without a handler, in debug builds")
   func standardError() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       let queue = ProcedureQueue()

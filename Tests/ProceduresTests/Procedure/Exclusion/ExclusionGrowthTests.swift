@@ -5,7 +5,7 @@ import Testing
 
 /// Shapes in which a line, or the number of categories, is long. What looks through all of it at each
 /// event does not end within the time limit.
-@Suite(.serialized, .timeLimit(.minutes(15))) struct ExclusionGrowthTests {
+@Suite(.serialized, .hangLimit) struct ExclusionGrowthTests {
   private let domain = ExclusionDomain(name: "growth")
   private static let count = Rounds.size(200_000, otherwise: 1_000)
 
@@ -35,20 +35,20 @@ import Testing
     #expect(queue.count == 0)
   }
 
-  @Test("many wait for one category, with and without a free slot")
+  @Test("many procedures wait for one category in linear time, with and without a free slot")
   func oneCategory() async {
     await run { _ in exclusive("x") }
     await run(limit: 2) { index in index % 2 == 0 ? exclusive("x") : BlockProcedure {} }
   }
 
-  @Test("many categories")
+  @Test("many categories take linear time")
   func manyCategories() async {
     await run { exclusive("\($0)") }
     await run { exclusive("\($0 / 2)", "shared") }
   }
 
   @Test(
-    "L2: all that wait for two categories are not looked at again when one of them becomes free")
+    "L2: waiters for two categories are not visited again when one of them becomes free")
   func anotherCategory() async {
     await onThreadOfItsOwn {
       let requests = (0..<Self.count).map { _ in request("ab") }
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test("L2: nor those that each want a category of their own besides")
+  @Test("L2: waiters with a category of their own are not visited when a shared one becomes free")
   func ownCategories() async {
     await onThreadOfItsOwn {
       alternate("a", among: (0..<Self.count).map { request("ab", "\($0)") })
@@ -82,7 +82,7 @@ import Testing
     for request in requests { _ = table.leave(request) }
   }
 
-  @Test("L2: nor if both are taken and left in turn")
+  @Test("L2: waiters for two categories are not visited when both are taken and left in turn")
   func inTurn() async {
     await onThreadOfItsOwn {
       var table = ExclusionTable()
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test("L4: the cancel of all that wait, from either end, and of a group of them")
+  @Test("L4: the cancel of all waiters takes linear time, from either end, and of a group of them")
   func cancelOfAll() async {
     let scheduler = ManualScheduler()
     let queue = ProcedureQueue(scheduler: scheduler)
@@ -130,7 +130,8 @@ import Testing
 
   /// The categories of all become free, in any order, while their queue is full; then it is suspended
   /// and resumed.
-  @Test("L2, Q3: many are offered what they wait for, without a slot, suspended and resumed")
+  @Test(
+    "L2, Q3: many offers without a slot take linear time in a queue that is suspended and resumed")
   func offersWithoutSlot() async {
     let (near, far) = (ManualScheduler(), ManualScheduler())
     let (queue, other) = (
@@ -161,7 +162,7 @@ import Testing
     #expect(queue.count == 0 && other.count == 0)
   }
 
-  @Test("L5: many hold, and many wait for, one counted category")
+  @Test("L5: many holders of, and waiters for, one counted category take linear time")
   func counted() async {
     let scheduler = ManualScheduler()
     let queue = ProcedureQueue(scheduler: scheduler)
@@ -182,7 +183,7 @@ import Testing
     #expect(queue.count == 0)
   }
 
-  @Test("L2: many categories of one procedure, added before and after the enqueue")
+  @Test("L2: many categories of one procedure take linear time, added before and after the enqueue")
   func categoriesOfOne() async {
     let scheduler = ManualScheduler()
     let queue = ProcedureQueue(scheduler: scheduler)
@@ -200,7 +201,7 @@ import Testing
     #expect(queue.count == 0)
   }
 
-  @Test("L3: exclusive groups nested thousands deep, of one category and of many")
+  @Test("L3: exclusive groups nested thousands deep take linear time")
   func nested() async {
     let scheduler = ManualScheduler()
     let queue = ProcedureQueue(scheduler: scheduler)

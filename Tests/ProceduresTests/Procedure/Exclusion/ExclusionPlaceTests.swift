@@ -4,7 +4,7 @@ import ProceduresTesting
 import Testing
 
 /// An exclusive procedure keeps its place among those that became ready.
-@Suite struct ExclusionPlaceTests {
+@Suite(.hangLimit) struct ExclusionPlaceTests {
   private let scheduler = ManualScheduler()
   private let domain = ExclusionDomain(name: "places")
 
@@ -33,7 +33,9 @@ import Testing
   }
 
   /// Two slots: the first exclusive one and the first free one; then, each time, the next of both.
-  @Test("Q1, L4: four that exclude each other, and four that do not, two at once: four turns")
+  @Test(
+    "Q1, L4: four procedures that exclude each other, and four that do not, take four turns two at a time"
+  )
   func fourAndFour() throws {
     try ProcedureSimulation.explore(seeds: 0..<100) { simulation in
       let domain = ExclusionDomain(name: "turns")
@@ -56,7 +58,7 @@ import Testing
     }
   }
 
-  @Test("Q1: one whose only conditions are exclusions starts in the order of adding")
+  @Test("Q1: a procedure whose only conditions are exclusions starts in the order of adding")
   func inOrder() {
     let queue = ProcedureQueue(maxConcurrentProcedureCount: 1, scheduler: scheduler)
     let procedures = [
@@ -72,7 +74,7 @@ import Testing
     #expect(order(procedures + [combined, last]) == ["a", "b", "c", "d", "e", "f", "g", "h"])
   }
 
-  @Test("Q1, G9: in a group too, and of each priority")
+  @Test("Q1, G9: children whose only conditions are exclusions start in order, in each priority")
   func inGroup() {
     let children = (0..<6).map { index in
       let child = index % 2 == 0 ? procedure("\(index)", "x") : procedure("\(index)")
@@ -85,7 +87,8 @@ import Testing
     #expect(order(children) == ["3", "4", "5", "0", "1", "2"])
   }
 
-  @Test("Q1: after a dependency, its place is by the moment when it became ready")
+  @Test(
+    "Q1: an exclusive procedure's place after a dependency is by the moment when it became ready")
   func afterDependency() {
     let queue = ProcedureQueue(maxConcurrentProcedureCount: 1, scheduler: scheduler)
     let (first, second, last) = (procedure("first"), procedure("second", "x"), procedure("last"))
@@ -106,7 +109,8 @@ import Testing
     #expect(order([first, second]) == ["second", "first"])
   }
 
-  @Test("L4, Q1: one that stepped aside comes back before those that became ready later")
+  @Test(
+    "L4, Q1: a procedure that stepped aside comes back before procedures that became ready later")
   func comesBack() {
     let (queue, other) = (
       ProcedureQueue(maxConcurrentProcedureCount: 1, scheduler: scheduler),
@@ -136,7 +140,7 @@ import Testing
     #expect(order(waiters + late + [urgent]) == ["urgent", "x", "y", "z", "late 0", "late 1"])
   }
 
-  @Test("Q1: one that is let in does not take the slot before one of a higher priority")
+  @Test("Q1: a procedure that is let in does not take the slot before one of a higher priority")
   func priority() {
     let queue = ProcedureQueue(maxConcurrentProcedureCount: 2, scheduler: scheduler)
     let (holder, filler) = (procedure("holder", "x"), procedure("filler"))
@@ -159,7 +163,7 @@ import Testing
     #expect(queue.count == 0)
   }
 
-  @Test("L4: one offered while its queue was full asks again before those that asked later")
+  @Test("L4: a procedure that got its offer while its queue was full asks again before later ones")
   func keepsTicket() {
     let (queue, other) = (
       ProcedureQueue(maxConcurrentProcedureCount: 1, scheduler: scheduler),

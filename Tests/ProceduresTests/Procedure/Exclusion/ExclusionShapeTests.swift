@@ -5,7 +5,7 @@ import Testing
 @testable import Procedures
 
 /// Mutual exclusion over queues, groups, categories and domains.
-@Suite struct ExclusionShapeTests {
+@Suite(.hangLimit) struct ExclusionShapeTests {
   private enum Disk {}
 
   private let scheduler = ManualScheduler()
@@ -58,7 +58,7 @@ import Testing
     scheduler.run()
   }
 
-  @Test("L1: process-wide unless a domain is named")
+  @Test("L1: a category is process-wide unless a domain is named")
   func processWide() {
     enum OnlyHere {}
     let procedures = (0..<2).map { _ in
@@ -72,7 +72,7 @@ import Testing
     #expect(order(procedures).count == 2)
   }
 
-  @Test("L1: until after the DidFinish observers, and dependents find it free")
+  @Test("L1: a category is held until after the DidFinish observers, and dependents find it free")
   func until() {
     let (first, second) = (exclusive("first", "x"), exclusive("second", "x", end: .itself))
     let seen = Recorder<ProcedureState>()
@@ -89,7 +89,7 @@ import Testing
     #expect(seen.events == [.pending] && second.isFinished && dependent.isFinished)
   }
 
-  @Test("L1: the same category given twice is one")
+  @Test("L1: a category that is given twice counts once")
   func twice() {
     let procedure = exclusive("p", "x", "x", end: .itself)
     procedure.add(condition: AndCondition(MutuallyExclusive(named: "x", in: domain)))
@@ -98,7 +98,7 @@ import Testing
     #expect(procedure.isFinished)
   }
 
-  @Test("L1, D4: in Or, Not and Silent it excludes all the same")
+  @Test("L1, D4: an exclusion holds inside Or, Not and Silent")
   func wrapped() {
     let holder = exclusive("holder", "x")
     let wrapped: [any Condition] = [
@@ -121,7 +121,9 @@ import Testing
     #expect(order(procedures).count == wrapped.count)
   }
 
-  @Test("L2: asked for after dependencies and conditions: one that waits for those holds nothing")
+  @Test(
+    "L2: categories are asked for after dependencies and conditions, which wait without holding any"
+  )
   func lastOfAll() {
     let queue = makeQueue()
     let blocker = TracedProcedure(end: .whenTold)
@@ -160,7 +162,7 @@ import Testing
     #expect(order([late] + waiters) == ["late", "0", "1", "2", "3", "4"])
   }
 
-  @Test("L2, L4: ten queues, three categories each in another order: all run, none overlap")
+  @Test("L2, L4: ten queues with categories in different orders run all, and none overlap")
   func crosswise() {
     let orders = ["abc", "acb", "bac", "bca", "cab", "cba", "ab", "ba", "c", "ac"]
     let procedures = orders.map { letters in
@@ -172,7 +174,7 @@ import Testing
     #expect(Set(order(procedures)) == Set(orders))
   }
 
-  @Test("L3: groups nested, each exclusive: the innermost runs; two children take turns")
+  @Test("L3: the innermost procedure runs in nested exclusive groups, and two children take turns")
   func nested() {
     let (first, second) = (exclusive("first", "x"), exclusive("second", "x"))
     let inner = GroupProcedure(first, second)
@@ -188,7 +190,7 @@ import Testing
     #expect(order.count == 4 && order.last == "outsider")
   }
 
-  @Test("L3: a group that is not exclusive gives its children nothing; one further out does")
+  @Test("L3: a group lends its category to descendants, also through a group that is not exclusive")
   func skippedLevel() {
     let child = exclusive("child", "x")
     let outer = GroupProcedure(GroupProcedure(GroupProcedure(child)))
@@ -222,7 +224,7 @@ import Testing
     #expect(order([first, late]) == ["first", "late"] && group.isFinished)
   }
 
-  @Test("L3, D1: what a child's condition brings is a child too, and not shut out")
+  @Test("L3, D1: a prerequisite of a child is a child too, and is not shut out")
   func prerequisite() {
     let (child, brought) = (exclusive("child", "x"), exclusive("brought", "x"))
     child.add(condition: BlockCondition { true }.withPrerequisites { _ in [brought] })
@@ -232,7 +234,7 @@ import Testing
     #expect(order([child, brought]) == ["brought", "child"] && group.isFinished)
   }
 
-  @Test("L4, G3: a group cancelled while its children wait: they leave the line, it ends")
+  @Test("L4, G3: a group ends that is cancelled while its children wait, which leave the line")
   func cancelledGroup() {
     let holder = exclusive("holder", "x")
     let children = (0..<3).map { exclusive("\($0)", "x") }
@@ -253,7 +255,7 @@ import Testing
     scheduler.run()
   }
 
-  @Test("L4, G3: a cancelled group that holds it, with a child that does, lets both go in order")
+  @Test("L4, G3: a cancelled group and its child release the category in order")
   func cancelledHolders() {
     let (child, sibling) = (exclusive("child", "x"), exclusive("sibling", "x"))
     let group = GroupProcedure(child, sibling)
@@ -280,7 +282,7 @@ import Testing
   }
 
   @Test(
-    "L4, F3: cancelled at each moment, it finishes, and the next in line runs",
+    "L4, F3: a waiter that is cancelled at any moment finishes, and the next in line runs",
     arguments: Moment.allCases)
   func cancelled(at moment: Moment) {
     let queue = makeQueue(moment == .waitingForSlot ? 1 : .max)
@@ -319,7 +321,7 @@ import Testing
     #expect(next.isFinished && queue.count == 0)
   }
 
-  @Test("L1: of every priority one at a time, in the order of asking")
+  @Test("L1: procedures of every priority run one at a time, in the order of asking")
   func priorities() {
     let procedures = ProcedurePriority.allCases.map { priority in
       let procedure = exclusive("\(priority)", "x")

@@ -4,7 +4,7 @@ import Testing
 @testable import Procedures
 
 /// The table at the head of `ExclusionTable`: every event in every status, and levels.
-@Suite struct ExclusionTableTests {
+@Suite(.hangLimit) struct ExclusionTableTests {
   private let domain = ExclusionDomain(name: "table")
 
   // Mutating calls cannot stand inside the macro.
@@ -39,7 +39,7 @@ import Testing
     table.ask(request, inside: request.outer)
   }
 
-  @Test("L1, L2: ask: held if everything is free, else waiting, and holding nothing meanwhile")
+  @Test("L1, L2: a request holds everything if that is free, else it waits and holds nothing")
   func ask() {
     var table = ExclusionTable()
     let (first, both, other) = (request("a"), request("ab"), request("b"))
@@ -49,7 +49,9 @@ import Testing
     expect(table.count == 2)
   }
 
-  @Test("L4: leave: nothing when idle; out of line when waiting; others are offered when held")
+  @Test(
+    "L4: a request that leaves does nothing when idle, leaves the line when waiting, and frees what it holds"
+  )
   func leave() {
     var table = ExclusionTable()
     let requests = (0..<4).map { _ in request("a") }
@@ -63,7 +65,7 @@ import Testing
   }
 
   @Test(
-    "L2: leave: each category that becomes free is offered, to those that want no more than that")
+    "L2: each category that becomes free is offered to requests that want no more than that")
   func leaveSeveral() {
     var table = ExclusionTable()
     let (holder, c) = (request("ab"), request("c"))
@@ -78,7 +80,7 @@ import Testing
     expect(table.leave(waiters[3]).isEmpty && table.count == 0)
   }
 
-  @Test("L4: decline: others are offered; the one that declined asks again before others, in turn")
+  @Test("L4: a declined offer goes to others; the request that declined asks again before them")
   func decline() {
     var table = ExclusionTable()
     let requests = (0..<5).map { _ in request("a") }
@@ -97,7 +99,9 @@ import Testing
     expect(order == [1, 2, 4] && table.count == 0)
   }
 
-  @Test("L4: withdraw: out of line when waiting; what is held stays, for the offer to be declined")
+  @Test(
+    "L4: a request that is withdrawn leaves the line, and keeps what it holds until the offer is declined"
+  )
   func withdraw() {
     var table = ExclusionTable()
     let (holder, waiter, last) = (request("a"), request("a"), request("a"))
@@ -140,7 +144,7 @@ import Testing
     expect(table.leave(holder).first === child)
   }
 
-  @Test("obstacles: the holder of each category that is not free")
+  @Test("the obstacles of a request are the holders of its categories that are not free")
   func holders() {
     var table = ExclusionTable()
     let (a, b, waiter) = (request("a"), request("b"), request("abc"))
@@ -177,7 +181,7 @@ import Testing
     return order
   }
 
-  @Test("L6: the more urgent goes first, then the one that asked first; of all limits and levels")
+  @Test("L6: the more urgent request goes first, then the earlier one, with any count and level")
   func priorities() {
     for (names, count) in [("a", 1), ("ab", 1), ("a", 2)] {
       var table = ExclusionTable()
@@ -193,7 +197,7 @@ import Testing
     }
   }
 
-  @Test("L5, L6: one that asks later waits for room with one before it, unless it is more urgent")
+  @Test("L5, L6: a later request waits behind one that waits for room, unless it is more urgent")
   func prioritiesOfLines() {
     var table = ExclusionTable()
     let (reader, writer) = (request("a", atMost: 3), request("a"))
@@ -207,7 +211,7 @@ import Testing
     expect(table.count == 0)
   }
 
-  @Test("L6: none waits for ever: the oldest is the next when so many have passed it")
+  @Test("L6: no request waits for ever: the oldest is the next when enough others have passed it")
   func ageing() {
     for names in ["a", "ab"] {
       var table = ExclusionTable()
@@ -231,7 +235,7 @@ import Testing
     }
   }
 
-  @Test("L4: by chance: as a plain model says, none overlap, and in the end the table is empty")
+  @Test("L4: random requests do what a plain model says, never overlap, and leave the table empty")
   func random() {
     var generator = SimulationGenerator(seed: 7)
     var table = ExclusionTable()
@@ -274,7 +278,8 @@ import Testing
     expect(table.count == 0)
   }
 
-  @Test("L5: as many as the least count allows; a later request does not go before one that waits")
+  @Test(
+    "L5: as many hold a category as the least count allows, and a later request does not go first")
   func counts() {
     var table = ExclusionTable()
     let readers = (0..<4).map { _ in request("a", atMost: 3) }
@@ -291,7 +296,7 @@ import Testing
     expect(table.count == 0)
   }
 
-  @Test("L4, L5: those behind one that is withdrawn are offered when it leaves")
+  @Test("L4, L5: requests behind one that is withdrawn are offered their categories when it leaves")
   func withdrawnInFront() {
     var table = ExclusionTable()
     let (first, second) = (request("a", atMost: 3), request("a", atMost: 3))
@@ -304,7 +309,7 @@ import Testing
   }
 
   @Test(
-    "L4: one that asks again stands where it can be let in, also beside those that ask the same")
+    "L4: a request that asks again stands where it can be let in, also beside equal requests")
   func asksAgain() {
     var table = ExclusionTable()
     let (a, b) = (request("a", atMost: 2), request("b"))
@@ -324,7 +329,7 @@ import Testing
     expect(table.count == 0)
   }
 
-  @Test("L3, L5: a holder lends its place: one inside at a time, whatever the count")
+  @Test("L3, L5: a holder lends its place to one request at a time, whatever the count")
   func countedLevels() {
     var table = ExclusionTable()
     let group = request("a", atMost: 2)
@@ -341,7 +346,7 @@ import Testing
   }
 
   @Test(
-    "L4, L5, L6: by chance, with counts and priorities: each count is kept, and none waits without a reason"
+    "L4, L5, L6: random requests with counts and priorities keep each count, and none waits without a reason"
   )
   func randomCounts() {
     for seed in 1...4 as ClosedRange<UInt64> {

@@ -5,7 +5,7 @@ import Testing
 @testable import Procedures
 
 /// What happens to one that was granted everything and has not started yet.
-@Suite struct GrantTests {
+@Suite(.hangLimit) struct GrantTests {
   private let domain = ExclusionDomain(name: "grant")
   /// Of the holder, and of the last in line.
   private let near = ManualScheduler()
@@ -53,7 +53,7 @@ import Testing
     #expect(isFree, "it is still held")
   }
 
-  @Test("L1: nothing intervenes: it starts, and the last waits for it")
+  @Test("L1: a granted procedure starts, and the last one waits for it")
   func starts() {
     #expect(holder.isFinished && granted.isPending && last.isPending)
     far.run()
@@ -61,7 +61,7 @@ import Testing
     expectEnd()
   }
 
-  @Test("L2: a dependency that is added gives the lock up, and it asks again after that")
+  @Test("L2: a granted procedure that gains a dependency gives the lock up, and asks again later")
   func dependency() {
     let dependency = TracedProcedure(end: .whenTold)
     granted.add(dependency: dependency)
@@ -76,7 +76,9 @@ import Testing
     #expect(granted.outcome == .succeeded)
   }
 
-  @Test("L2: so does a condition, whatever it says", arguments: Verdict.allCases)
+  @Test(
+    "L2: a granted procedure that gains a condition gives the lock up, whatever that says",
+    arguments: Verdict.allCases)
   func condition(verdict: Verdict) {
     granted.add(condition: scripted("late", verdict))
     near.run()
@@ -85,7 +87,7 @@ import Testing
     #expect(granted.outcome == verdict.outcome("late"))
   }
 
-  @Test("L2: and a further category is asked for with the first, in one step")
+  @Test("L2: a granted procedure that gains a category asks for both in one step")
   func anotherCategory() {
     granted.add(condition: MutuallyExclusive(named: "y", in: domain))
     near.run()
@@ -94,7 +96,9 @@ import Testing
     expectEnd()
   }
 
-  @Test("L2, Q3: suspending its queue gives the lock up, and it goes first when the queue goes on")
+  @Test(
+    "L2, Q3: a granted procedure gives the lock up in a suspended queue, and goes first when that goes on"
+  )
   func suspended() {
     farQueue.isSuspended = true
     far.run()
@@ -109,7 +113,7 @@ import Testing
     expectEnd()
   }
 
-  @Test("Q2: a limit that is lowered meanwhile takes nothing from it")
+  @Test("Q2: a lower limit takes nothing from a granted procedure")
   func limit() {
     farQueue.maxConcurrentProcedureCount = 1
     let other = TracedProcedure("other", end: .whenTold)
@@ -123,7 +127,9 @@ import Testing
     expectEnd()
   }
 
-  @Test("L4: cancelled, it finishes without executing, and the last gets it")
+  @Test(
+    "L4: a granted procedure that is cancelled finishes without executing, and the last gets the lock"
+  )
   func cancelled() {
     granted.cancel()
     far.run()
@@ -133,7 +139,9 @@ import Testing
     expectEnd()
   }
 
-  @Test("L4, C3: cancelled and its queue suspended at once, too")
+  @Test(
+    "L4, C3: a granted procedure that is cancelled in a suspended queue finishes, and the last gets the lock"
+  )
   func cancelledAndSuspended() {
     granted.cancel()
     farQueue.isSuspended = true

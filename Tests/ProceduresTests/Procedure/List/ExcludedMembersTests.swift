@@ -5,7 +5,7 @@ import Testing
 @testable import Procedures
 
 /// Members of a `ListMachine` that are evaluated, or ask for something beside a slot.
-@Suite struct ExcludedMembersTests {
+@Suite(.hangLimit) struct ExcludedMembersTests {
   private typealias Machine = ListMachine
 
   private static let tickets = Locked<UInt64>(0)
@@ -51,7 +51,7 @@ import Testing
     machine.grant(request, to: request.procedure)
   }
 
-  @Test("D1, Q2: evaluable: taken before ready ones, without a slot, and then waiting")
+  @Test("D1, Q2: a member with conditions is evaluated before ready ones start, without a slot")
   func evaluable() {
     var machine = Machine()
     machine.limit = 1
@@ -65,7 +65,7 @@ import Testing
     expect(takenName(&machine) == "evaluable evaluate(4)" && machine.slotsInUse == 1)
   }
 
-  @Test("Q3, G1, G5: in a suspended, held or cancelled list none is evaluated")
+  @Test("Q3, G1, G5: a suspended, held or cancelled list evaluates no member")
   func closedToEvaluation() {
     var suspended = Machine()
     suspended.isSuspended = true
@@ -82,7 +82,7 @@ import Testing
     expect(takenName(&held) == "p evaluate(3)")
   }
 
-  @Test("L2: one that excludes others must ask when a slot is free, and takes it only if granted")
+  @Test("L2: an exclusive member asks when a slot is free, and takes it only if it is granted")
   func mustAsk() {
     var machine = Machine()
     machine.limit = 1
@@ -98,7 +98,7 @@ import Testing
     expect(takenName(&machine) == nil)
   }
 
-  @Test("L2: a grant takes a slot, goes before evaluable ones, and a worker is asked for")
+  @Test("L2: a grant takes a slot, goes before evaluations, and asks for a worker")
   func grant() {
     var machine = Machine()
     machine.limit = 1
@@ -111,7 +111,8 @@ import Testing
     expect(takenName(&machine) == "a start(5)")
   }
 
-  @Test("L4: offers that come when there is no slot: first among the ready, in order, by priority")
+  @Test(
+    "L4: members that get an offer without a slot are first among the ready, in order, by priority")
   func grantWithoutSlot() {
     var machine = Machine()
     let requests = ["a", "b"].map { exclusive($0, in: &machine) }
@@ -146,7 +147,7 @@ import Testing
     expect(grants(new, &machine))
   }
 
-  @Test("L2: one that is granted and must wait after all gives up the slot and the request")
+  @Test("L2: a granted member that must wait after all gives up the slot and the request")
   func grantedButWaiting() {
     var machine = Machine()
     let request = exclusive("a", in: &machine)
@@ -157,7 +158,9 @@ import Testing
     expect(machine.retire(.unowned(request.procedure)).request == nil)
   }
 
-  @Test("L2, Q3: suspended: those that were granted give it up, and go first when it goes on")
+  @Test(
+    "L2, Q3: granted members give their request up in a suspended list, and go first when it goes on"
+  )
   func revoke() {
     var machine = Machine()
     let requests = ["a", "b"].map { exclusive($0, in: &machine) }
@@ -173,7 +176,8 @@ import Testing
   }
 
   @Test(
-    "L4: withdraw: only a waiter in line; it is a member, and keeps the request, until it retires")
+    "L4: only a waiter in line is withdrawn; it stays a member, and keeps the request, until it retires"
+  )
   func withdraw() {
     var machine = Machine()
     let (waiter, ready) = (exclusive("waiter", in: &machine), exclusive("ready", in: &machine))
@@ -186,7 +190,7 @@ import Testing
     expect(machine.retire(.unowned(waiter.procedure)).request === waiter && machine.count == 1)
   }
 
-  @Test("L1: one that retires gives up what it asked for, or holds, wherever it is")
+  @Test("L1: a member that retires gives up what it asked for, or holds")
   func retire() {
     for steps in 0..<4 {
       var machine = Machine()

@@ -3,7 +3,7 @@ import ProcedurePrimitives
 import ProcedureTestSupport
 import Testing
 
-@Suite struct ListMachineTests {
+@Suite(.hangLimit) struct ListMachineTests {
   private typealias Standing = Placement
 
   private func ready(_ priority: ProcedurePriority = .normal) -> Standing {
@@ -35,7 +35,7 @@ import Testing
     #expect(machine.slotsInUse == 6 && machine.count == 6)
   }
 
-  @Test("Q2, Q3: no slot or suspended: nothing starts, but turns run")
+  @Test("Q2, Q3: nothing starts without a slot, or suspended, but turns run")
   func slotsAndSuspension() {
     var machine = ListMachine()
     machine.limit = 1
@@ -93,7 +93,7 @@ import Testing
     #expect(machine.isCancelled)
   }
 
-  @Test("one that is no member is left alone")
+  @Test("a procedure that is no member is left alone")
   func strangers() {
     var machine = ListMachine()
     let item = Procedure()
@@ -116,7 +116,7 @@ import Testing
     #expect(machine.takeJob()?.member.procedure === second)
   }
 
-  @Test("G5: in a cancelled group none starts")
+  @Test("G5: no member of a cancelled group starts")
   func noneStarts() {
     var machine = ListMachine(isGroup: true)
     machine.begin()
@@ -169,7 +169,7 @@ import Testing
     }
   }
 
-  @Test("Q12: those of a batch that have arrived, received or not, among others")
+  @Test("Q12: members of a batch wait, received or not, among others")
   func batchOfArrivals() {
     for isReceivedEarly in [false, true] {
       var machine = ListMachine()

@@ -4,7 +4,7 @@ import Testing
 @testable import Procedures
 
 /// The table at the head of the phases of a list: every event in every phase.
-@Suite struct ListPhaseTests {
+@Suite(.hangLimit) struct ListPhaseTests {
   private static let path = "Sources/Procedures/Procedure/List/ListMachine.swift"
 
   private static func happen(_ event: String, to phase: inout ListPhase) {
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test("G2: what must not happen traps")
+  @Test("G2: an event that is impossible in its phase traps")
   func traps() async throws {
     let traps = try MachineTable(of: "ListPhase", at: Self.path).traps
     #expect(traps.count == 2)

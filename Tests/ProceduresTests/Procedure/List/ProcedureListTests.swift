@@ -4,8 +4,8 @@ import Testing
 
 @testable import Procedures
 
-@Suite struct ProcedureListTests {
-  @Test("G5: of two cancels of a list the first one's errors are those of what is added later")
+@Suite(.hangLimit) struct ProcedureListTests {
+  @Test("G5: a later child gets the errors of the first of two cancels of a list")
   func firstCancelCounts() {
     let list = ProcedureList(childrenOf: GroupReference())
     var cancels: [TreeCancel] = []

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Procedures
 
-@Suite struct ObserverEntryTests {
+@Suite(.hangLimit) struct ObserverEntryTests {
   private let released = Counter()
   private let procedure = Procedure()
 
@@ -19,7 +19,7 @@ import Testing
       at: .worker)
   }
 
-  @Test("O1: idle, it is called, and removed once, which releases the closure")
+  @Test("O1: an idle observer is called, and removed once, which releases the closure")
   func idle() {
     let told = Counter()
     let entry = entry { told.increment() }
@@ -31,7 +31,8 @@ import Testing
     #expect(told.value == 1)
   }
 
-  @Test("O1: removed while it is called, the closure stays until it has returned")
+  @Test(
+    "O1: the closure of an observer that is removed while it is called stays until it has returned")
   func removedWhileTold() {
     let slot = Recorder<ObserverEntry>()
     let entry = entry { [released] in
@@ -45,7 +46,7 @@ import Testing
   }
 
   @Test(
-    "O1: the finish releases all observers, one that does not want it and one that is removed too")
+    "O1: the finish releases all observers, also one that does not want it and one that is removed")
   func lastEvent() {
     let slot = Recorder<ObserverEntry>()
     var entries = SmallList<ObserverEntry>()
@@ -60,7 +61,8 @@ import Testing
   }
 
   @Test(
-    "O1: removed on another thread while it is called, it is released once, and not called again")
+    "O1: an observer that another thread removes during its call is released once, and not called again"
+  )
   func removedBesides() async {
     for round in 1...Rounds.few {
       let told = Counter()

@@ -1,9 +1,10 @@
 import ProcedurePrimitives
+import ProcedureTestSupport
 import Testing
 
 @testable import Procedures
 
-@Suite struct ProcedureRecordTests {
+@Suite(.hangLimit) struct ProcedureRecordTests {
   private let store = RecordStore(capacity: 1)
 
   private func begun() -> OpenRecord {
@@ -34,7 +35,7 @@ import Testing
   }
 
   @Test(
-    "V1: what keeps a list's ready members back is noted in the order in which it was there")
+    "V1: the causes that keep a list's ready members back are noted in their order")
   func order() {
     var record = begun()
     record.move(to: life(.ready), missesDependency: false, at: sample(0))
@@ -44,7 +45,7 @@ import Testing
     #expect(record.content.started == 9 && record.content.executing == 9)
   }
 
-  @Test("V1: to be evaluated takes no slot: that time is a worker's")
+  @Test("V1: the time before an evaluation counts for a worker, not for a slot")
   func evaluation() {
     var record = begun()
     record.move(to: life(.evaluation), missesDependency: false, at: sample(0))
@@ -53,7 +54,8 @@ import Testing
     #expect(waits(record) == ["suspension 4", "worker 5"])
   }
 
-  @Test("V1: one that is cancelled in line waited for the exclusion until then, and no longer")
+  @Test(
+    "V1: a procedure that is cancelled in line waited for the exclusion until then, and no longer")
   func cancelledInLine() {
     var record = begun()
     record.move(to: life(.ready), missesDependency: false, at: sample(0))
@@ -69,7 +71,7 @@ import Testing
     #expect(record.content.started == RecordedProcedure.never && record.content.finished == 9)
   }
 
-  @Test("V1: a dependency, and then a barrier: each its own part; neither where neither was")
+  @Test("V1: a wait for a dependency and one for a barrier have each their own part")
   func barrier() {
     var record = begun()
     record.move(to: life(.dependencies), missesDependency: false, at: sample(0))

@@ -3,9 +3,9 @@ import Testing
 
 @testable import Procedures
 
-@Suite struct MissingReportTests {
+@Suite(.hangLimit) struct MissingReportTests {
   @Test(
-    "a wait for a procedure on no queue is told to standard error, once; not if it is added in time, or nobody waits"
+    "a wait for a procedure on no queue is reported on standard error once, unless it is added in time, or nobody waits"
   )
   func report() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
@@ -24,12 +24,12 @@ import Testing
         }
       }
       for procedure in [givenUp, forgotten, added, child, dependent] {
-        while !procedure.isAwaited { await Task.yield() }
+        #expect(await eventually { procedure.isAwaited })
       }
       waits[0].cancel()
       await waits[0].value
       // Of two that wait for the same, the second may be there before the first has set the timer.
-      while time.pendingCount < 4 { await Task.yield() }
+      #expect(await eventually { time.pendingCount >= 4 })
       try #require(time.pendingCount == 4)
       queue.add(added)
       scheduler.run()
@@ -39,7 +39,7 @@ import Testing
       #expect(!group.isFinished)
       // Whoever waits for it now is told like the first.
       let again = surroundings.replacingDispatch { Task { await givenUp.waitUntilFinished() } }
-      while !givenUp.isAwaited { await Task.yield() }
+      #expect(await eventually { givenUp.isAwaited })
       #expect(time.pendingCount == 1)
       again.cancel()
     }
@@ -56,7 +56,9 @@ import Testing
       ])
   }
 
-  @Test("without a default delay no such wait is told, and queues made from then on have none")
+  @Test(
+    "without a default delay no wait for a missing procedure is reported, nor by queues made from then on"
+  )
   func off() async {
     await #expect(processExitsWith: .success) {
       ProcedureQueue.defaultWaitReportDelay = nil
@@ -65,7 +67,7 @@ import Testing
       let surroundings = DetachedSurroundings(scheduler: ManualScheduler(), clock: time.clock)
       let procedure = TracedProcedure("forgotten")
       let wait = surroundings.replacingDispatch { Task { await procedure.waitUntilFinished() } }
-      while !procedure.isAwaited { await Task.yield() }
+      #expect(await eventually { procedure.isAwaited })
       #expect(time.pendingCount == 0)
       ProcedureQueue.defaultWaitReportDelay = .seconds(3)
       #expect(ProcedureQueue().waitReportDelay == .seconds(3))
@@ -73,7 +75,7 @@ import Testing
     }
   }
 
-  @Test("it keeps nothing alive, and no timer is left of a procedure that is released")
+  @Test("a report of a missing procedure keeps nothing alive, and leaves no timer")
   func memory() async {
     let time = TestClock()
     let surroundings = DetachedSurroundings(scheduler: ManualScheduler(), clock: time.clock)
@@ -86,10 +88,11 @@ import Testing
     await wait.value
     #expect(time.pendingCount == 1)
     procedure = nil
-    #expect(reference == nil && time.pendingCount == 0)
+    // The closure of a task is released after its value is there.
+    #expect(await eventually { reference == nil && time.pendingCount == 0 })
   }
 }
 
 extension Procedure {
-  fileprivate final var isAwaited: Bool { read { $0.waiters?.isEmpty == false } }
+  fileprivate final var isAwaited: Bool { peek { $0.waiters?.isEmpty == false } }
 }

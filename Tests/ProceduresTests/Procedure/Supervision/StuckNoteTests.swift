@@ -1,8 +1,9 @@
+import ProcedureTestSupport
 import Testing
 
 @testable import Procedures
 
-@Suite struct StuckNoteTests {
+@Suite(.hangLimit) struct StuckNoteTests {
   @Test("Q7: a look is scheduled once, and learns whether something has happened since")
   func looks() {
     let note = StuckNote(isUsed: true)
@@ -16,7 +17,7 @@ import Testing
     #expect(!note.end())
   }
 
-  @Test("Q7: where there is no look nothing is noted")
+  @Test("Q7: nothing is noted of a list without looks")
   func withoutLooks() {
     let unused = StuckNote(isUsed: false)
     #expect(!unused.isWanted && !unused.note())

@@ -2,7 +2,7 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-@Suite struct BatchProcedureTests {
+@Suite(.hangLimit) struct BatchProcedureTests {
   private let scheduler = ManualScheduler()
   private let clock = TestClock()
   private func makeQueue() -> ProcedureQueue {
@@ -23,7 +23,7 @@ import Testing
     #expect(try empty.output?.get() == [])
   }
 
-  @Test("one that fails leaves no output, so positions always match; the others go on")
+  @Test("an element that fails leaves a batch without an output, and the others go on")
   func failure() {
     let done = Counter()
     let batch = BatchProcedure {
@@ -70,7 +70,7 @@ import Testing
     #expect(cancelled.output == nil)
   }
 
-  @Test("F4: it goes, with its closure, when it has finished")
+  @Test("F4: a batch is released, with its closure, when it has finished")
   func memory() {
     let released = Counter()
     weak var batch: BatchProcedure<IdentityProcedure<Int>>?

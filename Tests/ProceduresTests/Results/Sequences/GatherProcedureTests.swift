@@ -2,7 +2,7 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-@Suite struct GatherProcedureTests {
+@Suite(.hangLimit) struct GatherProcedureTests {
   private let scheduler = ManualScheduler()
   private func makeQueue() -> ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
 
@@ -67,7 +67,7 @@ import Testing
     #expect(try gather.output?.get() == [1, 2])
   }
 
-  @Test("R2: it keeps no source alive once the values have been handed over")
+  @Test("R2: a gathering procedure keeps no source alive once the values have been handed over")
   func memory() {
     let queue = makeQueue()
     for count in [3, 200] {

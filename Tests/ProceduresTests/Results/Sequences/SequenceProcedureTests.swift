@@ -2,7 +2,7 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-@Suite struct SequenceProcedureTests {
+@Suite(.hangLimit) struct SequenceProcedureTests {
   private let scheduler = ManualScheduler()
   private func makeQueue() -> ProcedureQueue { ProcedureQueue(scheduler: scheduler) }
 
@@ -22,7 +22,7 @@ import Testing
     #expect(try reduce.output?.get() == 2)
   }
 
-  @Test("R1: on an output procedure they depend on it and get its output, of any sequence type")
+  @Test("R1: sequence procedures of an output procedure get its output, of any sequence type")
   func spelledOnTheSource() throws {
     let queue = makeQueue()
     let numbers = ResultProcedure { [3, 1, 2] }
@@ -44,7 +44,9 @@ import Testing
     #expect(try reduce.output?.get() == 6 && sum.output?.get() == 9)
   }
 
-  @Test("a throw fails it; a failed source cancels it; without a source it fails, and says so")
+  @Test(
+    "a sequence procedure fails by a throw or without a source, and is cancelled by a failed source"
+  )
   func failures() {
     let queue = makeQueue()
     let throwing = MapProcedure(source: [1]) { (_: Int) -> Int in throw TestError("e") }

@@ -1,0 +1,125 @@
+public import Synchronization
+
+/// An integer that threads share. The name of each function says its memory order.
+///
+/// The locks and atomics of the package are made of it; counters, which order nothing, are `Atomic` itself. With `-DMODEL`
+/// each function also tells the schedule explorer (`ModelThread`), in the body in which it names the order to the processor:
+/// so the explorer checks the order that runs.
+@usableFromInline
+struct OrderedAtomic<Value: AtomicRepresentable & FixedWidthInteger & Sendable>:
+  ~Copyable, Sendable
+{
+  @usableFromInline let value: Atomic<Value>
+  @usableFromInline let told: ToldAtomic
+
+  /// - Parameter ignored: bits that no reader of the value looks at.
+  @inlinable @inline(__always)
+  init(_ initial: Value, ignoring ignored: Value = 0) {
+    value = Atomic(initial)
+    told = ToldAtomic(ignoring: UInt(truncatingIfNeeded: ignored))
+  }
+}
+
+extension OrderedAtomic where Value == UInt8 {
+  /// The explorer is not told, and this is the newest value there: for a guess that a compare-exchange confirms, or under
+  /// the lock that all stores are made under.
+  @inlinable @inline(__always)
+  borrowing func loadRelaxed() -> Value { value.load(ordering: .relaxed) }
+
+  @inlinable @inline(__always)
+  borrowing func loadAcquiring() -> Value {
+    told.load(value.load(ordering: .acquiring), .acquiring)
+  }
+
+  @inlinable @inline(__always)
+  borrowing func storeReleasing(_ new: Value) {
+    told.store(new, over: loadRelaxed(), .releasing)
+    value.store(new, ordering: .releasing)
+  }
+
+  @inlinable @inline(__always)
+  borrowing func exchangeAcquiringAndReleasing(_ new: Value) -> Value {
+    told.change(
+      value.exchange(new, ordering: .acquiringAndReleasing), to: new, .acquiringAndReleasing)
+  }
+
+  @inlinable @inline(__always)
+  borrowing func compareExchangeAcquiringAndReleasing(_ expected: Value, _ new: Value) -> Bool {
+    told.change(
+      value.compareExchange(
+        expected: expected, desired: new, successOrdering: .acquiringAndReleasing,
+        failureOrdering: .acquiring),
+      to: new, .acquiringAndReleasing, orFail: .acquiring
+    ).exchanged
+  }
+
+  /// May fail although the value was there. Orders nothing then.
+  @inlinable @inline(__always)
+  borrowing func weakCompareExchangeAcquiring(_ expected: Value, _ new: Value) -> Bool {
+    told.change(
+      value.weakCompareExchange(
+        expected: expected, desired: new, successOrdering: .acquiring, failureOrdering: .relaxed),
+      to: new, .acquiring, orFail: .relaxed
+    ).exchanged
+  }
+}
+
+extension OrderedAtomic where Value == UInt32 {
+  /// The explorer is not told, and this is the newest value there: for a guess that a compare-exchange confirms, or under
+  /// the lock that all stores are made under.
+  @inlinable @inline(__always)
+  borrowing func loadRelaxed() -> Value { value.load(ordering: .relaxed) }
+
+  @inlinable @inline(__always)
+  borrowing func storeReleasing(_ new: Value) {
+    told.store(new, over: loadRelaxed(), .releasing)
+    value.store(new, ordering: .releasing)
+  }
+
+  /// May fail although the value was there. Orders nothing then.
+  @inlinable @inline(__always)
+  borrowing func weakCompareExchangeAcquiring(_ expected: Value, _ new: Value) -> Bool {
+    told.change(
+      value.weakCompareExchange(
+        expected: expected, desired: new, successOrdering: .acquiring, failureOrdering: .relaxed),
+      to: new, .acquiring, orFail: .relaxed
+    ).exchanged
+  }
+}
+
+extension OrderedAtomic where Value == UInt {
+  @inlinable @inline(__always)
+  borrowing func loadAcquiring() -> Value {
+    told.load(value.load(ordering: .acquiring), .acquiring)
+  }
+
+  /// May fail although the value was there. Acquires then.
+  @inlinable @inline(__always)
+  borrowing func weakCompareExchangeAcquiringAndReleasing(
+    _ expected: Value, _ new: Value
+  ) -> (exchanged: Bool, original: Value) {
+    told.change(
+      value.weakCompareExchange(
+        expected: expected, desired: new, successOrdering: .acquiringAndReleasing,
+        failureOrdering: .acquiring),
+      to: new, .acquiringAndReleasing, orFail: .acquiring)
+  }
+
+  @inlinable @inline(__always)
+  borrowing func bitwiseOrAcquiringAndReleasing(_ bits: Value) -> Value {
+    let old = value.bitwiseOr(bits, ordering: .acquiringAndReleasing).oldValue
+    return told.change(old, to: old | bits, .acquiringAndReleasing)
+  }
+
+  @inlinable @inline(__always)
+  borrowing func bitwiseOrSequentiallyConsistent(_ bits: Value) -> Value {
+    let old = value.bitwiseOr(bits, ordering: .sequentiallyConsistent).oldValue
+    return told.change(old, to: old | bits, .sequentiallyConsistent)
+  }
+
+  @inlinable @inline(__always)
+  borrowing func bitwiseAndAcquiringAndReleasing(_ bits: Value) -> Value {
+    let old = value.bitwiseAnd(bits, ordering: .acquiringAndReleasing).oldValue
+    return told.change(old, to: old & bits, .acquiringAndReleasing)
+  }
+}

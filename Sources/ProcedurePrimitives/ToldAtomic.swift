@@ -1,0 +1,80 @@
+/// A memory order, as the schedule explorer is told of it.
+public enum MemoryOrder: Sendable {
+  case relaxed
+  case acquiring
+  case releasing
+  case acquiringAndReleasing
+  /// The explorer takes it for the one before.
+  case sequentiallyConsistent
+
+  /// Whether the thread then knows what the writer of the value knew.
+  public var acquires: Bool { self != .relaxed && self != .releasing }
+  /// Whether readers of the value then know what the thread knows.
+  public var releases: Bool { self != .relaxed && self != .acquiring }
+}
+
+/// An atomic as the schedule explorer knows it. In ordinary builds it is nothing, and its functions hand the value on.
+@usableFromInline
+struct ToldAtomic: Sendable {
+  #if MODEL
+    @usableFromInline let place: ModelPlace
+  #endif
+
+  @inlinable @inline(__always)
+  init(ignoring ignored: UInt) {
+    #if MODEL
+      place = ModelPlace(ignoring: ignored)
+    #endif
+  }
+
+  /// - Returns: the value that the thread reads: in ordinary builds `newest`.
+  @inlinable @inline(__always)
+  func load<Value: FixedWidthInteger>(_ newest: Value, _ order: MemoryOrder) -> Value {
+    #if MODEL
+      ModelSchedule.thread.map {
+        Value(truncatingIfNeeded: $0.load(place, holding: UInt(newest), order))
+      } ?? newest
+    #else
+      newest
+    #endif
+  }
+
+  @inlinable @inline(__always)
+  func store<Value: FixedWidthInteger>(
+    _ new: Value, over old: @autoclosure () -> Value, _ order: MemoryOrder
+  ) {
+    #if MODEL
+      ModelSchedule.thread?.store(UInt(new), in: place, over: UInt(old()), order)
+    #endif
+  }
+
+  /// A read-modify-write.
+  ///
+  /// - Returns: `old`.
+  @inlinable @inline(__always)
+  func change<Value: FixedWidthInteger>(
+    _ old: Value, to new: Value, _ order: MemoryOrder
+  ) -> Value {
+    #if MODEL
+      ModelSchedule.thread?.change(place, from: UInt(old), to: UInt(new), order)
+    #endif
+    return old
+  }
+
+  /// A compare-exchange.
+  ///
+  /// - Parameter failure: the order if nothing was exchanged.
+  /// - Returns: `result`.
+  @inlinable @inline(__always)
+  func change<Value: FixedWidthInteger>(
+    _ result: (exchanged: Bool, original: Value), to new: Value, _ order: MemoryOrder,
+    orFail failure: MemoryOrder
+  ) -> (exchanged: Bool, original: Value) {
+    #if MODEL
+      ModelSchedule.thread?.change(
+        place, from: UInt(result.original), to: result.exchanged ? UInt(new) : nil,
+        result.exchanged ? order : failure)
+    #endif
+    return result
+  }
+}

@@ -1,0 +1,229 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Files that a plan has made and makes no more: of steps that are gone, or that call their outputs otherwise now.
+///
+/// A file is dead when all of this holds:
+/// 1. The step that made it last was one of this plan, or of one whose file is gone; or it was in a file that this plan
+///    and others include.
+/// 2. No living step makes it, a folder that it is in, or a file in it. Living are the steps of this plan, and of all
+///    others that were run here or are beside it.
+/// 3. No living step names it among its inputs, or has read it, as its `depfile` said.
+struct DeadFiles {
+  struct File {
+    let path: FilePath
+    let step: Name
+    /// Whether that step is still there.
+    let isRenamed: Bool
+    let journal: RunJournal
+    /// What it was left as; nil where the step has not ended well.
+    let digest: Fingerprint?
+  }
+
+  let files: [File]
+  /// What steps of the plan read: it may be a folder with such files.
+  private let readers: [(input: FilePath, step: Name)]
+  private let looks: [ObjectIdentifier: FileLooks]
+  /// nil where there is no such file.
+  private let living: Living?
+
+  /// - Parameter plan: the plan with all its steps.
+  init(_ plan: Plan, _ journals: RunJournals) {
+    var candidates: [File] = []
+    // 1. What this plan does not make. Most plans make all that they have made.
+    let outputs = Set(plan.steps.flatMap { step in step.allOutputs })
+    let names = Set(plan.steps.map(\.name))
+    let all = journals.all(of: plan.steps)
+    for journal in all {
+      for made in journal.made(notIn: outputs)
+      where journals.isOfThisPlan(made, orShared: journal) {
+        for file in journal.files(of: made) where !outputs.contains(file.path) {
+          guard (try? FileStatus(file.path, followsLinks: false)) != nil else { continue }
+          candidates.append(
+            File(
+              path: file.path, step: file.step, isRenamed: names.contains(file.step),
+              journal: journal, digest: file.digest))
+        }
+      }
+    }
+    guard !candidates.isEmpty else {
+      (files, readers, looks, living) = ([], [], [:], nil)
+      return
+    }
+    // 2. What others make or read.
+    let living = Living(plan, all, journals.plan)
+    self.living = living
+    // What is in a folder before the folder.
+    files = candidates.filter { !living.needs($0.path) }.sorted { $0.path > $1.path }
+    readers = plan.steps.flatMap { step in
+      step.inputs.map { (step.path(of: $0).shortest, step.name) }
+    }
+    looks = Dictionary(
+      files.map {
+        (ObjectIdentifier($0.journal), FileLooks($0.journal, journals.reader, isShared: false))
+      }
+    ) { first, _ in first }
+  }
+
+  // MARK: Words
+
+  /// Sentences that name them, a few. What somebody has changed since is that one's.
+  func sentences(from directory: FilePath) -> [String] {
+    let most = 5
+    let files = files.reversed().filter(isAsLeft)
+    var sentences = files.prefix(most).map { file in
+      "'\(Self.shown(file.path, directory))' was made by step '\(file.step.visible)', "
+        + (file.isRenamed
+          ? "which makes other files now" : "which is not in the plan any more")
+        + (reader(of: file.path).map { "; '\($0.visible)' still reads it, with its folder" } ?? "")
+        + "; --prune removes it"
+    }
+    if files.count > most {
+      sentences.append(
+        "and \(files.count - most) more files are of steps that do not make them any more")
+    }
+    return sentences + (living?.problems ?? [])
+  }
+
+  private func reader(of file: FilePath) -> Name? {
+    readers.first { file.isBelow($0.input) }?.step
+  }
+
+  private static func shown(_ path: FilePath, _ directory: FilePath) -> String {
+    path.name(in: directory).map { FilePath($0).visible } ?? path.visible
+  }
+
+  // MARK: Removal
+
+  /// Removes them, but for those that somebody has changed since.
+  ///
+  /// - Parameter isPreview: whether they stay.
+  /// - Returns: what was done, and what could not be done.
+  func remove(from directory: FilePath, isPreview: Bool) -> (lines: [String], problems: [String]) {
+    var (lines, problems): ([String], [String]) = ([], living?.problems ?? [])
+    for file in files {
+      let name = "'\(Self.shown(file.path, directory))'"
+      let maker = "step '\(file.step.visible)'"
+      guard isAsLeft(file) else {
+        problems.append(
+          "\(name) is not as \(maker) left it, and stays: remove it if you do not need it")
+        continue
+      }
+      if isPreview {
+        lines.append("would remove \(name), which \(maker) had made")
+      } else if let reason = remove(file.path) {
+        problems.append("\(name) cannot be removed: \(reason)")
+      } else {
+        lines.append("removed \(name), which \(maker) had made")
+        if let problem = file.journal.forget(file.path) { problems.append(problem) }
+      }
+    }
+    return (lines, problems)
+  }
+
+  /// A half-made file of a step that failed would have been made anew.
+  private func isAsLeft(_ file: File) -> Bool {
+    guard let digest = file.digest else { return true }
+    guard let looks = looks[ObjectIdentifier(file.journal)],
+      let number = file.journal.numbers(of: [file.path]).first
+    else { return false }
+    var found = looks.look(at: number, limit: .max)
+    if case .folder(let status) = found {
+      found = looks.walk(
+        number, status, limit: .max, mayLeaveOut: { living?.makesBelow($0) ?? false },
+        isLeftOut: { living?.makes($0) ?? false })
+    }
+    if case .seen(let now) = found { return now.digest == digest }
+    return false
+  }
+
+  /// Without what living steps make in it. A link goes, and not what is behind it.
+  private func remove(_ path: FilePath) -> String? {
+    if living?.makes(path) ?? false { return nil }
+    guard let status = try? FileStatus(path, followsLinks: false) else { return nil }
+    guard status.kind == .folder else {
+      let code = unsafe path.withPointer { unsafe unlink($0) }
+      return code == 0 || errno == ENOENT ? nil : unsafe String(cString: strerror(errno))
+    }
+    for entry in Directory.entries(in: path) ?? [] {
+      if let reason = remove(path.appending(entry.bytes)) { return reason }
+    }
+    let code = unsafe path.withPointer { unsafe rmdir($0) }
+    return code == 0 || errno == ENOENT ? nil : unsafe String(cString: strerror(errno))
+  }
+}
+
+/// The steps of all plans that are known in some directories.
+private struct Living {
+  /// Sentences about plans that cannot be read.
+  let problems: [String]
+  private let makers: [FileMakers]
+  private let outputs: Set<FilePath>
+  private let inputs: Set<FilePath>
+  /// Whether a plan cannot be read, so that nobody knows what it makes.
+  private let isUncertain: Bool
+
+  init(_ plan: Plan, _ journals: [RunJournal], _ path: FilePath) {
+    var (plans, problems) = ([plan], [String]())
+    var isUncertain = false
+    let known = Set(journals.flatMap(\.plans)).subtracting([RunJournals.noPlan])
+    let beside = journals.flatMap { journal in
+      (Directory.entries(in: journal.directory) ?? [])
+        .filter { $0.bytes.suffix(5).elementsEqual(".json".utf8) }
+        .map { journal.directory.appending($0.bytes) }
+    }
+    for path in known.union(beside).subtracting([path]).sorted() {
+      guard InputFile(path).isThere else { continue }
+      do throws(PlanError) {
+        plans.append(try PlanFile.plan(in: InputFile(path)))
+      } catch {
+        // Many files are no plans.
+        guard known.contains(path) else { continue }
+        isUncertain = true
+        problems.append(
+          "files of steps that are gone stay, since the plan '\(path.visible)' may need them: \(error)"
+        )
+      }
+    }
+    makers = plans.compactMap { try? FileMakers($0.steps) }
+    outputs = Set(plans.flatMap { $0.steps.flatMap(\.allOutputs) })
+    var inputs = Set(
+      plans.flatMap { $0.steps.flatMap { step in step.inputs.map { step.path(of: $0).shortest } } })
+    for journal in journals {
+      for made in journal.made(notIn: []) {
+        guard case .succeeded(let success) = made.record,
+          made.outputs.contains(where: outputs.contains)
+        else { continue }
+        for file in success.dependencies.map(journal.files) ?? [] {
+          inputs.insert(journal.path(of: file.file).shortest)
+        }
+      }
+    }
+    self.inputs = inputs
+    (self.problems, self.isUncertain) = (problems, isUncertain)
+  }
+
+  func makes(_ path: FilePath) -> Bool { outputs.contains(path.shortest) }
+
+  func makesBelow(_ folder: FilePath) -> Bool {
+    outputs.contains { $0.isBelow(folder.shortest) }
+  }
+
+  /// Whether one of them makes or reads it.
+  func needs(_ path: FilePath) -> Bool {
+    isUncertain || inputs.contains(path) || inputs.contains { $0.isBelow(path) }
+      || makers.contains { !$0.steps(making: path).isEmpty }
+  }
+}
+
+extension Step {
+  /// With its `depfile`.
+  fileprivate var allOutputs: [FilePath] {
+    (outputs + [self.depfile].compactMap { $0 }).map { path(of: $0).shortest }
+  }
+}

@@ -1,0 +1,205 @@
+/// What a journal says: files by number, versions of them, and the records of steps.
+struct JournalState: Sendable {
+  struct File: Sendable {
+    let path: FilePath
+    /// The version seen last.
+    var version: Int32?
+    /// How the file looked then; nil if it may have been changed without a trace since.
+    var stamp: Fingerprint?
+    /// The record of the step that made it last.
+    var record: Int32?
+  }
+
+  /// What was in a file at one time.
+  struct Version: Sendable {
+    let file: Int32
+    let digest: Fingerprint
+  }
+
+  private(set) var files: [File] = []
+  private var numbers: [FilePath: Int32] = [:]
+  /// nil: its line was lost.
+  private(set) var versions: [Version?] = []
+  private(set) var records: [StepRecord?] = []
+  private var recordsByName: [NamedKey: Int32] = [:]
+  /// Of each name, the oldest first.
+  private var identities: [Name: [Fingerprint]] = [:]
+  /// nil: its line was lost.
+  private(set) var plans: [FilePath?] = []
+  /// In which there are journals with records of plans of this one's directory.
+  private(set) var otherDirectories: [FilePath] = []
+  var jobs: [JobKey: RunJournal.Job] = [:]
+
+  private struct NamedKey: Hashable {
+    let name: Name
+    let identity: Fingerprint
+  }
+
+  /// Steps that are handed in as jobs are few: a name, or the first output.
+  struct JobKey: Hashable, Sendable {
+    let name: FilePath
+  }
+
+  /// The same files under the same numbers, and nothing else.
+  func withoutRecords() -> Self {
+    var state = Self()
+    state.files = files.map { File(path: $0.path) }
+    state.numbers = numbers
+    return state
+  }
+
+  // MARK: Files
+
+  mutating func number(of path: FilePath) -> Int32 {
+    if let number = numbers[path] { return number }
+    let number = Int32(files.count)
+    numbers[path] = number
+    files.append(File(path: path))
+    return number
+  }
+
+  subscript(file number: Int32) -> File { files[Int(number)] }
+
+  func version(_ number: Int32) -> Version? {
+    number < versions.count ? versions[Int(number)] : nil
+  }
+
+  /// What is in a file that looks like this, if that is known.
+  func digest(of number: Int32, _ stamp: Fingerprint) -> Fingerprint? {
+    let file = files[Int(number)]
+    guard file.stamp == stamp, let version = file.version else { return nil }
+    return self.version(version)?.digest
+  }
+
+  /// Notes what was seen in a file.
+  ///
+  /// - Parameter stamp: nil leaves what was known of that version.
+  /// - Returns: the number of this version, and whether that is news.
+  mutating func note(
+    _ digest: Fingerprint, of number: Int32, _ stamp: Fingerprint?
+  ) -> (version: Int32, isNew: Bool) {
+    let file = files[Int(number)]
+    if let version = file.version, self.version(version)?.digest == digest {
+      guard let stamp, file.stamp != stamp else { return (version, false) }
+      files[Int(number)].stamp = stamp
+      return (version, true)
+    }
+    let version = Int32(versions.count)
+    set(version, Version(file: number, digest: digest), stamp)
+    return (version, true)
+  }
+
+  /// Notes a version that has a number.
+  mutating func set(_ number: Int32, _ version: Version, _ stamp: Fingerprint?) {
+    while versions.count <= number { versions.append(nil) }
+    versions[Int(number)] = version
+    files[Int(version.file)].version = number
+    files[Int(version.file)].stamp = stamp
+  }
+
+  mutating func number(ofPlan path: FilePath) -> Int {
+    if let number = plans.firstIndex(of: path) { return number }
+    plans.append(path)
+    return plans.count - 1
+  }
+
+  mutating func setPlan(_ number: Int, _ path: FilePath?) {
+    while plans.count <= number { plans.append(nil) }
+    plans[number] = path
+  }
+
+  /// Returns whether that is news.
+  @discardableResult
+  mutating func add(otherDirectory path: FilePath) -> Bool {
+    guard !otherDirectories.contains(path) else { return false }
+    otherDirectories.append(path)
+    return true
+  }
+
+  // MARK: Records
+
+  func record(at keys: RecordKeys) -> StepRecord? {
+    switch keys {
+    case .name(let name, let identity):
+      return recordsByName[NamedKey(name: name, identity: identity.all)]
+        .flatMap { records[Int($0)] }
+    case .outputs(let paths):
+      // One record for all of them: if another step has made one since, this one is not valid.
+      var found: Int32?
+      for path in paths {
+        guard let number = numbers[path], let record = files[Int(number)].record,
+          found ?? record == record
+        else { return nil }
+        found = record
+      }
+      return found.flatMap { records[Int($0)] }
+    }
+  }
+
+  mutating func start(_ start: StepRecord.Start, _ identity: Fingerprint) {
+    add(.started(start), start.outputs, start.step, identity)
+  }
+
+  /// - Returns: false when the line of a version was lost.
+  @discardableResult
+  mutating func succeed(_ success: StepRecord.Success) -> Bool {
+    let lists = [success.inputs, success.outputs, success.dependencies].compactMap { $0 }
+    for run in lists.lazy.flatMap(\.runs) {
+      guard run.upperBound < versions.count, run.allSatisfy({ versions[Int($0)] != nil }) else {
+        return false
+      }
+    }
+    // The last one is the depfile, which is no place for a record.
+    var outputs = success.outputs.compactMap { version($0)?.file }
+    if success.dependencies != nil { outputs = outputs.dropLast() }
+    add(.succeeded(success), outputs, success.step, success.identity.all)
+    return true
+  }
+
+  private mutating func add(
+    _ record: StepRecord, _ outputs: [Int32], _ name: Name, _ identity: Fingerprint
+  ) {
+    let index = Int32(records.count)
+    records.append(record)
+    for file in outputs {
+      let path = files[Int(file)].path
+      let shortest = path.shortest
+      let number = path == shortest ? file : number(of: shortest)
+      files[Int(number)].record = index
+    }
+    guard outputs.isEmpty else { return }
+    guard recordsByName.updateValue(index, forKey: NamedKey(name: name, identity: identity)) == nil
+    else { return }
+    identities[name, default: []].append(identity)
+    if let count = identities[name]?.count, count > Self.mostOfOneName,
+      let oldest = identities[name]?.removeFirst()
+    {
+      recordsByName[NamedKey(name: name, identity: oldest)] = nil
+    }
+  }
+
+  /// How many commands of one name are remembered.
+  private static let mostOfOneName = 8
+
+  /// No step makes it any more.
+  mutating func forget(_ path: FilePath) {
+    if let number = numbers[path] { files[Int(number)].record = nil }
+  }
+
+  /// Whether a step has made something else than these.
+  func hasRecord(notAt paths: Set<FilePath>) -> Bool {
+    files.contains { $0.record != nil && !paths.contains($0.path) }
+  }
+
+  /// The records that count, the oldest first, each with its outputs that no later one has.
+  var livingRecords: [(record: StepRecord, outputs: [Int32])] {
+    var outputs: [Int32: [Int32]] = [:]
+    for (number, file) in files.enumerated() {
+      if let record = file.record { outputs[record, default: []].append(Int32(number)) }
+    }
+    for record in recordsByName.values { outputs[record] = [] }
+    return outputs.sorted { $0.key < $1.key }.compactMap { record, outputs in
+      records[Int(record)].map { ($0, outputs) }
+    }
+  }
+}

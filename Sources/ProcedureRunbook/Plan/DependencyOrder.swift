@@ -1,0 +1,88 @@
+import Dispatch
+internal import ProcedurePrimitives
+
+/// What steps have read the last time that other steps make, as their depfiles say.
+///
+/// A depfile that is as its step left it was read then, and the journal knows its names; others are read now. Most names
+/// are of headers that no step makes: each is looked up once.
+struct DependencyOrder {
+  /// By the numbers of steps.
+  let files: [Int: [FilePath]]
+
+  init(of steps: [Step], _ journals: RunJournals) {
+    guard let makers = try? FileMakers(steps) else {
+      files = [:]
+      return
+    }
+    var files: [Int: [FilePath]] = [:]
+    var unknown: [Int] = []
+    // By version; nil where it is not known yet.
+    var isMade: [ObjectIdentifier: [Bool?]] = [:]
+    for (index, step) in steps.enumerated() where step.depfile != nil {
+      guard let versions = Self.versions(of: step, journals) else {
+        unknown.append(index)
+        continue
+      }
+      let journal = journals.journal(of: step)
+      var known = isMade.removeValue(forKey: ObjectIdentifier(journal)) ?? []
+      var made: [Int32] = []
+      var new: [Int32] = []
+      for run in versions.runs {
+        let missing = Int(run.upperBound) + 1 - known.count
+        if missing > 0 { known += repeatElement(nil, count: missing) }
+        for version in run {
+          switch known[Int(version)] {
+          case true?: made.append(version)
+          case false?: break
+          case nil: new.append(version)
+          }
+        }
+      }
+      for (version, file) in zip(new, journal.files(of: VersionList(new))) {
+        let isOne = !makers.steps(making: journal.path(of: file.file)).isEmpty
+        known[Int(version)] = isOne
+        if isOne { made.append(version) }
+      }
+      isMade[ObjectIdentifier(journal)] = known
+      if !made.isEmpty {
+        files[index] = journal.files(of: VersionList(made)).map { journal.path(of: $0.file) }
+      }
+    }
+    self.files = files.merging(Self.read(unknown, of: steps)) { _, new in new }
+  }
+
+  /// What its depfile names, if that is as it was left.
+  private static func versions(of step: Step, _ journals: RunJournals) -> VersionList? {
+    let journal = journals.journal(of: step)
+    let paths = step.outputs.map { step.path(of: $0) }
+    guard
+      case .succeeded(let success)? = journal.record(
+        at: RecordKeys(of: step, paths, StepIdentity(of: step))),
+      let dependencies = success.dependencies, let depfile = success.outputs.suffix(1).first
+    else { return nil }
+    let comparison = journals.looks(for: step)
+      .compare(VersionList([depfile]), limit: FileReader.small) { $1 }
+    guard case .same = comparison else { return nil }
+    return dependencies
+  }
+
+  /// Beside each other: some file systems take their time.
+  private static func read(_ indices: [Int], of steps: [Step]) -> [Int: [FilePath]] {
+    let files = Locked<[Int: [FilePath]]>([:])
+    DispatchQueue.concurrentPerform(iterations: indices.count) { number in
+      let index = indices[number]
+      guard let read = steps[index].readDependencies(), !read.isEmpty else { return }
+      files.withLock { $0[index] = read }
+    }
+    return files.withLock { $0 }
+  }
+}
+
+extension Step {
+  /// The files that its `depfile` names: none without one, nil when it is not readable.
+  func readDependencies() -> [FilePath]? {
+    guard let depfile = self.depfile else { return [] }
+    guard let bytes = try? InputFile(path(of: depfile)).contents() else { return nil }
+    return DependencyFile.files(in: bytes)?.map { path(of: $0) }
+  }
+}

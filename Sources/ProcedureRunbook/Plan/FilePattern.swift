@@ -1,0 +1,285 @@
+/// A pattern of files: `*` stands for any part of a name, `**` for any folders or none, and `{name}` in an `each`
+/// for a part that gets a name. Another letter stands for itself, and `\*` for an asterisk.
+///
+/// It is compared with files that are there, and with files that steps of the plan will make.
+struct FilePattern {
+  enum Piece: Equatable {
+    case text([UInt8])
+    case any
+    /// The same wherever it stands.
+    case name
+  }
+
+  private enum Component {
+    /// `**`
+    case folders
+    case name([Piece])
+
+    /// The one name that fits, if it is one.
+    var fixed: [UInt8]? {
+      guard case .name(let pieces) = self else { return nil }
+      var text: [UInt8] = []
+      for piece in pieces {
+        guard case .text(let part) = piece else { return nil }
+        text += part
+      }
+      return text
+    }
+  }
+
+  /// As it is written in the plan.
+  let text: String
+  private let isAbsolute: Bool
+  /// Where it begins; nil for the directory of this process, and for a pattern that begins at the root.
+  private let directory: FilePath?
+  /// As the system finds files: a folder may be a link, behind which `..` leads elsewhere.
+  private let components: [Component]
+  /// Without `..` where that leads out of a folder that is named, as the plan knows what steps make.
+  private let shortest: [Component]
+  /// The folder in which all that fits is, as far as it is one: its shortest path.
+  let folder: FilePath
+
+  private static let slash = UInt8(ascii: "/")
+  private static let dot = UInt8(ascii: ".")
+  private static let asterisk = UInt8(ascii: "*")
+  private static let backslash = UInt8(ascii: "\\")
+
+  /// - Parameters:
+  ///   - directory: where it begins; nil for the directory of this process.
+  ///   - name: stands in braces for a part that is looked for.
+  init(_ text: String, in directory: String?, naming name: String? = nil) {
+    self.text = text
+    let isFromRoot = text.utf8.first == Self.slash
+    let directory = isFromRoot ? nil : directory.map { FilePath.normal($0, in: nil) }
+    self.directory = directory
+    isAbsolute = isFromRoot || directory?.isAbsolute ?? false
+    let before = (directory?.bytes ?? []).split(separator: Self.slash)
+    let written = Array(text.utf8).split(separator: Self.slash).filter { $0 != [Self.dot] }
+    var components: [Component] =
+      before.map { .name([.text(Array($0))]) }
+      + written.map { part in
+        part == [Self.asterisk, Self.asterisk]
+          ? .folders : .name(Self.pieces(part, naming: name))
+      }
+    // At the end it stands for the files in them.
+    if case .folders? = components.last { components.append(.name([.any])) }
+    self.components = components
+    shortest = Self.shortest(components, isAbsolute: isAbsolute)
+    folder = Self.folder(of: shortest, isAbsolute: isAbsolute)
+  }
+
+  private static func shortest(_ components: [Component], isAbsolute: Bool) -> [Component] {
+    let up = [dot, dot]
+    var shortest: [Component] = []
+    for component in components {
+      if component.fixed == up, let last = shortest.last?.fixed, last != up {
+        shortest.removeLast()
+      } else if component.fixed != up || !isAbsolute || !shortest.isEmpty {
+        shortest.append(component)
+      }
+    }
+    return shortest
+  }
+
+  /// Whether a text is a pattern, and not the name of one file.
+  static func isPattern(_ text: String) -> Bool {
+    var last: UInt8 = 0
+    for byte in text.utf8 {
+      if byte == asterisk, last != backslash { return true }
+      last = byte
+    }
+    return false
+  }
+
+  /// The name of the file that a text stands for that is no pattern.
+  static func literal(_ text: String) -> String {
+    guard text.utf8.contains(asterisk) else { return text }
+    var bytes: [UInt8] = []
+    for byte in text.utf8 {
+      if byte == asterisk, bytes.last == backslash { bytes.removeLast() }
+      bytes.append(byte)
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private static func pieces(_ component: ArraySlice<UInt8>, naming name: String?) -> [Piece] {
+    let mark = name.map { Array("{\($0)}".utf8) }
+    var pieces: [Piece] = []
+    var text: [UInt8] = []
+    func endText() {
+      if !text.isEmpty { pieces.append(.text(text)) }
+      text = []
+    }
+    var rest = component
+    while let byte = rest.first {
+      if let mark, rest.starts(with: mark) {
+        endText()
+        pieces.append(.name)
+        rest = rest.dropFirst(mark.count)
+      } else if byte == backslash, rest.dropFirst().first == asterisk {
+        text.append(asterisk)
+        rest = rest.dropFirst(2)
+      } else if byte == asterisk {
+        endText()
+        if pieces.last != .any { pieces.append(.any) }
+        rest = rest.dropFirst()
+      } else {
+        text.append(byte)
+        rest = rest.dropFirst()
+      }
+    }
+    endText()
+    return pieces
+  }
+
+  private static func folder(of components: [Component], isAbsolute: Bool) -> FilePath {
+    var folder = FilePath(isAbsolute ? [slash] : [])
+    for component in components.dropLast() {
+      guard let name = component.fixed else { break }
+      folder = folder.appending(name)
+    }
+    return folder
+  }
+
+  /// Whether all that fits is in `folder`, and not in a folder of that.
+  var isInOneFolder: Bool { shortest.dropLast().allSatisfy { $0.fixed != nil } }
+
+  // MARK: Files that are there
+
+  /// A file that fits, with the part that has the name; empty without one.
+  struct Match: Equatable {
+    /// It may be no text.
+    let path: FilePath
+    /// Of a path that is text.
+    let value: String
+  }
+
+  /// In the order of their paths' bytes.
+  func matches() -> [Match] {
+    var found: [Match] = []
+    let root = FilePath(isAbsolute ? [Self.slash] : [])
+    var rest: [(path: FilePath, index: Int, value: [UInt8]?)] = [(root, 0, nil)]
+    while let (path, index, value) = rest.popLast() {
+      guard index < components.count else {
+        found.append(Match(path: path, value: String(decoding: value ?? [], as: UTF8.self)))
+        continue
+      }
+      let isLast = index == components.count - 1
+      if let name = components[index].fixed {
+        let next = path.appending(name)
+        if !isLast || Self.kind(of: next) != nil { rest.append((next, index + 1, value)) }
+        continue
+      }
+      let names = Directory.entries(in: path.length == 0 ? FilePath(".") : path) ?? []
+      for name in names.map({ Array($0.bytes) }) where name.first != Self.dot {
+        let next = path.appending(name)
+        switch components[index] {
+        case .folders:
+          // A link is not followed here, so that none leads in a circle.
+          if Self.kind(of: next, followsLinks: false) == .folder {
+            rest.append((next, index, value))
+          }
+        case .name(let pieces):
+          for value in Self.values(of: name, pieces, value)
+          where isLast || Self.kind(of: next) == .folder {
+            rest.append((next, index + 1, value))
+          }
+        }
+      }
+      // No folder at all.
+      if case .folders = components[index] { rest.append((path, index + 1, value)) }
+    }
+    return found.sorted { $0.path < $1.path }
+  }
+
+  /// nil when there is no such file.
+  private static func kind(of path: FilePath, followsLinks: Bool = true) -> FileStatus.Kind? {
+    (try? FileStatus(path, followsLinks: followsLinks))?.kind
+  }
+
+  /// As it is called where the pattern begins.
+  func relative(_ path: FilePath) -> FilePath {
+    directory.flatMap { path.name(in: $0) }.map { FilePath($0) } ?? path
+  }
+
+  // MARK: Files that steps make
+
+  /// The part of a path that has the name; nil when the path does not fit.
+  func value(in path: FilePath) -> String? {
+    guard path.isAbsolute == isAbsolute else { return nil }
+    let names = path.shortest.bytes.split(separator: Self.slash).map { Array($0) }
+    return values(names[...], shortest[...], nil).first.map {
+      String(decoding: $0 ?? [], as: UTF8.self)
+    }
+  }
+
+  private func values(
+    _ names: ArraySlice<[UInt8]>, _ components: ArraySlice<Component>, _ value: [UInt8]?
+  ) -> [[UInt8]?] {
+    guard let component = components.first else { return names.isEmpty ? [value] : [] }
+    switch component {
+    case .folders:
+      var result: [[UInt8]?] = []
+      for count in 0...names.count {
+        let skipped = names.prefix(count)
+        if skipped.last?.first == Self.dot { break }
+        result += values(names.dropFirst(count), components.dropFirst(), value)
+      }
+      return result
+    case .name(let pieces):
+      guard let name = names.first else { return [] }
+      return Self.values(of: name, pieces, value).flatMap {
+        values(names.dropFirst(), components.dropFirst(), $0)
+      }
+    }
+  }
+
+  // MARK: One name
+
+  /// What the named part is in each way in which a name fits; shortest first for an asterisk.
+  private static func values(
+    of name: [UInt8], _ pieces: [Piece], _ value: [UInt8]?
+  ) -> [[UInt8]?] {
+    // A name that begins with a dot is hidden, unless that dot is written.
+    if name.first == dot, case .text? = pieces.first {
+    } else if name.first == dot {
+      return []
+    }
+    var result: [[UInt8]?] = []
+    fit(name[...], pieces[...], value, &result)
+    return result
+  }
+
+  private static func fit(
+    _ name: ArraySlice<UInt8>, _ pieces: ArraySlice<Piece>, _ value: [UInt8]?,
+    _ result: inout [[UInt8]?]
+  ) {
+    guard let piece = pieces.first else {
+      // One way is as good as another, unless the part is another one.
+      if name.isEmpty, !result.contains(value) { result.append(value) }
+      return
+    }
+    let others = pieces.dropFirst()
+    switch piece {
+    case .text(let text):
+      if name.starts(with: text) { fit(name.dropFirst(text.count), others, value, &result) }
+    case .name where value != nil:
+      let known = value ?? []
+      if name.starts(with: known) { fit(name.dropFirst(known.count), others, value, &result) }
+    case .name:
+      let least = 1
+      guard name.count >= least else { return }
+      // What follows decides; without anything it is all of the rest.
+      for count in others.isEmpty ? name.count...name.count : least...name.count {
+        fit(name.dropFirst(count), others, Array(name.prefix(count)), &result)
+      }
+    case .any:
+      for count in others.isEmpty ? name.count...name.count : 0...name.count {
+        let before = result.count
+        fit(name.dropFirst(count), others, value, &result)
+        // Without a named part behind it the first way tells all.
+        if result.count > before, !others.contains(.name) { return }
+      }
+    }
+  }
+}

@@ -1,0 +1,197 @@
+/// Puts the names of files in the place of what stands for several in `inputs`: patterns, and `outputsOf`.
+///
+/// ```
+/// "outputsOf": "objects"        what the steps of the group make
+/// "inputs": "src/**/*.md"       what is there, and what steps of the plan make
+/// ```
+///
+/// What many steps name alike is looked for once: a thousand steps may read the same thousand headers.
+struct InputFiles {
+  private let steps: [Step]
+  /// The steps that have a name, or are in the group of that name.
+  private var stepsByName: [Name: [Int]] = [:]
+  /// What steps make, by the folder that it is in: the shortest paths of both.
+  private var made: [FilePath: [Made]] = [:]
+
+  private struct Made {
+    /// As its step says it.
+    let path: FilePath
+    let shortest: FilePath
+    let step: Int
+  }
+
+  /// Of a pattern, by where it begins, or of the outputs of a name, by where they are seen from.
+  private struct Key: Hashable {
+    let text: Name
+    let directory: FilePath?
+
+    init(_ text: String, of step: Step) {
+      (self.text, directory) = (Name(text), step.directory.map { FilePath($0) })
+    }
+  }
+
+  private struct Found {
+    /// As they are called, by their shortest paths, so that a file that is there and made is one.
+    let paths: [FilePath: FilePath]
+    /// The names of all.
+    let names: Names
+    let watched: PatternWatch.Files
+  }
+
+  /// In the order of their bytes.
+  private struct Names {
+    private(set) var texts: [String] = []
+    /// The first that is no text.
+    private(set) var noText: FilePath?
+
+    init(_ paths: some Sequence<FilePath>, of step: Step) {
+      for name in paths.sorted().map(step.relative) {
+        if let text = name.text { texts.append(text) } else { noText = noText ?? name }
+      }
+    }
+  }
+
+  private var found: [Key: Found] = [:]
+  private var outputs: [Key: [String]] = [:]
+  private let isMadeBefore: (FilePath) -> Bool
+
+  static func named(
+    in steps: [Step], isMadeBefore: @escaping (FilePath) -> Bool
+  ) throws(PlanError) -> [Step] {
+    let several = steps.indices.filter { standsForSeveral(steps[$0]) }
+    guard !several.isEmpty else { return steps }
+    var files = Self(steps, isMadeBefore)
+    var result = steps
+    for index in several { result[index] = try files.named(index) }
+    return result
+  }
+
+  private static func standsForSeveral(_ step: Step) -> Bool {
+    !step.outputsOf.isEmpty
+      || step.inputs.contains { $0.utf8.contains(UInt8(ascii: "*")) }
+  }
+
+  private init(_ steps: [Step], _ isMadeBefore: @escaping (FilePath) -> Bool) {
+    (self.steps, self.isMadeBefore) = (steps, isMadeBefore)
+    for (index, step) in steps.enumerated() {
+      stepsByName[step.name, default: []].append(index)
+      if let group = step.group { stepsByName[group, default: []].append(index) }
+      for output in step.outputs {
+        let path = step.path(of: output)
+        let shortest = path.shortest
+        guard let folder = shortest.folder else { continue }
+        made[folder, default: []].append(Made(path: path, shortest: shortest, step: index))
+      }
+    }
+  }
+
+  private mutating func named(_ index: Int) throws(PlanError) -> Step {
+    var step = steps[index]
+    var lists: [[String]] = []
+    for input in step.inputs {
+      lists.append(
+        FilePattern.isPattern(input)
+          ? try files(of: input, for: &step) : [FilePattern.literal(input)])
+    }
+    for name in step.outputsOf {
+      lists.append(try outputs(of: name, for: step))
+      if !step.after.contains(name) { step.after.append(name) }
+    }
+    if lists.count == 1 {
+      step.inputs = lists[0]
+    } else {
+      var known: Set<FilePath> = []
+      step.inputs = lists.joined().filter { known.insert(step.path(of: $0)).inserted }
+    }
+    return step
+  }
+
+  // MARK: Outputs of steps
+
+  private mutating func outputs(of name: Name, for step: Step) throws(PlanError) -> [String] {
+    let key = Key(name.text, of: step)
+    if let known = outputs[key] { return known }
+    guard let makers = stepsByName[name] else {
+      let known = Array(stepsByName.keys)
+      throw PlanError(
+        .unknownMaker(name, step: step.name, nearest: Spelling.nearest(to: name, in: known)),
+        in: step)
+    }
+    var known: Set<FilePath> = []
+    let names = makers.flatMap { maker in
+      steps[maker].outputs.map { step.relative(steps[maker].path(of: $0)) }
+    }.filter { known.insert($0).inserted }.compactMap(\.text)
+    guard !names.isEmpty else {
+      throw PlanError(.makerWithoutOutputs(name, step: step.name), in: step)
+    }
+    outputs[key] = names
+    return names
+  }
+
+  // MARK: Patterns
+
+  private mutating func files(
+    of text: String, for step: inout Step
+  ) throws(PlanError) -> [String] {
+    let key = Key(text, of: step)
+    let found: Found
+    if let known = self.found[key] {
+      found = known
+    } else {
+      found = try look(for: text, step)
+      self.found[key] = found
+    }
+    // What it makes itself is none that it reads.
+    let own = Set(
+      (step.outputs + [step.depfile].compactMap { $0 }).map { step.path(of: $0).shortest }
+        .filter { found.watched.pattern.value(in: $0) != nil })
+    let names =
+      own.isEmpty
+      ? found.names
+      : Names(found.paths.lazy.filter { !own.contains($0.key) }.map(\.value), of: step)
+    if let name = names.noText {
+      throw PlanError(.foundNoText(name.visible, text), in: step)
+    }
+    guard !names.texts.isEmpty else {
+      throw PlanError(.noFile(text, key: "inputs", step: step.name), in: step)
+    }
+    step.watches.append(
+      PatternWatch(found.watched, key: "inputs", step: step.name, makesItself: own))
+    return names.texts
+  }
+
+  private func look(for text: String, _ step: Step) throws(PlanError) -> Found {
+    let pattern = FilePattern(text, in: step.directory)
+    try checkFolders(above: pattern, of: step)
+    var paths: [FilePath: FilePath] = [:]
+    for match in pattern.matches() { paths[match.path.shortest] = match.path }
+    var known = Set(paths.keys)
+    for (shortest, path) in paths where isMadeBefore(path) { paths[shortest] = nil }
+    // It has one name, before it was made as after that.
+    for file in candidates(for: pattern) where pattern.value(in: file.shortest) != nil {
+      paths[file.shortest] = file.path
+      known.insert(file.shortest)
+    }
+    return Found(
+      paths: paths, names: Names(paths.values, of: step),
+      watched: PatternWatch.Files(of: pattern, known: known))
+  }
+
+  /// Where the pattern has no folder of its own in it, those of one folder.
+  private func candidates(for pattern: FilePattern) -> [Made] {
+    pattern.isInOneFolder ? made[pattern.folder] ?? [] : made.values.flatMap { $0 }
+  }
+
+  private func checkFolders(above pattern: FilePattern, of step: Step) throws(PlanError) {
+    var path = pattern.folder
+    while let folder = path.folder {
+      if let maker = made[folder]?.first(where: { $0.shortest == path }) {
+        throw PlanError(
+          .patternInMadeFolder(
+            pattern.text, owner: step.name, folder: step.shown(path),
+            maker: steps[maker.step].name), in: step)
+      }
+      path = folder
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import Procedures
+import ProceduresProcess
+
+/// Lets a step run only when the patterns of the plan still find the files that they found when the plan was read.
+///
+/// It is evaluated when all that the step is after has ended, which may have made files that the plan does not name.
+struct CompletePatterns: Condition {
+  let watches: [PatternWatch]
+  /// Some file systems take their time.
+  let threads: HandlerThreads
+
+  var name: String { "its patterns have found all files" }
+
+  func evaluate(_ procedure: Procedure) async throws -> ConditionResult {
+    await withCheckedContinuation { continuation in
+      threads.run { [self] in
+        let problem = watches.lazy.compactMap { $0.lookOnce() }.first
+        continuation.resume(returning: problem.map { .failed(Self.failure($0)) } ?? .satisfied)
+      }
+    }
+  }
+
+  private static func failure(_ problem: String) -> StepCheckFailed {
+    StepCheckFailed(
+      description:
+        "\(problem): run the plan again, or name what is made in the 'outputs' of its step")
+  }
+}

@@ -1,0 +1,455 @@
+internal import ProcedurePrimitives
+
+/// The wait of one unfinished procedure, at one moment: the only place that says what a procedure waits for.
+///
+/// It is kept nowhere. It is a function of the life and of the place in the list, evaluated under the locks that guard
+/// those, and it costs nothing while nobody asks. A snapshot shows the present wait of each procedure. A report is a wait
+/// that has lasted. The search for cycles is the graph of all waits. A timeline's record of an unfinished procedure names
+/// the procedure that its wait names.
+///
+/// | wait            | begins                                         | ends                          | for              |
+/// |-----------------|------------------------------------------------|-------------------------------|------------------|
+/// | `notEnqueued`   | when it is made                                | the user adds it              | user code        |
+/// | `dependencies`  | one is armed                                   | the last is settled           | procedures, all  |
+/// | `prerequisites` | a condition brings them                        | the last is settled           | procedures, all  |
+/// | `barrier`       | it is added behind a barrier                   | the barriers open             | procedures, all  |
+/// | `announcement`  | it is added to an observed group               | the group's turn announces it | its group        |
+/// | `condition`     | a condition is asked                           | it answers                    | user code        |
+/// | `groupStart`    | it is added to a group that has not begun      | the group executes            | its group        |
+/// | `groupSlot`     | its group gives up the slot                    | the group has it again        | its group, time  |
+/// | `suspension`    | the list is suspended                          | the user resumes it           | user code        |
+/// | `slot`          | the limit is reached                           | a holder leaves               | procedures, one  |
+/// | `exclusion`     | a category is taken                            | holders leave, or time passes | procedures, some |
+/// | `thread`        | it is ready, or its turn is due                | a worker comes                | a thread         |
+/// | `children`      | a group has executed                           | the last child leaves         | procedures, all  |
+/// | `answer`        | it has asked its group about its errors        | the group's turn answers      | its group        |
+/// | `call`          | its turn blocks, or its body waits, in a call  | the call returns              | procedures       |
+/// | `pendingEvent`  | an observer keeps an event                     | it releases the event         | user code        |
+/// | `observer`      | an observer is called elsewhere                | it returns                    | user code        |
+/// | `finish`        | `execute()` has returned                       | the author calls `finish()`   | user code        |
+///
+/// **User code is no wait.** A procedure whose turn a thread has is busy, whatever else is missing: an override runs, an
+/// observer, a hook of a group, a closure that hands over. Only a framework call that blocks, or an `await` that the
+/// framework knows, makes the code in a turn or body a wait, and then for what the call names. So a group waits for its
+/// children only while its turn is free.
+enum Wait: Sendable {
+  /// It executes, is about to do something, or is on its way to the end.
+  case nothing
+  case notEnqueued
+  /// All of these have to finish.
+  case dependencies([Procedure])
+  /// All of these have to finish before the condition of that name can be evaluated.
+  case prerequisites(of: String, [Procedure])
+  /// The barrier of the queue, or the procedures before it, have to finish.
+  case barrier([Procedure])
+  /// Its group has observers, which do not know it yet.
+  case announcement(by: Procedure)
+  /// The condition of that name has not answered that question.
+  case condition(String, serial: UInt64)
+  /// Its group has not begun to execute.
+  case groupStart(Procedure)
+  /// Its group has given up its slot, and waits for time, or for a slot again.
+  case groupSlot(Procedure)
+  /// Its queue, or its group, is suspended.
+  case suspension
+  /// One of these has to finish, since there are no more slots.
+  case slot(SlotOwner, limit: Int, [Procedure])
+  /// Some of the holders of each category have to finish.
+  case exclusion([ExclusionObstacle])
+  /// No thread has come to do that.
+  case thread(Errand)
+  /// All of its children have to finish.
+  case children([Procedure])
+  /// Its group has not decided about its errors.
+  case answer(of: Procedure)
+  /// Its turn is blocked in that call, or its body waits in it, until these have finished.
+  case call(WaitingCall, [Procedure])
+  /// An observer holds the event back.
+  case pendingEvent(HoldableEvent)
+  /// An observer that is called elsewhere has not returned.
+  case observer(ObserverCall)
+  /// `execute()` has returned, and its author has not called `finish()`.
+  case finish
+
+  /// The work for which a thread is missing.
+  enum Errand: UInt8, Sendable {
+    /// It is ready to execute, or to have its conditions evaluated.
+    case start
+    /// Its turn is due: a cancel is to be delivered, it is to finish, or the like.
+    case turn
+    /// The task of its body is to go on.
+    case step
+  }
+
+  /// The list whose slots are all taken.
+  enum SlotOwner: Sendable {
+    case queue(QueueSupervisor)
+    case group(Procedure)
+  }
+}
+
+// MARK: Finding out
+
+extension Procedure {
+  /// Whether a thread has its turn, or is about to. For a simulation, which has no other threads.
+  package final var isInTurn: Bool { peek { $0.life.isInTurn } }
+
+  /// Its present wait. O(dependencies), or O(children); for a barrier O(count).
+  final var wait: Wait { numberedWait().wait }
+
+  /// Its present wait, and a number that is another one after each change of that.
+  ///
+  /// - Parameter asksList: false to leave out the wait in its list, its children, and the procedures of a call. Then it is
+  ///   O(dependencies).
+  final func numberedWait(inList asksList: Bool = true) -> (wait: Wait, number: UInt64) {
+    // The procedures that are visited in there, to be released after the lock.
+    var seen: [Procedure] = []
+    var (wait, number, ownToken, asked) = peek { core in
+      (
+        core.wait(of: self, inList: asksList, seeing: &seen), core.life.waitNumber,
+        core.links?.token?.identity, core.life.hearing == .asked ? core.list?.group : nil
+      )
+    }
+    // 1. Its children wait for the group's own wait, if that is more than time.
+    while case .groupSlot(let group) = wait {
+      wait = group.peek { $0.list?.wait(of: group) ?? .nothing }
+    }
+    // 2. Whether its group has something to announce, only the group says. Otherwise the last dependency has been settled,
+    // and is about to be counted off.
+    if case .announcement(let group) = wait, !group.peek({ $0.hasSomethingToAnnounce }) {
+      wait = .nothing
+    }
+    // 3. The thread of a child that asks its group runs the group's code, or is about to find that another does.
+    if let asked, case .nothing = wait, asked.isBlocked { wait = .answer(of: asked) }
+    // 4. A body that has begun waits in its calls; that of a ready-made procedure needs no `finish()`.
+    if case .finish = wait {
+      if isStepDue {
+        wait = .thread(.step)
+      } else if let call = bodyTask?.waitingCall(endedBy: ownToken) {
+        wait = .call(call, [])
+      } else if self is any EndsByItself {
+        wait = .nothing
+      }
+    }
+    // 5. The number and the procedures of a call.
+    if case .call(let call, _) = wait {
+      number = call.serial
+      if asksList { wait = .call(call, call.awaited(by: self)) }
+    }
+    return (wait, number)
+  }
+}
+
+extension Procedure {
+  /// Whether code in its turn is in a blocking call.
+  private final var isBlocked: Bool { peek { $0.blockedCall != nil } }
+}
+
+extension Life {
+  /// Grows with each change of a wait before the start. The later ones come once, or are calls, which have numbers.
+  fileprivate var waitNumber: UInt64 { state == .pending ? UInt64(attempt) : 0 }
+}
+
+extension ProcedureCore {
+  /// The wait as far as this lock, and that of the list, say it.
+  fileprivate func wait(
+    of procedure: Procedure, inList asksList: Bool, seeing seen: inout [Procedure]
+  ) -> Wait {
+    // 1. User code in a blocking call waits in that; other user code is no wait.
+    if let call = blockedCall { return .call(call, []) }
+    if life.isTurnDue { return .thread(.turn) }
+    if let wait = waitOfHeldTurn { return wait }
+    // 2. The turn is free. Between its mark and the delivery a cancel goes through a tree.
+    if life.cancel.isDue { return .nothing }
+    switch life.state {
+    case .initialized: return .notEnqueued
+    case .pending: return waitWhilePending(of: procedure, inList: asksList, seeing: &seen)
+    case .executing where life.isSettling:
+      return asksList ? waitForChildren(of: procedure) : .nothing
+    case .executing where !life.isToldToFinish: return .finish
+    case .started, .executing, .finishing, .finished: return .nothing
+    }
+  }
+
+  fileprivate var blockedCall: WaitingCall? {
+    attachments.existing(BlockedTurn.self)?.call.flatMap { $0.isWaiting ? $0 : nil }
+  }
+
+  /// Whether children wait until its turn, which is due or held, has called its observers for them.
+  fileprivate var hasSomethingToAnnounce: Bool { pending.map { !$0.produced.isEmpty } ?? false }
+
+  /// The wait of a turn that is not free; nil if it is.
+  private var waitOfHeldTurn: Wait? {
+    guard life.turn.isHeld else { return nil }
+    if let event = life.awaitedHold { return .pendingEvent(event) }
+    if let call = pending?.suspendedDelivery?.awaitedCall { return .observer(call) }
+    if life.hearing == .awaited, let group = list?.group { return .answer(of: group) }
+    return .nothing
+  }
+
+  private func waitForChildren(of group: Procedure) -> Wait {
+    let children = group.childList?.procedures ?? []
+    return children.isEmpty ? .nothing : .children(children)
+  }
+
+  private func waitWhilePending(
+    of procedure: Procedure, inList asksList: Bool, seeing seen: inout [Procedure]
+  ) -> Wait {
+    if life.isCancelled {
+      // A group that was cancelled before it started ends after its children, like any other.
+      return asksList && life.isSettling ? waitForChildren(of: procedure) : .nothing
+    }
+    if life.isWaitingForDependencies {
+      let dependencies = self.dependencies.awaitedProcedures
+      if !dependencies.isEmpty { return .dependencies(dependencies) }
+      let prerequisites =
+        requirements?.prerequisites.map(\.link).filter(\.isArmed).map(\.dependency) ?? []
+      if let name = requirements?.conditions?.currentName, !prerequisites.isEmpty {
+        return .prerequisites(of: name, prerequisites)
+      }
+      return asksList ? waitForPlace(seeing: &seen) : .nothing
+    }
+    if life.isEvaluating {
+      guard let conditions = requirements?.conditions, let serial = conditions.awaitedSerial,
+        let name = conditions.currentName
+      else { return .nothing }
+      let ownToken = links?.token?.identity
+      if let call = conditions.awaitedTask?.waitingCall(endedBy: ownToken) {
+        return .call(call, [])
+      }
+      return .condition(name, serial: serial)
+    }
+    return asksList ? list?.wait(of: procedure) ?? .nothing : .nothing
+  }
+
+  /// Its wait if no dependency is missing: a barrier of its queue, or its group, holds it back.
+  private func waitForPlace(seeing seen: inout [Procedure]) -> Wait {
+    guard let list else { return .nothing }
+    if let group = list.group { return .announcement(by: group) }
+    guard let barriers = list.barriers, let waiters else { return .nothing }
+    for case .barrier(let ticket) in waiters.all {
+      let awaited = barriers.awaited(with: ticket, in: list, seeing: &seen)
+      return awaited.isEmpty ? .nothing : .barrier(awaited)
+    }
+    return .nothing
+  }
+}
+
+extension ProcedureList {
+  /// The wait in this list of a member that has no dependency left. Called under that member's lock.
+  fileprivate func wait(of procedure: Procedure) -> Wait {
+    let group = group
+    let owner = group.map(Wait.SlotOwner.group) ?? .queue(context.supervisor)
+    return locked { $0.machine.wait(of: procedure, in: group, owner) }
+  }
+}
+
+extension ListMachine {
+  fileprivate func wait(
+    of procedure: Procedure, in group: Procedure?, _ owner: Wait.SlotOwner
+  ) -> Wait {
+    let line = procedure.membership.line
+    // One that waits in a batch is added at this moment; a resting group waits for time.
+    if line == .none || line == .waiting || isCancelled { return .nothing }
+    // It has a slot, and has not started.
+    if line.hasSlot { return .thread(.start) }
+    if phase == .held { return group.map(Wait.groupStart) ?? .nothing }
+    if isResting { return group.map(Wait.groupSlot) ?? .nothing }
+    if isSuspended { return .suspension }
+    if line == .excluded, let request = lines.request(of: .unowned(procedure)) {
+      let obstacles = ExclusionTable.shared.withLock { $0.obstacles(to: request) }
+      return obstacles.isEmpty ? .nothing : .exclusion(obstacles)
+    }
+    guard line != .evaluable, slotsInUse >= limit else { return .thread(.start) }
+    var holders: [Procedure] = []
+    lines.forEachWithSlot { holders.append($0.procedure) }
+    return .slot(owner, limit: limit, holders)
+  }
+}
+
+// MARK: Questions
+
+extension Wait {
+  /// The parts of the wait, all of which have to be satisfied: each by so many of some procedures.
+  var parts: [(others: [Procedure], count: Int)] {
+    switch self {
+    case .exclusion(let obstacles):
+      // Time ends the wait for a rate.
+      obstacles.contains { $0.time != nil } ? [] : obstacles.map { ($0.procedures, $0.count) }
+    case .slot(_, _, let others): [(others, 1)]
+    case .call(let call, let others): call.isEndedByToken ? [] : [(others, call.count)]
+    default: [(awaited, .max)]
+    }
+  }
+
+  /// A number for each kind of wait for procedures.
+  var kind: UInt8 {
+    switch self {
+    case .dependencies: 1
+    case .prerequisites: 2
+    case .barrier: 3
+    case .announcement: 4
+    case .groupStart: 5
+    case .groupSlot: 6
+    case .slot: 7
+    case .exclusion: 8
+    case .children: 9
+    case .answer: 10
+    case .call: 11
+    case .nothing, .notEnqueued, .condition, .suspension, .thread, .pendingEvent, .observer,
+      .finish:
+      0
+    }
+  }
+
+  /// The procedures that have to finish first.
+  var awaited: [Procedure] {
+    switch self {
+    case .nothing, .thread, .notEnqueued, .condition, .suspension, .pendingEvent, .observer,
+      .finish:
+      []
+    case .dependencies(let others), .barrier(let others), .prerequisites(_, let others),
+      .slot(_, _, let others), .children(let others), .call(_, let others):
+      others
+    case .exclusion(let obstacles): obstacles.flatMap(\.procedures)
+    case .groupStart(let group), .groupSlot(let group), .answer(let group),
+      .announcement(let group):
+      [group]
+    }
+  }
+
+  /// What two looks compare: equal for one wait that has lasted. It keeps nothing alive.
+  struct Identity: Hashable, Sendable {
+    fileprivate enum Kind: UInt8, Sendable {
+      case end, event, observer, condition, missing, thread, finish, call
+    }
+
+    private let kind: Kind
+    private let number: UInt64
+
+    fileprivate init(_ kind: Kind, _ number: UInt64 = 0) {
+      (self.kind, self.number) = (kind, number)
+    }
+
+    fileprivate init(_ kind: Kind, of object: AnyObject, _ number: UInt8 = 0) {
+      // Objects lie at multiples of sixteen.
+      let address = UInt64(UInt(bitPattern: ObjectIdentifier(object)))
+      self.init(kind, address | UInt64(number))
+    }
+
+    /// It was cancelled, and has to finish.
+    static let end = Identity(.end)
+    /// It is the author who has to finish it.
+    static let finish = Identity(.finish)
+
+    /// Whether it is reported without a handler, too.
+    var isFrequentMistake: Bool { kind == .finish || kind == .missing }
+  }
+
+  /// The identity of a wait that is reported if it lasts; nil for all others: these end by themselves, or with a wait of
+  /// other procedures that is reported.
+  var reportedIdentity: Identity? {
+    switch self {
+    case .pendingEvent(let event): Identity(.event, UInt64(event.rawValue))
+    case .observer(let call):
+      Identity(.observer, of: call.entry, UInt8(call.event.rawValue.trailingZeroBitCount & 15))
+    case .condition(_, let serial): Identity(.condition, serial)
+    case .dependencies(let others), .prerequisites(_, let others):
+      others.first(where: \.isOnNoQueue).map { Identity(.missing, of: $0) }
+    case .thread(let errand): Identity(.thread, UInt64(errand.rawValue))
+    case .finish: .finish
+    case .call(let call, _): Identity(.call, call.serial)
+    case .nothing, .notEnqueued, .barrier, .exclusion, .slot, .suspension, .groupStart,
+      .groupSlot, .announcement, .answer, .children:
+      nil
+    }
+  }
+}
+
+// MARK: In words
+
+extension Wait {
+  /// The wait in words; nil if it waits for nothing.
+  var summary: String? {
+    switch self {
+    case .nothing: nil
+    case .call(let call, let others) where others.isEmpty:
+      "it waits in \(call.words)"
+    case .call(let call, let others):
+      "it waits in \(call.name) for \(others.namesForPeople)"
+    case .thread(.start): "it is ready, and waits for a thread"
+    case .thread(.turn): "its next turn waits for a thread"
+    case .thread(.step): "its body is to go on, and waits for a thread"
+    case .notEnqueued: "it is on no queue yet"
+    case .dependencies(let others): "it waits for \(others.namesForPeople)"
+    case .barrier(let others): "a barrier has it wait for \(others.namesForPeople)"
+    case .prerequisites(let condition, let others):
+      "condition '\(condition)' waits for \(others.namesForPeople)"
+    case .announcement(let group):
+      "its group '\(group.name)' has not announced it to its observers"
+    case .condition(let name, _): "condition '\(name)' has not answered"
+    case .exclusion(let obstacles):
+      "it waits for " + obstacles.map(\.summary).joined(separator: ", ")
+    case .slot(_, let limit, let running):
+      "it waits for one of \(limit) slots, taken by \(running.namesForPeople)"
+    case .suspension: "its queue or group is suspended"
+    case .groupStart(let group): "its group '\(group.name)' has not begun"
+    case .groupSlot(let group): "its group '\(group.name)' has given up its slot"
+    case .children(let children): "it waits for its children \(children.namesForPeople)"
+    case .answer(let group): "its group '\(group.name)' has not decided about its errors"
+    case .pendingEvent(let event): "an observer holds its \(event) event back"
+    case .observer(let call): "it waits for an observer \(call.entry.place.words)"
+    case .finish: "execute() has returned, waits for finish()"
+    }
+  }
+
+  /// The wait of a member of a cycle for the next one, after its name: "waits for its child 'parse'".
+  func predicate(for next: Procedure) -> String {
+    let name = "'\(next.name)'"
+    switch self {
+    case .call(let call, _): return "waits in \(call.name) of \(call.target.nameForPeople)"
+    case .barrier: return "waits behind a barrier for \(name)"
+    case .prerequisites(let condition, _):
+      return "has condition '\(condition)', which brings \(name)"
+    case .slot(let owner, let limit, _):
+      return "waits for a slot of \(owner.nameForPeople) (limit \(limit)), held by \(name)"
+    case .exclusion(let obstacles):
+      let limit = obstacles.first { $0.procedures.contains(next) }?.limit
+      return "waits for \(limit?.nameForPeople ?? "a category"), held by \(name)"
+    case .children: return "waits for its child \(name)"
+    case .groupStart: return "waits for its group \(name) to begin"
+    case .groupSlot: return "waits for its group \(name) to have a slot"
+    case .announcement: return "waits for its group \(name) to announce it"
+    case .answer: return "waits for the answer of its group \(name)"
+    case .dependencies, .nothing, .notEnqueued, .condition, .suspension, .thread, .pendingEvent,
+      .observer, .finish:
+      return "waits for \(name)"
+    }
+  }
+}
+
+extension Wait.SlotOwner {
+  fileprivate var nameForPeople: String {
+    switch self {
+    case .queue(let supervisor): "queue '\(supervisor.queueName)'"
+    case .group(let group): "group '\(group.name)'"
+    }
+  }
+}
+
+extension ExclusionObstacle {
+  fileprivate var summary: String {
+    let reason =
+      time.map { "\($0.isPaused ? "paused" : "all taken") for \($0.after.forPeople) more" }
+      ?? "held by \(procedures.namesForPeople)"
+    return "\(limit.nameForPeople), \(reason)"
+  }
+}
+
+extension [Procedure] {
+  /// The names of the first few.
+  fileprivate var namesForPeople: String {
+    let names = prefix(5).map { "'\($0.name)'" }.joined(separator: ", ")
+    return count > 5 ? names + " and \(count - 5) more" : names
+  }
+}

@@ -1,0 +1,115 @@
+#if canImport(FoundationNetworking)
+  internal import Foundation
+  package import FoundationNetworking
+#else
+  package import Foundation
+#endif
+
+/// The request that a redirect asks for: the one place that decides it, for sessions and for fakes.
+///
+/// | status | method | body |
+/// |---|---|---|
+/// | 303 | GET; HEAD stays | none |
+/// | 301, 302 after a POST | GET | none |
+/// | 301, 302 after any other method | the same | the same |
+/// | 307, 308 | the same | the same |
+///
+/// Each other status is a response, and so is a redirect to what is no address of HTTP.
+///
+/// 1. The header fields of the body go with the body.
+/// 2. `Authorization`, `Cookie` and `Proxy-Authorization` go to the origin that they were meant for, and to no other:
+///    scheme, host and port. `Host` neither. All other fields are sent along.
+package struct Redirect {
+  /// More of them are a circle.
+  package static let limit = 20
+
+  /// The request for the new place. The `httpBody` is in it if that is sent again.
+  package let request: URLRequest
+  /// Whether the body of an upload is sent again.
+  package let keepsBody: Bool
+
+  /// Nil if the response is no redirect that is followed.
+  package init?(after response: HTTPURLResponse, to old: URLRequest) {
+    guard let place = Self.place(of: response, to: old) else { return nil }
+    let method = old.method
+    var new = old
+    new.url = place
+    switch (response.statusCode, method) {
+    case (303, "GET"), (303, "HEAD"), (307, _), (308, _): keepsBody = true
+    case (303, _), (301, "POST"), (302, "POST"): keepsBody = false
+    case (301, _), (302, _): keepsBody = true
+    default: return nil
+    }
+    if !keepsBody {
+      (new.httpMethod, new.httpBody, new.httpBodyStream) = ("GET", nil, nil)
+      new.removeFields { $0.hasPrefix("content-") || $0 == "transfer-encoding" || $0 == "expect" }
+    }
+    if Origin(place) != old.url.flatMap(Origin.init) {
+      new.removeFields {
+        ["authorization", "cookie", "proxy-authorization", "host"].contains($0)
+      }
+    }
+    request = new
+  }
+
+  private static func place(of response: HTTPURLResponse, to old: URLRequest) -> URL? {
+    guard let location = response.value(forHTTPHeaderField: "Location"), !location.isEmpty,
+      let place = URL(string: location, relativeTo: old.url)?.absoluteURL, Origin(place) != nil
+    else { return nil }
+    return place
+  }
+}
+
+/// Scheme, host and port of an address of HTTP.
+struct Origin: Hashable {
+  let scheme: String
+  let host: String
+  let port: Int
+
+  init?(_ url: URL) {
+    guard let scheme = url.scheme?.lowercased(), let host = url.host()?.lowercased(), !host.isEmpty
+    else { return nil }
+    switch scheme {
+    case "http": port = url.port ?? 80
+    case "https": port = url.port ?? 443
+    default: return nil
+    }
+    (self.scheme, self.host) = (scheme, host)
+  }
+}
+
+extension URLRequest {
+  /// In capital letters.
+  var method: String { (httpMethod ?? "GET").uppercased() }
+
+  /// Whether a server that gets it twice does no more than if it had got it once, by the meaning of its method.
+  var isIdempotent: Bool { Self.isIdempotent(method) }
+
+  static func isIdempotent(_ method: String) -> Bool {
+    ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(method)
+  }
+
+  /// - Throws: if the body, its own or that of an upload, cannot be sent.
+  package func checkBody(_ upload: UploadBody?) throws {
+    if method == "GET", hasBody(upload) { throw NetworkError(.bodyNotAllowed, request: self) }
+    if hasUsedStream { throw NetworkError(.bodyNotRepeatable, request: self) }
+    try upload?.checkFile()
+  }
+
+  /// Whether something is sent with it.
+  func hasBody(_ upload: UploadBody?) -> Bool {
+    upload != nil || !(httpBody ?? Data()).isEmpty || httpBodyStream != nil
+  }
+
+  /// Whether its body is a stream that something has read from, which cannot be done again.
+  var hasUsedStream: Bool {
+    httpBodyStream.map { $0.streamStatus != .notOpen } ?? false
+  }
+
+  /// - Parameter isRemoved: asked with the name of each field, in lower case.
+  fileprivate mutating func removeFields(where isRemoved: (String) -> Bool) {
+    for name in (allHTTPHeaderFields ?? [:]).keys where isRemoved(name.lowercased()) {
+      setValue(nil, forHTTPHeaderField: name)
+    }
+  }
+}

@@ -1,0 +1,457 @@
+internal import Foundation
+internal import ProcedurePrimitives
+#if canImport(FoundationNetworking)
+  internal import FoundationNetworking
+#endif
+
+/// A request that a session carries, with all that its redirects and challenges lead to: a task for each of them.
+///
+/// ```
+///            ┌─────────── redirect, credential ──────────┐
+/// between → queued → running → between → (the delegate is asked)      any of them → ended
+/// ```
+///
+/// 1. The next task begins when the one before has ended. Each has a request, and a body, that is whole.
+/// 2. What must not arrive twice has a connection of its own on Linux: a body, and a method that is not idempotent.
+/// 3. A response that is a redirect waits here, with its body, until it is decided that it is none.
+/// 4. On Linux the time-outs are kept here. Foundation there ignores the one for all of it, counts in whole seconds,
+///    stops the program for one that is no number, and counts the time for which a connection is held back.
+/// 5. `events.taskEnded` is called once, by who sets `ended`.
+/// 6. No method of a task is called from its events: on Linux these come on the sessions' own queue, which such a
+///    method waits for.
+/// 7. A task is cancelled once, by who sets the verdict. Its `cancel()` decides in one block of the task's queue, and acts
+///    in another. While a second call waits in between, the task may end and leave its session, and Foundation stops the
+///    program:
+///
+///      task's queue │ first cancel: decided │ second cancel: nothing │ first cancel: acts on a task that is gone, stop
+///      session's    │                       │ the task ends, leaves  │
+final class SessionTransfer: CarriedTransfer, @unchecked Sendable {
+  private struct Leg: @unchecked Sendable {
+    let session: URLSession
+    let task: URLSessionTask
+    /// Gives its place among the connections back.
+    let leave: @Sendable () -> Void
+  }
+
+  private enum Phase {
+    case between
+    /// It waits for a place among the connections to its origin.
+    case queued
+    case running(Leg)
+    case ended
+  }
+
+  /// What the end of the present task means, if that was decided before it.
+  private enum Verdict {
+    case failure(any Error)
+    /// The response that came is the last one: nothing can answer the server's challenge.
+    case response
+    case next(URLRequest)
+  }
+
+  private typealias Answer = (response: HTTPURLResponse, body: Data)
+
+  private enum Step {
+    case finish((any Error)?)
+    case begin
+    case redirect(Answer, Redirect)
+  }
+
+  private struct State: @unchecked Sendable {
+    var phase = Phase.between
+    var request: URLRequest
+    var body: UploadBody?
+    var verdict: Verdict?
+    /// A redirect, until its task has ended.
+    var held: Answer?
+    var hasResponse = false
+    var redirectCount = 0
+    var failedCredentials = 0
+    var credential: (URLCredential, for: URLProtectionSpace)?
+    var connection: HeldConnection?
+    var lastSign = DispatchTimers.shared.now
+    var end: ContinuousClock.Instant?
+    var timer: SlabKey?
+    /// Called with the first task, before that begins.
+    var firstTaskMade: (@Sendable (URLSessionTask) -> Void)?
+
+    var hasEnded: Bool { if case .ended = phase { true } else { false } }
+    var isQueued: Bool { if case .queued = phase { true } else { false } }
+    /// The present task.
+    var leg: Leg? { if case .running(let leg) = phase { leg } else { nil } }
+  }
+
+  private let events: any TaskEvents
+  private let state: Locked<State>
+
+  /// - Parameter firstTaskMade: called in `resume()`, with a task that has not begun; not called if there is none.
+  init(
+    _ request: URLRequest, sending body: UploadBody?, for events: any TaskEvents,
+    firstTaskMade: (@Sendable (URLSessionTask) -> Void)? = nil
+  ) {
+    self.events = events
+    state = Locked(State(request: request, body: body, firstTaskMade: firstTaskMade))
+  }
+
+  func resume() {
+    // By a cancel.
+    if state.withLock({ $0.hasEnded }) { return }
+    #if canImport(FoundationNetworking)
+      let total = patience.total
+      if total < .longest {
+        state.withLock { $0.end = $0.lastSign.saturatingAdvanced(by: total) }
+      }
+      watch()
+    #endif
+    begin()
+  }
+
+  func cancel() {
+    let (isFirst, leg) = state.withLock { state -> (Bool, Leg?) in
+      switch state.verdict {
+      case nil: state.verdict = .failure(URLError(.cancelled))
+      case .next:
+        state.verdict = .failure(URLError(.cancelled))
+        return (false, nil)
+      case .failure, .response: return (false, nil)
+      }
+      return (true, state.leg)
+    }
+    guard isFirst else { return }
+    if let leg { leg.task.cancel() } else { finish(URLError(.cancelled)) }
+  }
+
+  /// Ends the present task for a reason of this object.
+  private func end(_ verdict: Verdict) {
+    let (isFirst, leg) = state.withLock { state in
+      guard state.verdict == nil else { return (false, nil as Leg?) }
+      state.verdict = verdict
+      return (true, state.leg)
+    }
+    guard isFirst else { return }
+    WorkLine.shared(.default).submit { [self] in
+      if let leg { return leg.task.cancel() }
+      if case .failure(let error) = verdict { finish(error) }
+    }
+  }
+
+  private func finish(
+    _ error: (any Error)?, with last: URLResponse? = nil, of answer: Answer? = nil
+  ) {
+    let timer = state.withLock { state -> SlabKey?? in
+      if case .ended = state.phase { return nil }
+      state.phase = .ended
+      return .some(state.timer.take())
+    }
+    guard let timer else { return }
+    if let timer { _ = DispatchTimers.shared.cancel(timer) }
+    if let (response, body) = answer {
+      events.responseCame(response)
+      if !body.isEmpty { events.dataCame(body) }
+    }
+    #if canImport(FoundationNetworking)
+      if error == nil, (last as? HTTPURLResponse)?.statusCode != 401,
+        let (credential, space) = state.withLock({ $0.credential })
+      {
+        events.userSession.configuration.urlCredentialStorage?.set(credential, for: space)
+      }
+    #endif
+    events.taskEnded(error, with: last)
+  }
+
+  // MARK: Tasks
+
+  /// The next task, when there is a connection for it. Not on the session's own queue.
+  private func begin() {
+    let (request, body) = state.withLock { ($0.request, $0.body) }
+    do {
+      try request.checkBody(body)
+    } catch {
+      return finish(error)
+    }
+    #if canImport(FoundationNetworking)
+      let carrier = CarrierSession.carrying(for: events.userSession)
+      guard request.hasBody(body) || !request.isIdempotent else {
+        return run(in: carrier.session, carrier.delegate) {}
+      }
+      state.withLock { state in
+        if case .between = state.phase { state.phase = .queued }
+      }
+      let (places, origin) = (carrier.places, request.url.flatMap(Origin.init))
+      places.enter(origin) { [self] in
+        if state.withLock({ $0.hasEnded }) { return places.leave(origin) }
+        let (session, delegate) = CarrierSession.makeSession(like: events.userSession)
+        run(in: session, delegate) { places.leave(origin) }
+        session.finishTasksAndInvalidate()
+      }
+    #else
+      // What the delegate does not implement is asked of the session's own.
+      run(in: events.userSession, TransferDelegate()) {}
+    #endif
+  }
+
+  private func run(
+    in session: URLSession, _ delegate: TransferDelegate, leave: @escaping @Sendable () -> Void
+  ) {
+    var (request, body) = state.withLock { ($0.request, $0.body) }
+    #if canImport(FoundationNetworking)
+      request.timeoutInterval = Patience.longestInterval
+    #endif
+    let task: URLSessionTask =
+      switch body.take() {
+      case nil: session.dataTask(with: request)
+      case .data(let data): session.uploadTask(with: request, from: data)
+      case .file(let url): session.uploadTask(with: request, fromFile: url)
+      }
+    #if !canImport(FoundationNetworking)
+      task.delegate = delegate
+    #endif
+    delegate.follow(task, by: self)
+    let leg = Leg(session: session, task: task, leave: leave)
+    let begins = state.withLock { state in
+      if state.hasEnded { return false }
+      // It is about to end.
+      if case .failure = state.verdict { return false }
+      (state.phase, state.hasResponse) = (.running(leg), false)
+      state.lastSign = DispatchTimers.shared.now
+      return true
+    }
+    guard begins else {
+      leave()
+      return task.cancel()
+    }
+    state.withLock({ $0.firstTaskMade.take() })?(task)
+    task.resume()
+  }
+
+  // MARK: Events of a task, one at a time
+
+  func responseCame(_ response: URLResponse) {
+    let isHeld = state.withLock { state in
+      state.lastSign = DispatchTimers.shared.now
+      state.hasResponse = true
+      state.held = nil
+      guard let response = response as? HTTPURLResponse,
+        Redirect(after: response, to: state.request) != nil
+      else { return false }
+      state.held = (response, Data())
+      return true
+    }
+    if !isHeld { events.responseCame(response) }
+  }
+
+  func dataCame(_ data: Data) {
+    let isHeld = state.withLock { state in
+      state.lastSign = DispatchTimers.shared.now
+      state.held?.body.append(data)
+      return state.held != nil
+    }
+    if !isHeld { events.dataCame(data) }
+  }
+
+  func bodyWasSent(_ count: Int64, of total: Int64) {
+    state.withLock { $0.lastSign = DispatchTimers.shared.now }
+    events.bodyWasSent(count, of: total)
+  }
+
+  func taskEnded(_ error: (any Error)?, with response: URLResponse?) {
+    let (leg, step) = state.withLock { state -> (Leg?, Step) in
+      guard case .running(let leg) = state.phase else { return (nil, .begin) }
+      (state.phase, state.connection) = (.between, nil)
+      return (leg, Self.step(after: error, with: response, in: &state))
+    }
+    guard let leg else { return }
+    leg.leave()
+    switch step {
+    case .finish(let error): finish(error, with: response)
+    case .begin: WorkLine.shared(.default).submit { self.begin() }
+    case .redirect(let answer, let redirect):
+      WorkLine.shared(.default).submit { self.ask(about: answer, redirect, of: leg.task) }
+    }
+  }
+
+  private static func step(
+    after error: (any Error)?, with response: URLResponse?, in state: inout State
+  ) -> Step {
+    switch state.verdict.take() {
+    case .failure(let error): return .finish(error)
+    case .response: return .finish(nil)
+    case .next(let request):
+      (state.request, state.held) = (request, nil)
+      return .begin
+    case nil: break
+    }
+    if let error { return .finish(SessionError.clarified(error)) }
+    // Foundation on Linux says nothing of a redirect whose `Location` it cannot read.
+    if !state.hasResponse, let response = response as? HTTPURLResponse {
+      state.held = (response, Data())
+    }
+    guard let answer = state.held.take(),
+      let redirect = Redirect(after: answer.response, to: state.request)
+    else { return .finish(nil) }
+    state.redirectCount += 1
+    guard state.redirectCount <= Redirect.limit else {
+      return .finish(URLError(.httpTooManyRedirects))
+    }
+    return .redirect(answer, redirect)
+  }
+
+  // MARK: Redirects
+
+  private func ask(about answer: Answer, _ redirect: Redirect, of task: URLSessionTask) {
+    let isAnswered = Locked(false)
+    let answered: @Sendable (URLRequest?) -> Void = { [self] request in
+      let isFirst = isAnswered.withLock { isAnswered in
+        defer { isAnswered = true }
+        return !isAnswered
+      }
+      guard isFirst else { return }
+      WorkLine.shared(.default).submit { [self] in
+        guard let request else { return finish(nil, with: answer.response, of: answer) }
+        state.withLock { state in
+          let keepsBody = redirect.keepsBody && !["GET", "HEAD"].contains(request.method)
+          (state.request, state.failedCredentials) = (request, 0)
+          if !keepsBody { state.body = nil }
+        }
+        begin()
+      }
+    }
+    let session = events.userSession
+    guard let delegate = session.delegate as? any URLSessionTaskDelegate else {
+      return answered(redirect.request)
+    }
+    session.delegateQueue.addOperation {
+      #if canImport(FoundationNetworking)
+        delegate.urlSession(
+          session, task: task, willPerformHTTPRedirection: answer.response,
+          newRequest: redirect.request, completionHandler: answered)
+      #else
+        let asked: Void? = delegate.urlSession?(
+          session, task: task, willPerformHTTPRedirection: answer.response,
+          newRequest: redirect.request, completionHandler: answered)
+        if asked == nil { answered(redirect.request) }
+      #endif
+    }
+  }
+
+  // MARK: Holding back
+
+  func hold() {
+    let connection = state.withLock { state -> HeldConnection? in
+      guard case .running(let leg) = state.phase else { return nil }
+      if state.connection == nil { state.connection = HeldConnection(of: leg.task) }
+      return state.connection
+    }
+    connection?.hold()
+  }
+
+  /// After each `hold()` that came before: where that was called.
+  func release() {
+    #if canImport(FoundationNetworking)
+      let leg = state.withLock { $0.leg }
+      leg?.session.getAllTasks { _ in self.releaseConnection() }
+    #else
+      events.userSession.delegateQueue.addOperation { self.releaseConnection() }
+    #endif
+  }
+
+  private func releaseConnection() {
+    let connection = state.withLock { state in
+      state.lastSign = DispatchTimers.shared.now
+      return state.connection.take()
+    }
+    connection?.release()
+  }
+}
+
+#if canImport(FoundationNetworking)
+  // MARK: Time-outs
+
+  extension SessionTransfer: TimerTarget {
+    private var patience: Patience {
+      Patience(of: state.withLock { $0.request }, in: events.userSession.configuration)
+    }
+
+    func timerFired() { WorkLine.shared(.default).submit { self.watch() } }
+
+    /// Ends it if its time is over, and looks again when that may be.
+    private func watch() {
+      let idle = patience.idle
+      let now = DispatchTimers.shared.now
+      let isOver = state.withLock { state in
+        if state.hasEnded { return false }
+        // Whether a sign of life is due.
+        if state.isQueued || state.connection != nil { state.lastSign = now }
+        let ends = [idle < .longest ? state.lastSign.saturatingAdvanced(by: idle) : nil, state.end]
+        guard var end = ends.compactMap({ $0 }).min() else { return false }
+        if end <= now {
+          if state.verdict == nil { return true }
+          // Another task follows, and its time counts, too.
+          end = now.advanced(by: .seconds(1))
+        }
+        state.timer = DispatchTimers.shared.schedule(self, at: end)
+        return false
+      }
+      guard isOver else { return }
+      let url = state.withLock { $0.request.url }
+      let userInfo = url.map { [NSURLErrorFailingURLErrorKey: $0] } ?? [:]
+      end(.failure(URLError(.timedOut, userInfo: userInfo)))
+    }
+  }
+
+  // MARK: Credentials
+
+  extension SessionTransfer {
+    /// Asks the delegate of the user's session. Its credential goes with a new task.
+    ///
+    /// Foundation's own answer sends the request on the connection that was used, a stream as nothing, and after a
+    /// redirect to the first place. It stops the program for what is not Basic, and for a cancel at the wrong moment.
+    func challengeCame(_ challenge: URLAuthenticationChallenge, of task: URLSessionTask) {
+      let failures = state.withLock { state in
+        state.lastSign = DispatchTimers.shared.now
+        return state.failedCredentials
+      }
+      let proposal = failures == 0 ? challenge.proposedCredential : nil
+      let answered: @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void = {
+        [self] disposition, credential in
+        switch (disposition, credential ?? proposal) {
+        case (.cancelAuthenticationChallenge, _), (.rejectProtectionSpace, _):
+          end(.failure(URLError(.cancelled)))
+        case (.useCredential, let credential?), (.performDefaultHandling, let credential?):
+          send(credential, for: challenge.protectionSpace)
+        default: end(.response)
+        }
+      }
+      let session = events.userSession
+      guard let delegate = session.delegate as? any URLSessionTaskDelegate else {
+        return answered(.performDefaultHandling, nil)
+      }
+      let question =
+        failures == 0
+        ? challenge
+        : URLAuthenticationChallenge(
+          protectionSpace: challenge.protectionSpace, proposedCredential: nil,
+          previousFailureCount: failures, failureResponse: challenge.failureResponse,
+          error: challenge.error, sender: challenge.sender!)
+      session.delegateQueue.addOperation {
+        delegate.urlSession(
+          session, task: task, didReceive: question, completionHandler: answered)
+      }
+    }
+
+    private func send(_ credential: URLCredential, for space: URLProtectionSpace) {
+      var request = state.withLock { $0.request }
+      guard space.authenticationMethod == NSURLAuthenticationMethodHTTPBasic,
+        !request.hasUsedStream
+      else { return end(.response) }
+      let words = Data("\(credential.user ?? ""):\(credential.password ?? "")".utf8)
+      request.setValue(
+        "Basic \(words.base64EncodedString())", forHTTPHeaderField: "Authorization")
+      state.withLock { state in
+        state.failedCredentials += 1
+        state.credential = (credential, space)
+      }
+      end(.next(request))
+    }
+  }
+#endif

@@ -1,0 +1,151 @@
+#if os(macOS) || os(Linux)
+  internal import ProcedurePrimitives
+  #if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+  #else
+    internal import Foundation
+  #endif
+  #if canImport(Darwin)
+    internal import Darwin
+  #elseif canImport(Glibc)
+    internal import Glibc
+  #elseif canImport(Musl)
+    internal import Musl
+  #endif
+
+  /// Ends programs when this process has ended, in any way: for `endsWithThisProcess`.
+  ///
+  /// A process of its own does it, the watch: a shell that reads from a pipe whose other end only this process has.
+  /// It learns from lines which groups there are, and ends them when it meets the end of the file.
+  ///
+  /// Not `PR_SET_PDEATHSIG`: Darwin has none, it cannot be set by `posix_spawn`, and Linux sends it when the *thread*
+  /// that started the program ends.
+  ///
+  /// 1. A program's group is noted when the program runs, and no later than that thread goes on.
+  /// 2. It is taken off before the system can give its identifier to another process.
+  /// 3. A watch that has ended, since somebody killed it, is replaced by a new one when the next program starts.
+  final class ParentWatch: Sendable {
+    static let shared = ParentWatch()
+
+    fileprivate struct State: Sendable {
+      var pipe: Int32?
+      var watch: pid_t = 0
+      /// The groups, and how many seconds they have between SIGTERM and SIGKILL.
+      var groups: [pid_t: Int64] = [:]
+    }
+
+    private let state = Locked(State())
+
+    /// Makes the watch if it is not there. Called before a program starts that will be noted.
+    func prepare(for configuration: ProcessConfiguration) throws(ProcessError) -> Spawner.Outcome? {
+      let start = state.withLock { state -> Result<Spawner.Outcome, ProcessError>? in
+        // A line without meaning shows whether it reads.
+        if let pipe = state.pipe, Self.send("=", to: pipe) { return nil }
+        return Self.startWatch(&state)
+      }
+      switch start {
+      case nil, .success(.running)?: return nil
+      case .success(let outcome)?: return outcome
+      case .failure(let error)?:
+        throw ProcessError(
+          .notStarted, program: configuration.program,
+          "'\(configuration.program)' could not be started, since the shell that ends it with this "
+            + "process could not: \(error.description)")
+      }
+    }
+
+    func add(_ group: pid_t, grace: Duration) {
+      state.withLock { state in
+        let seconds = max(0, (grace / .seconds(1)).rounded(.up))
+        state.groups[group] = Int64(min(seconds, 1_000_000))
+        if let pipe = state.pipe { _ = Self.send(state.line("+", group), to: pipe) }
+      }
+    }
+
+    /// Does nothing for a group that was not added.
+    func remove(_ group: pid_t) {
+      state.withLock { state in
+        guard state.groups[group] != nil else { return }
+        if let pipe = state.pipe { _ = Self.send(state.line("-", group), to: pipe) }
+        state.groups[group] = nil
+      }
+    }
+
+    /// For tests.
+    var groupCount: Int { state.withLock { $0.groups.count } }
+    var watchIdentifier: pid_t { state.withLock { $0.watch } }
+
+    private static func startWatch(_ state: inout State) -> Result<Spawner.Outcome, ProcessError> {
+      if let pipe = state.pipe.take() {
+        // Killed first: one that was only stopped would take the end of its input for that of this process.
+        kill(state.watch, SIGKILL)
+        close(pipe)
+        let watch = state.watch
+        ProcessSupervisor.shared.post {
+          ExitWatcher.watch(watch, by: .shared) { _ = ChildStatus.reap(watch) }
+        }
+      }
+      var configuration = ProcessConfiguration(
+        program: "/bin/sh", arguments: ["-c", script, "procedures-parent-watch"])
+      configuration.directory = "/"
+      configuration.environment = ["PATH": "/usr/bin:/bin"]
+      guard let pipe = FileDescriptorPair() else { return .success(.busy(code: errno)) }
+      defer { close(pipe.reading) }
+      let outcome = Result { () throws(ProcessError) in
+        try Spawner(
+          configuration: configuration, input: .descriptor(pipe.reading), output: .null,
+          error: .null, hasTerminal: false
+        ).spawn()
+      }
+      guard case .success(.running(let watch)) = outcome else {
+        close(pipe.writing)
+        return outcome
+      }
+      // A watch that is stopped must not stop this process.
+      InputWriter.prepare(pipe.writing)
+      (state.pipe, state.watch) = (pipe.writing, watch)
+      for group in state.groups.keys { _ = send(state.line("+", group), to: pipe.writing) }
+      return outcome
+    }
+
+    private static func send(_ line: String, to pipe: Int32) -> Bool {
+      let bytes = Data((line + "\n").utf8)
+      return InputWriter.write(bytes, to: pipe) == bytes.count
+    }
+
+    /// Numbers only: nothing of the user's comes into it.
+    private static let script = """
+      programs=' '
+      while read -r word program; do
+        case $word in
+          +) programs="$programs$program " ;;
+          -) programs="${programs%% $program *} ${programs#* $program }" ;;
+        esac
+      done
+      for program in $programs; do
+        kill -TERM "-${program%:*}"
+        kill -CONT "-${program%:*}"
+      done
+      second=0
+      while [ "$programs" != ' ' ]; do
+        rest=' '
+        for program in $programs; do
+          if [ "$second" -ge "${program#*:}" ]; then
+            kill -KILL "-${program%:*}"
+          elif kill -0 "-${program%:*}"; then
+            rest="$rest$program "
+          fi
+        done
+        programs=$rest
+        second=$((second + 1))
+        [ "$programs" = ' ' ] || sleep 1
+      done
+      """
+  }
+
+  extension ParentWatch.State {
+    fileprivate func line(_ word: String, _ group: pid_t) -> String {
+      "\(word) \(group):\(groups[group] ?? 0)"
+    }
+  }
+#endif

@@ -1,0 +1,154 @@
+import Foundation
+import ProcedureTestSupport
+import Procedures
+import Testing
+
+@testable import ProceduresNetwork
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// A server that keeps connections, and closes or resets one when the next request on it has come.
+@Suite("Nothing arrives twice", .hangLimit)
+struct RepeatTests {
+  private let queue = ProcedureQueue(name: "orders")
+
+  enum Body: CaseIterable, Sendable { case none, data, file, requestData, stream }
+
+  /// Notes each request but those for `/open`, and answers the first ones not at all.
+  private static func server(
+    _ notes: Recorder<String>, unanswered: Int, resets: Bool
+  ) throws -> LoopbackServer {
+    let count = Counter()
+    return try LoopbackServer { request, connection in
+      if request.path == "/open" { return connection.send(body: "open") }
+      notes.note("\(request.method) \(request.body.count)")
+      if count.increment() > unanswered { return connection.send(body: "done") }
+      if resets { connection.reset() } else { connection.end() }
+    }
+  }
+
+  private static func procedure(
+    _ method: String, _ url: URL, _ body: Body, _ file: URL, _ session: URLSession
+  ) -> NetworkTaskProcedure<Data> {
+    var request = URLRequest(url: url)
+    request.httpMethod = method
+    let data = Data("pay 100".utf8)
+    switch body {
+    case .none: break
+    case .data: return NetworkUploadProcedure(session: session, request: request, body: .data(data))
+    case .file: return NetworkUploadProcedure(session: session, request: request, body: .file(file))
+    case .requestData: request.httpBody = data
+    case .stream: request.httpBodyStream = InputStream(data: data)
+    }
+    return NetworkDataProcedure(session: session, request: request)
+  }
+
+  @Test(
+    "I4: a request that may not be repeated arrives once, also where a connection is used again",
+    arguments: Body.allCases, [false, true])
+  func once(body: Body, resets: Bool) async throws {
+    let directory = try TemporaryDirectory()
+    let file = directory.url.appending(path: "file")
+    try Data("pay 100".utf8).write(to: file)
+    let session = URLSession(configuration: .patient)
+    for method in ["POST", "PUT", "PATCH", "DELETE"] {
+      // The others may arrive twice, and do no more then.
+      if body == .none, ["PUT", "DELETE"].contains(method) { continue }
+      let notes = Recorder<String>()
+      let server = try Self.server(notes, unanswered: .max, resets: resets)
+      defer { server.stop() }
+      let open = NetworkDataProcedure(session: session, url: server.url("/open"))
+      queue.add(open)
+      _ = try await open.value
+      let send = Self.procedure(method, server.url("/order"), body, file, session)
+      let error = await queue.run(send).errors.first as? URLError
+      #expect(error != nil && error?.code != .timedOut)
+      #expect(notes.events == ["\(method) \(body == .none ? 0 : 7)"])
+    }
+  }
+
+  @Test(
+    "I4: a PUT or DELETE that is tried again arrives whole",
+    arguments: [Body.data, .file, .requestData])
+  func attempts(body: Body) async throws {
+    let directory = try TemporaryDirectory()
+    let file = directory.url.appending(path: "file")
+    try Data("pay 100".utf8).write(to: file)
+    let session = URLSession(configuration: .patient)
+    var resilience = NetworkResilience()
+    resilience.backoffStrategy = .immediate
+    for method in ["PUT", "DELETE"] {
+      let notes = Recorder<String>()
+      let server = try Self.server(notes, unanswered: 1, resets: false)
+      defer { server.stop() }
+      let send = NetworkProcedure(resilience: resilience) {
+        Self.procedure(method, server.url("/order"), body, file, session)
+      }
+      #expect(await queue.run(send) == .succeeded)
+      #expect(notes.events == ["\(method) 7", "\(method) 7"])
+    }
+  }
+
+  @Test("I4: a stream that was read from is not sent again; the error is that of the attempt")
+  func streams() async throws {
+    let notes = Recorder<String>()
+    let server = try Self.server(notes, unanswered: 1, resets: false)
+    defer { server.stop() }
+    var resilience = NetworkResilience()
+    resilience.backoffStrategy = .immediate
+    var request = URLRequest(url: server.url("/order"))
+    request.httpMethod = "PUT"
+    request.httpBodyStream = InputStream(data: Data("pay 100".utf8))
+    let session = URLSession(configuration: .patient)
+    let fixed = request
+    let send = NetworkProcedure(resilience: resilience) {
+      NetworkDataProcedure(session: session, request: fixed)
+    }
+    #expect(await queue.run(send).errors.first is URLError)
+    #expect(notes.events == ["PUT 7"])
+    let again = NetworkDataProcedure(session: session, request: fixed)
+    let error = await queue.run(again).errors.first as? NetworkError
+    #expect(error?.code == .bodyNotRepeatable && notes.events == ["PUT 7"])
+  }
+
+  #if canImport(FoundationNetworking)
+    @Test("I4: no more requests than the session allows have connections of their own at a time")
+    func places() {
+      let begun = Recorder<Int>()
+      let places = ConnectionPlaces(limit: 3)
+      let (one, other) = (Origin(URL(string: "http://a")!), Origin(URL(string: "http://b")!))
+      for number in 1...5 { places.enter(one) { begun.note(number) } }
+      places.enter(other) { begun.note(10) }
+      #expect(begun.events == [1, 2, 3, 10])
+      places.leave(one)
+      places.leave(one)
+      while begun.events.count < 6 {}
+      #expect(Set(begun.events.suffix(2)) == [4, 5])
+      for _ in 0..<3 { places.leave(one) }
+      places.enter(one) { begun.note(6) }
+      #expect(begun.events.last == 6)
+    }
+  #endif
+
+  @Test("I4: many more requests than connections all arrive, and those that wait can be cancelled")
+  func many() async throws {
+    let notes = Recorder<String>()
+    let server = try Self.server(notes, unanswered: 0, resets: false)
+    defer { server.stop() }
+    let configuration = URLSessionConfiguration.patient
+    configuration.httpMaximumConnectionsPerHost = 2
+    let session = URLSession(configuration: configuration)
+    var request = URLRequest(url: server.url("/order"))
+    request.httpMethod = "POST"
+    let sends = (0..<40).map { _ in
+      NetworkUploadProcedure(session: session, request: request, body: .data(Data("a".utf8)))
+    }
+    queue.add(sends)
+    for send in sends.suffix(5) { send.cancel() }
+    for send in sends.dropLast(5) { #expect(try await send.value.statusCode == 200) }
+    for send in sends.suffix(5) { await send.waitUntilFinished() }
+    #expect((35...40).contains(notes.events.count))
+  }
+}
