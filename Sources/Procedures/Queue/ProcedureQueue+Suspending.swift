@@ -23,6 +23,9 @@ extension ProcedureQueue {
     // None gets a slot from now on, so these are all.
     for procedure in list.startedProcedures {
       _ = await procedure.outcome(waitingIn: "suspendAndWait()")
+      if Task.isCancelled { return false }
+      // Its end is known a moment before it leaves, and what the queue says then still counts it.
+      await list.waitUntilLeft(procedure)
     }
     return !Task.isCancelled
   }

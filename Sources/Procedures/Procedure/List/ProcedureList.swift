@@ -27,6 +27,8 @@ final class ProcedureList: Sendable {
     var isWalked = false
     /// The waiters for an empty list. Made for the first of them.
     var emptyWaiters: FinishWaiters?
+    /// The waiters for members that have finished to leave, who look again after each end. Usually there are none.
+    var leaveWaiters: FinishWaiters?
     /// Whether the queue has been released, which owned the list.
     var isOrphaned = false
     /// This list, on behalf of its members: while it is orphaned and has some.
@@ -634,7 +636,7 @@ extension ProcedureList {
       receiveArrivals(&storage)
       // 2. Usually that is all. Its categories are free now, and offered before the next one is taken.
       var (end, offers): (LastEnd?, [ExclusionRequest]?)
-      if request != nil || closes || storage.machine.count == 0 {
+      if request != nil || closes || storage.machine.count == 0 || storage.leaveWaiters != nil {
         (end, offers) = leaveAsLast(request, hasStarted: hasStarted, closes: closes, &storage)
       }
       // 3. The next job.
@@ -644,17 +646,17 @@ extension ProcedureList {
     if followUp.isNothing, end == nil { return (job, nil) }
     followUp.perform()
     guard let end else { return (job, nil) }
-    FinishWaiter.resume(end.emptyWaiters)
+    FinishWaiter.resume(end.waiters)
     // A group does not leave its own list before it has heard of this.
     guard end.hasClosed, let owner else { return (job, nil) }
     let group = owner.withGroup(isKept: isOnQueue) { $0.childrenFinished() ? $0 : nil }
     return (job, group ?? nil)
   }
 
-  /// The work, once the lock is released, after the end of a member that was the last one and waited
-  /// for, or excluded others. Its references are released without the lock.
+  /// The work, once the lock is released, after the end of a member that was waited for, as the last one or to leave,
+  /// or excluded others. Its references are released without the lock.
   private final class LastEnd: Sendable {
-    let emptyWaiters: [FinishWaiter]
+    let waiters: [FinishWaiter]
     let hasClosed: Bool
     let request: ExclusionRequest?
     /// The list, which owned itself until now.
@@ -664,10 +666,10 @@ extension ProcedureList {
     static let closed = LastEnd([], hasClosed: true, request: nil, itself: nil)
 
     init(
-      _ emptyWaiters: [FinishWaiter], hasClosed: Bool, request: ExclusionRequest?,
+      _ waiters: [FinishWaiter], hasClosed: Bool, request: ExclusionRequest?,
       itself: ProcedureList?
     ) {
-      self.emptyWaiters = emptyWaiters
+      self.waiters = waiters
       self.hasClosed = hasClosed
       self.request = request
       self.itself = itself
@@ -684,7 +686,8 @@ extension ProcedureList {
         ExclusionTable.shared.withLock { $0.leave(request, hasStarted: hasStarted) }, &storage)
     }
     let isEmpty = storage.machine.count == 0
-    let waiters = isEmpty ? storage.emptyWaiters?.takeAll() ?? [] : []
+    var waiters = isEmpty ? storage.emptyWaiters?.takeAll() ?? [] : []
+    if let leaveWaiters = storage.leaveWaiters.take() { waiters += leaveWaiters.takeAll() }
     let itself = isEmpty ? storage.itself.take() : nil
     var released = request
     if closes, let around = storage.exclusionAround.take() {
@@ -784,6 +787,23 @@ extension ProcedureList {
       }
     } leaving: { [self] place in
       storage.withLock { $0.emptyWaiters?.remove(at: place) }
+    }
+  }
+
+  /// Returns when a procedure that has finished is no member any more.
+  func waitUntilLeft(_ procedure: Procedure) async {
+    var isMember = true
+    while isMember {
+      isMember = await withCheckedContinuation { continuation in
+        let mustWait = storage.withLock { storage in
+          guard procedure.membership.line != .none else { return false }
+          let waiters = storage.leaveWaiters ?? FinishWaiters()
+          waiters.append(.task(continuation, FinishWaiter.Place()))
+          storage.leaveWaiters = waiters
+          return true
+        }
+        if !mustWait { continuation.resume(returning: false) }
+      }
     }
   }
 
