@@ -1,7 +1,9 @@
-import Procedures
+import ProcedurePrimitives
 import ProcedureTestSupport
 import ProceduresTesting
 import Testing
+
+@testable import Procedures
 
 /// `ProcedureQueue.suspendAndWait()`.
 @Suite(.hangLimit) struct SuspendingTests {
@@ -55,6 +57,33 @@ import Testing
     }
   }
 
+  @Test("Q3: one whose end is known and that has not left yet is waited for, and counts no more")
+  func leaving() async {
+    let queue = ProcedureQueue()
+    let (first, second) = (ManualProcedure(), ManualProcedure())
+    let leave = HeldLeave()
+    second.withCore { $0.attachments.prepend(leave) }
+    queue.add(first, second)
+    #expect(await eventually { first.isExecuting && second.isExecuting })
+    let hasReturned = Gate()
+    let suspending = Task {
+      await queue.suspendAndWait()
+      hasReturned.open()
+      return queue.count
+    }
+    // It waits for the first, while the second finishes, and stops before it leaves.
+    #expect(await eventually { queue.isSuspended })
+    second.finish()
+    #expect(await eventually { second.outcome != nil && leave.isHeld.isOpen })
+    first.finish()
+    #expect(
+      await eventually {
+        hasReturned.isOpen || queue.list.storage.withLock { $0.leaveWaiters != nil }
+      })
+    leave.mayGoOn.open()
+    #expect(await suspending.value == 0)
+  }
+
   @Test("Q3: a retry between two attempts that has given its slot up is not waited for")
   func resting() async {
     let clock = TestClock()
@@ -97,5 +126,16 @@ import Testing
     let error = await procedure.waitUntilFinished().errors.first as? ProcedureError
     #expect(error?.code == .dependencyCycle)
     queue.isSuspended = false
+  }
+}
+
+/// Keeps a procedure between its finish and the moment in which it leaves its queue.
+private final class HeldLeave: Procedures.Attachment, @unchecked Sendable {
+  let isHeld = Gate()
+  let mayGoOn = Gate()
+
+  override func procedureDidLeave() {
+    isHeld.open()
+    mayGoOn.block()
   }
 }
