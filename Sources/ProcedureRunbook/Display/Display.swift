@@ -30,8 +30,8 @@ final class Display: Sendable {
   private let end = DispatchSemaphore(value: 0)
 
   /// - Parameters:
-  /// - names: the steps that may run.
-  /// - upToDateCount: the number of other steps, which are up to date.
+  ///   - names: the steps that may run.
+  ///   - upToDateCount: the number of other steps, which are up to date.
   init(_ names: [Name], upToDateCount: Int, terminal: Terminal, isQuiet: Bool) {
     state = Locked(
       DisplayState(

@@ -71,9 +71,9 @@ struct JobRounds {
   }
 
   /// - Parameters:
-  /// - directory: the absolute path of the plan's directory.
-  /// - gracePeriod: the time between asking a job to end and killing it.
-  /// - start: the time of the first round.
+  ///   - directory: the absolute path of the plan's directory.
+  ///   - gracePeriod: the time between asking a job to end and killing it.
+  ///   - start: the time of the first round.
   ///   - complain: called with a sentence about the cluster.
   init(
     _ executor: any Executor, directory: String, pollInterval: Duration, gracePeriod: Duration,

@@ -50,8 +50,8 @@ final class LeftOverJobs: Sendable {
     // 1. A job that has noted its status is over.
     var rest = jobs.filter { JobFiles(of: $0.reference.key, in: directory).readStatus() == nil }
     for job in jobs where !rest.contains(where: { $0.step.name == job.step.name }) { forget(job) }
-    // 2. The cluster must say twice that it does not know a job. It is asked by key, since only the
-    //    key is certain.
+    // 2. The cluster must say twice that it does not know a job. The question has only keys, since
+    //    only these are certain.
     for isLast in [false, true] where !rest.isEmpty {
       let keys = rest.map { JobReference(key: $0.reference.key, identifier: nil) }
       let reports: [String: JobReport]
@@ -75,7 +75,8 @@ final class LeftOverJobs: Sendable {
     }
   }
 
-  /// Refuses the steps of jobs that may still run, as far as the journal and the cluster know.
+  /// Refuses the steps of these jobs, since neither the journal nor the cluster says that they
+  /// ended.
   private func refuse(
     _ jobs: [LeftOver], because reason: String, _ executor: any Executor
   ) {

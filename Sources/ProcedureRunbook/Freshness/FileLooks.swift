@@ -116,8 +116,8 @@ final class FileLooks: Sendable {
   /// Looks up all files in a folder.
   ///
   /// - Parameters:
-  /// - mayLeaveOut: whether something at or below a path may be left out.
-  /// - isLeftOut: whether to ignore a file or folder.
+  ///   - mayLeaveOut: whether something at or below a path may be left out.
+  ///   - isLeftOut: whether to ignore a file or folder.
   func walk(
     _ file: Int32, _ status: FileStatus, limit: Int, mayLeaveOut: (FilePath) -> Bool,
     isLeftOut: (FilePath) -> Bool

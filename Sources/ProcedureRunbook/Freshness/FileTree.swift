@@ -34,9 +34,10 @@ struct FileTree: Sendable {
   }
 
   /// - Parameters:
-  /// - isLeftOut: whether to ignore the file or folder at a path, such as an output of the reader.
-  /// - mayLeaveOut: whether something below a path may be left out: then it does not count if that
-  ///   folder is empty, since the folders of outputs are created before a step runs.
+  ///   - isLeftOut: whether to ignore the file or folder at a path, such as an output of the
+  ///     reader.
+  ///   - mayLeaveOut: whether something below a path may be left out: then it does not count if
+  ///     that folder is empty, since the folders of outputs are created before a step runs.
   init(
     _ path: FilePath, _ status: FileStatus, mayLeaveOut: (FilePath) -> Bool,
     isLeftOut: (FilePath) -> Bool

@@ -229,8 +229,8 @@ struct JournalLines {
   private let directory: FilePath
 
   /// - Parameters:
-  /// - directory: paths are relative to it.
-  /// - state: has files that already have numbers.
+  ///   - directory: paths are relative to it.
+  ///   - state: has files that already have numbers.
   init(_ bytes: [UInt8], in directory: FilePath, adding state: JournalState = JournalState()) {
     self.directory = directory
     self.state = state
