@@ -37,7 +37,7 @@ struct Options: Equatable {
   func includes(_ name: String) -> Bool { filter.map(name.contains) ?? true }
 }
 
-/// A command line that makes no sense, as one sentence.
+/// A wrong command line, described in one sentence.
 struct UsageError: Error, Equatable, CustomStringConvertible {
   let description: String
 

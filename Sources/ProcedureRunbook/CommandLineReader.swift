@@ -1,4 +1,4 @@
-/// Takes a command line apart: `--jobs 4`, `--jobs=4`, `-j 4`, `-j4`, `-kqj4`, and what follows `--`.
+/// Splits a command line: `--jobs 4`, `--jobs=4`, `-j 4`, `-j4`, `-kqj4`, and the words after `--`.
 struct CommandLineReader {
   enum Word: Equatable {
     case option(String)

@@ -1,6 +1,6 @@
 extension String {
   /// Replaces control characters: `␛` for escape, `␊` for a line feed, and `�` for characters
-  /// without a picture and those that change the direction of the text around them.
+  /// without a picture and for marks that change the direction of text.
   var visible: String {
     guard unicodeScalars.contains(where: \.isInvisible) else { return self }
     var text = String.UnicodeScalarView()

@@ -5,7 +5,7 @@ import ProceduresProcess
 
 /// Runs a command of a cluster and waits for it.
 enum ExecutorCommand {
-  /// The time limit of a command: one that hangs must not block the desk's other work.
+  /// The time limit of a command: a hanging one must not block the desk's other work.
   static let longestPatience = Duration.seconds(60)
   private static let state = Locked(State())
 

@@ -37,7 +37,8 @@ final class JobDesk: Sendable {
   /// - Parameter rounds: called on the desk's thread when the first job arrives.
   init(_ rounds: @escaping @Sendable () -> JobRounds) { self.rounds = rounds }
 
-  /// Adds a job: the desk submits it, or follows the one that a killed run has left.
+  /// Adds a job: the desk submits it, or follows the job of a killed run.
+  ///
   /// - Returns: false if no thread could be created.
   func add(_ job: Job, _ progress: JobProgress) -> Bool {
     let mustStart = box.withLock { box in

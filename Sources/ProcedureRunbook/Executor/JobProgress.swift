@@ -103,7 +103,7 @@ struct JobProgress {
     var news: [News] = []
     switch phase {
     case .line, .clearing, .over: return []
-    // It may be one that did not finish.
+    // Output alone may come from a job that was lost before it finished.
     case .unsure: if status != nil { begin(&news, at: now) }
     case .there: if hasOutput || status != nil { begin(&news, at: now) }
     }

@@ -89,7 +89,7 @@ struct StepFiles: Sendable {
       return nil
     }
     guard let reason else { return Look(verdict: .upToDate, inputs: [], looks: nil) }
-    // The step runs: the contents that its inputs have now are the ones that it reads.
+    // The step runs and reads its inputs, so their present contents belong to its outputs.
     var seen: [FileLooks.Seen?] = []
     seen.reserveCapacity(inputs.count)
     for (input, file) in zip(inputs, inputFiles) {

@@ -4,7 +4,7 @@ import ProceduresProcess
 /// Decides whether a step must run, and remembers how it ended.
 ///
 /// ```
-/// look → (begins) note its start → (its program succeeded) check outputs, read digests → note its success
+/// look → (begins) note its start → (its program succeeded) check outputs → note its success
 /// ```
 ///
 /// Files are looked up and read on threads for that, since some file systems are slow, and the
