@@ -178,7 +178,6 @@ struct Command {
     return try await run(plan, of: plan, journals, options)
   }
 
-  /// The number of processors that this process may use.
   private static var processorCount: Int { ProcessInfo.processInfo.activeProcessorCount }
 
   /// The memory of the machine, in bytes.

@@ -1,4 +1,3 @@
-/// The options of the command line.
 struct Options: Equatable {
   enum Task: Equatable { case run, dryRun, check, list, graph, prune, prunePreview, help, version }
 

@@ -129,7 +129,7 @@ private struct PageData {
     json.raw("\(entry.isGroup ? 1 : 0),\(entry.root),\(entry.lane ?? -1),")
     json.raw(instants.map(time).joined(separator: ",") + ",\(outcome),[")
     json.raw(entry.dependencies.map(String.init).joined(separator: ",") + "],[")
-    // Waits after the start are drawn at their places, so each is written by itself.
+    // Waits after the start are drawn at their places, so they are written one by one.
     let waits =
       entry.waits.filter { !$0.cause.isAfterStart } + entry.stretches.filter(\.cause.isAfterStart)
     for (index, wait) in waits.enumerated() {

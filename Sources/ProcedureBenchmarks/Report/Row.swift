@@ -36,10 +36,8 @@ struct Row: Encodable {
     verdict = finding.verdict
   }
 
-  /// The cost of a side, with its unit.
   func text(_ cost: Cost) -> String { "\(cost.median.short) \(unit.rawValue)" }
 
-  /// An answer, with its unit.
   func text(_ answer: Double) -> String {
     switch unit {
     case .nanoseconds: "\(answer.short) ×"

@@ -10,8 +10,8 @@
 /// now.
 ///
 /// A file is dead when all of this holds:
-/// 1. The step that made it last belonged to this plan, to a plan whose file is gone, or to a file
-///    that this plan and others include.
+/// 1. The step that made it last belonged to this plan, to a plan whose file was removed, or to a
+///    file that this plan and others include.
 /// 2. No living step makes it, a folder above it, or a file in it. Living steps are those of this
 ///    plan, and of all other plans that were run here or are beside it.
 /// 3. No living step names it among its inputs, or has read it, by its `depfile`.

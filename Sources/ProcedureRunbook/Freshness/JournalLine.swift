@@ -15,7 +15,7 @@ import ProceduresProcess
 /// plan     NUMBER PATH                       a plan that was run here
 /// beside   DIRECTORY                         the journal there has records of plans here too
 /// file     VERSION DIGEST STAMP PATH         contents of a file; - for a stamp that may mislead
-/// started  PLAN STEP IDENTITY DOUBT OUTPUT…  a step began; or, with a doubt, succeeded in vain
+/// started  PLAN STEP IDENTITY DOUBT OUTPUT…  a step began; with a doubt: its success is void
 /// done     PLAN STEP COMMAND VARIABLES FILES INPUTS OUTPUTS DEPENDENCIES
 ///                                            it succeeded with these versions; - for no depfile
 /// gone     OUTPUT                            no step makes it any more

@@ -417,7 +417,7 @@ final class RunJournal: Sendable {
   private func rewriteIfGrown(_ state: inout State) -> Bool {
     guard let old = state.descriptor, state.problem == nil else { return false }
     let records = state.known.livingRecords
-    // A compact file has one line for each file, and a few for each record.
+    // A rewritten file has a line for each file, record, and version that records refer to.
     let mostLines = 100 + 3 * (state.known.files.count + records.count)
     guard state.isForeign || state.lineCount > mostLines else { return false }
     let (known, text) = rewritten(state.known, records)

@@ -81,8 +81,8 @@ final class RunJournals: Sendable {
     self.includedPlans.withLock { $0.formUnion(includedPlans) }
   }
 
-  /// Whether this plan, an included file that was run alone, or a plan whose file is gone has made
-  /// something. False if the plan came from a pipe.
+  /// Whether this plan, an included file that was run alone, or a plan whose file was removed has
+  /// made something. False if that plan is not known, or came from a pipe.
   func isOfThisPlan(_ made: RunJournal.Made) -> Bool {
     guard let plan = made.plan, plan != Self.noPlan else { return false }
     return plan == self.plan || includedPlans.withLock { $0.contains(plan) }

@@ -12,12 +12,12 @@ internal import ProcedurePrimitives
 ///
 /// | record | inputs | outputs | verdict |
 /// |---|---|---|---|
-/// | – | one is missing | – | refused |
-/// | none, or of a failure | – | – | runs |
-/// | of another command, other variables or names | – | – | runs |
-/// | of the same | one has other contents, or a name of the `depfile` is missing | – | runs |
-/// | of the same | as they were | one is missing, or not as it was left | runs |
-/// | of the same | as they were | as they were left | up to date |
+/// | any | one is missing | any | refused |
+/// | none, or of a failure | any | any | runs |
+/// | of another command, other variables or names | any | any | runs |
+/// | of the same | one has changed, or a file of the `depfile` is missing | any | runs |
+/// | of the same | unchanged | one is missing, or has changed | runs |
+/// | of the same | unchanged | unchanged | up to date |
 struct StepFiles: Sendable {
   enum Verdict: Equatable, Sendable {
     case upToDate

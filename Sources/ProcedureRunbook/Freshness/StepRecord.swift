@@ -69,7 +69,7 @@ enum StepRecord: Sendable {
 /// The key of a step's record: its outputs, or its name if it has none.
 enum RecordKeys: Sendable {
   case outputs([FilePath])
-  /// The name and the command, since two plans may have a step of one name, and neither makes a
-  /// file that would tell them apart.
+  /// The name and the work, since steps of two plans may share a name, and make no file that tells
+  /// them apart.
   case name(Name, StepIdentity)
 }

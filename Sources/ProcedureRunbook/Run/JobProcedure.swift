@@ -5,7 +5,7 @@ import ProceduresProcess
 /// One attempt at a step's command, as a cluster job.
 ///
 /// It executes from the time at which the job is given to the desk until the job has ended. Its
-/// timeout counts from the begin of the job. If a killed run has left a job for the same command
+/// timeout counts from the start of the job. If a killed run has left a job for the same command
 /// and inputs, it follows that one.
 final class JobProcedure: Procedure, EndsByItself, @unchecked Sendable {
   private let step: Step

@@ -6,7 +6,7 @@ import Procedures
 struct Machine: Sendable {
   private let processors: Int
   private let memory: Int
-  /// Whether a step uses several processors: without one, the number of jobs is limit enough.
+  /// Whether a step uses several processors: if none does, the number of jobs is limit enough.
   private let countsProcessors: Bool
   private let domain: ExclusionDomain
 

@@ -443,7 +443,7 @@ struct PlanRun {
     }
   }
 
-  /// Makes follow-ups depend on steps, for any outcome; one without names also on the end of
+  /// Makes follow-ups depend on steps, with any outcome; one without names also on the end of
   /// services. None depends on the end of a group, which is cancelled as soon as one of its steps
   /// fails, while others still run.
   private func connectFollowUps(
@@ -458,7 +458,7 @@ struct PlanRun {
     }
   }
 
-  /// Keeps the order of the plan: each step depends on its predecessor, for any outcome.
+  /// Keeps the order of the plan: each step depends on its predecessor, with any outcome.
   private func keepOrder(_ procedures: [Name: Procedure]) {
     var last: (name: Name, procedure: Procedure)?
     for step in plan.graph.stepOrder.map({ plan.steps[$0] }) {
