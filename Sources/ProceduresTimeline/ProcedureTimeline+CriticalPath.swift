@@ -35,8 +35,8 @@ extension ProcedureTimeline.Snapshot {
   /// It is traced from the end. The predecessor of a procedure is the one that it waited for last:
   /// the dependency that ended last, the holder of its exclusion category, the procedure that freed
   /// its slot, or the procedure whose end let a barrier, or a procedure behind one, start. Instead
-  /// of a group, the path has its child that finished last; a child that waited for none of these is
-  /// traced through its group.
+  /// of a group, the path has its child that finished last; a child that waited for none of these
+  /// is traced through its group.
   ///
   /// To make the whole faster, shorten a step, or remove its link to the previous one.
   public var criticalPath: [ProcedureTimeline.Step] { pathWalk.map(\.step) }

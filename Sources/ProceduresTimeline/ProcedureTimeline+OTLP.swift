@@ -19,8 +19,8 @@ extension ProcedureTimeline.Snapshot {
   /// group are one trace. With `traceparent` all spans are in the caller's trace, below the
   /// caller's span.
   ///
-  /// Ids are random for each timeline, and the same in all its snapshots. In virtual time they
-  /// depend only on the entry's number.
+  /// Ids are random for each timeline, and the same in all its snapshots. Ids in virtual time depend
+  /// only on the entry's number.
   ///
   /// ## Spans
   /// A span begins when the procedure was enqueued, and ends when it has finished, or with the
@@ -245,7 +245,7 @@ private struct SpanWriter {
       json.raw("\"value\":{")
       switch value {
       case .text(let text): json.member("stringValue", text, isLast: true)
-      // In the JSON of Protocol Buffers a 64-bit number is a string.
+      // Protocol Buffers write a 64-bit number as a string in JSON.
       case .number(let number): json.member("intValue", String(number), isLast: true)
       }
       json.raw("}}")

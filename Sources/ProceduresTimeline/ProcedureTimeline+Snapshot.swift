@@ -89,7 +89,7 @@ extension ProcedureTimeline {
     /// The wall-clock time, since 1970, at which the first procedure was enqueued. Nil if nothing
     /// was recorded, or in virtual time.
     ///
-    /// With it you find an entry in a log, and the other way round.
+    /// It helps you to find an entry in a log, and the other way round.
     ///
     /// ```swift
     /// if let start = snapshot.startSince1970, let entry = snapshot.slowest(1).first {
@@ -176,7 +176,7 @@ extension ProcedureTimeline.Entry {
 
 extension ProcedureTimeline.Entry {
   /// Adds waits after the start that the record lacks: a delay, and the time after a cancel, except
-  /// for waits with a cause of their own. In a group that time belongs to its children.
+  /// for waits with a cause of their own. A cancelled group's time belongs to its children.
   fileprivate mutating func noteRun(until end: Int64) {
     if let delay = stretches.last, delay.cause == .delay {
       stretches.removeLast()

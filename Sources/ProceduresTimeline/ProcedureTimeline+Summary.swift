@@ -171,7 +171,7 @@ extension ProcedureTimeline.Snapshot {
 
   /// The limits of lists, which leave out times below 1 % of the whole.
   ///
-  /// In a run of days, the waits of a service's procedures are long only by their own measure. So a
+  /// If a service runs for days, its procedures' waits are long only by their own measure. So a
   /// cause also counts if it is 1 % of the sum of all procedures' times, and a wait for it if it is
   /// 1 % of its procedure's time.
   struct Least {

@@ -52,7 +52,6 @@ struct JobRequest: Sendable {
   let options: String?
 }
 
-/// A job that was submitted.
 struct JobReference: Equatable, Sendable {
   let key: String
   /// nil while it is not known whether the cluster accepted it. Otherwise the cluster gave it to

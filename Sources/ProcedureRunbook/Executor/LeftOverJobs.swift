@@ -16,7 +16,6 @@ final class LeftOverJobs: Sendable {
 
   private let jobs: [LeftOver]
   private let journal: RunJournal
-  /// The directory of the plan.
   private let directory: String
   private let problems = Locked<[Name: String]>([:])
 

@@ -72,7 +72,6 @@ struct FilePath: Hashable, Comparable, Sendable, ExpressibleByStringLiteral {
     return try result.get()
   }
 
-  /// Returns the path of a file in this folder.
   func appending(_ name: some Collection<UInt8>) -> Self {
     var path = Array(bytes)
     if path.last != Self.slash, !path.isEmpty { path.append(Self.slash) }

@@ -1,4 +1,4 @@
-/// The contents of a journal: files by number, their versions, and the records of steps.
+/// A journal: files by number, their versions, and the records of steps.
 struct JournalState: Sendable {
   struct File: Sendable {
     let path: FilePath

@@ -27,9 +27,6 @@ final class RunJournals: Sendable {
   private let isWritable = Locked<[FilePath: Bool]>([:])
   private let state = Locked<[FilePath: (journal: RunJournal, looks: FileLooks)]>([:])
 
-  /// - Parameters:
-  ///   - directory: the directory of the plan.
-  ///   - plan: the path of the plan.
   init(in directory: String, plan: FilePath) {
     (self.directory, folder, self.plan) = (directory, FilePath(directory), plan)
   }

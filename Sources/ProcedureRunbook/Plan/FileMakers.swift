@@ -1,6 +1,5 @@
 /// Finds the step of a plan that makes a file.
 struct FileMakers: Sendable {
-  /// A folder that steps make files in.
   private struct Folder {
     /// The steps that make something directly in it.
     var makers: [Int] = []

@@ -37,7 +37,7 @@ struct InputFiles {
     let watched: PatternWatch.Files
   }
 
-  /// The names of files in the order of their bytes.
+  /// The names in the order of their bytes.
   private struct Names {
     private(set) var texts: [String] = []
     /// The first name that is not UTF-8.

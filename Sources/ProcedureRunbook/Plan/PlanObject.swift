@@ -143,7 +143,6 @@ struct PlanObject {
     return try PlanObject(members, of: owner, line: value.line, allowed: allowed)
   }
 
-  /// Returns names of variables.
   func variables(_ key: String) throws(PlanError) -> [String] {
     let names = try texts(key)
     if let name = names.first(where: { !Options.isVariable($0) }) {
@@ -152,7 +151,6 @@ struct PlanObject {
     return names
   }
 
-  /// Reads the variables of a file.
   func dotenv(_ file: String, in directory: String?) throws(PlanError) -> [String: String] {
     let path = Directory.path(file, in: directory)
     do throws(PlanError) {

@@ -11,7 +11,6 @@ struct PlanPart {
   private let list: JSONValue
   let parameters: [String: String]
   let pools: [String: Int]
-  /// Names of variables whose values must not be shown.
   let secrets: [String]
 
   /// Returns the plan's files, each once, and each behind the files that it includes.

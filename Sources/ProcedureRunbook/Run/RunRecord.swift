@@ -6,7 +6,6 @@ internal import ProcedurePrimitives
   import Foundation
 #endif
 
-/// The outcome of each step, and the failures.
 final class RunRecord: Sendable {
   struct Entry: Sendable {
     let name: Name
