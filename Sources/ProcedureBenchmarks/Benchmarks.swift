@@ -1,6 +1,6 @@
 import Foundation
 
-/// The command `benchmarks`: what things cost beside what else does them.
+/// The command `benchmarks`: compares the costs of this package with those of the alternatives.
 @main
 struct Benchmarks {
   static func main() async {
@@ -28,13 +28,13 @@ struct Benchmarks {
     for contest in contests {
       let row = Row(await contest.run(rounds: options.rounds, divisor: options.divisor))
       rows.append(row)
-      // At once, so that a long run can be followed.
+      // Each row is printed as soon as it is known, so that a long run can be followed.
       if let line = options.format.line(row) { put(line) }
     }
     if let text = options.format.closing(rows) { put(text) }
   }
 
-  /// Without a buffer, so that a long run can be followed through a pipe too.
+  /// Writes without a buffer, so that a long run can be followed through a pipe too.
   private static func put(_ text: String) {
     try? FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
   }

@@ -1,4 +1,3 @@
-/// The options of the command line.
 struct Options: Equatable {
   /// Only contests whose names contain it; nil for all.
   var filter: String?
@@ -37,7 +36,7 @@ struct Options: Equatable {
   func includes(_ name: String) -> Bool { filter.map(name.contains) ?? true }
 }
 
-/// A command line that makes no sense, as one sentence.
+/// A wrong command line, described in one sentence.
 struct UsageError: Error, Equatable, CustomStringConvertible {
   let description: String
 
@@ -45,7 +44,6 @@ struct UsageError: Error, Equatable, CustomStringConvertible {
 }
 
 extension Options {
-  /// What `benchmarks --help` prints.
   static let help = """
     Prints what things cost beside what else does them, measured in one run.
 

@@ -22,14 +22,15 @@ struct Command {
         "there is no room for what it opens itself: allow \(missing) open files more (ulimit -n)")
       exit(1)
     }
-    // Before anything else: none of them may come too early.
+    // Signals are caught before anything else, so that none comes too early.
     guard let interrupts = Interrupts() else {
       StandardStreams.complainAboutThreads()
       exit(1)
     }
-    // `runbook | head` must not end us by SIGPIPE and leave programs running.
+    // `runbook | head` must not end this process by SIGPIPE and leave programs running.
     _ = signal(SIGPIPE, SIG_IGN)
-    // Nor a file that may not grow (ulimit -f): that is a sentence, as a full disk is.
+    // A file that may not grow (ulimit -f) must not end it either: it is reported, like a full
+    // disk.
     _ = signal(SIGXFSZ, SIG_IGN)
     StandardStreams.fillClosed()
     Task { @MainActor in
@@ -109,7 +110,7 @@ struct Command {
     if let note = limit.note { StandardStreams.complain(note) }
     let hasJobs = plan.steps.contains { $0.executor(options) != nil }
     let mayHaveJobs = hasJobs || JobFiles.areThere(in: journals.directory)
-    // To see which jobs an earlier run has left no lock is needed.
+    // No lock is needed to see which jobs an earlier run has left.
     guard lock(journals, for: plan.steps, needsMain: hasJobs, waits: options.waits) else {
       return 1
     }
@@ -119,7 +120,7 @@ struct Command {
     return await run.run()
   }
 
-  /// Whether the locks are taken.
+  /// Takes the locks; false if another run has one and this run does not wait.
   private func lock(
     _ journals: RunJournals, for steps: [Step], needsMain: Bool, needsAll: Bool = false, waits: Bool
   ) -> Bool {
@@ -139,7 +140,7 @@ struct Command {
     }
   }
 
-  /// Removes what steps have made that are gone.
+  /// Removes the files that removed steps have made.
   private func prune(_ plan: Plan, _ journals: RunJournals, _ options: Options) -> Int32 {
     let isPreview = options.task == .prunePreview
     if !isPreview {
@@ -154,13 +155,14 @@ struct Command {
     return max(StandardStreams.print(text), problems.isEmpty ? 0 : 1)
   }
 
-  /// In a temporary folder that is gone afterwards, however the run ended.
+  /// Runs in a temporary folder, which is removed afterwards in all cases.
   @MainActor
   private func runBuiltInPlan(
     _ source: PlanSource, _ options: Options
   ) async throws(PlanError) -> Int32 {
     let package = try BuiltInPlan.packageDirectory()
-    // Not a `UUID`: without a free descriptor Foundation on Linux makes each of them of zeros.
+    // It is not named by a `UUID`: without a free descriptor Foundation on Linux makes each of them
+    // of zeros.
     let folder = FileManager.default.temporaryDirectory.appending(
       path: "runbook-\(UInt64.random(in: .min ... .max))")
     let plan = try BuiltInPlan.plan(package: package, folder: folder.path)
@@ -176,10 +178,9 @@ struct Command {
     return try await run(plan, of: plan, journals, options)
   }
 
-  /// As many as this process may run on.
   private static var processorCount: Int { ProcessInfo.processInfo.activeProcessorCount }
 
-  /// How many bytes the machine has.
+  /// The memory of the machine, in bytes.
   private static var memory: Int { Int(clamping: ProcessInfo.processInfo.physicalMemory) }
 
   private func complain(_ sentence: String) -> Int32 {

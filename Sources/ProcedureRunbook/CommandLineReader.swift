@@ -1,4 +1,4 @@
-/// Takes a command line apart: `--jobs 4`, `--jobs=4`, `-j 4`, `-j4`, `-kqj4`, and what follows `--`.
+/// Splits a command line: `--jobs 4`, `--jobs=4`, `-j 4`, `-j4`, `-kqj4`, and the words after `--`.
 struct CommandLineReader {
   enum Word: Equatable {
     case option(String)
@@ -6,7 +6,7 @@ struct CommandLineReader {
   }
 
   private var rest: ArraySlice<String>
-  /// The letters that follow the one just read, in one word.
+  /// The option letters that follow the last one in the same word.
   private var letters: Substring = ""
   private var attachedValue: String?
   private var current = ""
@@ -14,7 +14,7 @@ struct CommandLineReader {
 
   init(_ arguments: [String]) { rest = arguments[...] }
 
-  /// The next word; nil at the end. An option's value is to be taken before.
+  /// Returns the next word; nil at the end. Read an option's value before you call it again.
   mutating func next() throws(UsageError) -> Word? {
     if let letter = letters.popFirst() { return option("-\(letter)") }
     guard let argument = rest.popFirst() else { return nil }
@@ -38,12 +38,12 @@ struct CommandLineReader {
     return .option(name)
   }
 
-  /// Whether a value is in the same word: `--keep-going=2`, `-k2`.
+  /// Whether the same word has a value: `--keep-going=2`, `-k2`.
   var hasAttachedValue: Bool {
     attachedValue != nil || letters.first?.isWholeNumber == true
   }
 
-  /// The option takes no value: this is what it stands for.
+  /// Returns `value` for an option that takes no value; throws if one is attached.
   mutating func flag<Value>(_ value: Value = true) throws(UsageError) -> Value {
     guard attachedValue == nil else {
       throw UsageError("'\(current)' takes no value; see 'runbook --help'")
@@ -51,7 +51,7 @@ struct CommandLineReader {
     return value
   }
 
-  /// The value, in the same word or the next one.
+  /// Returns the value, from the same word or the next one.
   mutating func value(_ expected: String) throws(UsageError) -> String {
     var text: String?
     if let attached = attachedValue {
@@ -84,7 +84,7 @@ struct CommandLineReader {
     return text
   }
 
-  /// A number of bytes.
+  /// Reads a number of bytes.
   mutating func size() throws(UsageError) -> Int {
     let expected = "a size such as '512M' or '8G'"
     let text = try value(expected)

@@ -1,8 +1,7 @@
-/// What `runbook --help` and `--version` print.
 enum Help {
   static let version = "0.1.0"
 
-  /// All options, as the text has them.
+  /// All options that the text contains.
   static var options: [String] {
     text.split { " ,[=\n'".contains($0) }.filter { $0.hasPrefix("--") && $0.count > 2 }.map(
       String.init)

@@ -1,58 +1,53 @@
-/// What the command line asks for.
 struct Options: Equatable {
-  /// What to do with the plan.
   enum Task: Equatable { case run, dryRun, check, list, graph, prune, prunePreview, help, version }
 
   var task = Task.run
-  /// The plan and the names of steps and groups, in the order given: which is which is decided when
-  /// it is known what files there are.
+  /// The plan and the names of steps and groups, in their order. Existing files decide later which
+  /// word is which.
   var words: [String] = []
-  /// Values of parameters of the plan: words like `target=release`.
+  /// Values of the plan's parameters, from words like `target=release`.
   var parameters: [String: String] = [:]
-  /// Given by its option.
+  /// The plan that its option names.
   var planPath: String?
   var isDemo = false
-  /// Where to go first.
+  /// The directory to change into first.
   var directory: String?
-  /// nil: as many as there are processors.
+  /// nil: the number of processors.
   var jobs: Int?
-  /// How many bytes of memory steps may say they use together; nil: as many as the machine has.
+  /// The bytes of memory that running steps may use together; nil: the memory of the machine.
   var memory: Int?
-  /// For the whole run.
+  /// The time limit of the whole run.
   var timeout: Duration?
-  /// Between SIGTERM and SIGKILL.
+  /// The time between SIGTERM and SIGKILL.
   var gracePeriod = Duration.seconds(3)
-  /// After how many failures the rest is stopped; nil: never.
+  /// The number of failures after which the run is stopped; nil: never.
   var failureLimit: Int? = 1
   var isQuiet = false
-  /// Whether commands are printed when they run.
   var isVerbose = false
   var colour = Terminal.Colour.automatic
-  /// Whether the output of a step is shown when it has ended, in one piece.
+  /// Whether the output of a step is shown in one block when it has ended.
   var groupsOutput = false
-  /// Whether steps run that are up to date.
+  /// Whether steps run even if they are up to date.
   var isForced = false
-  /// Whether each step says why it runs.
   var explains = false
-  /// Whether the end of another run in the same directory is waited for.
+  /// Whether to wait for the end of another run in the same directory.
   var waits = false
-  /// A command that runs the commands of steps.
   var launcher: String?
-  /// A command that ends what `launcher` runs.
+  /// A command that ends a program of `launcher`.
   var launcherCancel: String?
-  /// What the commands of steps are jobs of.
+  /// The executor that runs the commands of steps as jobs.
   var executor: String?
-  /// How many jobs may be with it at once.
+  /// How many jobs may be submitted at once.
   var queued = 100
-  /// How often it is asked what has become of them.
+  /// The interval between questions about all jobs.
   var pollInterval = Duration.seconds(10)
   var logDirectory: String?
   var reportPath: String?
   var junitPath: String?
-  /// Where the timeline goes, for Perfetto and as a page.
+  /// The files for the timeline: a trace for Perfetto, and a page.
   var tracePath: String?
   var pagePath: String?
-  /// Whether what waited, and why, is shown at the end.
+  /// Whether the summary of waits is shown at the end.
   var showsSummary = false
 
   var wantsTimeline: Bool { tracePath != nil || pagePath != nil || showsSummary }
@@ -81,7 +76,8 @@ struct Options: Equatable {
     }
   }
 
-  /// A name as variables of a shell have, an equals sign, and any text.
+  /// Splits a word into the name of a shell variable, an equals sign, and any text; nil for another
+  /// word.
   private static func parameter(_ word: String) -> (name: String, value: String)? {
     let letters = word.unicodeScalars
     guard let sign = letters.firstIndex(of: "="), sign > word.startIndex else { return nil }

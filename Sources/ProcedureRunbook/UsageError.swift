@@ -1,4 +1,4 @@
-/// A command line that makes no sense, as one sentence.
+/// A wrong command line, described in one sentence.
 struct UsageError: Error, Equatable, CustomStringConvertible {
   let description: String
 

@@ -1,4 +1,4 @@
-/// Writes JSON text that may also stand inside a script element of an HTML page.
+/// Writes JSON text that can also stand in a script element of an HTML page.
 struct JSONWriter {
   private(set) var text = ""
 
@@ -6,7 +6,8 @@ struct JSONWriter {
 
   mutating func number(_ number: Int) { text += String(number) }
 
-  /// A string in quotes. `<`, `>` and `&` are escaped too, so that no text ends a script or begins a tag.
+  /// Writes a string in quotes. `<`, `>` and `&` are escaped too, so that no text ends a script or
+  /// begins a tag.
   mutating func string(_ string: String) {
     text += "\""
     if string.utf8.allSatisfy(Self.isPlain) {
@@ -23,7 +24,7 @@ struct JSONWriter {
     text += "\""
   }
 
-  /// `"key":"value",`, or without the comma if it is the last.
+  /// Writes `"key":"value",`, without the comma if it is the last member.
   mutating func member(_ key: String, _ value: String, isLast: Bool = false) {
     string(key)
     text += ":"

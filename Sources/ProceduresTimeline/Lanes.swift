@@ -1,6 +1,6 @@
-/// Which procedures are drawn in which lane: as if a worker were held from the start to the finish.
+/// Assigns procedures to lanes, as if each held a worker from its start to its finish.
 ///
-/// A lane is taken by one procedure at a time. Inside a group's time one of its children may be in the
+/// Only one procedure at a time takes a lane. During a group, one of its children may be in the
 /// group's own lane; its other children take lanes of their own.
 enum Lanes {
   private struct Open {
@@ -8,7 +8,7 @@ enum Lanes {
     let end: Int64
   }
 
-  /// The lanes in use that end first, by when their lowest procedure ends.
+  /// The lanes in use, ordered by the ends of their lowest procedures.
   private struct Ends {
     private var heap: [(end: Int64, lane: Int)] = []
 
@@ -80,7 +80,7 @@ enum Lanes {
     }
   }
 
-  /// Whether a child can be drawn inside its group, there.
+  /// Whether the lane has room for a child inside its group.
   private static func isFree(
     _ lane: inout [Open], for parent: Int, at start: Int64, until finish: Int64
   ) -> Bool {

@@ -1,11 +1,11 @@
 extension Duration {
-  /// Whole nanoseconds, towards zero.
+  /// The duration in whole nanoseconds, rounded towards zero.
   var nanoseconds: Int64 { Int64(clamping: attoseconds / 1_000_000_000) }
 }
 
-/// Numbers as text, without Foundation.
+/// Formats numbers without Foundation.
 enum NumberText {
-  /// With so many digits after the point, rounded towards zero.
+  /// Returns the number with `digits` digits after the point, rounded towards zero.
   static func decimal(_ value: Int64, per unit: Int64, digits: Int) -> String {
     var fraction = ""
     var rest = value.magnitude % unit.magnitude
@@ -19,12 +19,13 @@ enum NumberText {
     return digits == 0 ? "\(sign)\(whole)" : "\(sign)\(whole).\(fraction)"
   }
 
-  /// With zeros before it.
+  /// Pads it with leading zeros.
   static func padded(_ text: String, to digits: Int) -> String {
     String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
   }
 
-  /// For people: `1.25 s`, `320 ms`, `12.4 µs`, `80 ns`; from ten minutes on `12 min 5 s`, `3 h 20 min`, `29 d 16 h`.
+  /// Formats for people: `1.25 s`, `320 ms`, `12.4 µs`, `80 ns`; ten minutes and more as
+  /// `12 min 5 s`, `3 h 20 min`, `29 d 16 h`.
   static func time(_ nanoseconds: Int64) -> String {
     switch nanoseconds.magnitude {
     case 0: "0 s"
@@ -36,7 +37,7 @@ enum NumberText {
     }
   }
 
-  /// In the two units that count.
+  /// Uses the two largest units that are not zero.
   private static func long(_ seconds: UInt64) -> String {
     let units: [(name: String, seconds: UInt64)] = [
       ("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1),
@@ -50,7 +51,7 @@ enum NumberText {
     return parts.joined(separator: " ")
   }
 
-  /// Three digits that count, and no zeros at the end.
+  /// Returns three significant digits, without trailing zeros.
   private static func scaled(_ value: Int64, _ unit: Int64) -> String {
     let whole = value.magnitude / unit.magnitude
     var text = decimal(value, per: unit, digits: whole >= 100 ? 0 : whole >= 10 ? 1 : 2)

@@ -1,22 +1,22 @@
-/// A part of the critical path's time: all of them, one after another, are the time from when the first
-/// procedure was enqueued to when the last one finished.
+/// A part of the critical path's time. All segments, one after another, fill the time from the
+/// first enqueue to the last finish.
 struct PathSegment {
-  /// Where its entry is.
+  /// The index of its entry.
   var place: Int
-  /// The step that it belongs to.
+  /// The index of its step on the path.
   var step: Int
   var from: Int64
   var to: Int64
   var kind: ProcedureTimeline.PathShare.Kind
   /// Whether the entry ran meanwhile: if not, it waited, or was not enqueued yet.
   var isRunning = false
-  /// Its subject: the condition, the category, the queue, the event.
+  /// The name of the condition, the category, the queue or the event.
   var name: String?
-  /// The same, as text after the cause.
+  /// The same name, as text after the cause.
   var text: String?
-  /// The entry that waited: another than the one that ran.
+  /// The index of the entry that waited, which may not be the one that ran.
   var waiter: Int
-  /// The queue or group of which subjects are one share, however many there are.
+  /// The queue or group whose subjects are one share, for any number of names.
   var home: String?
 
   var length: Int64 { to - from }
@@ -31,9 +31,10 @@ struct PathSegment {
 }
 
 extension ProcedureTimeline.Snapshot {
-  /// The waits of one procedure before it started, one after another. The group's own waits replace a wait
-  /// for the group, as far as there are any, and come before those of a child that was added later: so does what the group
-  /// did until then.
+  /// The waits of one procedure before it started, one after another.
+  ///
+  /// The group's own waits replace a wait for the group, if there are any. The waits and runs of
+  /// the group before a child was added precede the waits of that child.
   func waitSegments(of place: Int, step: Int) -> [PathSegment] {
     var segments = waitSegments(
       of: place, step: step, from: entries[place].times.enqueued, to: .max)
@@ -49,7 +50,7 @@ extension ProcedureTimeline.Snapshot {
     return segments.sorted { $0.from < $1.from }
   }
 
-  /// Those of one procedure within some time.
+  /// Returns the waits of one procedure within some time.
   private func waitSegments(
     of place: Int, step: Int, from begin: Int64, to end: Int64
   ) -> [PathSegment] {
@@ -71,7 +72,7 @@ extension ProcedureTimeline.Snapshot {
         }
       }
       if current != place, covered < to {
-        // The group had started, and was on its way to its children.
+        // The group had started, and its children were about to start.
         var segment = PathSegment(
           place: current, step: step, from: covered, to: to, kind: .wait(.group))
         (segment.name, segment.text) = (entry.name, "'\(entry.name.shown)'")
@@ -97,18 +98,19 @@ extension ProcedureTimeline.Snapshot {
     var segment = PathSegment(
       place: place, step: step, from: from, to: to, kind: .wait(wait.cause))
     (segment.name, segment.text) = subject(of: wait, of: entry)
-    // Barriers of one queue, and delays, are one cause, whatever their names.
+    // Barriers of one queue are one cause, for any names; so are delays.
     if wait.cause == .barrier || wait.cause == .delay && wait.blocker == nil {
       segment.home = slotSource(of: entry).nameText
     }
     return segment
   }
 
-  /// The critical path's time in parts, without gaps, in order.
+  /// The critical path's time in parts, in order and without gaps.
   ///
-  /// The time of a step while a later one was ready, and kept back by the slot, the exclusion or the barrier that
-  /// binds it to the path, counts for that cause: the later one might have run meanwhile. The rest is work, also
-  /// while a barrier waits for what was added before it, as for dependencies.
+  /// While a step ran, a later step may have been ready, and kept back by the slot, the exclusion
+  /// or the barrier that links it to the path. That time counts for this cause, since the later
+  /// step might have run. The rest is work, even while a barrier waits for earlier procedures, as
+  /// for dependencies.
   var pathSegments: [PathSegment] {
     let walk = pathWalk
     var segments: [PathSegment] = []
@@ -125,7 +127,7 @@ extension ProcedureTimeline.Snapshot {
       let begin = entry.times.started ?? entry.times.cancelled ?? entry.times.finished ?? end
       addWaits(of: step.place, number, until: begin, since: now, add)
       for run in runSegments(of: step.place, step: number) { add(run) }
-      // The time of its group after its last child had finished.
+      // Add the time of its groups after their last child had finished.
       var place = step.place
       while place != step.outermost,
         let parent = entries[place].parent.flatMap({ places[$0] })
@@ -134,7 +136,7 @@ extension ProcedureTimeline.Snapshot {
         for run in runSegments(of: place, step: number) { add(run) }
       }
     }
-    // Back from the end: with each step come the waits of the one after it.
+    // Go back from the end: each step adds the waits of its successor.
     var parts: [PathSegment] = []
     var blocks: [PathSegment] = []
     var number = walk.count
@@ -171,7 +173,7 @@ extension ProcedureTimeline.Snapshot {
     }
   }
 
-  /// When a step was kept back by the link that binds it to the one before.
+  /// The times in which its link to its predecessor kept a step back.
   private func blockedTime(
     _ place: Int, _ link: ProcedureTimeline.Step.Link, step: Int
   ) -> [PathSegment] {
@@ -187,7 +189,7 @@ extension ProcedureTimeline.Snapshot {
     }
   }
 
-  /// From start to finish, with waits after the start apart from its own work.
+  /// Returns its time from start to finish; waits after the start are separate from its work.
   private func runSegments(of place: Int, step: Int) -> [PathSegment] {
     let entry = entries[place]
     guard let started = entry.times.started else { return [] }
@@ -212,7 +214,7 @@ extension ProcedureTimeline.Snapshot {
 }
 
 extension PathSegment {
-  /// Its part before that; nil if there is none.
+  /// Returns the part before `end`; nil if there is none.
   fileprivate func cut(to end: Int64) -> PathSegment? {
     guard from < end else { return nil }
     var part = self
@@ -220,9 +222,10 @@ extension PathSegment {
     return part
   }
 
-  /// Appends its parts, the last first: work, and what counts for a later step that was kept back meanwhile.
+  /// Appends its parts, the last one first: work, and time that counts for a later step that was
+  /// kept back.
   ///
-  /// - Parameter blocks: waits of later steps, the nearest last; those of which nothing is left are dropped.
+  /// - Parameter blocks: waits of later steps, the nearest last; used ones are removed.
   fileprivate func split(by blocks: inout [PathSegment], into parts: inout [PathSegment]) {
     guard kind == .work else {
       parts.append(self)
@@ -230,9 +233,10 @@ extension PathSegment {
     }
     var rest = self
     while rest.length > 0 {
-      // 1. All that follows is earlier.
+      // 1. Drop blocks that the earlier rest cannot reach.
       while let last = blocks.last, last.from >= rest.to { blocks.removeLast() }
-      // 2. The nearest that was kept back at the end of the rest; nearer ones count from where they end.
+      // 2. Take the nearest block that covers the end of the rest; a nearer block that ends earlier
+      //    limits that part.
       var part = rest
       for block in blocks.reversed() where block.from < rest.to {
         if block.to >= rest.to {

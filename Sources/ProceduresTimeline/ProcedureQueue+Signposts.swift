@@ -3,29 +3,33 @@
   internal import os
 
   extension ProcedureQueue {
-    /// Emits signposts of its procedures, which Instruments shows as intervals while they run.
+    /// Emits signposts for the queue's procedures, which Instruments shows as intervals.
     ///
     /// ```swift
     /// let images = ProcedureQueue(name: "images")
     /// images.emitSignposts(subsystem: "com.example.shop")
     /// ```
     ///
-    /// Each procedure that is added from here on has an interval `Procedure waits` until it starts, an interval
-    /// `Procedure` from then on until it has finished, and an event `Procedure cancelled`. So have those below:
-    /// children, produced ones, attempts of a retry. The message has its name, its type, and the name of its queue or
-    /// group; at the end the outcome, with the types of its errors. All of that is public in the log.
+    /// Each procedure that is added from now on has an interval `Procedure waits` until it starts,
+    /// an interval `Procedure` from its start until it has finished, and an event
+    /// `Procedure cancelled`. The same is true for children, produced procedures, and attempts of a
+    /// retry. The message has the procedure's name, its type, and the name of its queue or group;
+    /// at the end the outcome, with the types of its errors. All of it is public in the log.
     ///
-    /// Call it once for a queue, which emits as long as it lives. Nothing keeps a finished procedure alive.
+    /// Call it once for a queue, which then emits signposts as long as it lives. Finished
+    /// procedures are not kept alive.
     ///
     /// ## Cost
-    /// A procedure that is added while signposts are not recorded costs a check besides what a delegate of the queue
-    /// does. It has none later; neither have children of such a group. While they are recorded, each procedure has
-    /// an observer, so no errors are reported as unheard.
+    /// A procedure that is added while signposts are not recorded costs one check besides the cost
+    /// of a queue's delegate. Neither it nor the children of such a group cost anything later.
+    /// While they are recorded, each procedure has an observer, so no errors are reported as
+    /// unheard.
     ///
     /// - Parameters:
-    ///   - subsystem: that of your program's logs. Instruments lists signposts by it.
-    ///   - category: nil for the system's *dynamic tracing*: these are recorded only while a tool such as Instruments
-    ///     asks for them. Those of a category of your own are always recorded.
+    ///   - subsystem: the subsystem of your program's logs, by which Instruments lists signposts.
+    ///   - category: nil for the system's *dynamic tracing*, which records signposts only while a
+    ///     tool such as Instruments asks for them. Signposts of your own category are always
+    ///     recorded.
     public func emitSignposts(subsystem: String, category: String? = nil) {
       let signposter =
         if let category {
@@ -37,7 +41,7 @@
     }
   }
 
-  /// The system takes names and messages as literals only, so each call has its own.
+  /// The system accepts names and messages only as literals, so each call has its own.
   private struct SignposterSink: SignpostSink {
     let signposter: OSSignposter
 
@@ -47,7 +51,7 @@
 
     func begin(_ interval: SignpostInterval, _ number: UInt64, _ message: String) {
       let id = OSSignpostID(number)
-      // The state is made again at the end, from the number.
+      // The end of the interval makes the state again, from the number.
       switch interval {
       case .wait:
         _ = signposter.beginInterval("Procedure waits", id: id, "\(message, privacy: .public)")

@@ -1,16 +1,18 @@
 internal import Procedures
 
 extension ProcedureTimeline.Snapshot {
-  /// A trace in Chrome's event format, as JSON: opens in Perfetto, chrome://tracing and DevTools.
+  /// Returns a trace in Chrome's event format, as JSON, for Perfetto, chrome://tracing and
+  /// DevTools.
   ///
-  /// Each queue or group that is recorded is a process, each lane a thread, each procedure that has
-  /// started a slice, with its children nested in it where they are in its lane. Dependencies are flow
-  /// arrows, from the start of one slice to that of the other. A cancel is an instant event with its
-  /// reason; counters show how many procedures run, and how many are ready. The arguments of a slice have its priority,
+  /// Each recorded queue or group is a process, each lane a thread, each started procedure a slice.
+  /// Children in the lane of their group are nested in its slice. Dependencies are flow arrows
+  /// between the starts of two slices. A cancel is an instant event with its reason. Counters show
+  /// how many procedures run, and how many are ready. The arguments of a slice have its priority,
   /// and its waits in numbers.
   ///
-  /// Times are in microseconds since the first procedure was enqueued. `otherData` has the wall-clock time of that,
-  /// unless times are virtual: `startTime` in ISO 8601, and `startTimeUnixNano`.
+  /// Times are in microseconds since the first procedure was enqueued. `otherData` has the
+  /// wall-clock time of that, unless times are virtual: `startTime` in ISO 8601, and
+  /// `startTimeUnixNano`.
   public func chromeTrace() -> String {
     var writer = TraceWriter(self)
     return writer.trace()
@@ -47,7 +49,7 @@ private struct TraceWriter {
     NumberText.decimal(nanoseconds, per: 1_000, digits: 3)
   }
 
-  /// The fields of every event. The caller writes the arguments.
+  /// Writes the fields of every event. The caller writes the arguments.
   private mutating func begin(
     _ phase: String, _ name: String, category: String, at time: Int64, process: Int, thread: Int
   ) {
@@ -86,7 +88,8 @@ private struct TraceWriter {
     json.raw("}}")
   }
 
-  /// One for all slices: DevTools binds a flow to slices of its own category, and a group may depend on a procedure.
+  /// All slices have the same category: DevTools binds a flow to slices of its own category, and a
+  /// group may depend on a procedure.
   private let category = "procedure"
 
   private mutating func writeSlice(of entry: ProcedureTimeline.Entry) {
@@ -111,7 +114,7 @@ private struct TraceWriter {
     }
     json.raw("\"waited\":{")
     for (index, wait) in entry.waits.enumerated() {
-      // Several conditions, or held events: a key each.
+      // Several conditions or held events get a key each.
       let isFirst = entry.waits[..<index].allSatisfy { $0.cause != wait.cause }
       let key = isFirst ? wait.cause.label : "\(wait.cause.label) \(index + 1)"
       json.member(key, snapshot.text(of: wait, of: entry), isLast: index == entry.waits.count - 1)
@@ -132,8 +135,9 @@ private struct TraceWriter {
     NumberText.decimal(nanoseconds, per: 1_000_000, digits: 6)
   }
 
-  /// How long it waited for each cause, in milliseconds: in a query of Perfetto `args.waited_ms.slot`. Then each stretch,
-  /// with when it began, by the trace's time.
+  /// Writes the time that it waited for each cause, in milliseconds: a query in Perfetto reads
+  /// `args.waited_ms.slot`. Then it writes each single wait, with its begin in the time of the
+  /// trace.
   private mutating func writeWaitTimes(of entry: ProcedureTimeline.Entry) {
     let causes = ProcedureTimeline.WaitCause.allCases
     let times = causes.map { ($0, entry.nanosecondsWaited(for: $0)) }.filter { $0.1 != 0 }
@@ -159,13 +163,13 @@ private struct TraceWriter {
     json.raw("]")
   }
 
-  /// DevTools binds a flow to the slice of the same category, process, thread and time: both ends are at
-  /// the starts of their slices. `bp: e` says the same to Perfetto.
+  /// DevTools binds a flow to the slice of the same category, process, thread and time, so both
+  /// ends are at the starts of their slices. `bp: e` tells Perfetto the same.
   private mutating func writeFlows(to entry: ProcedureTimeline.Entry) {
     guard entry.lane != nil else { return }
     for dependency in entry.dependencies {
       guard let source = snapshot.entry(dependency), source.lane != nil else { continue }
-      // One flow is what has the same id, category and name.
+      // Events with the same id, category and name are one flow.
       let name = "dependency \(source.id) → \(entry.id)"
       writeFlow("s", source, name, source.id, entry.id)
       writeFlow("f", entry, name, source.id, entry.id)
@@ -179,7 +183,7 @@ private struct TraceWriter {
     begin(
       phase, name, category: category, at: started, process: entry.root + 1,
       thread: lane + 1)
-    // Eight digits of the second, so that two numbers in a row are unique.
+    // The second number has eight digits, so that each pair of numbers is unique.
     let second = NumberText.padded(String(to, radix: 16), to: 8)
     json.raw("\"id\":\"0x\(String(from, radix: 16))\(second)\",\"bp\":\"e\",\"args\":{}}")
   }
@@ -191,7 +195,7 @@ private struct TraceWriter {
       thread: (entry.lane ?? -1) + 1)
     json.raw("\"s\":\"\(entry.lane == nil ? "p" : "t")\",\"args\":{")
     json.member("reason", entry.reasonText)
-    // One that has not started has no slice that says it.
+    // A procedure that has not started has no slice with these arguments.
     if entry.lane == nil { writeArguments(of: entry) } else { json.raw("\"id\":\(entry.id)") }
     json.raw("}}")
   }
@@ -208,7 +212,7 @@ private struct TraceWriter {
 }
 
 extension ProcedureTimeline.Body {
-  /// In nanoseconds.
+  /// The parts in nanoseconds.
   var parts: [(key: String, time: Int64)] {
     [
       ("busy", busy.nanoseconds), ("scheduled", scheduled.nanoseconds), ("idle", idle.nanoseconds),
@@ -217,7 +221,7 @@ extension ProcedureTimeline.Body {
 }
 
 extension ProcedureTimeline.Entry {
-  /// How it ended, or how far it has come.
+  /// The outcome, or the state of an unfinished procedure.
   var outcomeText: String {
     switch outcome {
     case .succeeded: "succeeded"
@@ -227,7 +231,7 @@ extension ProcedureTimeline.Entry {
     }
   }
 
-  /// Why it was cancelled.
+  /// The reason of its cancel; empty if it was not cancelled.
   var reasonText: String {
     switch cancelReason {
     case .failure(let error): "\(error)"

@@ -3,29 +3,31 @@ internal import Procedures
 extension ProcedureTimeline {
   /// The differences between two runs of a program.
   public struct Difference: Sendable, CustomStringConvertible {
-    /// How long something took, in the run before and in this one.
+    /// A duration in the earlier run and in this one.
     public struct Line: Sendable, Hashable {
-      /// A cause of the critical path, such as `slot of queue 'build' (limit 2)`, or the name of procedures.
+      /// A cause of the critical path, such as `slot of queue 'build' (limit 2)`, or the name of
+      /// procedures.
       public let name: String
-      /// In the run before: zero if there was nothing of it.
+      /// The duration in the earlier run; zero if it did not occur there.
       public let before: Duration
-      /// In this run: zero if there was nothing of it.
+      /// The duration in this run; zero if it did not occur here.
       public let after: Duration
 
-      /// How much longer it took; negative if it was shorter.
+      /// The difference: negative if this run was shorter.
       public var change: Duration { after - before }
     }
 
-    /// How long the whole took.
+    /// The duration of the whole run.
     public let whole: Line
 
     /// The shares of the critical path's time, the greatest change first.
     public let causes: [Line]
 
-    /// How long procedures of each name ran together, the greatest change first.
+    /// The run times of procedures by name, summed, the greatest change first.
     public let names: [Line]
 
-    /// For a terminal: the whole, and up to eight lines each of what changed by at least 1 % of it.
+    /// A text for a terminal: the whole, and up to eight lines each for causes and names that
+    /// changed by at least 1 % of it.
     public var description: String {
       func text(_ line: Line) -> String {
         let sign = line.change < .zero ? "-" : "+"
@@ -45,13 +47,13 @@ extension ProcedureTimeline {
 }
 
 extension ProcedureTimeline.Snapshot {
-  /// The differences from a run before: after a change, or on another machine.
+  /// Returns the differences from an earlier run: before a change, or on another machine.
   ///
   /// ```swift
   /// print(timeline.snapshot().difference(from: before))
   /// ```
   ///
-  /// Procedures are compared by name, and the critical path by what its time went to.
+  /// Procedures are compared by name, and the critical path by the causes of its time.
   public func difference(
     from before: ProcedureTimeline.Snapshot
   ) -> ProcedureTimeline.Difference {

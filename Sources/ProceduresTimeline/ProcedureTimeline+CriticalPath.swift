@@ -3,24 +3,25 @@ internal import Procedures
 extension ProcedureTimeline {
   /// One procedure on the critical path.
   public struct Step: Sendable, Identifiable {
-    /// Why it could not have started before the step in front of it had finished.
+    /// The reason why it could not have started before the previous step had finished.
     public enum Link: String, Sendable, Hashable {
-      /// It is the first.
+      /// It is the first step.
       case beginning
-      /// It depends on the one before.
+      /// It depends on the previous step.
       case dependency
-      /// The step before held a category that this one needed.
+      /// The previous step held a category that this one needed.
       case exclusion
-      /// The one before gave it its slot.
+      /// The previous step freed the slot that this one took.
       case slot
-      /// The one before is the barrier that kept it back, or the last that kept the barrier back.
+      /// The previous step is the barrier that kept this one back, or the last procedure that kept
+      /// this barrier back.
       case barrier
     }
 
     /// The entry, with its waits.
     public let entry: Entry
 
-    /// The link to the step before.
+    /// The link to the previous step.
     public let link: Link
 
     /// The number of the entry.
@@ -31,16 +32,17 @@ extension ProcedureTimeline {
 extension ProcedureTimeline.Snapshot {
   /// The procedures that determined when the last one finished, from the first to the last.
   ///
-  /// Walked from the end: for each, that which it waited for last, if that was another procedure:
-  /// the dependency that ended last, the holder of the category that it was excluded from, the
-  /// procedure that gave back the slot it took, or the one whose end let a barrier go on, or it
-  /// behind one. The path has no group, but its child that finished last; a
-  /// child that waited for none of these is traced through its group. To make the whole faster,
-  /// shorten a step, or remove what binds it to the one before.
+  /// It is traced from the end. The predecessor of a procedure is the one that it waited for last:
+  /// the dependency that ended last, the holder of its exclusion category, the procedure that freed
+  /// its slot, or the procedure whose end let a barrier, or a procedure behind one, start. Instead
+  /// of a group, the path has its child that finished last; a child that waited for none of these
+  /// is traced through its group.
+  ///
+  /// To make the whole faster, shorten a step, or remove its link to the previous one.
   public var criticalPath: [ProcedureTimeline.Step] { pathWalk.map(\.step) }
 
-  /// The critical path, and of each step the procedure that the next one waited for: the step's, or the
-  /// outermost group whose last child it is.
+  /// The critical path. `outermost` is the procedure that the next step waited for: the step's own,
+  /// or the outermost group whose last child it is.
   var pathWalk: [(step: ProcedureTimeline.Step, place: Int, outermost: Int)] {
     let index = PathIndex(of: self)
     guard let last = last.flatMap({ places[$0] }) ?? index.last else { return [] }
@@ -61,12 +63,12 @@ extension ProcedureTimeline.Snapshot {
   }
 }
 
-/// Indices for the walk.
 private struct PathIndex {
   private let snapshot: ProcedureTimeline.Snapshot
   /// The child of each group that finished last.
   private var lastChild: [Int: Int] = [:]
-  /// The places of procedures that had a slot, by their queue or group, in the order in which they finished.
+  /// The places of procedures that had a slot, by their queue or group, in the order of their
+  /// finishes.
   private var finishers: [WaitNames.Home: [Int]] = [:]
   private(set) var last: Int?
 
@@ -100,7 +102,7 @@ private struct PathIndex {
 
   private func end(of place: Int) -> Int64 { snapshot.entries[place].times.finished ?? .max }
 
-  /// For a group, the child that finished last, however deep.
+  /// Returns the child of a group that finished last, at any depth; other procedures themselves.
   func lowest(_ place: Int) -> Int {
     var place = place
     while snapshot.entries[place].isGroup, let child = lastChild[snapshot.entries[place].id] {
@@ -109,7 +111,7 @@ private struct PathIndex {
     return place
   }
 
-  /// The last procedure that it waited for; that of its group, if there is none.
+  /// Returns the last procedure that it waited for, or that its group waited for.
   func link(before place: Int) -> (ProcedureTimeline.Step.Link, Int?) {
     var next: Int? = place
     while let place = next {
@@ -119,8 +121,8 @@ private struct PathIndex {
     return (.beginning, nil)
   }
 
-  /// Back from the start: its last wait counts. A hundredth of the wait is no reason, where there is another:
-  /// who has waited for a holder waits some microseconds for a slot, too.
+  /// Searches back from the start. A wait below 1 % of all its waits counts only if there is no
+  /// longer one: a procedure that has waited for a holder also waits some microseconds for a slot.
   private func ownLink(of place: Int) -> (ProcedureTimeline.Step.Link, Int?)? {
     let entry = snapshot.entries[place]
     let begin = entry.times.started ?? entry.times.cancelled ?? entry.times.finished ?? snapshot.end
@@ -139,7 +141,7 @@ private struct PathIndex {
     return known.max { (end(of: $0), $0) < (end(of: $1), $1) }.map { (.dependency, $0) }
   }
 
-  /// The procedure that ended that wait; nil if none did, or none that is known.
+  /// Returns the procedure that ended the wait; nil if none did, or none that is recorded.
   private func link(
     of wait: ProcedureTimeline.Wait, until time: Int64, of place: Int
   ) -> (ProcedureTimeline.Step.Link, Int?)? {
@@ -157,7 +159,7 @@ private struct PathIndex {
     }
   }
 
-  /// The procedure that gave back a slot last before that.
+  /// Returns the procedure that was the last to free a slot by that time.
   private func finisher(in home: WaitNames.Home, until time: Int64, not place: Int) -> Int? {
     guard let finishers = finishers[home] else { return nil }
     var (low, high) = (0, finishers.count)

@@ -3,84 +3,91 @@ public import Procedures
 extension ProcedureTimeline {
   /// The record of one procedure.
   public struct Entry: Sendable, Identifiable {
-    /// Its number in the timeline: in the order of enqueuing, from 1.
+    /// Its number in the timeline: entries are numbered in the order of enqueuing, from 1.
     public let id: Int
 
-    /// The entry of the group that it is a child of; nil if that is not recorded.
+    /// The entry of its group; nil if it has none, or that is not recorded.
     public let parent: Int?
 
-    /// The place among `Snapshot.rootNames` of the queue, or group, that it is recorded with.
+    /// The index in `Snapshot.rootNames` of the recorded queue or group that it belongs to.
     public let root: Int
 
-    /// Its name; its type's name unless one was set of which something can be seen.
+    /// Its name, or the name of its type if no visible name was set.
     public let name: String
 
     /// The name of its type.
     public let type: String
 
-    /// Whether it is a group: it consists of its children.
+    /// Whether it is a group, which consists of its children.
     public let isGroup: Bool
 
-    /// Whether its children are attempts at one thing.
+    /// Whether its children are attempts at one task.
     let hasAttempts: Bool
 
-    /// The priority that it had last.
+    /// Its last priority.
     public let priority: ProcedurePriority
 
-    /// When it came onto the queue; of a child, also that of a group that was enqueued then.
+    /// The time when it was added to its queue, or to a group that was already on a queue. Children
+    /// that were added earlier have the time of their group.
     public var enqueued: ContinuousClock.Instant { Times.instant(times.enqueued) }
 
-    /// When dependencies and conditions were done, the last time; nil if they never were.
+    /// The time when its dependencies and conditions were done, the last time; nil if they never
+    /// were.
     public var ready: ContinuousClock.Instant? { times.ready.map(Times.instant) }
 
-    /// When a worker picked it up, with a slot; nil if it was cancelled before, or is waiting.
+    /// The time when it started: it had a slot, and a worker. Nil if it was cancelled before, or is
+    /// waiting.
     public var started: ContinuousClock.Instant? { times.started.map(Times.instant) }
 
-    /// Whether a spare thread of the framework started it, since each thread of Dispatch's pool was blocked.
+    /// Whether a spare thread of the framework started it, since every thread of Dispatch's pool
+    /// was blocked.
     public let ranOnSpareThread: Bool
 
-    /// When `execute()` was called; nil if it was not.
+    /// The time when `execute()` was called; nil if it was not.
     public var executing: ContinuousClock.Instant? { times.executing.map(Times.instant) }
 
-    /// When it had finished, its observers included, and gave back its slot; nil if it has not.
+    /// The time when it had finished, its observers had returned, and its slot was free; nil if it
+    /// has not finished.
     public var finished: ContinuousClock.Instant? { times.finished.map(Times.instant) }
 
-    /// When it was cancelled; nil if it was not. When it was enqueued, if it had been before.
+    /// The time when it was cancelled; nil if it was not. If it was cancelled before, the time when
+    /// it was enqueued.
     public var cancelled: ContinuousClock.Instant? { times.cancelled.map(Times.instant) }
 
-    /// Why it was cancelled; nil if it was not.
+    /// The reason of its cancel; nil if it was not cancelled.
     public let cancelReason: CancellationReason?
 
-    /// How it ended; nil if it has not.
+    /// Its outcome; nil if it has not finished.
     public internal(set) var outcome: ProcedureOutcome?
 
-    /// Its errors, of the cancel and of the finish.
+    /// Its errors, from the cancel and from the finish.
     public let errors: [any Error]
 
-    /// The dependencies that ended before it started, in that order: entries of this timeline.
+    /// The dependencies that finished before it started, in that order, as numbers of entries.
     public let dependencies: [Int]
 
-    /// Its waits by cause: each cause once, but for a condition of each name, and an event of each kind. In
-    /// the order in which it waited for each of them first.
+    /// Its waits, summed by cause; conditions also by name, and events by kind. They are in the
+    /// order in which it first waited for each.
     ///
-    /// The waits before the start add up to the time from `enqueued` to `started`, or to `cancelled`, to
-    /// the nanosecond. Waits with `cause.isAfterStart` are not part of that sum.
+    /// The waits before the start add up exactly to the time from `enqueued` to `started`, or to
+    /// `cancelled`. Waits with `cause.isAfterStart` are not part of that sum.
     public var waits: [Wait] { stretches.count < 2 ? stretches : stretches.joined }
 
-    /// The same, one after another as they happened.
+    /// The single waits, in the order in which they happened.
     var stretches: [Wait]
 
-    /// How an asynchronous closure spent its time, from its begin to its end, or to the snapshot. Nil of other
-    /// procedures, of a closure on the main actor, and in a snapshot of some time in which it did not begin and end.
+    /// How an asynchronous closure spent its time, from its begin to its end, or to the snapshot.
+    /// Nil for other procedures, for a closure on the main actor, and in a part of a snapshot that
+    /// does not contain the whole closure.
     public internal(set) var body: Body?
 
-    /// The worker's place, from 0: no two procedures are in one lane at the same time, but for a group
-    /// and those below it. Nil if it has not started.
+    /// The number of its lane, from 0, as if lanes were workers. No two procedures are in one lane
+    /// at the same time, except a group and procedures below it. Nil if it has not started.
     public internal(set) var lane: Int?
 
     var times: Times
 
-    /// Instants in nanoseconds since the recording began.
+    /// Times in nanoseconds since the recording began.
     struct Times: Sendable {
       let enqueued: Int64
       let ready: Int64?
@@ -95,72 +102,75 @@ extension ProcedureTimeline {
     }
   }
 
-  /// How an asynchronous closure spent its time. The three add up, also of a closure that runs child tasks at once.
+  /// How an asynchronous closure spent its time. The three parts add up to the whole, even if it
+  /// runs child tasks in parallel.
   public struct Body: Sendable, Hashable {
-    /// A thread of the queue ran it, or a child task of it.
+    /// The time in which a thread of the queue ran it, or one of its child tasks.
     public let busy: Duration
 
-    /// It could have gone on, and no thread had come yet.
+    /// The time in which it was ready to continue, and no thread had come yet.
     public let scheduled: Duration
 
-    /// It was suspended, or ran elsewhere: on the main actor, or on an actor with an executor of its own.
+    /// The time in which it was suspended, or ran elsewhere: on the main actor, or on an actor with
+    /// its own executor.
     public let idle: Duration
   }
 
   /// How long a procedure waited for one cause.
   public struct Wait: Sendable, Hashable {
-    /// Why it waited.
+    /// The cause of the wait.
     public let cause: WaitCause
 
-    /// For how long.
+    /// The length of the wait.
     public var duration: Duration { .nanoseconds(nanoseconds) }
 
-    /// By name: the last dependency, the procedure that kept the barrier closed, the condition, or the
-    /// procedure that held the exclusion; of a held event, and of observers, the event, such as `willExecute`; of a
-    /// delay between attempts whose they are; of a wait for the group what the group waited for longest. Nil of a
+    /// The name of the last dependency, of the procedure that kept the barrier closed, of the
+    /// condition, or of the holder of the exclusion. For a held event and for observers, the name
+    /// of the event, such as `willExecute`. For a delay between attempts, the name of the retry.
+    /// For a wait for the group, the thing that the group waited for longest. Nil for a
     /// `DelayProcedure`.
     public internal(set) var blocker: String?
 
-    /// The entry of the last dependency, of the procedure that kept the barrier closed, or of the holder of
-    /// the exclusion.
+    /// The entry of the last dependency, of the procedure that kept the barrier closed, or of the
+    /// holder of the exclusion.
     public internal(set) var blockerID: Int?
 
     /// The category of an exclusion or a rate; nil for other causes.
     public internal(set) var category: String?
 
-    /// How many ran at once meanwhile, if it waited for a slot, or for a category with a count: the limit then, if that
-    /// changed the last one. For a rate how many start in the interval.
+    /// The limit at that time, if it waited for a slot, or for a category with a count; if the
+    /// limit changed, the last one. For a rate, the number of starts in the interval.
     public internal(set) var limit: Int?
 
     /// The interval of a rate; nil for other causes.
     public internal(set) var interval: Duration?
 
-    /// For a wait for the group, the longest wait of the group, if it waited.
+    /// The cause of the group's longest wait, if it waited for a group that waited.
     public internal(set) var groupCause: WaitCause?
 
-    /// Whether it is a barrier that waited for those before it.
+    /// Whether it is a barrier that waited for earlier procedures.
     var isOfBarrier = false
 
     var nanoseconds: Int64
 
-    /// When it began.
+    /// Its begin, in nanoseconds since the recording began.
     var from: Int64
 
     var end: Int64 { from + nanoseconds }
   }
 
-  /// Why a procedure waited.
+  /// The cause of a wait.
   public typealias WaitCause = Procedures.WaitCause
 }
 
 extension [ProcedureTimeline.Wait] {
-  /// Each cause once. With several stretches the last one's blocker counts.
+  /// Sums the waits by cause. The blocker is that of the last wait.
   fileprivate var joined: [ProcedureTimeline.Wait] {
     var joined: [ProcedureTimeline.Wait] = []
     for wait in self {
       let place = joined.firstIndex {
         guard $0.cause == wait.cause else { return false }
-        // The blocker of these is no procedure, but a name.
+        // Their blocker is only a name, so each name is kept.
         return wait.cause != .condition && !wait.cause.isAfterStart || $0.blocker == wait.blocker
       }
       guard let place else {

@@ -1,11 +1,13 @@
 extension ProcedureTimeline.Snapshot {
-  /// One page that shows all of it, with nothing to load: open it in a browser, attach it to a report.
+  /// Returns one page that shows the whole timeline, and loads nothing: open it in a browser,
+  /// attach it to a report.
   ///
-  /// Lanes or procedures with their waits, over time, to zoom, pan and search; times, waits, errors and
-  /// dependencies of each; the critical path, the longest waits and all procedures as tables, for keyboard
-  /// and screen reader. Light or dark as the system is. Names and errors of procedures are in it as text.
+  /// It shows lanes, or procedures with their waits, over time, to zoom, pan and search; the times,
+  /// waits, errors and dependencies of each procedure; and the critical path, the longest waits and
+  /// all procedures as tables, for keyboard and screen reader. It is light or dark like the system.
+  /// Names and errors are inserted as text.
   ///
-  /// - Parameter title: of the page.
+  /// - Parameter title: the title of the page.
   public func html(title: String = "Timeline") -> String {
     var data = PageData(self, title: title)
     return TimelinePage.beforeTitle + title.escapedForHTML + TimelinePage.beforeData + data.text()
@@ -13,7 +15,7 @@ extension ProcedureTimeline.Snapshot {
   }
 }
 
-/// The timeline as the page's script reads it: an array for each procedure, names by number.
+/// The data for the page's script: an array for each procedure, with names by number.
 private struct PageData {
   private let snapshot: ProcedureTimeline.Snapshot
   private let title: String
@@ -49,8 +51,8 @@ private struct PageData {
     return json.text
   }
 
-  /// The verdict, the shares, and the steps: each with what of the path's time was no procedure's, before it
-  /// and, of groups, after it.
+  /// Writes the verdict, the shares, and the steps, each with the path's segments in which it did
+  /// not run: before it, and after it while its groups finished.
   private mutating func writePath() {
     let segments = snapshot.pathSegments
     let shares = snapshot.shares(of: segments)
@@ -82,7 +84,7 @@ private struct PageData {
     json.raw("]")
   }
 
-  /// The number of the cause; -1 for work, -2 for the time before the enqueue.
+  /// Returns the number of the cause; -1 for work, -2 for the time before the enqueue.
   private func cause(of kind: ProcedureTimeline.PathShare.Kind) -> Int {
     switch kind {
     case .work: -1
@@ -127,7 +129,7 @@ private struct PageData {
     json.raw("\(entry.isGroup ? 1 : 0),\(entry.root),\(entry.lane ?? -1),")
     json.raw(instants.map(time).joined(separator: ",") + ",\(outcome),[")
     json.raw(entry.dependencies.map(String.init).joined(separator: ",") + "],[")
-    // Those after the start are drawn where they were: one by one.
+    // Waits after the start are drawn at their places, so they are written one by one.
     let waits =
       entry.waits.filter { !$0.cause.isAfterStart } + entry.stretches.filter(\.cause.isAfterStart)
     for (index, wait) in waits.enumerated() {
@@ -158,7 +160,7 @@ private struct PageData {
 }
 
 extension String {
-  /// As text of an HTML page.
+  /// Escapes it as text of an HTML page.
   fileprivate var escapedForHTML: String {
     var escaped = ""
     for character in unicodeScalars {

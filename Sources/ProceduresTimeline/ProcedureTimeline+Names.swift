@@ -1,33 +1,34 @@
 internal import Procedures
 
 extension ProcedureTimeline {
-  /// All procedures of one name, which have started.
+  /// All started procedures of one name.
   public struct NamedRuns: Sendable, Hashable {
-    /// Their name.
+    /// The name that they share.
     public let name: String
 
-    /// How many there were.
+    /// The number of procedures.
     public let count: Int
 
-    /// How long they ran, together: from started to finished, or until the snapshot.
+    /// The sum of their run times, each from started to finished, or to the snapshot.
     public let sum: Duration
 
-    /// How long half of them ran at most.
+    /// The median of their run times.
     public let median: Duration
 
-    /// How long 99 of 100 ran at most.
+    /// The 99th percentile of their run times.
     public let p99: Duration
 
     /// The number of the entry that ran longest.
     public let longest: Int
 
-    /// How many failed.
+    /// The number of failed procedures.
     public let failedCount: Int
   }
 }
 
 extension ProcedureTimeline.Snapshot {
-  /// How often, and how long, procedures of each name ran, the greatest sum first; groups are not counted.
+  /// The number and the run times of procedures by name, the greatest sum first; groups are not
+  /// counted.
   ///
   /// ```swift
   /// for runs in timeline.snapshot().byName {
@@ -48,7 +49,7 @@ extension ProcedureTimeline.Snapshot {
     let ordered = places.map { (time: entries[$0].run(until: end), place: $0) }
       .sorted { ($0.time, $0.place) < ($1.time, $1.place) }
     func percentile(_ hundredths: Int) -> Duration {
-      // The least that so many are not longer than.
+      // The least time that this percentage of procedures did not exceed.
       let rank = (ordered.count * hundredths + 99) / 100
       return .nanoseconds(ordered[max(rank, 1) - 1].time)
     }

@@ -1,7 +1,7 @@
 internal import Procedures
 
 extension ProcedureTimeline.Snapshot {
-  /// The procedures as spans of OpenTelemetry: the bodies of requests to a collector, in its JSON.
+  /// Returns the procedures as OpenTelemetry spans: the bodies of requests to a collector, as JSON.
   ///
   /// ```swift
   /// for request in timeline.snapshot().otlpRequests(service: "shop") {
@@ -9,29 +9,32 @@ extension ProcedureTimeline.Snapshot {
   /// }
   /// ```
   ///
-  /// Each request is one line, so that requests joined by `"\n"` are a file that a collector reads. None is larger than
-  /// the 4 MiB that a collector takes at least, unless one span has more than 1 MiB of names and errors. O(n).
+  /// Each request is one line, so that requests joined by `"\n"` form a file that a collector
+  /// reads. None exceeds 4 MiB, which every collector accepts, unless one span has more than 1 MiB
+  /// of names and errors. O(n).
   ///
   /// ## Traces
-  /// A procedure that was added to a recorded queue begins a trace, and all below it are spans of that: a
-  /// queue that runs for days would be one trace without end. The children of a recorded group are one trace. With
-  /// `traceparent` all spans are in the caller's trace, below the caller's span.
+  /// A procedure that was added to a recorded queue begins a trace, and all procedures below it are
+  /// spans of that trace: one trace for the whole queue would never end. The children of a recorded
+  /// group are one trace. With `traceparent` all spans are in the caller's trace, below the
+  /// caller's span.
   ///
-  /// Ids are random for each timeline, and the same in each snapshot of it. In virtual time they depend on nothing but
-  /// the entry's number.
+  /// Ids are random for each timeline, and the same in all its snapshots. Ids in virtual time depend
+  /// only on the entry's number.
   ///
   /// ## Spans
-  /// A span begins when the procedure was enqueued, and ends when it has finished; of one that has not, with the
-  /// snapshot. Its events are its waits, its start, a cancel and its errors; its links are its dependencies. Its status
-  /// is an error if the procedure failed, or an error or a deadline cancelled it. Times are of the wall clock; virtual
-  /// ones begin with the year 2000.
+  /// A span begins when the procedure was enqueued, and ends when it has finished, or with the
+  /// snapshot. Its events are its waits, its start, a cancel and its errors; its links are its
+  /// dependencies. Its status is an error if the procedure failed, or if an error or a deadline
+  /// cancelled it. Times are of the wall clock; virtual times begin with the year 2000.
   ///
   /// - Parameters:
   ///   - service: the name of the program, `service.name`.
-  ///   - traceparent: the header of a request that the procedures are part of, as W3C's Trace Context has it. One that
-  ///     does not follow it is ignored, as that says.
-  ///   - earlier: a snapshot of the same timeline. Only procedures that have finished since are in the requests, so that
-  ///     exporting every minute sends each once. Nil for all, also those that have not finished.
+  ///   - traceparent: the header of the request that the procedures are part of, in the format of
+  ///     W3C Trace Context. An invalid one is ignored, as that standard requires.
+  ///   - earlier: a snapshot of the same timeline. The result has only procedures that have
+  ///     finished since, so that exporting every minute sends each one once. Nil for all, including
+  ///     unfinished ones.
   /// - Returns: as many requests as needed; none if there are no spans.
   public func otlpRequests(
     service: String, traceparent: String? = nil, since earlier: ProcedureTimeline.Snapshot? = nil
@@ -63,7 +66,7 @@ private struct SpanWriter {
   private var json = JSONWriter()
   private var requests: [String] = []
 
-  /// Less than what a collector takes at least, which is 4 MiB, by a large span.
+  /// A large span fits between this and the 4 MiB that every collector accepts.
   private static let fullSize = 3 << 20
 
   init(
@@ -77,7 +80,7 @@ private struct SpanWriter {
     traces = incoming == nil ? Self.traces(of: snapshot) : [:]
   }
 
-  /// The trace of each entry: it begins with its outermost group, or the group that is recorded.
+  /// Returns the trace of each entry: it begins with its outermost group, or the recorded group.
   private static func traces(of snapshot: ProcedureTimeline.Snapshot) -> [Int: String] {
     var traces: [Int: String] = [:]
     // A group is enqueued before its children.
@@ -131,7 +134,7 @@ private struct SpanWriter {
     }
     json.raw("\"flags\":\(incoming?.flags ?? 1),")
     json.member("name", entry.name)
-    // Of SpanKind: internal.
+    // The value of SpanKind for internal spans.
     json.raw("\"kind\":1,")
     json.member("startTimeUnixNano", instant(times.enqueued))
     json.member("endTimeUnixNano", instant(times.finished ?? snapshot.end))
@@ -143,7 +146,7 @@ private struct SpanWriter {
     json.raw("],\"status\":{")
     if let message = entry.failure {
       json.member("message", message)
-      // Of StatusCode: error.
+      // The value of StatusCode for an error.
       json.raw("\"code\":2")
     }
     json.raw("}}")
@@ -194,14 +197,14 @@ private struct SpanWriter {
       events.append((cancelled, "cancelled", [("procedure.reason", .text(entry.reasonText))]))
     }
     for error in entry.errors {
-      // As the conventions of OpenTelemetry have it.
+      // The names follow OpenTelemetry's conventions.
       let attributes: [(String, Value)] = [
         ("exception.type", .text("\(type(of: error))")), ("exception.message", .text("\(error)")),
       ]
       events.append(
         (times.finished ?? times.cancelled ?? snapshot.end, "exception", attributes))
     }
-    // Those of the same time in the order above.
+    // Events of the same time keep the order above.
     let order = events.indices.sorted { (events[$0].time, $0) < (events[$1].time, $1) }
     for (index, place) in order.enumerated() {
       json.raw(index == 0 ? "{" : ",{")
@@ -242,7 +245,7 @@ private struct SpanWriter {
       json.raw("\"value\":{")
       switch value {
       case .text(let text): json.member("stringValue", text, isLast: true)
-      // A number of 64 bits is a string in the JSON of Protocol Buffers.
+      // Protocol Buffers write a 64-bit number as a string in JSON.
       case .number(let number): json.member("intValue", String(number), isLast: true)
       }
       json.raw("}}")
@@ -252,7 +255,7 @@ private struct SpanWriter {
 
   private func instant(_ time: Int64) -> String { String(max(Self.sum(epoch, time), 0)) }
 
-  /// A virtual clock may be some centuries ahead.
+  /// The sum saturates, since a virtual clock may be centuries ahead.
   private static func sum(_ left: Int64, _ right: Int64) -> Int64 {
     let (sum, isTooLarge) = left.addingReportingOverflow(right)
     return isTooLarge ? (left < 0 ? .min : .max) : sum

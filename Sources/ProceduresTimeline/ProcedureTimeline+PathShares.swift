@@ -1,18 +1,19 @@
 internal import Procedures
 
 extension ProcedureTimeline {
-  /// How much of the critical path's time went to one thing.
+  /// The part of the critical path's time that one cause took.
   public struct PathShare: Sendable, Hashable {
     /// The cause that took the time.
     public enum Kind: Sendable, Hashable, CustomStringConvertible {
-      /// A step ran, and what comes after it could not have run meanwhile.
+      /// A step ran, and its successor could not have run meanwhile.
       case work
-      /// A step waited, or a later one did while a step ran: for a slot, an exclusion or a barrier.
+      /// A step waited; or a step ran while a later one waited for a slot, an exclusion or a
+      /// barrier.
       case wait(WaitCause)
       /// The next step was not on the queue yet.
       case notEnqueued
 
-      /// For people: `work`, `slot`, `not enqueued yet`.
+      /// A text for people: `work`, `slot`, `not enqueued yet`.
       public var description: String {
         switch self {
         case .work: "work"
@@ -25,26 +26,27 @@ extension ProcedureTimeline {
     /// The cause that took the time.
     public let kind: Kind
 
-    /// The name in the cause: the condition, the category, the queue with its limit, the event. Of barriers and delays
-    /// of one queue the first that counts.
+    /// The name in the cause: the condition, the category, the queue with its limit, or the event.
+    /// For barriers and delays of one queue, the name of the first large one.
     public let name: String?
 
-    /// For people: `slot of queue 'build' (limit 2)`, `rate 'mail' (10 in 1 s)`, `barrier 'clean up' and 7 more`.
+    /// A text for people: `slot of queue 'build' (limit 2)`, `rate 'mail' (10 in 1 s)`,
+    /// `barrier 'clean up' and 7 more`.
     public let label: String
 
-    /// How much of it.
+    /// The time that the cause took.
     public let total: Duration
 
-    /// How much of the whole time: all shares together are 1.
+    /// Its fraction of the whole time: the fractions of all shares add up to 1.
     public let fraction: Double
 
-    /// The number of the entry that it was most of.
+    /// The number of the entry with the largest part of the share.
     public let longest: Int
 
-    /// How much of it was that entry's.
+    /// The time of that entry in the share.
     public let longestDuration: Duration
 
-    /// What the verdict says of it.
+    /// The verdict's note on the share.
     let note: String
   }
 }
@@ -52,8 +54,8 @@ extension ProcedureTimeline {
 extension ProcedureTimeline.Snapshot {
   /// The critical path's time by cause, the greatest share first.
   ///
-  /// They add up to `duration`. The time in which a step ran counts for a slot, an exclusion or a barrier as long as
-  /// a later step was kept back by that, and as work otherwise.
+  /// The shares add up to `duration`. The time of a running step counts for a slot, an exclusion or
+  /// a barrier while that kept a later step back, and as work otherwise.
   ///
   /// ```swift
   /// for share in timeline.snapshot().criticalPathShares where share.fraction >= 0.01 {
@@ -75,7 +77,7 @@ extension ProcedureTimeline.Snapshot {
       parts[key, default: []].append(segment)
     }
     let shares = order.map { share(of: $0.kind, parts[$0] ?? []) }
-    // Equal ones in the order in which they come: the same run gives the same text.
+    // Equal shares keep their order, so that the same run gives the same text.
     return shares.enumerated().sorted {
       ($1.element.total, $0.offset) < ($0.element.total, $1.offset)
     }.map(\.element)
@@ -87,7 +89,8 @@ extension ProcedureTimeline.Snapshot {
     let byEntry = segments.sums(by: \.place)
     let total = byEntry.reduce(0) { $0 + $1.sum }
     let longest = byEntry.max { ($0.sum, $1.key) < ($1.sum, $0.key) }
-    // Not just the greatest: of equal ones that would be another in each run.
+    // The first name with at least half of the greatest sum, since the greatest of nearly equal
+    // ones would vary from run to run.
     let sums = segments.sums(by: \.text)
     let most = sums.map(\.sum).max() ?? 0
     let names = sums.filter { $0.sum >= most / 10 }
@@ -107,10 +110,11 @@ extension ProcedureTimeline.Snapshot {
         longest: longest.map { (entries[$0.key], $0.sum) }))
   }
 
-  /// The causes of the critical path's time, in one line, the greatest share first: empty without a path.
+  /// One line about the causes of the critical path's time, the greatest share first; empty without
+  /// a path.
   ///
-  /// For example `Of 11 s on the critical path, 73 % is slot of queue 'build' (limit 2); 27 % work (longest:
-  /// 'link', 3 s).`
+  /// For example `Of 11 s on the critical path, 73 % is slot of queue 'build' (limit 2); 27 % work
+  /// (longest: 'link', 3 s).`
   public var verdict: String { verdict(on: criticalPathShares) }
 
   func verdict(on shares: [ProcedureTimeline.PathShare]) -> String {
@@ -126,8 +130,8 @@ extension ProcedureTimeline.Snapshot {
 }
 
 extension ProcedureTimeline.Entry {
-  /// For example `, 90 % idle`: its closure needed no thread for so much of its time. Empty below a tenth.
-  /// Of a delay that it is one, unless its name says it.
+  /// For example `, 90 % idle`: the part of its time in which its closure needed no thread; empty
+  /// below 10 %. For a delay it says so, unless the name does.
   var runText: String {
     if stretches.contains(where: { $0.cause == .delay }) {
       return name.hasPrefix("Delay of ") ? "" : ", a delay"
@@ -140,7 +144,7 @@ extension ProcedureTimeline.Entry {
 }
 
 extension [PathSegment] {
-  /// How long those of each key are together, in the order in which they come.
+  /// Sums the lengths by key, in the order of the first segments.
   fileprivate func sums<Key: Hashable>(by key: (PathSegment) -> Key) -> [(key: Key, sum: Int64)] {
     var sums: [(key: Key, sum: Int64)] = []
     var places: [Key: Int] = [:]
@@ -158,7 +162,7 @@ extension [PathSegment] {
 }
 
 extension [ProcedureTimeline.PathShare] {
-  /// Those of at least 1 %; where there is none the greatest.
+  /// The shares of at least 1 %; if there are none, the greatest one.
   var counting: [ProcedureTimeline.PathShare] {
     let counting = filter { $0.fraction >= 0.01 }
     return counting.isEmpty ? Array(prefix(1)) : counting

@@ -1,40 +1,40 @@
 internal import Procedures
 
 extension ProcedureTimeline {
-  /// All waiting for one cause.
+  /// The sum of all waits for one cause.
   public struct WaitTotal: Sendable, Hashable {
-    /// Why procedures waited.
+    /// The cause of the waits.
     public let cause: WaitCause
 
-    /// The sum over all of them: several wait at the same time.
+    /// The sum over all procedures, of which several may wait at the same time.
     public let total: Duration
 
-    /// How many waited for it.
+    /// The number of procedures that waited for it.
     public let count: Int
 
     /// The number of the entry that waited longest.
     public let longest: Int
 
-    /// How long that one waited.
+    /// The time that this entry waited.
     public let longestDuration: Duration
   }
 
-  /// From some moment on, until that of the next value.
+  /// The use of slots from `time` on, until the time of the next value.
   public struct SlotUse: Sendable, Hashable {
-    /// Since the timeline's first procedure was enqueued.
+    /// The time since the timeline's first procedure was enqueued.
     public let time: Duration
 
-    /// How many procedures were between started and finished; groups, which consist of others, are not
-    /// counted.
+    /// The number of procedures between started and finished. Groups are not counted, since they
+    /// consist of others.
     public let running: Int
 
-    /// How many waited for nothing but to be started.
+    /// The number of procedures that waited only to be started.
     public let ready: Int
   }
 }
 
 extension ProcedureTimeline.Snapshot {
-  /// How long procedures waited, by cause, the greatest sum first. Groups count as procedures.
+  /// The waits of all procedures, groups included, summed by cause, the greatest sum first.
   public var waits: [ProcedureTimeline.WaitTotal] {
     ProcedureTimeline.WaitCause.allCases.compactMap(total(of:))
       .sorted { $0.total > $1.total }
@@ -58,7 +58,7 @@ extension ProcedureTimeline.Snapshot {
   /// The longest waits, of all causes or of one, the longest first.
   ///
   /// - Parameters:
-  ///   - count: at most so many.
+  ///   - count: the greatest number of results.
   ///   - cause: nil for all.
   public func longestWaits(
     _ count: Int = 10, for cause: ProcedureTimeline.WaitCause? = nil
@@ -73,7 +73,7 @@ extension ProcedureTimeline.Snapshot {
     return all.prefix(count).map { (entries[$0.place], $0.wait) }
   }
 
-  /// The procedures that took longest from start to finish, without groups.
+  /// Returns the procedures that took longest from start to finish, without groups.
   public func slowest(_ count: Int = 10) -> [ProcedureTimeline.Entry] {
     let started = entries.filter { !$0.isGroup && $0.times.started != nil }
     return Array(
@@ -81,7 +81,7 @@ extension ProcedureTimeline.Snapshot {
         .prefix(count))
   }
 
-  /// How many procedures ran, and how many were ready to, over time: a value for each change.
+  /// The number of running and of ready procedures over time: one value for each change.
   public var slotUse: [ProcedureTimeline.SlotUse] {
     var changes: [(time: Int64, running: Int, ready: Int)] = []
     for entry in entries where !entry.isGroup {
@@ -113,7 +113,7 @@ extension ProcedureTimeline.Snapshot {
   /// The greatest number of procedures that ran at the same time.
   public var mostRunning: Int { slotUse.map(\.running).max() ?? 0 }
 
-  /// How many procedures ran, on average over the whole time.
+  /// The number of running procedures, averaged over the whole time.
   public var averageRunning: Double {
     guard end > start else { return 0 }
     var sum = 0.0
@@ -125,26 +125,26 @@ extension ProcedureTimeline.Snapshot {
 }
 
 extension ProcedureTimeline.Entry {
-  /// From start to finish, in nanoseconds; 0 if it has not started.
+  /// Its time from start to finish, in nanoseconds; 0 if it has not started.
   func run(until end: Int64) -> Int64 {
     guard let started = times.started else { return 0 }
     return max((times.finished ?? end) - started, 0)
   }
 
-  /// How long it took from start to finish; nil if it has not finished, or never started.
+  /// Its time from start to finish; nil if it has not finished, or never started.
   public var duration: Duration? {
     guard let started = times.started, let finished = times.finished else { return nil }
     return .nanoseconds(finished - started)
   }
 
-  /// From enqueued to finished, in nanoseconds.
+  /// Its time from enqueued to finished, in nanoseconds.
   func whole(until end: Int64) -> Int64 { max((times.finished ?? end) - times.enqueued, 0) }
 
   func nanosecondsWaited(for cause: ProcedureTimeline.WaitCause) -> Int64 {
     waits.reduce(0) { $0 + ($1.cause == cause ? $1.nanoseconds : 0) }
   }
 
-  /// How long it waited before it started, or was cancelled.
+  /// The time that it waited before it started, or was cancelled.
   public var waited: Duration {
     .nanoseconds(waits.reduce(0) { $0 + ($1.cause.isAfterStart ? 0 : $1.nanoseconds) })
   }

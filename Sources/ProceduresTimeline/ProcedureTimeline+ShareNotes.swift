@@ -1,8 +1,8 @@
 internal import Procedures
 
-/// What the verdict says of a share besides its cause.
+/// The verdict's notes on shares, besides their causes.
 extension ProcedureTimeline.Snapshot {
-  /// - Parameter longest: the entry that the share is most of, and how much of it.
+  /// - Parameter longest: the entry with the largest part of the share, and its time in it.
   func note(
     on kind: ProcedureTimeline.PathShare.Kind, _ name: String?, _ segments: [PathSegment],
     total: Int64, longest: (entry: ProcedureTimeline.Entry, time: Int64)?
@@ -21,18 +21,18 @@ extension ProcedureTimeline.Snapshot {
     case .wait(.delay): return ""
     case .wait(.slot): return overtakingText(segments)
     case .wait(let cause):
-      // A dependency on no recorded queue is known only by its dependents.
+      // A dependency that is not recorded is known only by its dependents.
       return cause.isAfterStart || cause == .dependency && name == nil ? " (\(who))" : ""
     }
   }
 
-  /// For example ` of 10 in a row, by dependencies`, without those that hardly count.
+  /// For example ` of 10 in a row, by dependencies`. Very short steps are left out.
   private func rowText(_ segments: [PathSegment]) -> String {
     let least = (segments.map(\.length).max() ?? 0) / 10
     let steps = Set(segments.lazy.filter { $0.length >= least }.map(\.step))
     guard steps.count > 2 else { return "" }
     let path = criticalPath
-    // An attempt follows the one before, and the wait between them, whatever the user has ordered.
+    // The link between two attempts says nothing about the user's dependencies.
     let links = steps.filter {
       steps.contains($0 - 1) && !isNextAttempt(path[$0], after: path[$0 - 1])
     }
@@ -48,11 +48,12 @@ extension ProcedureTimeline.Snapshot {
     return entry(group)?.hasAttempts == true
   }
 
-  /// Who had the threads, if most of the time nothing ran that is recorded; else empty.
+  /// A note that other code held the threads, if no recorded procedure ran for most of the time;
+  /// else empty.
   private func otherCodeText(
     _ segments: [PathSegment], total: Int64, _ name: String?, root: Int
   ) -> String {
-    // Of a sample others may have run.
+    // Procedures outside the sample may have run.
     guard sampleSize == 1 else { return "" }
     let quiet = quietTime(in: segments)
     guard quiet > total / 2 else { return "" }
@@ -63,7 +64,7 @@ extension ProcedureTimeline.Snapshot {
     return ", none of the recorded procedures ran \(length): other code held \(threads)"
   }
 
-  /// How much of these, which are in order, no recorded procedure ran.
+  /// The time in these ordered segments in which no recorded procedure ran.
   private func quietTime(in segments: [PathSegment]) -> Int64 {
     let runs = entries.lazy.filter { !$0.isGroup }.compactMap { entry in
       entry.times.started.map { (from: $0, to: entry.times.finished ?? end) }
@@ -83,8 +84,8 @@ extension ProcedureTimeline.Snapshot {
     return quiet
   }
 
-  /// For example `, 50 more urgent ones that were added later went before 'report'`: of those that waited the least
-  /// urgent. Empty if there were not more than slots.
+  /// For example `, 50 more urgent ones that were added later went before 'report'`, about the
+  /// least urgent waiter. Empty if no more than the number of slots went before it.
   private func overtakingText(_ segments: [PathSegment]) -> String {
     let waiter = Set(segments.map(\.waiter)).min {
       let (left, right) = (entries[$0], entries[$1])
@@ -95,7 +96,7 @@ extension ProcedureTimeline.Snapshot {
     let entry = entries[waiter]
     let home = WaitNames.Home(of: entry)
     let limit = entry.waits.first { $0.cause == .slot }?.limit ?? 1
-    // Entries are in the order in which they were enqueued.
+    // Entries are in the order of enqueuing.
     let count = entries[(waiter + 1)...].count { other in
       guard let started = other.times.started, other.priority > entry.priority else { return false }
       return started >= ready && started <= entry.times.started ?? end

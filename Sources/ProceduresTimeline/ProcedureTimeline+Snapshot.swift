@@ -1,49 +1,49 @@
 internal import Procedures
 
 extension ProcedureTimeline {
-  /// The knowledge of a timeline at one moment, and questions to it.
+  /// The state of a timeline at one moment, for queries.
   public struct Snapshot: Sendable {
     /// The procedures, in the order in which they were enqueued.
     public internal(set) var entries: [Entry]
 
-    /// How many finished procedures were dropped for newer ones.
+    /// The number of finished procedures that were dropped for newer ones.
     public let droppedCount: Int
 
-    /// How many procedures were not recorded, since one of `sampleSize` is.
+    /// The number of procedures that were not recorded, since only one in `sampleSize` is.
     public internal(set) var leftOutCount = 0
 
-    /// The timeline records one of so many procedures, with all below it.
+    /// The timeline records one in `sampleSize` procedures, with all procedures below it.
     public internal(set) var sampleSize = 1
 
-    /// The names of the queues and groups that are recorded, in the order in which that began.
+    /// The names of the recorded queues and groups, in the order in which recording began.
     public let rootNames: [String]
 
-    /// How many procedures each of them lets run at once now; nil for any number, or if it has gone.
-    /// The limit at the time that a procedure waited is that wait's `limit`.
+    /// The present limit of each of them; nil for no limit, or if it was deallocated. The limit at
+    /// the time of a wait is that wait's `limit`.
     public let limits: [Int?]
 
-    /// Whether each of them is a group.
     let rootsAreGroups: [Bool]
 
-    /// The label of the underlying queue of each of them; nil without one.
+    /// The label of the underlying queue of each of them; nil if it has none.
     let underlyingQueues: [String?]
 
-    /// The wall-clock time of a record's instant 0, in nanoseconds since 1970; nil if a queue has the clock of a test.
+    /// The wall-clock time of instant 0, in nanoseconds since 1970; nil if a queue has a test
+    /// clock.
     let epoch: Int64?
 
-    /// From which the ids of spans are made.
+    /// The ids of spans are computed from this.
     var identity = TraceIdentity.ofTests
 
-    /// The last instant that is known, in nanoseconds: the end of what has not finished.
+    /// The last known instant, in nanoseconds: the end of unfinished procedures.
     var end: Int64
 
-    /// The first one.
+    /// The first instant, in nanoseconds.
     var start: Int64
 
-    /// Where an entry is, by its number.
+    /// The index of each entry, by its number.
     var places: [Int: Int]
 
-    /// The number of the entry that the critical path ends with; nil for the last that finished.
+    /// The number of the entry that ends the critical path; nil for the entry that finished last.
     var last: Int?
 
     init(of store: RecordStore) {
@@ -55,7 +55,7 @@ extension ProcedureTimeline {
       rootsAreGroups = roots.map(\.isGroup)
       limits = roots.map(\.limit)
       underlyingQueues = roots.map(\.underlyingQueue)
-      // By the clock as it is now: it may have been set since the recording began.
+      // It uses the present wall clock, which may have been set since the recording began.
       let clocks = roots.map(\.clock)
       let clock = clocks.first
       epoch = clocks.allSatisfy(\.isOfMachine) ? clock.map { WallClock.now - $0.now } : nil
@@ -77,18 +77,19 @@ extension ProcedureTimeline {
       self.places = places
     }
 
-    /// The entry with that number; nil if there is none, or it was dropped.
+    /// Returns the entry with a number; nil if there is none, or it was dropped.
     public func entry(_ id: Int) -> Entry? { places[id].map { entries[$0] } }
 
-    /// The first entry of that name.
+    /// Returns the first entry with a name.
     public func entry(named name: String) -> Entry? { entries.first { $0.name == name } }
 
-    /// When the first was enqueued, until the last finished.
+    /// The time from the first enqueue until the last finish.
     public var duration: Duration { .nanoseconds(end - start) }
 
-    /// When the first was enqueued, by the wall clock: since 1970. Nil if nothing was recorded, or in virtual time.
+    /// The wall-clock time, since 1970, at which the first procedure was enqueued. Nil if nothing
+    /// was recorded, or in virtual time.
     ///
-    /// With it you find an entry in a log, and the other way round.
+    /// It helps you to find an entry in a log, and the other way round.
     ///
     /// ```swift
     /// if let start = snapshot.startSince1970, let entry = snapshot.slowest(1).first {
@@ -96,19 +97,19 @@ extension ProcedureTimeline {
     /// }
     /// ```
     ///
-    /// It goes by the wall clock at the time of the snapshot. If the machine slept since then, or its clock was set, it is
-    /// off by so much.
+    /// It is computed from the wall clock at the time of the snapshot. If the machine has slept
+    /// since the start, or its clock was set, it is off by that time.
     public var startSince1970: Duration? {
       entries.isEmpty ? nil : epoch.map { .nanoseconds($0 + start) }
     }
 
-    /// How long after the first was enqueued that was.
+    /// Returns the time from the first enqueue until `instant`.
     public func time(of instant: ContinuousClock.Instant) -> Duration {
       entries.map(\.enqueued).min().map { $0.duration(to: instant) } ?? .zero
     }
   }
 
-  /// The names of records, made once for each type.
+  /// The names of records; the name of each type is made once.
   struct Names {
     private var types: [ObjectIdentifier: String] = [:]
     private var names: [UInt64: String] = [:]
@@ -159,11 +160,11 @@ extension ProcedureTimeline.Entry {
     if record.end == nil, let last = stretches.indices.last, stretches[last].blocker == nil,
       stretches[last].cause != .rate
     {
-      // It waits for a procedure on no recorded queue.
+      // It waits for a procedure that is not recorded.
       stretches[last].blocker = record.awaited
     }
     if record.type is DelayProcedure.Type, let executing = times.executing {
-      // Its end is not known yet.
+      // The end of the delay is not known yet.
       let isOfAttempts = record.type is AttemptDelay.Type
       stretches.append(
         ProcedureTimeline.Wait(
@@ -174,8 +175,8 @@ extension ProcedureTimeline.Entry {
 }
 
 extension ProcedureTimeline.Entry {
-  /// Its time after the start, as far as the record does not say it: that of a delay, and the time after its
-  /// cancel, but for waits that have a cause of their own. For a group that is its children's time.
+  /// Adds waits after the start that the record lacks: a delay, and the time after a cancel, except
+  /// for waits with a cause of their own. A cancelled group's time belongs to its children.
   fileprivate mutating func noteRun(until end: Int64) {
     if let delay = stretches.last, delay.cause == .delay {
       stretches.removeLast()
@@ -185,7 +186,7 @@ extension ProcedureTimeline.Entry {
     }
   }
 
-  /// Appends it where there is no other wait after the start.
+  /// Appends the wait, without the parts that overlap other waits after the start.
   private mutating func append(
     _ cause: ProcedureTimeline.WaitCause, from begin: Int64, to end: Int64, blocker: String? = nil
   ) {

@@ -1,9 +1,9 @@
 internal import Procedures
 
 extension ProcedureTimeline.Snapshot {
-  /// For a terminal: how long it took, what the critical path's time went to, slots in use over time, the
-  /// critical path, waits by cause, the longest waits, and the slowest procedures. Some 50 lines, however
-  /// many procedures there were. It leaves out shares below 1 %.
+  /// A text for a terminal: the duration, the shares of the critical path, slots in use over time,
+  /// the critical path, waits by cause, the longest waits, and the slowest procedures. It has some
+  /// 50 lines, for any number of procedures, and leaves out shares below 1 %.
   ///
   /// ```
   /// 4 procedures, 6 s, at most 2 at once, 1.33 on average
@@ -48,10 +48,12 @@ extension ProcedureTimeline.Snapshot {
     return text
   }
 
-  /// How many ended like that, for the user: a group by its children, if one of them did, too; one of attempts, or one
-  /// that has dealt with the end of its children, as a whole.
+  /// Counts procedures with such an outcome, as a user would: instead of a group, its children with
+  /// that outcome, if it has any. A group of attempts, or one that has dealt with its children's
+  /// outcomes, counts as a whole.
   private func endCount(_ isOne: (ProcedureOutcome) -> Bool) -> Int {
-    /// Whether children of it may count: it ended like that, and is not one thing.
+    /// Whether children of the entry may count: it has that outcome, and is not a group of
+    /// attempts.
     var isOpen = [Bool](repeating: false, count: entries.count)
     var isExplained = isOpen
     var count = 0
@@ -61,7 +63,7 @@ extension ProcedureTimeline.Snapshot {
       let group = entries[place].parent.flatMap { places[$0] }
       if let group, entries[group].outcome != nil {
         guard isOpen[group] else { continue }
-        // It counts by its children, and no more itself.
+        // The group counts by its children, so it no longer counts itself.
         if !isExplained[group] { count -= 1 }
         isExplained[group] = true
       }
@@ -86,7 +88,7 @@ extension ProcedureTimeline.Snapshot {
       + String(line)
   }
 
-  /// How many ran on average in each of so many equal parts of the time.
+  /// Returns the average number of running procedures in `count` equal parts of the time.
   private func averages(_ count: Int) -> [Double] {
     let use = slotUse
     let width = Double(end - start) / Double(count)
@@ -94,7 +96,8 @@ extension ProcedureTimeline.Snapshot {
     for (index, step) in use.enumerated() {
       var from = Double(step.time.nanoseconds)
       let to = index + 1 < use.count ? Double(use[index + 1].time.nanoseconds) : Double(end - start)
-      // Counted, not computed anew for each: rounded, an end of a column may be in the one before.
+      // The column is counted: if it were computed for each step, rounding could give the previous
+      // one.
       var column = min(Int(from / width), count - 1)
       while from < to {
         let until = column == count - 1 ? to : min(to, Double(column + 1) * width)
@@ -115,7 +118,8 @@ extension ProcedureTimeline.Snapshot {
     let bySteps = Dictionary(grouping: segments, by: \.step)
     var lines = ["Critical path (\(path.count) step\(path.count == 1 ? "" : "s"))"]
     for (index, step) in path.enumerated() {
-      // The longest steps of a long path count, but its order is what explains it.
+      // A long path shows its beginning and its end, since the order explains it better than its
+      // longest steps.
       if path.count > shown, index >= shown / 2, index < path.count - shown / 2 {
         if index == shown / 2 { lines.append("  … \(path.count - shown) more") }
         continue
@@ -126,7 +130,7 @@ extension ProcedureTimeline.Snapshot {
       var line =
         "  \(Self.padded(NumberText.time(entry.run(until: end)))) \(entry.name.shown)\(entry.runText)"
       var notes: [String] = []
-      // For a delay that is all of it.
+      // A delay is nothing but its wait.
       let waits = entry.waits.filter {
         $0.cause != .delay && isWorthShowing($0, of: entry, least)
       }.map {
@@ -143,7 +147,7 @@ extension ProcedureTimeline.Snapshot {
     return lines.joined(separator: "\n")
   }
 
-  /// A part of the path in which none of its procedures ran.
+  /// Returns the line for a part of the path in which no procedure of it ran.
   private func line(for segment: PathSegment) -> String {
     "  \(Self.padded(NumberText.time(segment.length))) – \(text(of: segment).oneLine)"
   }
@@ -160,19 +164,20 @@ extension ProcedureTimeline.Snapshot {
     }
   }
 
-  /// Whether it is at least 1 % of the whole.
+  /// Whether it is at least 1 % of the whole duration.
   func isWorthShowing(_ nanoseconds: Int64) -> Bool {
     nanoseconds > 0 && nanoseconds >= (end - start) / 100
   }
 
-  /// Lists leave out times below 1 % of the whole.
+  /// The limits of lists, which leave out times below 1 % of the whole.
   ///
-  /// Procedures of a service wait long, by their own measure, in a run of days. So a cause counts, too, if it is 1 % of
-  /// what all procedures took together; and a wait for it, if it is 1 % of what its procedure took.
+  /// If a service runs for days, its procedures' waits are long only by their own measure. So a
+  /// cause also counts if it is 1 % of the sum of all procedures' times, and a wait for it if it is
+  /// 1 % of its procedure's time.
   struct Least {
     /// The least sum of waits that counts.
     let sum: Int64
-    /// Causes that reach that.
+    /// The causes whose sums reach it.
     let causes: Set<ProcedureTimeline.WaitCause>
   }
 
@@ -223,10 +228,10 @@ extension ProcedureTimeline.Snapshot {
     return lines.joined(separator: "\n")
   }
 
-  /// All waiting for one thing.
+  /// The sum of all waits for one thing.
   struct NamedWait {
     let cause: ProcedureTimeline.WaitCause
-    /// The name of the awaited thing, if it is the same for several: `'disk'`, `of queue 'build' (limit 2)`.
+    /// The name of the thing, if several waits share it: `'disk'`, `of queue 'build' (limit 2)`.
     let name: String
     var sum: Int64 = 0
     var count = 0
@@ -234,8 +239,8 @@ extension ProcedureTimeline.Snapshot {
     var longestTime: Int64 = 0
   }
 
-  /// All waits by cause, those for a condition, an exclusion, a slot, a suspension or an event by name,
-  /// the greatest sum first.
+  /// All waits by cause, the greatest sum first. Waits for a condition, an exclusion, a slot, a
+  /// suspension or an event are also separated by name.
   var namedWaits: [NamedWait] {
     struct Key: Hashable {
       let cause: ProcedureTimeline.WaitCause
@@ -291,7 +296,7 @@ extension ProcedureTimeline.Snapshot {
       }).joined(separator: "\n")
   }
 
-  /// Where several have the same name.
+  /// The lines about names that several procedures have.
   private var nameLines: String {
     let names = byName.filter { $0.count > 1 }.prefix(8)
     guard !names.isEmpty else { return "" }
@@ -311,7 +316,7 @@ extension ProcedureTimeline.Snapshot {
 }
 
 extension Unicode.Scalar {
-  /// Whether it would break the line, steer the terminal, or turn the text after it around.
+  /// Whether it breaks the line, controls the terminal, or changes the direction of the text.
   fileprivate var steersText: Bool {
     switch properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator: true
@@ -325,7 +330,8 @@ extension Unicode.Scalar {
 }
 
 extension String {
-  /// Without what would break the line, steer the terminal, or turn the text after it around.
+  /// Replaces characters that break the line, control the terminal, or change the direction of the
+  /// text.
   var oneLine: String {
     guard unicodeScalars.contains(where: \.steersText) else { return self }
     var line = String.UnicodeScalarView()
@@ -333,7 +339,7 @@ extension String {
     return String(line)
   }
 
-  /// A name as text for people: one line, and not longer than some words. O(1) however long it is.
+  /// A name for people: one line, and cut to 100 characters. O(1) for any length.
   var shown: String {
     let scalars = unicodeScalars
     guard let end = scalars.index(scalars.startIndex, offsetBy: 101, limitedBy: scalars.endIndex),
@@ -342,6 +348,6 @@ extension String {
     return String(scalars.prefix(66)).oneLine + "…" + String(scalars.suffix(33)).oneLine
   }
 
-  /// Whether nothing of it can be seen.
+  /// Whether it has no visible character.
   var isBlank: Bool { unicodeScalars.allSatisfy(\.isInvisible) }
 }

@@ -1,14 +1,14 @@
 internal import Procedures
 
 extension ProcedureTimeline.Snapshot {
-  /// Where a procedure takes its slot: a queue, or the group that it is a child of.
+  /// The source of a procedure's slot: a queue, or the group that it is a child of.
   struct SlotSource {
     let name: String
     let isGroup: Bool
 
     /// For example `queue 'build' (limit 2)`.
     ///
-    /// - Parameter limit: how many it let run at once as it was waited for.
+    /// - Parameter limit: the limit at the time of the wait.
     func text(limit: Int?) -> String {
       nameText + (limit.map { isGroup ? " (\($0) at once)" : " (limit \($0))" } ?? "")
     }
@@ -24,7 +24,7 @@ extension ProcedureTimeline.Snapshot {
     return SlotSource(name: self.entry(parent)?.name ?? "", isGroup: true)
   }
 
-  /// For example `1.2 s, for 'fetch'`: without the cause itself.
+  /// Returns the length and the reason of a wait, such as `1.2 s, for 'fetch'`, without the cause.
   func text(of wait: ProcedureTimeline.Wait, of entry: ProcedureTimeline.Entry) -> String {
     let reason = reason(of: wait, of: entry)
     return NumberText.time(wait.nanoseconds) + (reason.isEmpty ? "" : ", " + reason)
@@ -44,7 +44,8 @@ extension ProcedureTimeline.Snapshot {
     }
   }
 
-  /// The thing that a wait was for: its name, and as text after the cause, such as `'licences' (2 at once)`.
+  /// Returns the name of the awaited thing, and a text that follows the cause, such as
+  /// `'licences' (2 at once)`.
   func subject(
     of wait: ProcedureTimeline.Wait, of entry: ProcedureTimeline.Entry
   ) -> (name: String?, text: String?) {

@@ -1,23 +1,24 @@
 internal import Procedures
 
 extension ProcedureTimeline.Snapshot {
-  /// The part of it within some time: procedures that had not finished before, and were enqueued by then.
+  /// Returns the part within some time: procedures that were enqueued before its end, and had not
+  /// finished before its begin.
   ///
-  /// It leaves out all before and after: waits, runs and shares are those within. Procedures that had not
-  /// finished by its end are unfinished, and the critical path ends with them.
+  /// Waits, runs and shares outside that time are left out. Procedures that had not finished by its
+  /// end are unfinished, and the critical path ends with them.
   ///
   /// ```swift
   /// print(timeline.snapshot().during(.seconds(60) ..< .seconds(120)).verdict)
   /// ```
   ///
-  /// - Parameter time: since the first procedure was enqueued.
+  /// - Parameter time: the range, since the first procedure was enqueued.
   public func during(_ time: Range<Duration>) -> ProcedureTimeline.Snapshot {
     let from = start + time.lowerBound.nanoseconds
     return cut(from: from, to: start + time.upperBound.nanoseconds, endingWith: nil)
   }
 
-  /// The part of it from when one procedure was enqueued until it finished. The critical path ends with that
-  /// one: it says why this one took so long, though the program went on.
+  /// Returns the part from the enqueue of one procedure until its finish. The critical path ends
+  /// with that procedure and explains its time, even if the program went on.
   ///
   /// ```swift
   /// let snapshot = timeline.snapshot()
@@ -26,7 +27,7 @@ extension ProcedureTimeline.Snapshot {
   /// }
   /// ```
   ///
-  /// - Parameter id: of the entry.
+  /// - Parameter id: the number of the entry.
   /// - Returns: nil if there is none, or it was dropped.
   public func during(_ id: Int) -> ProcedureTimeline.Snapshot? {
     guard let entry = entry(id) else { return nil }
@@ -40,7 +41,7 @@ extension ProcedureTimeline.Snapshot {
     cut.start = from
     cut.places = Dictionary(
       uniqueKeysWithValues: zip(cut.entries.map(\.id), cut.entries.indices))
-    // It ends with the unfinished procedures, if there are any; else with the last finished one.
+    // It ends with the unfinished procedures, if there are any; if not, with the last finish.
     let open = cut.entries.first { $0.times.finished == nil && cut.places[$0.parent ?? 0] == nil }
     cut.end =
       open == nil ? cut.entries.compactMap(\.times.finished).max() ?? from : max(from, to)
@@ -50,11 +51,11 @@ extension ProcedureTimeline.Snapshot {
 }
 
 extension ProcedureTimeline.Entry {
-  /// Nil if it is outside.
+  /// Returns nil if the entry is outside.
   fileprivate func cut(from: Int64, to: Int64) -> ProcedureTimeline.Entry? {
     guard times.enqueued < to || times.enqueued == from, times.finished ?? .max > from || from == to
     else { return nil }
-    // Earlier instants move to the beginning; later ones have not come.
+    // Earlier instants move to the begin; later ones are dropped.
     func within(_ time: Int64?) -> Int64? { time.flatMap { $0 <= to ? max($0, from) : nil } }
     var entry = self
     entry.times = Times(
@@ -62,7 +63,7 @@ extension ProcedureTimeline.Entry {
       started: within(times.started), executing: within(times.executing),
       finished: within(times.finished), cancelled: within(times.cancelled))
     if entry.times.finished == nil { entry.outcome = nil }
-    // Only their sums are known.
+    // A part of the body cannot be computed, since only sums are recorded.
     if let started = times.started, started < from || times.finished ?? .max > to {
       entry.body = nil
     }

@@ -1,12 +1,12 @@
 internal import ProcedurePrimitives
 internal import Procedures
 
-/// Where signposts go: to Instruments, or to a test.
+/// The receiver of signposts: Instruments, or a test.
 protocol SignpostSink: Sendable {
-  /// Whether something records them.
+  /// Whether signposts are recorded.
   var isEnabled: Bool { get }
 
-  /// A number of its own for each procedure, which pairs the ends with the beginnings.
+  /// Returns a unique number for a procedure, which pairs the ends with the begins.
   func makeNumber() -> UInt64
 
   func begin(_ interval: SignpostInterval, _ number: UInt64, _ message: String)
@@ -15,18 +15,18 @@ protocol SignpostSink: Sendable {
 }
 
 enum SignpostInterval: Sendable {
-  /// From when it is added until it starts, or finishes without a start.
+  /// The time from the add until it starts, or finishes without a start.
   case wait
-  /// From the start until it has finished.
+  /// The time from the start until it has finished.
   case run
 }
 
-/// Finds the procedures of a queue, however deep, and emits the signposts of each.
+/// Finds the procedures of a queue, at any depth, and emits the signposts of each.
 ///
-/// Kept by the queue and by groups on it. It keeps no procedure.
+/// The queue and the groups on it retain it. It retains no procedure.
 final class SignpostEmitter: Sendable {
   private let sink: any SignpostSink
-  /// A child may be met more than once.
+  /// The known unfinished procedures, since a child may be found more than once.
   private let unfinished = Locked(Set<ObjectIdentifier>())
 
   init(_ sink: any SignpostSink) {
@@ -41,7 +41,7 @@ final class SignpostEmitter: Sendable {
   }
 
   private func meet(_ procedures: [Procedure], in place: String) {
-    // Not by recursion: groups may be nested thousands deep.
+    // It uses a stack instead of recursion, since groups may be nested thousands deep.
     var unmet = [(procedures, place)]
     while let (procedures, place) = unmet.popLast() {
       for procedure in procedures where isNew(procedure) {
@@ -56,7 +56,7 @@ final class SignpostEmitter: Sendable {
     }
   }
 
-  /// A group starts: a child that another thread was adding when the group was met may have been missed.
+  /// Called when a group starts: a child that another thread was adding may have been missed.
   fileprivate func lookAgain(in group: GroupProcedure) {
     meet(group.children, in: group.name)
   }
@@ -64,7 +64,8 @@ final class SignpostEmitter: Sendable {
   private func isNew(_ procedure: Procedure) -> Bool {
     let id = ObjectIdentifier(procedure)
     guard unfinished.withLock({ $0.insert(id).inserted }) else { return false }
-    // In this order: it may have been met before, and have finished.
+    // The insert comes before this check: the procedure may have been found before, and have
+    // finished meanwhile.
     guard procedure.isFinished else { return true }
     forget(procedure)
     return false
@@ -83,7 +84,7 @@ private final class SignpostObserver: ProcedureObserver, @unchecked Sendable {
   private let emitter: SignpostEmitter
   private let number: UInt64
   private let message: String
-  /// The one that has begun. In turns only.
+  /// The interval that has begun. Only turns access it.
   private var interval = SignpostInterval.wait
 
   init(
@@ -114,7 +115,7 @@ private final class SignpostObserver: ProcedureObserver, @unchecked Sendable {
     emitter.forget(procedure)
   }
 
-  /// Errors are named by their types: their texts may be private, and are the user's code.
+  /// Errors are named by their types, since their texts are the user's code and may be private.
   private static func text(of outcome: ProcedureOutcome) -> String {
     let end = outcome.isSuccess ? "succeeded" : outcome.isCancelled ? "cancelled" : "failed"
     if outcome.errors.isEmpty { return end }

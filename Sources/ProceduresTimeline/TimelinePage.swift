@@ -1,10 +1,10 @@
 // swift-format-ignore-file
-// One page of HTML, CSS and JavaScript, written as such.
+// This is one page of HTML, CSS and JavaScript.
 
-/// The page of a timeline: what comes before its title, between that and its data, and after those.
+/// The page of a timeline: the parts before its title, between title and data, and after the data.
 ///
-/// It loads nothing, and its policy forbids it to. Names and errors come as data, and are put in as
-/// text. The tables have the content of the canvas as well, for readers that do not see it.
+/// It loads nothing, and its policy forbids that. Names and errors are data, and are inserted as
+/// text. The tables repeat the content of the canvas for screen readers.
 enum TimelinePage {
   static let beforeTitle = #"""
     <!DOCTYPE html>

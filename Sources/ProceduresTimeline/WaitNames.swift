@@ -1,7 +1,7 @@
-/// Names what procedures waited for, where that is known from the entries together: the procedure that kept
-/// a barrier closed, and what a child's group waited for.
+/// Names the things that procedures waited for, if that takes several entries: the procedure that
+/// kept a barrier closed, and the wait of a child's group.
 enum WaitNames {
-  /// Those of one queue, or of one group.
+  /// The queue or group that a procedure belongs to.
   struct Home: Hashable {
     let parent: Int?
     let root: Int
@@ -17,8 +17,8 @@ enum WaitNames {
     nameGroups(in: &entries, places: places)
   }
 
-  /// A barrier waits for all that were added before it, and later ones wait for the barrier. So
-  /// the wait ended with the last to finish among the procedures that were added before.
+  /// A barrier waits for all procedures that were added before it, and later ones wait for the
+  /// barrier. So the wait ended when the last of the earlier procedures finished.
   private static func nameBarriers(in entries: inout [ProcedureTimeline.Entry]) {
     var waiters: [Home: [(place: Int, end: Int64)]] = [:]
     for place in entries.indices {
@@ -72,7 +72,7 @@ enum WaitNames {
       else { continue }
       for index in entries[place].stretches.indices
       where entries[place].stretches[index].cause == .group {
-        // Later ones are for a slot that it has given up.
+        // Later waits are for a slot that the group has given up.
         let start = entries[parent].times.started ?? .max
         guard entries[place].stretches[index].from < start else { continue }
         entries[place].stretches[index].groupCause = longest.groupCause ?? longest.cause
@@ -85,7 +85,7 @@ enum WaitNames {
 }
 
 extension ProcedureTimeline.Entry {
-  /// When it waited for that last; from when it was enqueued.
+  /// Returns the end of its last wait for a cause; the time of its enqueue if there is none.
   fileprivate func end(ofLast cause: ProcedureTimeline.WaitCause) -> Int64 {
     stretches.last { $0.cause == cause }?.end ?? times.enqueued
   }

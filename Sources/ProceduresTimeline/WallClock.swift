@@ -6,16 +6,16 @@
   internal import Musl
 #endif
 
-/// The time of day, without Foundation.
+/// Reads the wall clock without Foundation.
 enum WallClock {
-  /// In nanoseconds since 1970.
+  /// The time in nanoseconds since 1970.
   static var now: Int64 {
     var time = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &time)
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 
-  /// As ISO 8601 has it: `2026-11-25T20:01:00.250000000Z`.
+  /// Returns it in the format of ISO 8601: `2026-11-25T20:01:00.250000000Z`.
   static func text(_ nanoseconds: Int64) -> String {
     let second: Int64 = 1_000_000_000
     let (seconds, rest) = floored(nanoseconds, by: second)
@@ -26,12 +26,12 @@ enum WallClock {
       + "T\(fields.joined(separator: ":")).\(padded(rest, to: 9))Z"
   }
 
-  /// The date so many days after 1970-01-01.
+  /// Returns the date that many days after 1970-01-01.
   private static func date(after days: Int64) -> (year: Int64, month: Int64, day: Int64) {
-    // 1. Whole periods of 400 years, in which the calendar repeats.
+    // 1. Count whole periods of 400 years, in which the calendar repeats.
     let (periods, remaining) = floored(days, by: 146_097)
     var (year, rest) = (1970 + 400 * periods, remaining)
-    // 2. Years, then months: at most 400 and 12 steps.
+    // 2. Count years, then months: at most 400 and 12 steps.
     while rest >= (isLeap(year) ? 366 : 365) {
       rest -= isLeap(year) ? 366 : 365
       year += 1
@@ -49,7 +49,7 @@ enum WallClock {
     year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
   }
 
-  /// A quotient that is rounded down, and the rest, which is never negative.
+  /// Returns a quotient that is rounded down, and the remainder, which is never negative.
   private static func floored(_ number: Int64, by divisor: Int64) -> (Int64, rest: Int64) {
     let (quotient, rest) = number.quotientAndRemainder(dividingBy: divisor)
     return rest < 0 ? (quotient - 1, rest + divisor) : (quotient, rest)

@@ -1,8 +1,8 @@
 internal import Dispatch
 
-/// The shortest code by which Dispatch does the same, and knows when it is done.
+/// The shortest Dispatch code that does the same work and knows when it is done.
 enum DispatchWork {
-  /// Blocks on the global queue, counted by a Dispatch group.
+  /// Runs blocks on the global queue; a Dispatch group counts them.
   static func run(_ count: Int, _ block: @escaping @Sendable () -> Void) async {
     let group = DispatchGroup()
     let queue = DispatchQueue.global()
@@ -16,14 +16,14 @@ enum DispatchWork {
     await withCheckedContinuation { done in group.notify(queue: queue) { done.resume() } }
   }
 
-  /// Blocks on a serial queue, one after the other.
+  /// Runs blocks on a serial queue.
   static func runSerially(_ count: Int, _ block: @escaping @Sendable () -> Void) async {
     let queue = DispatchQueue(label: "serial")
     for _ in 0..<count { queue.async { block() } }
     await withCheckedContinuation { done in queue.async { done.resume() } }
   }
 
-  /// Timers that have been scheduled, all of them far from their ends.
+  /// Timers that are scheduled and due in 1,000 seconds or more.
   static func timers(_ count: Int) -> [any DispatchSourceTimer] {
     (0..<count).map { index in
       let timer = DispatchSource.makeTimerSource(queue: .global())

@@ -19,7 +19,7 @@ final class PlainSource: Sendable {
   }
 
   func unregister(_ id: Int) {
-    // It is released when the lock is.
+    // The handler is released after the lock has been unlocked.
     let handler = state.withLock { $0.handlers.removeValue(forKey: id) }
     blackHole(handler)
   }

@@ -8,7 +8,6 @@ final class NoOperation: Procedure, @unchecked Sendable {
   }
 }
 
-/// Work as procedures of a queue.
 enum ProcedureWork {
   /// Adds procedures one by one, and returns when all have finished.
   static func run(_ count: Int, _ make: () -> Procedure) async {
@@ -17,14 +16,14 @@ enum ProcedureWork {
     await queue.waitUntilAllFinished()
   }
 
-  /// Adds them at once.
+  /// Adds all procedures in one call, and returns when all have finished.
   static func run(_ procedures: [Procedure]) async {
     let queue = ProcedureQueue()
     queue.add(procedures)
     await queue.waitUntilAllFinished()
   }
 
-  /// Each depends on the one before, which is already on its way.
+  /// Each procedure depends on its predecessor, which has already been added.
   static func runChain(_ count: Int) async {
     let queue = ProcedureQueue()
     var last: Procedure?
@@ -41,7 +40,7 @@ enum ProcedureWork {
     await run([GroupProcedure(children: (0..<count).map { _ in NoOperation() })])
   }
 
-  /// A suspended queue with so many, which wait.
+  /// A suspended queue with `count` waiting procedures.
   static func pending(_ count: Int, _ make: () -> Procedure = { NoOperation() }) -> ProcedureQueue {
     let queue = ProcedureQueue()
     queue.isSuspended = true
@@ -55,13 +54,14 @@ enum ProcedureWork {
     expect(queue.count == 0, "\(queue.count) procedures were not cancelled")
   }
 
-  /// A queue on which so many delays have been scheduled, all of them far from their ends.
+  /// A queue with `count` started delays, due in 1,000 seconds or more.
   static func delays(_ count: Int) async -> ProcedureQueue {
     let queue = ProcedureQueue()
     for index in 0..<count { queue.add(DelayProcedure(by: .seconds(1_000 + index % 1_000))) }
-    // Ready procedures start in the order of adding: when this one has run, the delays have started.
+    // Ready procedures start in the order of adding: when this block has run, the delays have
+    // started.
     _ = await queue.run(BlockProcedure {})
-    // One that has finished may not have left its queue.
+    // It counts only delays, since the finished block may not have left its queue yet.
     let pending = queue.procedures.count { $0 is DelayProcedure }
     expect(pending == count, "\(pending) delays are pending")
     return queue

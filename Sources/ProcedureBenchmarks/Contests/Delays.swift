@@ -1,7 +1,7 @@
 import Foundation
 import Procedures
 
-/// Made, scheduled and cancelled before it is time, with all the others pending.
+/// Items are made, scheduled, and cancelled before they are due, while all the others are pending.
 extension Contest {
   static let delay = Contest(
     name: "delay", ceiling: 0.8,

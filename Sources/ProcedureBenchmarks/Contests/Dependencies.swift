@@ -1,7 +1,7 @@
 import Procedures
 
 extension Contest {
-  /// One procedure after the other, by dependencies.
+  /// A chain: each procedure depends on its predecessor.
   static let link = Contest(
     name: "link", ceiling: 1.2, aim: 1,
     ours: Side("link of a chain") { count in await ProcedureWork.runChain(count) },
@@ -9,7 +9,7 @@ extension Contest {
       await DispatchWork.runSerially(count) { Tally.note() }
     })
 
-  /// One of two procedures, the first of which hands its value to the second.
+  /// One of two procedures, of which the first hands its value to the second.
   static let injected = Contest(
     name: "injected", ceiling: 2,
     ours: Side("procedure of a pair that hands on a value") { count in

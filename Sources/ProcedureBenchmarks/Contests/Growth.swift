@@ -1,7 +1,7 @@
 import Procedures
 
 extension Contest {
-  /// The cost of an item when there are a hundred times as many at once.
+  /// The cost of an item of 1,000,000, compared with one of 10,000.
   static let growth = [
     growth("no-op, all pending") { count in
       let queue = ProcedureWork.pending(count)

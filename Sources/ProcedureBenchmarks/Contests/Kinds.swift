@@ -1,9 +1,9 @@
 import Foundation
 import Procedures
 
-/// The costs of more than a no-op.
+/// The costs of procedures that do more than a no-op.
 extension Contest {
-  /// All of them are made before the first runs, on both sides.
+  /// Both sides make all their procedures before the first one runs.
   static let child = Contest(
     name: "child", ceiling: 1.2, aim: 1,
     ours: Side("child of a group") { count in await ProcedureWork.runGroup(count) },
@@ -33,7 +33,7 @@ extension Contest {
       }
     })
 
-  /// From the first cancel until all have finished; none of them executes.
+  /// The time from the first cancel until all have finished; none of them executes.
   static let cancelled = Contest(
     name: "cancelled", ceiling: 1.5, aim: 1,
     ours: Side(timing: "cancel of a pending no-op", tally: 0) { count in

@@ -3,8 +3,8 @@ internal import ProcedurePrimitives
 import Procedures
 
 extension Contest {
-  /// From the add of one procedure until it executes, when nothing has been going on: the median of
-  /// many trials in each round.
+  /// The time from adding one procedure to an idle queue until it executes: each round takes the
+  /// median of many trials.
   static let latency = Contest(
     name: "latency", ceiling: 1.1, aim: 1,
     ours: Side(measuring: "add to execute on an idle queue", items: 200) { count in
@@ -16,7 +16,7 @@ extension Contest {
       return medianLatency(count) { work in queue.async(execute: work) }
     })
 
-  /// Blocks the main thread, which belongs to no pool, between the trials and during them.
+  /// It blocks the main thread, which belongs to no pool, between and during the trials.
   private static func medianLatency(
     _ count: Int, _ submit: (_ work: @escaping @Sendable () -> Void) -> Void
   ) -> Double {

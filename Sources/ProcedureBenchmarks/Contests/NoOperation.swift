@@ -1,7 +1,7 @@
 import Foundation
 import Procedures
 
-/// The cost of having something done at all: made, added, executed, finished, released.
+/// The base cost of a procedure: made, added, executed, finished, released.
 extension Contest {
   static let noOperation = Contest(
     name: "no-op", ceiling: 0.8, aim: 0.5,
@@ -28,7 +28,7 @@ extension Contest {
       await withCheckedContinuation { done in queue.addBarrierBlock { done.resume() } }
     })
 
-  /// Added one by one, while the ones before run.
+  /// Procedures are added one by one, while earlier ones run.
   static let noOperations = Side("no-op procedure") { count in
     await ProcedureWork.run(count) { NoOperation() }
   }

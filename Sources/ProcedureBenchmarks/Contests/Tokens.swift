@@ -17,12 +17,12 @@ extension Contest {
     },
     theirs: flag)
 
-  /// The least that can be asked: one load, which is not ordered with others.
+  /// The cheapest possible check: one relaxed load.
   private static let flag = Side("atomic flag", items: 20_000_000, tally: 0) { count in
     poll(Flag(), count)
   }
 
-  /// A source's whole life, with one handler.
+  /// The whole life of a source with one handler.
   static let token = Contest(
     name: "token", ceiling: 0.8, aim: 0.6,
     ours: Side("token source: new, register, cancel", items: 200_000) { count in

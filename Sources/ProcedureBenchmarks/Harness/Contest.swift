@@ -1,30 +1,30 @@
-/// One question, put to two contestants: how much one of them costs beside the other.
+/// Compares the costs of two contestants.
 struct Contest: Sendable {
-  /// The kind of a cost, which says how the two costs of a round are compared.
+  /// The unit of a cost. It decides how the two costs of a round are compared.
   enum Unit: String, Encodable {
-    /// For time only the ratio of the two holds on another machine.
+    /// The answer is the ratio of the two times, since only ratios hold on another machine.
     case nanoseconds = "ns"
-    /// These are the same everywhere: it is the first cost, and the second is there to compare.
+    /// The answer is the first cost, since bytes are the same everywhere; the second is shown for
+    /// comparison.
     case bytes
   }
 
   let name: String
   var unit = Unit.nanoseconds
-  /// The ceiling of the answer; nil if nothing is promised.
+  /// The highest answer that is promised; nil if nothing is promised.
   var ceiling: Double?
-  /// The aim.
   var aim: Double?
-  /// Fewer rounds, for a contest whose rounds are long.
+  /// A limit on the rounds, for a contest whose rounds are long.
   var mostRounds = Int.max
   let ours: Side
   let theirs: Side
 }
 
 extension Contest {
-  /// Runs both sides once to warm up and to see that they do their work, and then round by round,
-  /// until the rounds decide or there have been three times as many.
+  /// Runs both sides once, to warm up and to check that they do their work. Then it runs rounds
+  /// until they decide, or until there have been three times `rounds`.
   ///
-  /// - Parameter divisor: by how much to divide the number of items, for a quick look.
+  /// - Parameter divisor: divides the number of items, for a quick look.
   func run(rounds: Int, divisor: Int = 1) async -> Finding {
     await ours.prove(divisor, in: self)
     await theirs.prove(divisor, in: self)
@@ -32,7 +32,7 @@ extension Contest {
     var finding = Finding(contest: self)
     repeat {
       for _ in 0..<rounds {
-        // None of them always comes after the other.
+        // The order alternates, so that neither side always runs first.
         if finding.ours.count % 2 == 0 {
           finding.ours.append(await ours.cost(divisor))
           finding.theirs.append(await theirs.cost(divisor))

@@ -1,6 +1,5 @@
 internal import Foundation
 
-/// The result of the rounds of a contest.
 struct Finding: Sendable {
   enum Verdict: String, Encodable {
     /// Nothing is promised.
@@ -12,11 +11,11 @@ struct Finding: Sendable {
   }
 
   let contest: Contest
-  /// The cost of an item in each round.
+  /// The costs of an item, one for each round.
   var ours: [Double] = []
   var theirs: [Double] = []
 
-  /// The answers of the rounds, each from the pair of that round.
+  /// The answers, each from the two costs of one round.
   var answers: [Double] {
     zip(ours, theirs).map { ours, theirs in
       switch contest.unit {
@@ -34,11 +33,13 @@ struct Finding: Sendable {
     return contest.aim.map { answers.quantile(0.5) <= $0 } == true ? .aimReached : .met
   }
 
-  /// Whether so many votes on one side are more than chance gives in one of 20 cases, on either.
+  /// Whether `votes` differ from one half so clearly that chance gives it in at most one of 20
+  /// cases (both sides counted).
   static func isClear(_ votes: Int, of count: Int) -> Bool {
     let majority = max(votes, count - votes)
     var sum = 0.0
-    // Logarithms: the chance of no head of a thousand coins is no Double.
+    // It adds logarithms, since the chance of no head in a thousand coins is too small for a
+    // Double.
     var chance = -Double(count) * log(2)
     for heads in 0...count {
       if heads >= majority { sum += exp(chance) }
@@ -49,7 +50,7 @@ struct Finding: Sendable {
 }
 
 extension [Double] {
-  /// The quantile: this part of the values does not exceed it. Interpolated between two values.
+  /// The value that this part of the values does not exceed, interpolated between two values.
   func quantile(_ part: Double) -> Double {
     let sorted = sorted()
     guard let last = sorted.indices.last else { return 0 }

@@ -4,7 +4,7 @@
   internal import Glibc
 #endif
 
-/// What `malloc` has given out and not got back, in the whole process.
+/// The bytes that `malloc` has handed out and not got back, in the whole process.
 enum LiveBytes {
   #if canImport(Darwin)
     static let isKnown = true
@@ -12,8 +12,8 @@ enum LiveBytes {
   #elseif canImport(Glibc)
     static let isKnown = true
 
-    /// From the totals at the end of malloc's own report: the bytes from the system, less the bytes that it
-    /// holds in its free lists, and the bytes mapped for large blocks.
+    /// Computed from the totals at the end of malloc's own report: the bytes from the system and
+    /// the bytes mapped for large blocks, without those in its free lists.
     static var now: Int {
       var text: UnsafeMutablePointer<CChar>?
       var size = 0
@@ -24,7 +24,8 @@ enum LiveBytes {
       guard let text = unsafe text else { return 0 }
       var totals: [Substring: Int] = [:]
       for line in unsafe String(cString: text).split(separator: "\n") {
-        // <total type="rest" count="1" size="29600"/>: the last of each name is that of all heaps.
+        // <total type="rest" count="1" size="29600"/>: the last line of each name has the total of
+        // all heaps.
         let words = line.split(separator: "\"")
         guard words.count >= 4, let size = Int(words[words.count - 2]) else { continue }
         totals[words[0] + words[1]] = size
@@ -38,7 +39,7 @@ enum LiveBytes {
     static var now: Int { 0 }
   #endif
 
-  /// By how much each of `count` things that `make` makes, and returns, made them grow.
+  /// The growth of the live bytes while `make` makes `count` items, divided by `count`.
   static func each<Things>(of count: Int, _ make: () async -> Things) async -> Double {
     let before = now
     let things = await make()
@@ -49,7 +50,7 @@ enum LiveBytes {
 }
 
 #if canImport(Glibc)
-  /// Not in the module of the C library. Integers and pointers are passed as in C.
+  /// The C library's module does not declare it. Integers and pointers are passed as in C.
   @_silgen_name("malloc_info")
   private func mallocInformation(_ options: CInt, _ stream: UnsafeMutablePointer<FILE>) -> CInt
 #endif

@@ -1,16 +1,16 @@
 /// One contestant's way of doing the work of a contest.
 struct Side: Sendable {
   let name: String
-  /// How many items it does at once.
+  /// How many items one measurement does.
   let items: Int
-  /// How often it does that in a round.
+  /// How many measurements a round takes.
   let repeats: Int
-  /// How often each item notes itself in the tally: the proof that it was done.
+  /// How often each item must note itself in the tally, which proves that it was done.
   let tally: Int
-  /// Does so many items, and returns what one of them cost when all are done.
+  /// Does `count` items, and returns the cost of one when all are done.
   let measure: @Sendable (_ count: Int) async -> Double
 
-  /// A side that finds out by itself what an item cost.
+  /// A side that measures the cost of an item itself.
   init(
     measuring name: String, items: Int = 50_000, repeats: Int = 1, tally: Int = 1,
     _ measure: @escaping @Sendable (_ count: Int) async -> Double
@@ -22,7 +22,7 @@ struct Side: Sendable {
     self.measure = measure
   }
 
-  /// A side that says how long the part of it took that counts.
+  /// A side that returns the duration of its measured part.
   init(
     timing name: String, items: Int = 50_000, repeats: Int = 1, tally: Int = 1,
     _ work: @escaping @Sendable (_ count: Int) async -> Duration
@@ -32,7 +32,7 @@ struct Side: Sendable {
     }
   }
 
-  /// A side all of which counts.
+  /// A side that is measured as a whole.
   init(
     _ name: String, items: Int = 50_000, repeats: Int = 1, tally: Int = 1,
     _ work: @escaping @Sendable (_ count: Int) async -> Void
@@ -51,8 +51,8 @@ extension Side {
     return sum / Double(repeats)
   }
 
-  /// Does the work once, unmeasured. Stops the program if not all was done, or too much: its figures
-  /// would say nothing.
+  /// Does the work once, unmeasured. Stops the program if too little or too much was done: its
+  /// figures would be meaningless.
   func prove(_ divisor: Int, in contest: Contest) async {
     Tally.begin()
     let count = max(1, items / divisor)

@@ -2,13 +2,13 @@ internal import Synchronization
 
 /// Proves that each side of a contest does the work.
 ///
-/// Each item notes itself. Only the warm-up counts: in the measured rounds a note is a load and a
-/// branch, on both sides alike.
+/// Each item notes itself. Only the warm-up counts: in measured rounds a note costs a load and a
+/// branch, the same on both sides.
 enum Tally {
   private static let isCounting = Atomic(false)
   private static let number = Atomic(0)
 
-  /// To be called once by each item.
+  /// Each item must call this once.
   @inline(__always)
   static func note() {
     if isCounting.load(ordering: .relaxed) { number.add(1, ordering: .relaxed) }
@@ -30,7 +30,7 @@ func expect(_ condition: Bool, _ sentence: @autoclosure () -> String) {
   if !condition { fatalError(sentence()) }
 }
 
-/// Keeps the optimiser from seeing that no code needs a value.
+/// Keeps the optimiser from removing an unused value.
 @inline(never)
 @_optimize(none)
 func blackHole<Value>(_ value: borrowing Value) {}

@@ -1,6 +1,5 @@
 import Foundation
 
-/// How a run is printed.
 enum ReportFormat: Equatable {
   case text
   case markdown
@@ -21,7 +20,7 @@ enum ReportFormat: Equatable {
     }
   }
 
-  /// A row as soon as it is there.
+  /// The text of one row, printed as soon as the row is known.
   func line(_ row: Row) -> String? {
     switch self {
     case .text:
@@ -55,7 +54,7 @@ enum ReportFormat: Equatable {
   }
 }
 
-/// The machine of the figures.
+/// The machine on which the figures were measured.
 private enum Machine {
   /// For example `2 cores of Xeon, x86_64, Ubuntu 24.04`.
   static var text: String {
@@ -64,7 +63,7 @@ private enum Machine {
     return "\(info.activeProcessorCount) cores\(processor), \(info.operatingSystemVersionString)"
   }
 
-  /// As the kernel of Linux calls it; nil elsewhere.
+  /// The name that Linux has in /proc/cpuinfo; nil elsewhere.
   private static var processorName: String? {
     let text = try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8)
     let line = text?.split(separator: "\n").first { $0.hasPrefix("model name") }

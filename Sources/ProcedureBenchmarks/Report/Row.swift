@@ -2,7 +2,7 @@ import Foundation
 
 /// A finding as it is printed.
 struct Row: Encodable {
-  /// A contestant, and the median of what an item cost it.
+  /// A contestant, and the median of its costs for an item.
   struct Cost: Encodable {
     let name: String
     let median: Double
@@ -36,10 +36,8 @@ struct Row: Encodable {
     verdict = finding.verdict
   }
 
-  /// The cost of a side, with its unit.
   func text(_ cost: Cost) -> String { "\(cost.median.short) \(unit.rawValue)" }
 
-  /// An answer, with its unit.
   func text(_ answer: Double) -> String {
     switch unit {
     case .nanoseconds: "\(answer.short) ×"
@@ -51,7 +49,7 @@ struct Row: Encodable {
 }
 
 extension Double {
-  /// Three digits that count, or all before the point.
+  /// Shows three significant digits, or all digits before the point.
   var short: String {
     let digits = magnitude < 9.995 ? 2 : magnitude < 99.95 ? 1 : 0
     return formatted(

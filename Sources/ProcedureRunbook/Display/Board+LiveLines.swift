@@ -1,14 +1,14 @@
 extension Board {
-  /// One line for each running step, and a progress bar; nothing is wider or higher than the terminal.
+  /// Returns one line for each running step, and a progress bar; they fit into the terminal.
   func liveLines(
     at now: ContinuousClock.Instant, width: Int, height: Int, style: Style
   ) -> [String] {
-    // The cursor stands in a line of its own, and one line of what was before stays to be seen.
+    // The cursor has a line of its own, and one earlier line stays visible.
     let room = max(0, height - 3)
     let shown = running.count > room ? Array(running.prefix(max(0, room - 1))) : running
     let names = shown.map(\.visible)
     let widest = names.map(\.columns).reduce(20, max) + 10
-    // Before the name are a frame and a space, behind it ten columns for the time.
+    // A frame and a space stand before the name, ten columns for the time behind it.
     let nameWidth = min(width - 13, widest)
     var lines: [String] = []
     for (name, text) in zip(shown, names) {
@@ -34,7 +34,7 @@ extension Board {
       case .stopping(let since): ("\(name), stopping", since, true)
       case .waiting, .ended: ("", now, false)
       }
-    // Too narrow for a name and a time: the name alone.
+    // A terminal that is too narrow for a name and a time shows the name alone.
     guard nameWidth >= 4 else { return text.cut(to: max(1, nameWidth + 12)) }
     let cell = text.cut(to: nameWidth).rightPadded(to: nameWidth)
     let time = (now - since).text.leftPadded(to: 10)

@@ -1,8 +1,7 @@
 extension Board {
-  /// Step, outcome and duration of every step that failed; empty if none did.
+  /// The step, outcome and duration of every failed step; empty if none failed.
   ///
-  /// Names are cut when the table would else be wider than `width`, and reasons when that is not
-  /// enough.
+  /// If the table is wider than `width`, names are cut first, and then reasons.
   func table(width: Int?, style: Style) -> [String] {
     let rows = names.compactMap {
       name -> (name: String, outcome: StepOutcome, text: String, duration: String)? in
@@ -33,7 +32,7 @@ extension Board {
     return [style.bold(head.joined(separator: "  "))] + lines
   }
 
-  /// How many steps ended in which way, and after how long.
+  /// The number of steps for each outcome, and the duration so far.
   func summary(at now: ContinuousClock.Instant) -> String {
     var countsByWord: [String: Int] = [:]
     if upToDateCount > 0 { countsByWord[StepOutcome.upToDate.word] = upToDateCount }

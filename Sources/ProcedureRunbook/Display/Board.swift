@@ -1,7 +1,7 @@
 /// The state of every step: which ones run, and how the others ended.
 ///
-/// A value that gets the time as an argument, so that it can be tested without a clock. How it
-/// looks is in `Board+LiveLines.swift` and `Board+Table.swift`.
+/// It gets the time as an argument, so that tests need no clock. `Board+LiveLines.swift` and
+/// `Board+Table.swift` draw it.
 struct Board {
   enum State: Equatable {
     case waiting
@@ -10,17 +10,17 @@ struct Board {
     case ended(StepOutcome, Duration?)
   }
 
-  /// Of the steps that may run.
+  /// The steps that may run.
   let names: [Name]
-  /// How many others there are, which are up to date.
+  /// The number of other steps, which are up to date.
   let upToDateCount: Int
   let start: ContinuousClock.Instant
   private var states: [Name: State] = [:]
-  /// In the order in which they started; few, compared with `names`.
+  /// The running steps in the order of their starts; few, compared with `names`.
   private(set) var running: [Name] = []
   private(set) var endedCount: Int
   private var successCount = 0
-  /// Of those that took more than one.
+  /// The attempts of each step that took more than one.
   private(set) var attempts: [Name: Int] = [:]
 
   init(_ names: [Name], upToDateCount: Int = 0, start: ContinuousClock.Instant) {
@@ -30,7 +30,6 @@ struct Board {
     endedCount = upToDateCount
   }
 
-  /// How many steps there are in all.
   var count: Int { names.count + upToDateCount }
 
   mutating func started(_ name: Name, at instant: ContinuousClock.Instant) {
@@ -42,7 +41,7 @@ struct Board {
     if case .running(let since)? = states[name] { states[name] = .stopping(since: since) }
   }
 
-  /// - Parameter duration: for how long it ran, if it did.
+  /// - Parameter duration: how long it ran, if it did.
   mutating func ended(
     _ name: Name, _ outcome: StepOutcome, after duration: Duration?, attempts: Int = 1
   ) {

@@ -1,9 +1,8 @@
-/// The lines that are shown, the text that is still to be written, and the callers that wait for
-/// it.
+/// The lines that are shown, the text that must still be written, and the callers that wait for it.
 ///
-/// It knows neither threads nor descriptors: `Display` asks it what to write next.
+/// It knows neither threads nor descriptors: `Display` asks it for the next bytes to write.
 struct DisplayState: Sendable {
-  /// How much text may wait to be written before callers that have more of it wait as well.
+  /// How many bytes may wait to be written before callers with more output wait too.
   static let capacity = 1 << 18
 
   private let terminal: Terminal
@@ -17,12 +16,12 @@ struct DisplayState: Sendable {
   private var whenPaused: [@Sendable () -> Void] = []
   private var whenRoom: [@Sendable () -> Void] = []
   private(set) var isFinishing = false
-  /// Set when nothing more can be written: from then on all is thrown away.
+  /// Set when nothing more can be written: later text is dropped.
   private(set) var failure: PatientWriter.Failure?
-  /// For how long the reader may take nothing; nil for ever.
+  /// How long the reader may take nothing; nil for no limit.
   private var patience: Duration?
   private var lastProgress: ContinuousClock.Instant
-  /// Whether something happened since the thread looked last.
+  /// Whether something has happened since the thread last looked.
   private(set) var hasNews = false
 
   init(
@@ -55,7 +54,7 @@ struct DisplayState: Sendable {
     _ name: Name, _ outcome: StepOutcome, after duration: Duration?, attempts: Int = 1
   ) {
     board.ended(name, outcome, after: duration, attempts: attempts)
-    // What is up to date is only counted.
+    // Steps that are up to date are only counted.
     guard !isQuiet, outcome != .upToDate else { return }
     let word = style.colour(outcome, outcome.word.rightPadded(to: 10))
     let reason = outcome.reason.map { ": \($0)" } ?? ""
@@ -71,7 +70,7 @@ struct DisplayState: Sendable {
 
   mutating func say(_ line: String) { note(style.yellow(line.visible)) }
 
-  /// Takes lines of a step's output; false if `completion` is kept until there is room for more.
+  /// Appends lines of a step's output; false if `completion` is kept until there is room for more.
   mutating func print(
     _ lines: [OutputLines.Line], of name: Name, isComplaint: Bool = false,
     _ completion: @escaping @Sendable () -> Void
@@ -99,10 +98,11 @@ struct DisplayState: Sendable {
     lastProgress = instant
   }
 
-  /// Ends the live lines, and adds what there is to say of the whole run.
+  /// Ends the live lines, and appends the result of the whole run.
   ///
-  /// In this order, so that a reader finds the reason at the end: the table of failed steps, notes, the last
-  /// output of failed steps, and a line that sums up. Quiet, a success says only what was asked for.
+  /// The order puts the reason at the end, where a reader looks: the table of failed steps, notes,
+  /// the last output of failed steps, and the summary line. In quiet mode a success shows only the
+  /// notes.
   mutating func finish(
     failures: [(name: Name, output: [String])], _ notes: [String],
     at instant: ContinuousClock.Instant
@@ -133,7 +133,7 @@ struct DisplayState: Sendable {
     guard !lines.isEmpty, failure == nil else { return }
     let prefix = Array("\(style.faint("\(name.visible.cut(to: 30)) |")) ".utf8)
     pending += Self.joined(terminal.isLive ? lines.map(Self.withoutCommands) : lines, prefix)
-    // Live lines are drawn at their own pace.
+    // The thread draws live lines at its own pace.
     if !isLive { hasNews = true }
   }
 
@@ -142,7 +142,7 @@ struct DisplayState: Sendable {
     return Array(String(decoding: line, as: UTF8.self).withoutTerminalCommands.utf8)[...]
   }
 
-  /// The prefix before each line, and its end behind it: in memory that is there once.
+  /// Joins the prefix, each line and a line feed, in memory that is allocated once.
   private static func joined(_ lines: [OutputLines.Line], _ prefix: [UInt8]) -> [UInt8] {
     let size = lines.reduce(0) { $0 + prefix.count + $1.count + 1 }
     return unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
@@ -159,39 +159,40 @@ struct DisplayState: Sendable {
     guard failure == nil else { return }
     pending += line.utf8
     pending.append(0x0A)
-    // Live lines are drawn at their own pace.
+    // The thread draws live lines at its own pace.
     if !isLive { hasNews = true }
   }
 
   // MARK: For the thread
 
-  /// Whether lines are drawn over.
+  /// Whether lines are overwritten.
   var isLive: Bool { terminal.isLive && !isQuiet }
 
-  /// The thread looks: all that happens from now on is news.
+  /// The thread looks: later events are news again.
   mutating func looks(_ question: (Self) -> Bool) -> Bool {
     hasNews = false
     return question(self)
   }
 
-  /// Whether it has something to do. Paused, it shows nothing; but what ends must end.
+  /// Whether the thread has something to do. It shows nothing in a pause, but it must notice the
+  /// end.
   func hasWork(whilePaused isPaused: Bool) -> Bool {
     if isFinishing { return true }
     if isPaused { return pauses == 0 || !whenPaused.isEmpty }
     return isLive || !pending.isEmpty || !whenPaused.isEmpty
   }
 
-  /// Whether it must not wait until it is time for the next frame.
+  /// Whether the thread must not wait until the next frame is due.
   var isUrgent: Bool { isFinishing || !whenPaused.isEmpty || pending.count > Self.capacity }
 
   struct Frame: Sendable {
     var bytes: [UInt8]
     let isPaused: Bool
-    /// Whether there will be no other.
     let isLast: Bool
   }
 
-  /// The next text to write: lines above the live ones, and these anew, so that nothing flickers.
+  /// Returns the next bytes to write: new lines above the live lines, which are drawn again in the
+  /// same write, so that nothing flickers.
   mutating func takeFrame(at instant: ContinuousClock.Instant) -> Frame {
     let erasure = liveLineCount == 0 ? "" : "\u{1B}[\(liveLineCount)A\r\u{1B}[J"
     var bytes = Array(erasure.utf8) + pending
@@ -211,9 +212,9 @@ struct DisplayState: Sendable {
     return Frame(bytes: bytes, isPaused: pauses > 0 && !isFinishing, isLast: isFinishing)
   }
 
-  /// Called when a frame is written, or cannot be.
+  /// Called when a frame was written, or could not be.
   ///
-  /// - Returns: the completions to call now, and whether that was the last frame.
+  /// - Returns: the completions that must be called now, and whether that was the last frame.
   mutating func written(
     _ frame: Frame, isPaused: Bool
   ) -> (completions: [@Sendable () -> Void], isOver: Bool) {
@@ -231,7 +232,7 @@ struct DisplayState: Sendable {
     pending = []
   }
 
-  /// Whether to go on with a reader that takes nothing, or took something just now.
+  /// Whether to keep writing to a reader that takes nothing, or has taken something just now.
   mutating func mayGoOn(hasProgressed: Bool, at instant: ContinuousClock.Instant) -> Bool {
     if hasProgressed { lastProgress = instant }
     guard let patience else { return true }

@@ -1,5 +1,5 @@
 extension Duration {
-  /// `0.42 s`, `12.3 s`, `3 min 05 s`: always about as precise as a reader wants it.
+  /// Shown as `0.42 s`, `12.3 s` or `3 min 05 s`: about as precise as a reader wants it.
   var text: String {
     let (seconds, attoseconds) = components
     if seconds >= 60 {

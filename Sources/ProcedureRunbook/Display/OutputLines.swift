@@ -6,9 +6,9 @@
 
 import ProceduresProcess
 
-/// Cuts the output of a step into lines, and remembers the last ones.
+/// Cuts the output of a step into lines, and keeps the last ones.
 ///
-/// Lines are bytes: most of them are only handed on, and what is no text stays as it is.
+/// Lines are bytes: most of them are only passed on, and bytes that are not UTF-8 stay as they are.
 struct OutputLines {
   typealias Line = LineCutter.Line
 
@@ -18,7 +18,7 @@ struct OutputLines {
   private let capacity: Int
   private var lastLines: [Line] = []
   private var cutter = LineCutter(longest: longest)
-  /// Whether the line that has no end yet may have a carriage return.
+  /// Whether the unfinished line may contain a carriage return.
   private var mayReturn = false
 
   init(capacity: Int = 20) { self.capacity = capacity }
@@ -26,9 +26,9 @@ struct OutputLines {
   /// The last complete lines, at most `capacity` of them.
   var last: [String] { lastLines.map { String(decoding: $0, as: UTF8.self) } }
 
-  /// Takes a piece of output and returns the lines it completes.
+  /// Appends a piece of output and returns the lines that it completes.
   mutating func append(_ data: Data) -> [Line] {
-    // Most output has none: one search is enough for many lines.
+    // Most output has no carriage return: one search is enough for many lines.
     let returns = LineCutter.contains(Self.carriageReturn, data)
     let lines = cutter.append(data)
     let mayReturn = returns || mayReturn
@@ -36,15 +36,15 @@ struct OutputLines {
     return remember(mayReturn ? lines.map(Self.shown) : lines)
   }
 
-  /// Takes lines that are not the step's own: a line of the step that has no end yet goes on behind them.
+  /// Adds lines that the step did not write. An unfinished line of the step goes on behind them.
   mutating func insert(_ text: some Sequence<UInt8>) -> [Line] {
     remember(Array(text).split(separator: LineCutter.lineFeed).map(Self.shown))
   }
 
-  /// The line that was not ended, if there is one.
+  /// Returns the unfinished last line, if there is one.
   mutating func end() -> [Line] { remember(cutter.end().map(Self.shown)) }
 
-  /// Progress that overwrites its own line with carriage returns is shown as it would end up.
+  /// Progress that overwrites its line with carriage returns is shown in its final form.
   private static func shown(_ line: Line) -> Line {
     guard LineCutter.index(of: carriageReturn, in: line) != nil else { return line }
     var line = line
@@ -53,7 +53,7 @@ struct OutputLines {
     return line
   }
 
-  /// Copied, so that they do not keep the pieces that they were in.
+  /// The last lines are copied, so that they do not keep the pieces of output in memory.
   private mutating func remember(_ lines: [Line]) -> [Line] {
     lastLines += lines.suffix(capacity).map { Array($0)[...] }
     lastLines.removeFirst(max(0, lastLines.count - capacity))

@@ -1,19 +1,19 @@
 import ProceduresProcess
 
-/// The values that no output of a run shows.
+/// The values that the output of a run must not show.
 struct Secrets: Sendable {
-  /// A shorter one would hide half of the output.
+  /// Hiding a shorter value would hide half of the output.
   private static let shortest = 4
   private static let shortestLine = 8
 
-  /// The longest first: one may begin as another does.
+  /// The longest come first, since one may be the beginning of another.
   fileprivate let values: [[UInt8]]
-  /// By their first bytes: whether one begins so.
+  /// Whether a secret begins with the byte of that index.
   fileprivate let beginnings: [Bool]
 
   static let none = Secrets(values: [])
 
-  /// The values that the plan's steps have for its `secrets`, and this process.
+  /// Reads the values that the plan's `secrets` have in its steps, and in this process.
   init(of plan: Plan) throws(PlanError) {
     var values: Set<String> = []
     for name in plan.secrets {
@@ -22,7 +22,7 @@ struct Secrets: Sendable {
       where !value.isEmpty {
         guard value.utf8.count >= Self.shortest else { throw PlanError(.shortSecret(name)) }
         values.insert(value)
-        // A program may show them one by one.
+        // A program may print the lines of a value one by one.
         let lines = value.split(separator: "\n").map(String.init)
         values.formUnion(lines.filter { $0.utf8.count >= Self.shortestLine })
       }
@@ -40,7 +40,8 @@ struct Secrets: Sendable {
   var isEmpty: Bool { values.isEmpty }
 }
 
-/// Hides secrets in bytes that come in pieces: what may be the beginning of one is kept back until it is known.
+/// Hides secrets in bytes that arrive in pieces: a possible beginning of a secret is kept back
+/// until the next piece decides.
 struct SecretFilter: Sendable {
   private static let mask = Array("***".utf8)
 
@@ -49,15 +50,15 @@ struct SecretFilter: Sendable {
 
   init(_ secrets: Secrets) { self.secrets = secrets }
 
-  /// The same, with nothing kept back.
+  /// The same filter, with nothing kept back.
   var anew: Self { Self(secrets) }
 
-  /// The next piece, behind what was kept back, as it may be shown.
+  /// Appends a piece to the bytes that were kept back, and returns what may be shown.
   mutating func take(_ bytes: some Collection<UInt8>) -> [UInt8] {
     filter(rest + bytes, isEnd: false)
   }
 
-  /// There is no more: what was kept back is no secret.
+  /// Returns the bytes that were kept back, after the last piece.
   mutating func end() -> [UInt8] { filter(rest, isEnd: true) }
 
   private mutating func filter(_ bytes: [UInt8], isEnd: Bool) -> [UInt8] {
@@ -69,12 +70,12 @@ struct SecretFilter: Sendable {
         continue
       }
       let tail = bytes[position...]
-      // 1. A longer one that may still come is waited for, also where a shorter one is complete.
+      // 1. A longer secret may still follow: wait for it, even if a shorter one is complete.
       if !isEnd, secrets.values.contains(where: { $0.count > tail.count && $0.starts(with: tail) })
       {
         break
       }
-      // 2. A complete one is hidden.
+      // 2. Hide a complete one.
       if let secret = secrets.values.first(where: { tail.starts(with: $0) }) {
         shown += bytes[start..<position] + Self.mask
         position += secret.count

@@ -14,7 +14,7 @@ internal import ProcedurePrimitives
   import Musl
 #endif
 
-/// A file with all that a step wrote, made when there is something to write.
+/// A file with the whole output of a step, created when the step first writes.
 final class StepLog: Sendable {
   private let path: String
   private let failed: @Sendable (_ sentence: String) -> Void
@@ -23,17 +23,17 @@ final class StepLog: Sendable {
   private struct State {
     var descriptor: Int32?
     var hasFailed = false
-    /// Written from the start by the first attempt of a run, and continued by the next ones.
+    /// Whether an attempt of this run has opened it: the first one truncates it, later ones append.
     var wasOpened = false
   }
 
-  /// - Parameter failed: called once, with what is wrong, when something could not be written.
+  /// - Parameter failed: called once, with the reason, when something could not be written.
   init(path: String, failed: @escaping @Sendable (_ sentence: String) -> Void) {
     self.path = path
     self.failed = failed
   }
 
-  /// The lock is held while the system writes: pieces of one step come in their order.
+  /// It holds the lock during the write, so that the pieces of a step keep their order.
   func append(_ data: Data) {
     let problem: String? = state.withLock { state in
       guard !state.hasFailed else { return nil }
@@ -71,7 +71,7 @@ final class StepLog: Sendable {
   }
 }
 
-// Under other names, since methods are called like them.
+// These have names of their own, since methods are called `close` and `open`.
 
 private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }
 

@@ -7,16 +7,17 @@ internal import ProcedurePrimitives
   import Foundation
 #endif
 
-/// The output of one step: cut into lines and shown, and kept for its end and in its log.
+/// The output of one step: cut into lines and shown, kept for the end of the step, and written to
+/// its log.
 ///
-/// Pieces come one at a time; the last lines may be asked for from anywhere.
+/// Pieces come one at a time; any thread may read the last lines.
 final class StepOutput: Sendable {
-  /// How much output is kept to be shown in one piece, at most.
+  /// The most output that is kept to be shown in one block, in bytes.
   private static let largestBlock = 4 << 20
 
   private let name: Name
   private let display: Display
-  /// Whether it is shown when the step has ended.
+  /// Whether the output is shown when the step has ended.
   private let isGrouped: Bool
   private let log: StepLog?
   private let hidesSecrets: Bool
@@ -29,7 +30,7 @@ final class StepOutput: Sendable {
     var blockSize = 0
 
     mutating func insert(_ line: String) -> [OutputLines.Line] {
-      // A filter of its own: the step may be in the middle of a line.
+      // It uses a filter of its own, since the step may be in the middle of a line.
       var filter = secrets.anew
       return lines.insert(filter.take("\(line)\n".utf8) + filter.end())
     }
@@ -44,7 +45,8 @@ final class StepOutput: Sendable {
     self.log = log
   }
 
-  /// Returns when there is room for more: a step is not faster than the reader of its output.
+  /// Blocks until there is room for more, so that a step is not faster than the reader of its
+  /// output.
   func append(_ data: Data) {
     let data = hidesSecrets ? Data(state.withLock { $0.secrets.take(data) }) : data
     log?.append(data)
@@ -55,7 +57,7 @@ final class StepOutput: Sendable {
     room.wait()
   }
 
-  /// Adds a line that is not the step's own; waits for nothing.
+  /// Adds a line that the step did not write; never blocks.
   func append(line: String) {
     let shown = state.withLock { state in
       let lines = state.insert(line)
@@ -64,12 +66,12 @@ final class StepOutput: Sendable {
     if !shown.isEmpty { display.print(shown, of: name) {} }
   }
 
-  /// The same of a warning: it is shown at once, also where output is shown later or not at all.
+  /// Shows a warning immediately, even if output is shown later or not at all; never blocks.
   func complain(_ line: String) {
     display.print(state.withLock { $0.insert(line) }, of: name, isComplaint: true) {}
   }
 
-  /// Shows what is left; `completion` is called when there is room for more.
+  /// Shows the rest; `completion` is called when there is room for more.
   func end(_ completion: @escaping @Sendable () -> Void) {
     let rest = hidesSecrets ? Data(state.withLock { $0.secrets.end() }) : Data()
     if !rest.isEmpty { log?.append(rest) }
@@ -82,10 +84,9 @@ final class StepOutput: Sendable {
     display.print(shown, of: name, completion)
   }
 
-  /// The last lines.
   var last: [String] { state.withLock { $0.lines.last } }
 
-  /// What of these lines is to be shown now.
+  /// Keeps the lines if output is grouped; returns the lines to show now.
   private func take(
     _ new: [OutputLines.Line], _ state: inout State
   ) -> [OutputLines.Line] {

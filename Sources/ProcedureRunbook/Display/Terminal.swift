@@ -6,13 +6,13 @@
   import Musl
 #endif
 
-/// What standard output can do.
+/// The abilities of standard output.
 struct Terminal: Sendable {
-  /// Whether lines can be drawn over.
+  /// Whether lines can be overwritten.
   let isLive: Bool
   let hasColours: Bool
 
-  /// Whether output has colours, as the command line says.
+  /// The value of `--color`.
   enum Colour: String, CaseIterable {
     case always
     case automatic = "auto"
@@ -23,7 +23,7 @@ struct Terminal: Sendable {
     (self.isLive, self.hasColours) = (isLive, hasColours)
   }
 
-  /// By what the descriptor is and what the environment says of it.
+  /// Decides by the type of the descriptor and by the environment.
   init(_ colour: Colour = .automatic) {
     isLive = isatty(STDOUT_FILENO) == 1 && Self.variable("TERM", default: "dumb") != "dumb"
     hasColours =
@@ -41,10 +41,10 @@ struct Terminal: Sendable {
     return unsafe String(cString: text)
   }
 
-  /// Whether there is someone to read from: standard input is a terminal.
+  /// Whether standard input is a terminal, so that a user can answer.
   static var isInteractive: Bool { isatty(STDIN_FILENO) == 1 }
 
-  /// Asked anew for each drawing: a window changes its size.
+  /// Read again for each drawing, since a window changes its size.
   var size: (width: Int, height: Int) {
     var size = winsize()
     guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {

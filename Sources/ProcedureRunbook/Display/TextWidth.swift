@@ -1,8 +1,8 @@
-/// How many columns of a terminal a text takes.
+/// The number of columns that a text takes in a terminal.
 ///
-/// By the rules that most terminals follow, scalar by scalar: East Asian wide characters and emoji
-/// take two, what combines with the character before takes none. Where terminals disagree, as over
-/// emoji that are joined to one, this is the larger number, so that no line becomes too long.
+/// It follows the rules of most terminals, scalar by scalar: East Asian wide characters and emoji
+/// take two, combining characters take none. Where terminals disagree, as over joined emoji, it
+/// takes the larger number, so that no line becomes too long.
 extension Unicode.Scalar {
   var columns: Int {
     if value < 0x300 { return 1 }
@@ -12,7 +12,7 @@ extension Unicode.Scalar {
     }
   }
 
-  /// East Asian Width `W` or `F`, in blocks: what is unassigned in them does not matter.
+  /// East Asian Width `W` or `F`, in blocks: unassigned scalars in them do not matter.
   private var isWide: Bool {
     guard value >= 0x1100 else { return false }
     return Self.wide.contains { $0.contains(value) }
@@ -29,17 +29,17 @@ extension Unicode.Scalar {
 extension String {
   var columns: Int { unicodeScalars.reduce(0) { $0 + $1.columns } }
 
-  /// With spaces behind, up to a number of columns.
+  /// Appends spaces up to a number of columns.
   func rightPadded(to width: Int) -> String {
     self + String(repeating: " ", count: max(0, width - columns))
   }
 
-  /// With spaces before, up to a number of columns.
+  /// Prepends spaces up to a number of columns.
   func leftPadded(to width: Int) -> String {
     String(repeating: " ", count: max(0, width - columns)) + self
   }
 
-  /// Cut to a number of columns, with an ellipsis in place of what is missing.
+  /// Cuts it to a number of columns, with an ellipsis in place of the rest.
   func cut(to width: Int) -> String {
     guard columns > width else { return self }
     guard width > 0 else { return "" }

@@ -1,6 +1,6 @@
 extension String {
-  /// With control characters shown instead of sent: `␛` for escape, `␊` for a line feed, `�` for what
-  /// has no picture and for what changes the direction of the text around it.
+  /// Replaces control characters: `␛` for escape, `␊` for a line feed, and `�` for characters
+  /// without a picture and for marks that change the direction of text.
   var visible: String {
     guard unicodeScalars.contains(where: \.isInvisible) else { return self }
     var text = String.UnicodeScalarView()
@@ -10,8 +10,8 @@ extension String {
     return String(text)
   }
 
-  /// A line of output as a terminal may have it: colours stay, what moves the cursor or does anything
-  /// else goes, and tabs are spaces.
+  /// A line of output for a terminal: colours stay, other terminal commands are removed, and tabs
+  /// become spaces.
   var withoutTerminalCommands: String {
     guard unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
       return self
@@ -36,7 +36,8 @@ extension String {
     return String(text)
   }
 
-  /// What follows an escape character, if it sets a colour; else nothing, and it is skipped.
+  /// Takes the sequence behind an escape character: returns it if it sets a colour, and drops it if
+  /// not.
   private static func colour(
     takenFrom rest: inout Substring.UnicodeScalarView
   ) -> String.UnicodeScalarView {

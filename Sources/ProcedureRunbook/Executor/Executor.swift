@@ -1,28 +1,28 @@
-/// Where the commands of steps run, other than as programs of this machine: a cluster, by its own commands.
+/// Runs the commands of steps elsewhere, such as on a cluster, through the cluster's own commands.
 ///
-/// A second one is a type with these functions and a line in `Executors`. All calls come from one thread, one at a
-/// time, and may take their time; what waits, repeats and remembers is `JobDesk`.
+/// To add one, write a type with these functions and a line in `Executors`. All calls come from one
+/// thread, one at a time, and may block. `JobDesk` waits, repeats and remembers.
 protocol Executor: Sendable {
-  /// For sentences, and for the plan: `slurm`.
+  /// Used in sentences and in plans: `slurm`.
   var name: String { get }
 
-  /// Hands in a job, and returns what the cluster calls it.
+  /// Submits a job, and returns the cluster's identifier for it.
   func submit(_ job: JobRequest) throws(ExecutorProblem) -> String
 
-  /// What has become of jobs, in one question, by their keys. Without those that the cluster does not know.
+  /// Asks for the states of all jobs in one question. The result has them by key, without jobs that
+  /// the cluster does not know.
   func reports(of jobs: [JobReference]) throws(ExecutorProblem) -> [String: JobReport]
 
-  /// Ends jobs: asks them to end, or kills them. Those that have ended are no problem.
+  /// Asks jobs to end, or kills them. Jobs that have already ended are ignored.
   func cancel(_ identifiers: [String], kills: Bool) throws(ExecutorProblem)
 }
 
-/// The executors that a plan can name.
 enum Executors {
-  /// No executor: a program of this machine.
+  /// The name for a program of this machine.
   static let local = "local"
   static let names = ["slurm", local]
 
-  /// nil for `local`.
+  /// Returns nil for `local`.
   static func named(_ name: String) -> (any Executor)? {
     switch name {
     case "slurm": SlurmExecutor()
@@ -31,43 +31,43 @@ enum Executors {
   }
 }
 
-/// A job as the cluster gets it.
+/// The description of a job that the cluster gets.
 struct JobRequest: Sendable {
-  /// Unlike that of any other job: by it the job is found when its identifier was not noted.
+  /// Unique to the job: it finds the job if its identifier was not noted.
   let key: String
-  /// That of the step.
+  /// The name of the step.
   let name: String
-  /// For `/bin/sh`. It writes its status into a file, see `JobFiles`.
+  /// A script for `/bin/sh`. It writes its status into a file, see `JobFiles`.
   let script: String
-  /// Where both of its streams go.
+  /// The file for both output streams.
   let outputPath: String
   let directory: String
   let environment: [String: String]
   let processors: Int?
-  /// In bytes.
+  /// The memory, in bytes.
   let memory: Int?
-  /// What it may run for, so that the cluster ends it even if this process is gone.
+  /// The time limit, by which the cluster ends the job even if this process has ended.
   let timeout: Duration?
-  /// Words for the cluster's command, as a shell reads them.
+  /// Further arguments for the cluster's command, in shell syntax.
   let options: String?
 }
 
-/// A job that was handed in.
 struct JobReference: Equatable, Sendable {
   let key: String
-  /// nil when it is not known whether the cluster took it. Else the cluster has said it to this process, of the job
-  /// with this key.
+  /// nil while it is not known whether the cluster accepted it. Otherwise the cluster gave it to
+  /// this process for the job with this key.
   var identifier: String?
 }
 
-/// What a cluster says of a job, and what it calls it.
+/// The identifier and the state of a job, from the cluster.
 struct JobReport: Equatable, Sendable {
   let identifier: String
   let state: JobState
 }
 
 enum JobState: Equatable, Sendable {
-  /// In the line, and why, in the cluster's word; nil for the usual: others are before it.
+  /// It is queued; with the cluster's word for the reason, or nil for the usual one: others are
+  /// before it.
   case waiting(because: String?)
   case running
   case ended(JobEnd)
@@ -76,13 +76,13 @@ enum JobState: Equatable, Sendable {
 enum JobEnd: Equatable, Sendable {
   /// Its command ended with this status.
   case status(Int32)
-  /// It did not come to its end, or the cluster does not know; in its word.
+  /// It did not finish, or the cluster does not know; with the cluster's word.
   case lost(String)
 }
 
-/// Why a cluster's command did not do what it should.
+/// Describes why a cluster's command failed.
 struct ExecutorProblem: Error, Equatable {
   let sentence: String
-  /// Whether it is worth to ask again.
+  /// Whether asking again may help.
   var isTransient = false
 }

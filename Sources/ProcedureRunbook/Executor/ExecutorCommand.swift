@@ -5,20 +5,20 @@ import ProceduresProcess
 
 /// Runs a command of a cluster and waits for it.
 enum ExecutorCommand {
-  /// A command that is not there or hangs must not keep what else there is to do.
+  /// The time limit of a command: a hanging one must not block the desk's other work.
   static let longestPatience = Duration.seconds(60)
   private static let state = Locked(State())
 
   private struct State {
     var patience = longestPatience
-    /// The one that runs.
+    /// The running command.
     var command: ProcessProcedure?
   }
 
-  /// Not a limit of its own: the desk calls one at a time.
+  /// It has no limit, since the desk runs one command at a time.
   private static let queue = ProcedureQueue(name: "cluster commands", underlyingQueue: .main)
 
-  /// The run is to end: from now on a command gets this long, and so does the one that runs now.
+  /// Called when the run must end: `patience` limits later commands, and the running one from now.
   static func shorten(to patience: Duration) {
     let command = state.withLock { state in
       state.patience = min(state.patience, patience)
@@ -32,7 +32,7 @@ enum ExecutorCommand {
     }
   }
 
-  /// Returns what it wrote. Called on a thread that may wait, which the main thread is not.
+  /// Returns the output of the command. It blocks, so call it on any thread but the main thread.
   static func run(
     _ program: String, _ arguments: [String], input: String? = nil, directory: String? = nil,
     environment: [String: String] = [:]
@@ -61,7 +61,7 @@ enum ExecutorCommand {
       throw ExecutorProblem(sentence: reason, isTransient: command.isCancelled)
     }
     guard result.exit == .status(0) else {
-      // The last of its lines says why.
+      // The last line says why.
       let words = result.errorText.split(separator: "\n").last.map { ": \($0)" } ?? ""
       throw ExecutorProblem(sentence: "\(program) \(result.exit)\(words)")
     }

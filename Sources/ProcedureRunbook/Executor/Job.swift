@@ -7,21 +7,22 @@ import ProceduresProcess
   import Foundation
 #endif
 
-/// One job of a step, as the step and the desk know it.
+/// One job of a step, shared by the step and the desk.
 final class Job: Sendable {
-  /// What the step hears, on threads of the desk: one at a time, `ended` last.
+  /// The callbacks of the step, on threads of the desk: one at a time, `ended` last.
   struct Events: Sendable {
-    /// It is about to be handed in, or has been; or, nil, it is over. Returns why that cannot be noted.
+    /// Called before it is submitted and after that; with nil when it is over. Returns the reason
+    /// if that cannot be noted.
     let note: @Sendable (JobReference?) -> String?
-    /// When it did: if a killed run has left it, that may be long ago.
+    /// Called with the time at which it began: for a job of a killed run that may be long ago.
     let began: @Sendable (ContinuousClock.Instant) -> Void
-    /// Returns when there is room for more.
+    /// Blocks until there is room for more.
     let wrote: @Sendable (Data) -> Void
-    /// A line for the reader of the step's output.
+    /// Called with a line for the reader of the step's output.
     let says: @Sendable (String) -> Void
-    /// The same of a warning.
+    /// Called with a warning for the same reader.
     let complains: @Sendable (String) -> Void
-    /// It has begun so long ago as it may run.
+    /// Called when it has run for its time limit.
     let timeIsUp: @Sendable () -> Void
     let ended: @Sendable (JobEnd, ContinuousClock.Instant) -> Void
   }
@@ -50,7 +51,7 @@ final class Job: Sendable {
   static func makeKey() -> String { String(UInt64.random(in: .min ... .max), radix: 36) }
 }
 
-/// Hands on what a job has written into its file, on threads for that: who takes it may let them wait.
+/// Passes on the output file of a job, on threads for that, since the receiver may block them.
 final class JobOutput: Sendable {
   private let job: Job
   private let files: JobFiles
@@ -61,7 +62,7 @@ final class JobOutput: Sendable {
     var offset = 0
     var isReading = false
     var isWanted = false
-    /// Called when all of it is read.
+    /// Called when all output was read.
     var completion: (@Sendable () -> Void)?
   }
 
@@ -69,9 +70,9 @@ final class JobOutput: Sendable {
     (self.job, self.files, self.threads) = (job, files, threads)
   }
 
-  /// There may be more.
+  /// Reads new output, if there is any.
   ///
-  /// - Parameter completion: there will be no more; called when all is read.
+  /// - Parameter completion: says that no more output follows; called when all was read.
   func read(_ completion: (@Sendable () -> Void)? = nil) {
     let mustStart = state.withLock { state in
       state.isWanted = true

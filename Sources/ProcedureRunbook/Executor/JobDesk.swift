@@ -10,20 +10,21 @@ import ProceduresProcess
   import Musl
 #endif
 
-/// Where steps hand in their jobs: one thread submits, follows and ends those of a run, with one command at a time.
+/// Accepts the jobs of a run: one thread submits, follows and ends them, with one command at a
+/// time.
 ///
-/// Steps leave what they want in a box, and the thread takes it out at the beginning of each round.
+/// Steps put their requests into a box. The thread empties it at the beginning of each round.
 final class JobDesk: Sendable {
   private let box = Locked(Box())
-  /// Signalled when there is something in the box.
+  /// Signalled when the box has something.
   private let news = DispatchSemaphore(value: 0)
   private let rounds: @Sendable () -> JobRounds
 
   struct Box {
     var arrivals: [Arrival] = []
-    /// With when that was: the thread may be at work then.
+    /// Each cancelled job with the time of its cancel, since the thread may be busy then.
     var cancelled: [(job: Job, since: ContinuousClock.Instant)] = []
-    /// What was cancelled is killed.
+    /// Whether cancelled jobs are killed at once.
     var isKilling = false
     fileprivate var hasThread = false
   }
@@ -33,12 +34,12 @@ final class JobDesk: Sendable {
     let progress: JobProgress
   }
 
-  /// - Parameter rounds: made on the thread that makes them, when there is a first job.
+  /// - Parameter rounds: called on the desk's thread when the first job arrives.
   init(_ rounds: @escaping @Sendable () -> JobRounds) { self.rounds = rounds }
 
-  /// Takes a job, to hand it in or to follow the one that a killed run has left.
+  /// Adds a job: the desk submits it, or follows the job of a killed run.
   ///
-  /// - Returns: false if there is no thread for it.
+  /// - Returns: false if no thread could be created.
   func add(_ job: Job, _ progress: JobProgress) -> Bool {
     let mustStart = box.withLock { box in
       box.arrivals.append(Arrival(job: job, progress: progress))
@@ -53,13 +54,14 @@ final class JobDesk: Sendable {
     return true
   }
 
-  /// Ends it: its `ended` is called when it has, or soon if it was not handed in. Without effect on one that has ended.
+  /// Ends a job: `ended` is called when the job has ended, or soon if it was not submitted. It does
+  /// nothing if the job has ended.
   func cancel(_ job: Job) {
     box.withLock { $0.cancelled.append((job, .now)) }
     news.signal()
   }
 
-  /// Kills all that are cancelled, instead of waiting for the grace period.
+  /// Kills all cancelled jobs, instead of waiting for the grace period.
   func kill() {
     box.withLock { $0.isKilling = true }
     news.signal()
@@ -74,7 +76,7 @@ final class JobDesk: Sendable {
       } else {
         news.wait()
       }
-      // What is cancelled at one moment comes one by one, and is ended by one command.
+      // Cancels of one moment arrive one by one; this pause lets one command end all of them.
       if box.withLock({ !$0.cancelled.isEmpty }) { usleep(50_000) }
       let content = box.withLock { box in
         let content = box

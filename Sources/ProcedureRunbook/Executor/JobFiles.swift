@@ -6,17 +6,17 @@
   import Musl
 #endif
 
-/// The files of one job, in the folder `.runbook.jobs` beside the plan: what it wrote, and its status.
+/// The files of one job, in the folder `.runbook.jobs` beside the plan: its output, and its status.
 ///
-/// The status is what counts: the job itself writes it as the last thing that it does, under another name first, so it
-/// is there whole or not at all. What a cluster says of an end may come late, or be forgotten.
+/// The status decides. The job itself writes it last, under another name first, so it is complete
+/// or missing. The cluster's report of an end may come late, or be forgotten.
 struct JobFiles: Sendable {
   static let folderName = ".runbook.jobs"
 
   private let folder: String
   private let key: String
 
-  /// - Parameter directory: that of the plan, from the root.
+  /// - Parameter directory: the absolute path of the plan's directory.
   init(of key: String, in directory: String) {
     folder = directory + "/" + Self.folderName
     self.key = key
@@ -24,10 +24,11 @@ struct JobFiles: Sendable {
 
   var output: String { "\(folder)/\(key).out" }
   private var status: String { "\(folder)/\(key).status" }
-  /// Made as the first thing that the job does.
+  /// Created by the job when it begins.
   private var began: String { "\(folder)/\(key).began" }
 
-  /// Makes the folder, which no other user can read, since output may say secrets. Why that cannot be done.
+  /// Creates the folder, readable by this user only, since output may contain secrets. Returns the
+  /// reason if that fails.
   func prepare() -> String? {
     if unsafe mkdir(folder, 0o700) == 0 { return nil }
     guard errno == EEXIST, unsafe chmod(folder, 0o700) == 0 else {
@@ -36,7 +37,7 @@ struct JobFiles: Sendable {
     return nil
   }
 
-  /// A script that runs a shell with its arguments, and writes its status down.
+  /// A script that runs a shell with its arguments, and writes its status into a file.
   func script(running shell: [String]) -> String {
     let command = shell.map(\.shellWord).joined(separator: " ")
     let (status, began) = (status.shellWord, began.shellWord)
@@ -53,15 +54,15 @@ struct JobFiles: Sendable {
       """
   }
 
-  /// What its command ended with; nil while it has not.
+  /// The exit status of its command; nil until it was written.
   func readStatus() -> Int32? {
     guard let bytes = try? InputFile(status).contents() else { return nil }
     return Int32(String(decoding: bytes, as: UTF8.self).prefix { $0.isNumber })
   }
 
-  /// When it noted that it began, by the clock of the files; nil while it has not.
+  /// The time at which it noted that it began, by the clock of the files; nil until then.
   var beginning: ContinuousClock.Instant? { Self.moment(began) }
-  /// The same of its end.
+  /// The time at which it noted its end; nil until then.
   var end: ContinuousClock.Instant? { Self.moment(status) }
 
   private static func moment(_ path: String) -> ContinuousClock.Instant? {
@@ -69,8 +70,8 @@ struct JobFiles: Sendable {
     return .now - max(.zero, FileTime.now - time)
   }
 
-  /// What there is of all jobs, by one look at the folder, which a file system of the network does not answer from
-  /// memory.
+  /// The files of all jobs, from one listing of the folder, which a network file system does not
+  /// answer from its cache.
   struct Present: Sendable {
     private let names: Set<String>
 
@@ -78,12 +79,12 @@ struct JobFiles: Sendable {
       names = Set(Directory.names(in: directory + "/" + JobFiles.folderName) ?? [])
     }
 
-    /// It has begun: the cluster makes the file then.
+    /// Whether it has begun: the cluster creates the file then.
     func hasOutput(_ key: String) -> Bool { names.contains("\(key).out") }
     func hasStatus(_ key: String) -> Bool { names.contains("\(key).status") }
   }
 
-  /// What it wrote behind `offset`, a piece of it.
+  /// Reads a piece of its output behind `offset`.
   func readOutput(from offset: Int) -> [UInt8] {
     let descriptor = unsafe open(output, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return [] }
@@ -97,11 +98,11 @@ struct JobFiles: Sendable {
     for path in [output, began, status, status + ".new"] { _ = unsafe unlink(path) }
   }
 
-  /// Whether there is a folder: jobs of this or an earlier run may be there.
+  /// Whether the folder is there: then there may be jobs of this or an earlier run.
   static func areThere(in directory: String) -> Bool {
     (try? FileStatus(directory + "/" + folderName)) != nil
   }
 
-  /// Removes the folder, if nothing is left in it. Not while a job waits that will write there.
+  /// Removes the folder if it is empty. Do not call it while a waiting job will write there.
   static func removeFolder(in directory: String) { _ = unsafe rmdir(directory + "/" + folderName) }
 }

@@ -1,17 +1,18 @@
-/// How far a job is, by what its files and the cluster say. A value: it gets the time as an argument.
+/// The progress of a job, by its files and by the cluster's reports. A value: it gets the time as
+/// an argument.
 ///
 /// ```
 ///   line ──handIn──▶ unsure ──the cluster took it──▶ there ──▶ over
 ///    ▲                 │
-///    └─ nobody has it ─┘        clearing ──it has ended──▶ line
+///    └─ it is unknown ─┘        clearing ──it has ended──▶ line
 /// ```
 ///
-/// A job of a run that was killed begins as unsure: the cluster says whether it is there. If its command was another
-/// one it begins as clearing, and must end before the step's new one is handed in.
+/// A job of a killed run begins as unsure: the cluster says whether it is there. If its command was
+/// another one, it begins as clearing, and must end before the step's new job is submitted.
 ///
-/// 1. The status that the job itself wrote ends it. What the cluster says of an end counts only when that status has
-///    not come for a while: the file may be seen here late.
-/// 2. That the cluster does not know a job counts when it says so twice.
+/// 1. The status that the job itself wrote ends it. The cluster's report of an end counts only if
+///    that status does not come for a while, since the file may become visible here late.
+/// 2. The cluster must say twice that it does not know a job before that counts.
 struct JobProgress {
   enum Phase: Equatable {
     case line
@@ -25,35 +26,37 @@ struct JobProgress {
     /// The cluster has it.
     case found(JobReference)
     case began
-    /// It waits for something else than its turn, in the cluster's word.
+    /// It waits for something else than its turn; with the cluster's word for it.
     case waits(String)
     case ended(JobEnd)
   }
 
-  /// How long the status may come later than the cluster's word.
+  /// How long the status may come after the cluster's report of the end.
   private var patience = Duration.seconds(5)
 
   private(set) var phase: Phase
-  /// What the cluster called one that a killed run has left.
+  /// The identifier that a killed run had noted for its job.
   let formerIdentifier: String?
   private(set) var hasBegun = false
   private(set) var beganAt: ContinuousClock.Instant?
-  /// The cluster's word, and when it came first.
+  /// The cluster's report of the end, and when it first came.
   private var wordOfEnd: (end: JobEnd, since: ContinuousClock.Instant)?
   private var absences = 0
-  /// The reason that came last, and whether it was said.
+  /// The last reason for waiting, and whether it was shown.
   private var reason: (word: String, isSaid: Bool)?
 
-  /// One that is to be handed in; or one that a killed run has left, and whether it is the same.
+  /// The progress of a new job; or of the job that a killed run has left, and whether its command
+  /// is the same.
   ///
-  /// Only the key of a left one is known for sure: a cluster that was set up anew gives identifiers once more.
+  /// Only the key of such a job is certain: a cluster that was set up anew gives the same
+  /// identifiers again.
   init(leftOver: JobReference? = nil, isSame: Bool = true) {
     formerIdentifier = leftOver?.identifier
     let reference = leftOver.map { JobReference(key: $0.key, identifier: nil) }
     phase = reference.map { isSame ? .unsure($0) : .clearing($0) } ?? .line
   }
 
-  /// The job that the cluster may have.
+  /// The job, if the cluster may have it.
   var reference: JobReference? {
     switch phase {
     case .unsure(let reference), .there(let reference), .clearing(let reference): reference
@@ -61,7 +64,7 @@ struct JobProgress {
     }
   }
 
-  /// Whether the next answer of the cluster decides what is done.
+  /// Whether the next answer of the cluster decides what happens.
   var isUrgent: Bool {
     switch phase {
     case .unsure, .clearing: true
@@ -71,7 +74,7 @@ struct JobProgress {
 
   // MARK: What is done
 
-  /// It is about to be handed in: from here on the cluster may have it.
+  /// It will be submitted now, so the cluster may have it from now on.
   mutating func handIn(_ key: String) {
     phase = .unsure(JobReference(key: key, identifier: nil))
     (absences, wordOfEnd, reason) = (0, nil, nil)
@@ -83,24 +86,24 @@ struct JobProgress {
     phase = .there(reference)
   }
 
-  /// It began at another moment than it was seen to.
+  /// Corrects the time at which it began.
   mutating func began(at instant: ContinuousClock.Instant) { beganAt = instant }
 
   mutating func giveUp() { phase = .over }
 
-  /// It is being ended: no round asks for its status.
+  /// It is being ended, so the cluster's report of its end counts at once.
   mutating func cancel() { patience = .zero }
 
   // MARK: What is seen
 
-  /// - Parameter status: what the job noted, if it did.
+  /// - Parameter status: the status that the job noted, if it did.
   mutating func look(
     status: Int32?, hasOutput: Bool, at now: ContinuousClock.Instant
   ) -> [News] {
     var news: [News] = []
     switch phase {
     case .line, .clearing, .over: return []
-    // It may be one that did not come to its end.
+    // Output alone may come from a job that was lost before it finished.
     case .unsure: if status != nil { begin(&news, at: now) }
     case .there: if hasOutput || status != nil { begin(&news, at: now) }
     }
@@ -114,7 +117,7 @@ struct JobProgress {
     return news
   }
 
-  /// - Parameter report: nil when the cluster does not know it.
+  /// - Parameter report: nil if the cluster does not know the job.
   mutating func hear(_ report: JobReport?, at now: ContinuousClock.Instant) -> [News] {
     guard let report else { return isAbsent(at: now) }
     absences = 0
@@ -129,7 +132,7 @@ struct JobProgress {
       phase = .clearing(reference)
       return []
     case (.unsure, .ended(.lost)):
-      // Left by a run that was killed, and it did not come to its end: from the beginning.
+      // A killed run has left it, and it did not finish: start from the beginning.
       phase = .line
       return []
     case (.unsure(let reference), _), (.there(let reference), _):
@@ -167,7 +170,8 @@ struct JobProgress {
     news.append(.began)
   }
 
-  /// A word that stays is said, once. What stands behind its comma, such as names of machines, may change.
+  /// Shows a reason that stays, once. The part behind its comma, such as names of machines, may
+  /// change.
   private mutating func wait(_ word: String?, _ news: inout [News]) {
     guard let word else { return }
     if reason?.word.prefix(while: { $0 != "," }) != word.prefix(while: { $0 != "," }) {

@@ -1,21 +1,25 @@
 import ProceduresProcess
 
-/// The rounds of the thread that follows jobs: what is due is done, one thing after another.
+/// The rounds of the thread that follows jobs: each round does the due work, one thing after
+/// another.
 ///
-/// What that costs a cluster, and the machine that `runbook` runs on, does not depend on how many jobs wait:
+/// The cost for a cluster, and for the machine of `runbook`, does not depend on the number of
+/// waiting jobs:
 ///
-/// | what | how often |
+/// | work | how often |
 /// |---|---|
-/// | handing a job in | at most ten times a second |
-/// | a look at the folder in which jobs note their status | every second |
-/// | the question what has become of all jobs | every ten seconds (`--poll`), every 25 at least while one waits; every second while the answer decides what is done |
+/// | submitting a job | at most ten times a second |
+/// | listing the folder in which jobs note their status | every second |
+/// | asking the cluster for the states of all jobs | every ten seconds (`--poll`) |
+/// | asking while a job waits | at least every 25 seconds |
+/// | asking while the answer decides what happens | every second |
 ///
-/// The events of a job come one at a time. The last one is that it has ended, when all that it wrote was taken.
+/// The events of a job come one at a time. `ended` is the last one, after all output was taken.
 struct JobRounds {
   private static let submissionInterval = Duration.milliseconds(100)
   private static let shortInterval = Duration.seconds(1)
   private static let longestWait = Duration.seconds(25)
-  /// What a job that was killed may take to be gone.
+  /// How long a killed job may take to end.
   private static let lastPatience = Duration.seconds(10)
 
   private let executor: any Executor
@@ -24,19 +28,19 @@ struct JobRounds {
   private let gracePeriod: Duration
   private let complain: @Sendable (String) -> Void
   private let readers = HandlerThreads(limit: 4)
-  /// In the order in which they came.
+  /// The jobs in the order of their arrival.
   private var jobs: [Followed] = []
   private var isKilling = false
-  /// The last command of the cluster got no answer.
+  /// Whether the last command of the cluster got no answer.
   private var isAway = false
-  /// When this round began.
+  /// The time at which this round began.
   private var now: ContinuousClock.Instant
   private var lastSubmission: ContinuousClock.Instant
   private var lastLook: ContinuousClock.Instant
   private var lastQuestion: ContinuousClock.Instant
   private var lastComplaint: String?
 
-  /// How far it is with a cancel.
+  /// The stages of a cancel.
   private enum Ending: Equatable {
     case no
     case wanted
@@ -46,30 +50,30 @@ struct JobRounds {
 
   private struct Followed {
     let job: Job
-    /// The key of a job that a killed run has left.
+    /// The key of the job that a killed run has left.
     let leftOverKey: String?
     var progress: JobProgress
-    /// The last that the cluster was heard to call it.
+    /// The last reference that the cluster gave.
     var reference: JobReference?
     var output: JobOutput?
     var isTimeUp = false
     var ending = Ending.no
-    /// When that began.
+    /// The time of the cancel.
     var endingSince: ContinuousClock.Instant?
-    /// The same of what a killed run has left, which must go before this one is handed in.
+    /// The stage of ending the job that a killed run has left, before this one is submitted.
     var leftOverEnding = Ending.wanted
 
-    /// Whether it is that job, and not another one, handed in since.
+    /// Whether it still is the job that a killed run has left, and not one that was submitted
+    /// since.
     var isLeftOver: Bool { reference != nil && reference?.key == leftOverKey }
 
-    /// Whether the cluster's answer decides what is done.
     var isUrgent: Bool { progress.isUrgent || ending != .no }
   }
 
   /// - Parameters:
-  ///   - directory: that of the plan, from the root.
-  ///   - gracePeriod: between asking a job to end and killing it.
-  ///   - start: when the first round may be.
+  ///   - directory: the absolute path of the plan's directory.
+  ///   - gracePeriod: the time between asking a job to end and killing it.
+  ///   - start: the time of the first round.
   ///   - complain: called with a sentence about the cluster.
   init(
     _ executor: any Executor, directory: String, pollInterval: Duration, gracePeriod: Duration,
@@ -90,12 +94,12 @@ struct JobRounds {
 
   private var interval: Duration {
     if jobs.contains(where: \.isUrgent) { return shortInterval }
-    // Why one waits is said after two answers: within a minute, however seldom they come.
+    // A reason for waiting is shown after two answers: within a minute, even with a long `--poll`.
     let isWaiting = jobs.contains { !$0.progress.hasBegun && $0.progress.reference != nil }
     return isWaiting ? min(pollInterval, Self.longestWait) : pollInterval
   }
 
-  /// When there is something to do; nil if there is no job.
+  /// The time of the next round; nil if there are no jobs.
   var due: ContinuousClock.Instant? {
     guard !jobs.isEmpty else { return nil }
     let next = min(lastLook + shortInterval, lastQuestion + interval)
@@ -105,7 +109,7 @@ struct JobRounds {
 
   mutating func make(_ box: JobDesk.Box, at instant: ContinuousClock.Instant = .now) {
     now = instant
-    // 1. What steps want.
+    // 1. Take the requests of steps.
     jobs += box.arrivals.map { arrival in
       Followed(
         job: arrival.job, leftOverKey: arrival.progress.reference?.key,
@@ -119,10 +123,10 @@ struct JobRounds {
       (jobs[index].ending, jobs[index].endingSince) = (.wanted, since)
       jobs[index].progress.cancel()
     }
-    // 2. Cancels before anything is handed in.
+    // 2. End cancelled jobs before anything is submitted, so that no cancelled job is.
     endCancelled()
     if now >= lastSubmission + Self.submissionInterval { submitNext() }
-    // 3. What jobs have noted, before what the cluster says of them.
+    // 3. Read the status files before asking the cluster, since they decide.
     if now >= lastLook + shortInterval { look() }
     if now >= lastQuestion + interval { ask() }
     jobs.removeAll { $0.progress.phase == .over }
@@ -137,7 +141,8 @@ struct JobRounds {
     let key = Job.makeKey()
     let files = JobFiles(of: key, in: directory)
     var reference = JobReference(key: key, identifier: nil)
-    // Before it is done: killed from here on, the next run asks the cluster for the key.
+    // It is noted before it is submitted: if this run is killed after this, the next one asks the
+    // cluster for the key.
     if let problem = files.prepare() ?? job.events.note(reference) {
       return end(index, .lost("it cannot be noted: \(problem)"))
     }
@@ -150,12 +155,12 @@ struct JobRounds {
       note(reference, of: job)
       job.events.says("\(executor.name): job \(reference.identifier ?? "")")
     } catch {
-      // It may have been taken all the same: then the cluster will say so.
+      // The cluster may have accepted it all the same: then its next answer shows the job.
       if error.isTransient { say(error.sentence) } else { end(index, .lost(error.sentence)) }
     }
   }
 
-  /// Without that the next run finds the job by its key.
+  /// Notes the identifier. If that fails, the next run still finds the job by its key.
   private mutating func note(_ reference: JobReference, of job: Job) {
     if let problem = job.events.note(reference) { say(problem) }
   }
@@ -193,7 +198,7 @@ struct JobRounds {
       isAway = false
     } catch {
       isAway = true
-      // What jobs note is seen all the same.
+      // The files of jobs are read all the same.
       return say(error.sentence)
     }
     for index in jobs.indices {
@@ -201,7 +206,7 @@ struct JobRounds {
       let report = reports[reference.key]
       if let report { jobs[index].reference?.identifier = report.identifier }
       take(jobs[index].progress.hear(report, at: lastQuestion), index)
-      // It is to be handed in anew.
+      // It will be submitted again.
       if jobs[index].progress.phase == .line { JobFiles(of: reference.key, in: directory).remove() }
     }
   }
@@ -216,7 +221,7 @@ struct JobRounds {
         job.events.says("\(executor.name): job \(reference.identifier ?? ""), found again")
       case .began:
         let files = JobFiles(of: jobs[index].reference?.key ?? "", in: directory)
-        // For a job of this run no clock counts but our own.
+        // For a job of this run only the clock of this process counts.
         if jobs[index].isLeftOver, let start = files.beginning {
           jobs[index].progress.began(at: start)
         }
@@ -241,7 +246,8 @@ struct JobRounds {
       case .line, .over:
         break
       case .clearing:
-        // What a killed run has left of another command: the new one waits until it is gone, however long.
+        // A killed run has left a job with another command: the new one waits until that has ended,
+        // without a limit.
         if hurry(\.leftOverEnding, index, &asked, &killed) { jobs[index].leftOverEnding = .wanted }
         if jobs[index].ending != .no { leave(index, "of an earlier run may still run") }
       case .unsure, .there:
@@ -261,13 +267,14 @@ struct JobRounds {
         try executor.cancel(identifiers, kills: kills)
       } catch {
         isAway = true
-        // Of those that are killed some may have ended meanwhile.
+        // Some of the killed jobs may have ended meanwhile, so a failed kill is not reported.
         if !kills { say(error.sentence) }
       }
     }
   }
 
-  /// Asks a job to end, and kills it when it has had its time. True when that has not helped either.
+  /// Asks a job to end, and kills it after the grace period. Returns true if it still runs some
+  /// time after that.
   private mutating func hurry(
     _ ending: WritableKeyPath<Followed, Ending>, _ index: Int, _ asked: inout [String],
     _ killed: inout [String]
@@ -290,7 +297,7 @@ struct JobRounds {
     }
   }
 
-  /// Whether one that is to end has had its time.
+  /// Whether a cancelled job has had its grace period.
   private func isLate(_ index: Int) -> Bool {
     guard let since = jobs[index].endingSince else { return false }
     return isKilling || now - since >= gracePeriod
@@ -303,7 +310,8 @@ struct JobRounds {
     return identifier.map { "job \($0)" } ?? "its job"
   }
 
-  /// The step ends without it. The journal and its files keep it, for the next run to follow.
+  /// Ends the step without the end of its job. The journal and the files keep the job, so that the
+  /// next run follows it.
   private mutating func leave(_ index: Int, _ why: String) {
     jobs[index].progress.giveUp()
     let job = jobs[index].job
@@ -312,7 +320,7 @@ struct JobRounds {
     if let output = jobs[index].output { output.read(finish) } else { finish() }
   }
 
-  /// It is over when what it still wrote was taken.
+  /// Ends the step when the rest of the output was taken.
   private mutating func end(_ index: Int, _ end: JobEnd) {
     jobs[index].progress.giveUp()
     let (job, reference) = (jobs[index].job, jobs[index].reference)
@@ -322,7 +330,8 @@ struct JobRounds {
     }
     let isLeftOver = jobs[index].isLeftOver
     let finish = { @Sendable [directory, end] in
-      // Over for the journal before its files are gone, so that no other run looks for them.
+      // The journal forgets the job before its files are removed, so that no other run looks for
+      // them.
       if let problem = job.events.note(nil) { job.events.complains(problem) }
       var moment = ContinuousClock.now
       if let reference {
@@ -335,7 +344,7 @@ struct JobRounds {
     if let output = jobs[index].output { output.read(finish) } else { finish() }
   }
 
-  /// Once, as long as nothing else is to be said.
+  /// Shows a complaint about the cluster, unless it was the last one too.
   private mutating func say(_ sentence: String) {
     guard lastComplaint != sentence else { return }
     lastComplaint = sentence

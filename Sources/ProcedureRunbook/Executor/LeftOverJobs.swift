@@ -9,18 +9,16 @@ import ProceduresProcess
   import Musl
 #endif
 
-/// Jobs of clusters that a killed run has left, of steps that are to run on this machine now: beside each other they
-/// would write the same files.
+/// Cluster jobs that a killed run has left, of steps that would now run on this machine: job and
+/// step would write the same files at the same time.
 final class LeftOverJobs: Sendable {
   private typealias LeftOver = (step: Step, reference: JobReference)
 
   private let jobs: [LeftOver]
   private let journal: RunJournal
-  /// That of the plan.
   private let directory: String
   private let problems = Locked<[Name: String]>([:])
 
-  /// - Parameter steps: the steps that run here.
   init(of steps: some Sequence<Step>, _ journal: RunJournal, in directory: String) {
     jobs = steps.compactMap { step in
       journal.job(of: step).map { (step, $0.reference) }
@@ -29,10 +27,10 @@ final class LeftOverJobs: Sendable {
     self.directory = directory
   }
 
-  /// Why a step must not run.
+  /// The reason why a step must not run; nil if it may.
   func problem(of step: Name) -> String? { problems.withLock { $0[step] } }
 
-  /// Asks the clusters, and forgets what has ended.
+  /// Asks the clusters, and forgets the jobs that have ended.
   func look() async {
     guard !jobs.isEmpty else { return }
     let executors = Executors.names.compactMap(Executors.named)
@@ -48,10 +46,11 @@ final class LeftOverJobs: Sendable {
   }
 
   private func look(_ executor: any Executor) {
-    // 1. What has noted its status is over.
+    // 1. A job that has noted its status is over.
     var rest = jobs.filter { JobFiles(of: $0.reference.key, in: directory).readStatus() == nil }
     for job in jobs where !rest.contains(where: { $0.step.name == job.step.name }) { forget(job) }
-    // 2. That the cluster does not know one counts when it says so twice, as ever. Only the key is known for sure.
+    // 2. The cluster must say twice that it does not know a job. The question has only keys, since
+    //    only these are certain.
     for isLast in [false, true] where !rest.isEmpty {
       let keys = rest.map { JobReference(key: $0.reference.key, identifier: nil) }
       let reports: [String: JobReport]
@@ -75,7 +74,8 @@ final class LeftOverJobs: Sendable {
     }
   }
 
-  /// Neither the journal nor the cluster says whether they have ended.
+  /// Refuses the steps of these jobs, since neither the journal nor the cluster says that they
+  /// ended.
   private func refuse(
     _ jobs: [LeftOver], because reason: String, _ executor: any Executor
   ) {

@@ -1,14 +1,16 @@
 internal import ProcedurePrimitives
 
-/// Slurm, by `sbatch`, `squeue`, `sacct` and `scancel`.
+/// Slurm, through `sbatch`, `squeue`, `sacct` and `scancel`.
 ///
-/// 1. A job has its key as its comment, so that it is found when `sbatch` was killed before its answer was noted.
-/// 2. A job is not put into the line again by Slurm when its machine fails: whether a step is tried again is for the
-///    plan to say.
-/// 3. A job that is asked to end gets SIGTERM and stays a job, which can be killed at once when it does not listen. A
-///    plain `scancel` would end it for Slurm: then nothing but Slurm's own `KillWait`, half a minute, kills it.
-/// 4. All jobs of the user are asked for in one question, however many there are. `sacct` is asked for those that
-///    `squeue` has forgotten, where there is accounting.
+/// 1. The comment of a job is its key. So the job is found even if `sbatch` was killed before its
+///    answer was noted.
+/// 2. Slurm must not requeue a job when its machine fails: the plan decides whether a step is
+///    retried.
+/// 3. A job that must end gets SIGTERM and stays a job, which can be killed at once if it ignores
+///    the signal. After a plain `scancel` only Slurm's own `KillWait`, half a minute, would kill
+///    it.
+/// 4. One question asks for all jobs of the user. If the cluster has accounting, `sacct` reports
+///    jobs that `squeue` has forgotten.
 final class SlurmExecutor: Executor {
   let name = "slurm"
   private let hasAccounting = Locked(true)
@@ -16,13 +18,13 @@ final class SlurmExecutor: Executor {
   func submit(_ job: JobRequest) throws(ExecutorProblem) -> String {
     var arguments = [
       "--parsable", "--job-name=\(job.name)", "--comment=\(Self.comment(job.key))",
-      // A percent sign begins something else.
+      // Slurm replaces patterns that begin with a percent sign.
       "--output=\(job.outputPath.replacing(scalar: "%", with: "%%"))", "--open-mode=append",
       "--no-requeue", "--chdir=\(job.directory)",
     ]
     if let count = job.processors { arguments.append("--cpus-per-task=\(count)") }
     if let bytes = job.memory { arguments.append("--mem=\((bytes + (1 << 20) - 1) >> 20)M") }
-    // In minutes. The time in which it can end by itself comes on top.
+    // The limit is in minutes. It leaves time for this process to end the job first.
     if let timeout = job.timeout {
       arguments.append("--time=\(timeout.components.seconds / 60 + 2)")
     }
@@ -36,7 +38,7 @@ final class SlurmExecutor: Executor {
         sentence: error.sentence.replacing("/bin/sh", with: "sbatch"),
         isTransient: error.isTransient || Self.isTransient(error.sentence))
     }
-    // `1234`, or `1234;cluster`.
+    // The answer is `1234`, or `1234;cluster`.
     let identifier = answer.split(separator: "\n").last?.prefix { $0.isASCII && $0.isNumber } ?? ""
     guard !identifier.isEmpty else {
       throw ExecutorProblem(sentence: "sbatch did not say the number of the job", isTransient: true)
@@ -68,14 +70,14 @@ final class SlurmExecutor: Executor {
   func cancel(_ identifiers: [String], kills: Bool) throws(ExecutorProblem) {
     let ways =
       kills
-      // With both words these are signals to all processes, and not the word to Slurm to end the job.
+      // Both options together make Slurm signal all processes, and not end the job itself.
       ? [["--signal=KILL", "--batch", "--full"]]
       : [["--state=PENDING"], ["--state=RUNNING", "--signal=TERM", "--full"]]
     for way in ways {
       do throws(ExecutorProblem) {
         _ = try ExecutorCommand.run("scancel", ["--quiet"] + way + identifiers)
       } catch {
-        // Some have ended, which Slurm does not hold against the others.
+        // Some jobs have ended; Slurm still handles the others.
         let hasEnded = ["Invalid job id", "already completing", "exited with status 1"].contains {
           error.sentence.hasSuffix($0) || error.sentence.hasSuffix("\($0) specified")
         }
@@ -97,16 +99,16 @@ final class SlurmExecutor: Executor {
         let parts = line.split(separator: "|", omittingEmptySubsequences: false)
         guard parts.count == 2, let job = jobs.first(where: { $0.identifier == String(parts[0]) })
         else { continue }
-        // `CANCELLED by 1000`
+        // The state may be `CANCELLED by 1000`.
         let word = parts[1].prefix { $0 != " " }
         let state = Self.state(word, because: "")
-        // What is over for `squeue` and goes on for this one: it is not up to date.
+        // `squeue` says that it is over: if `sacct` says that it runs, its data are old.
         guard case .ended = state else { continue }
         reports[job.key] = JobReport(identifier: String(parts[0]), state: state)
       }
       return reports
     } catch {
-      // Most small clusters have none.
+      // Most small clusters have no accounting.
       if !error.isTransient { hasAccounting.withLock { $0 = false } }
       return [:]
     }
@@ -130,7 +132,7 @@ final class SlurmExecutor: Executor {
 
   private static func comment(_ key: String) -> String { "runbook:\(key)" }
 
-  /// A line that is full and a controller that is busy or away get better by waiting.
+  /// A full queue, or a controller that is busy or does not answer, may recover.
   private static func isTransient(_ sentence: String) -> Bool {
     [
       "temporarily", "timed out", "Unable to contact", "Connection refused", "SubmitJob",

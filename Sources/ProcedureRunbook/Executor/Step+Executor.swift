@@ -1,7 +1,8 @@
 extension Step {
-  /// The name of what its command is a job of; nil for a program of this machine.
+  /// The name of the executor that runs its command as a job; nil for a program of this machine.
   ///
-  /// A service runs here. What has the terminal, or a launcher of its own, is none unless it says so.
+  /// A service runs here. So does a step with the terminal or with its own launcher, unless the
+  /// step names an executor.
   func executor(_ options: Options) -> String? {
     if self.isService { return nil }
     let usual = self.terminal || self.launcher != nil ? nil : options.executor

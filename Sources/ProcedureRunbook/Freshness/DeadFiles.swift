@@ -6,36 +6,36 @@
   import Musl
 #endif
 
-/// Files that a plan has made and makes no more: of steps that are gone, or that call their outputs otherwise now.
+/// Files that a plan has made and no longer makes: their steps were removed, or name other outputs
+/// now.
 ///
 /// A file is dead when all of this holds:
-/// 1. The step that made it last was one of this plan, or of one whose file is gone; or it was in a file that this plan
-///    and others include.
-/// 2. No living step makes it, a folder that it is in, or a file in it. Living are the steps of this plan, and of all
-///    others that were run here or are beside it.
-/// 3. No living step names it among its inputs, or has read it, as its `depfile` said.
+/// 1. The step that made it last belonged to this plan, to a plan whose file was removed, or to a
+///    file that this plan and others include.
+/// 2. No living step makes it, a folder above it, or a file in it. Living steps are those of this
+///    plan, and of all other plans that were run here or are beside it.
+/// 3. No living step names it among its inputs, or has read it, by its `depfile`.
 struct DeadFiles {
   struct File {
     let path: FilePath
     let step: Name
-    /// Whether that step is still there.
+    /// Whether the plan still has a step of that name.
     let isRenamed: Bool
     let journal: RunJournal
-    /// What it was left as; nil where the step has not ended well.
+    /// The digest that the step left; nil if the step did not succeed.
     let digest: Fingerprint?
   }
 
   let files: [File]
-  /// What steps of the plan read: it may be a folder with such files.
+  /// The inputs of the plan's steps: one may be a folder with such files.
   private let readers: [(input: FilePath, step: Name)]
   private let looks: [ObjectIdentifier: FileLooks]
-  /// nil where there is no such file.
+  /// nil if there are no such files.
   private let living: Living?
 
-  /// - Parameter plan: the plan with all its steps.
   init(_ plan: Plan, _ journals: RunJournals) {
     var candidates: [File] = []
-    // 1. What this plan does not make. Most plans make all that they have made.
+    // 1. Collect files that this plan does not make. Most plans have none.
     let outputs = Set(plan.steps.flatMap { step in step.allOutputs })
     let names = Set(plan.steps.map(\.name))
     let all = journals.all(of: plan.steps)
@@ -55,10 +55,10 @@ struct DeadFiles {
       (files, readers, looks, living) = ([], [], [:], nil)
       return
     }
-    // 2. What others make or read.
+    // 2. Leave out files that other plans make or read.
     let living = Living(plan, all, journals.plan)
     self.living = living
-    // What is in a folder before the folder.
+    // The files of a folder come before the folder.
     files = candidates.filter { !living.needs($0.path) }.sorted { $0.path > $1.path }
     readers = plan.steps.flatMap { step in
       step.inputs.map { (step.path(of: $0).shortest, step.name) }
@@ -72,7 +72,8 @@ struct DeadFiles {
 
   // MARK: Words
 
-  /// Sentences that name them, a few. What somebody has changed since is that one's.
+  /// Sentences that name the first few. They leave out files that have changed since: those belong
+  /// to the user.
   func sentences(from directory: FilePath) -> [String] {
     let most = 5
     let files = files.reversed().filter(isAsLeft)
@@ -100,10 +101,10 @@ struct DeadFiles {
 
   // MARK: Removal
 
-  /// Removes them, but for those that somebody has changed since.
+  /// Removes them, except files that have changed since.
   ///
-  /// - Parameter isPreview: whether they stay.
-  /// - Returns: what was done, and what could not be done.
+  /// - Parameter isPreview: whether it only reports.
+  /// - Returns: the lines about removed files, and the problems.
   func remove(from directory: FilePath, isPreview: Bool) -> (lines: [String], problems: [String]) {
     var (lines, problems): ([String], [String]) = ([], living?.problems ?? [])
     for file in files {
@@ -126,7 +127,7 @@ struct DeadFiles {
     return (lines, problems)
   }
 
-  /// A half-made file of a step that failed would have been made anew.
+  /// Whether the file is unchanged. A file of a step that failed counts as unchanged.
   private func isAsLeft(_ file: File) -> Bool {
     guard let digest = file.digest else { return true }
     guard let looks = looks[ObjectIdentifier(file.journal)],
@@ -142,7 +143,8 @@ struct DeadFiles {
     return false
   }
 
-  /// Without what living steps make in it. A link goes, and not what is behind it.
+  /// Removes a file or folder, except the outputs of living steps in it. A link is removed, not its
+  /// target.
   private func remove(_ path: FilePath) -> String? {
     if living?.makes(path) ?? false { return nil }
     guard let status = try? FileStatus(path, followsLinks: false) else { return nil }
@@ -158,14 +160,14 @@ struct DeadFiles {
   }
 }
 
-/// The steps of all plans that are known in some directories.
+/// The steps of all plans that some directories are known to have.
 private struct Living {
   /// Sentences about plans that cannot be read.
   let problems: [String]
   private let makers: [FileMakers]
   private let outputs: Set<FilePath>
   private let inputs: Set<FilePath>
-  /// Whether a plan cannot be read, so that nobody knows what it makes.
+  /// Whether a plan cannot be read, so that its outputs are unknown.
   private let isUncertain: Bool
 
   init(_ plan: Plan, _ journals: [RunJournal], _ path: FilePath) {
@@ -182,7 +184,7 @@ private struct Living {
       do throws(PlanError) {
         plans.append(try PlanFile.plan(in: InputFile(path)))
       } catch {
-        // Many files are no plans.
+        // Many JSON files are not plans.
         guard known.contains(path) else { continue }
         isUncertain = true
         problems.append(
@@ -214,7 +216,7 @@ private struct Living {
     outputs.contains { $0.isBelow(folder.shortest) }
   }
 
-  /// Whether one of them makes or reads it.
+  /// Whether a living step makes or reads it.
   func needs(_ path: FilePath) -> Bool {
     isUncertain || inputs.contains(path) || inputs.contains { $0.isBelow(path) }
       || makers.contains { !$0.steps(making: path).isEmpty }
@@ -222,7 +224,7 @@ private struct Living {
 }
 
 extension Step {
-  /// With its `depfile`.
+  /// Its outputs and its `depfile`.
   fileprivate var allOutputs: [FilePath] {
     (outputs + [self.depfile].compactMap { $0 }).map { path(of: $0).shortest }
   }

@@ -1,6 +1,6 @@
 import ProceduresProcess
 
-/// A file in which a compiler says what it has read, in the form that make reads.
+/// A file in which a compiler lists the files that it has read, in the syntax of make.
 ///
 /// ```
 /// main.o: main.c my\ header.h \
@@ -8,14 +8,14 @@ import ProceduresProcess
 /// list.h:
 /// ```
 ///
-/// Names are bytes. `\ `, `\#`, `\:` and `$$` stand for the characters without what is before them.
+/// Names are bytes. `\ `, `\#`, `\:` and `$$` are escapes.
 enum DependencyFile {
-  /// The files behind the colons, each once, in order; nil when that is not the form.
+  /// Returns the files behind the colons, each once, in order; nil if the syntax is wrong.
   static func files(in bytes: [UInt8]) -> [FilePath]? {
     var files: [FilePath] = []
     var known: Set<FilePath> = []
     var word: [UInt8] = []
-    // Of this rule: whether there was a word, and a colon.
+    // Whether the current rule has had a word, and a colon.
     var (hasWord, hasColon) = (false, false)
     func endWord(endsInColon: Bool = false) {
       guard !word.isEmpty || endsInColon else { return }

@@ -6,21 +6,23 @@
   import Musl
 #endif
 
-/// Digests of what is in files.
+/// Digests of the contents of files.
 enum FileContents {
   struct Read: Sendable {
     let digest: Fingerprint
-    /// As it was before and after: then the digest is that of this state. nil: it was changed meanwhile.
+    /// Its status, if that was the same before and after the read; nil if the file was changed
+    /// meanwhile.
     let status: FileStatus?
   }
 
-  /// Stands for what has no contents of its own, as a pipe or a device: that it is there.
+  /// The digest of anything without contents, such as a pipe or a device: only its existence
+  /// counts.
   static let ofOther = digest("other")
 
-  /// Stands for a folder in which it is not looked, since it was found before.
+  /// The digest of a folder that was walked before.
   static let ofKnownFolder = digest("folder")
 
-  /// Where a link leads that leads to no file; nil when that cannot be read.
+  /// The digest of the target of a link that leads to no file; nil if it cannot be read.
   static func ofLink(_ path: FilePath) -> Fingerprint? {
     let target = unsafe [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
       guard let base = buffer.baseAddress else { return }
@@ -34,19 +36,20 @@ enum FileContents {
     return digest
   }
 
-  /// Reads a file; nil when it cannot be read to its end.
+  /// Reads a file; nil if it cannot be read to its end.
   static func read(_ path: FilePath) -> Read? {
     let descriptor = unsafe path.withPointer { unsafe open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     let status = FileStatus(descriptor: descriptor)
     var digest = Fingerprint()
-    // A small file is one piece, whatever the room.
+    // A small file is read in one piece.
     let room = min(max(4096, (status?.size ?? 0) + 1), 1 << 18)
     let isRead = unsafe withUnsafeTemporaryAllocation(byteCount: room, alignment: 16) { buffer in
       var count = 0
       while true {
-        // Full pieces, so that the digest does not depend on how many bytes came at once.
+        // It reads full pieces, so that the digest does not depend on how many bytes one call
+        // returns.
         let rest = unsafe buffer.baseAddress.map { unsafe $0 + count }
         let more = unsafe systemRead(descriptor, rest, buffer.count - count)
         if more < 0, errno == EINTR { continue }
@@ -71,7 +74,7 @@ enum FileContents {
   }
 }
 
-/// Under another name, since a method is called `read`.
+/// It has a name of its own, since a method is called `read`.
 private func systemRead(
   _ descriptor: Int32, _ bytes: UnsafeMutableRawPointer?, _ count: Int
 ) -> Int {

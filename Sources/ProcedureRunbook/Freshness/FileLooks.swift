@@ -1,25 +1,25 @@
 internal import ProcedurePrimitives
 
-/// What was found of the files of one journal, each looked at once.
+/// The states of the files of one journal, each looked up once.
 ///
-/// The steps that are looked at before anything runs share one. A step that is looked at while others run has one of its
-/// own, since files may have been changed.
+/// All steps that are checked before anything runs share one. A step that is checked while others
+/// run has its own, since files may have changed.
 final class FileLooks: Sendable {
-  /// What a file or folder was like.
+  /// The state of a file or folder.
   struct Seen: Sendable {
     let stamp: FileStamp
     let digest: Fingerprint
-    /// When it was changed last; of a folder, anything in it.
+    /// The last change of the file; of a folder, the last change of anything in it.
     let changeTime: FileTime
   }
 
   enum Found: Sendable {
     case seen(Seen)
-    /// It is to be walked.
+    /// The folder must be walked.
     case folder(FileStatus)
-    /// It is too large to be read here.
+    /// It is larger than the limit.
     case notRead
-    /// It is there, and its contents, or those of a file in it, are not to be had.
+    /// It exists, but its contents, or those of a file in it, cannot be read.
     case unreadable(FilePath)
     case problem(FileProblem)
   }
@@ -31,9 +31,9 @@ final class FileLooks: Sendable {
 
   private struct State {
     var found: [Int32: Found] = [:]
-    /// Folders of which all counts.
+    /// Folders in which every file counts.
     var trees: [Int32: Tree] = [:]
-    /// By the number of a version whether it is known to be what is in its file.
+    /// Whether the version of that number is known to be the current contents of its file.
     var isCurrent: [Bool] = []
   }
 
@@ -41,19 +41,19 @@ final class FileLooks: Sendable {
   private let reader: FileReader
   private let state = Locked(State())
 
-  /// Whether several steps look here, so that it is worth remembering that a version is in its file.
+  /// Whether several steps use it, so that it is worth remembering which versions are current.
   private let isShared: Bool
 
   init(_ journal: RunJournal, _ reader: FileReader, isShared: Bool) {
     (self.journal, self.reader, self.isShared) = (journal, reader, isShared)
   }
 
-  /// - Parameter limit: the size of the largest file that is read.
+  /// - Parameter limit: the size of the largest file that it reads.
   func look(at file: Int32, limit: Int) -> Found { look(at: [file], limit: limit)[0] }
 
-  /// The same of several, under few locks.
+  /// Looks up several files, with few locks.
   func look(at files: [Int32], limit: Int) -> [Found] {
-    // 1. What was looked at is known.
+    // 1. Take the results that are known.
     var found = state.withLock { state in files.map { state.found[$0] } }
     let unknown = files.indices.filter { index in
       switch found[index] {
@@ -63,7 +63,7 @@ final class FileLooks: Sendable {
       }
     }
     if unknown.isEmpty { return found.compactMap { $0 } }
-    // 2. A file that looks as it did needs no reading.
+    // 2. A file with an unchanged stamp need not be read.
     let known = journal.known(unknown.map { files[$0] })
     for (index, file) in zip(unknown, known) {
       do throws(FileProblem) {
@@ -85,7 +85,7 @@ final class FileLooks: Sendable {
     return found.compactMap { $0 }
   }
 
-  /// What was found before; nil when it was not looked at.
+  /// Returns the state if it was looked up before, without a new look.
   func known(_ file: Int32) -> Seen? {
     if case .seen(let seen)? = state.withLock({ $0.found[file] }) { seen } else { nil }
   }
@@ -105,7 +105,7 @@ final class FileLooks: Sendable {
       case .digest(let contents): digest = contents
       }
     }
-    // The times of what is only there change with its use.
+    // The times of a pipe or a device change with its use.
     let stamp =
       status.kind == .other ? FileStamp(all: digest, body: digest) : status.stamp
     return .seen(Seen(stamp: stamp, digest: digest, changeTime: status.changeTime))
@@ -113,11 +113,11 @@ final class FileLooks: Sendable {
 
   // MARK: Folders
 
-  /// All files in a folder.
+  /// Looks up all files in a folder.
   ///
   /// - Parameters:
   ///   - mayLeaveOut: whether something at or below a path may be left out.
-  ///   - isLeftOut: whether a file or folder does not count.
+  ///   - isLeftOut: whether to ignore a file or folder.
   func walk(
     _ file: Int32, _ status: FileStatus, limit: Int, mayLeaveOut: (FilePath) -> Bool,
     isLeftOut: (FilePath) -> Bool
@@ -178,13 +178,13 @@ final class FileLooks: Sendable {
 
   enum Comparison {
     case same
-    /// The first that is another one.
+    /// The first file that differs.
     case other(file: Int32, Found)
   }
 
-  /// Compares versions with what is there.
+  /// Compares versions with the current contents.
   ///
-  /// - Parameter found: what there is of a file that was looked at, which is a folder perhaps.
+  /// - Parameter found: turns the state of a file into the one that counts; it walks folders.
   func compare(
     _ versions: VersionList, limit: Int, found: (_ file: Int32, Found) -> Found
   ) -> Comparison {
@@ -206,7 +206,7 @@ final class FileLooks: Sendable {
       guard case .seen(let now) = seen, now.digest == content.digest else {
         return .other(file: content.file, seen)
       }
-      // A folder counts for each reader without what that one makes.
+      // A folder's contents differ for each reader, since its own outputs in there do not count.
       if case .folder = look { continue }
       current.append(version)
     }

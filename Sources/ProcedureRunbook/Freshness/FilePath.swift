@@ -6,15 +6,15 @@
   import Musl
 #endif
 
-/// The path of a file as the system has it: bytes. Two paths are equal when their bytes are.
+/// The path of a file, as bytes. Two paths are equal if their bytes are.
 ///
-/// A `String` will not do: it is equal to one of other bytes that shows the same letters, and some names of files are
-/// no `String` at all.
+/// A `String` would not do: strings with other bytes but the same letters are equal, and some names
+/// of files are not valid strings.
 struct FilePath: Hashable, Comparable, Sendable, ExpressibleByStringLiteral {
   private static let slash = UInt8(ascii: "/")
   private static let dot = UInt8(ascii: ".")
 
-  /// With the zero byte that ends it for the system.
+  /// It ends with the zero byte that the system needs.
   private let terminated: [UInt8]
 
   init(_ bytes: some Collection<UInt8>) {
@@ -32,16 +32,16 @@ struct FilePath: Hashable, Comparable, Sendable, ExpressibleByStringLiteral {
   var bytes: ArraySlice<UInt8> { terminated.dropLast() }
   var isAbsolute: Bool { terminated[0] == Self.slash }
 
-  /// nil when it is none, as a plan or a command needs it.
+  /// The path as text, as plans and commands need it; nil if it is not UTF-8.
   var text: String? { String(validating: bytes, as: UTF8.self) }
 
-  /// For a sentence: bytes that are no text are shown as `\xff`.
+  /// The path for a sentence: bytes that are not UTF-8 are shown as `\xff`.
   var visible: String {
     if let text { return text.visible }
     var text = ""
     var rest = bytes
     while !rest.isEmpty {
-      // A character has four bytes at most.
+      // A character has at most four bytes.
       let character = (1...min(4, rest.count)).reversed().lazy
         .compactMap { count in
           String(validating: rest.prefix(count), as: UTF8.self).map { (count, $0) }
@@ -72,7 +72,6 @@ struct FilePath: Hashable, Comparable, Sendable, ExpressibleByStringLiteral {
     return try result.get()
   }
 
-  /// A file in this folder.
   func appending(_ name: some Collection<UInt8>) -> Self {
     var path = Array(bytes)
     if path.last != Self.slash, !path.isEmpty { path.append(Self.slash) }
@@ -80,7 +79,8 @@ struct FilePath: Hashable, Comparable, Sendable, ExpressibleByStringLiteral {
     return Self(path)
   }
 
-  /// The folder that it is in. nil when there is none above; empty for that of this process.
+  /// The folder above it. nil for the root and the empty path; empty for a file of the current
+  /// directory.
   var folder: Self? {
     guard let slash = bytes.lastIndex(of: Self.slash) else {
       return bytes.isEmpty ? nil : Self([])
@@ -91,14 +91,14 @@ struct FilePath: Hashable, Comparable, Sendable, ExpressibleByStringLiteral {
 
   var length: Int { terminated.count - 1 }
 
-  /// Whether it is in this folder, or below it.
+  /// Whether it is in this folder, at any depth.
   func isBelow(_ folder: Self) -> Bool {
     let prefix = folder.bytes
     guard bytes.count > prefix.count, bytes.starts(with: prefix) else { return false }
     return prefix.last == Self.slash || bytes[prefix.count] == Self.slash
   }
 
-  /// Seen from a folder that it is in; nil when it is in another one.
+  /// Its path relative to a folder that it is in; nil if it is in another one.
   func name(in folder: Self) -> ArraySlice<UInt8>? {
     guard isBelow(folder) else { return nil }
     let name = bytes.dropFirst(folder.length)
@@ -115,7 +115,7 @@ struct FilePath: Hashable, Comparable, Sendable, ExpressibleByStringLiteral {
 
   // MARK: Spellings
 
-  /// Where a path leads that is seen from a directory, without what changes nothing: `a/./b`, `a//b`, `a/b/`.
+  /// The path of `text` in a directory, without parts that change nothing: `a/./b`, `a//b`, `a/b/`.
   static func normal(_ text: String, in directory: String?) -> Self {
     var bytes: [UInt8] = []
     if let directory, text.utf8.first != slash {
@@ -138,18 +138,18 @@ struct FilePath: Hashable, Comparable, Sendable, ExpressibleByStringLiteral {
     return Self(normal)
   }
 
-  /// Most paths are, and there are many.
+  /// Tested first, since most of many paths are normal.
   private static func isNormal(_ bytes: [UInt8]) -> Bool {
     var (last, isFirst) = (slash, true)
     for byte in bytes {
-      // One slash may be the first.
+      // Only the first byte may be a slash after a slash.
       if last == slash, byte == slash && !isFirst || byte == dot { return false }
       (last, isFirst) = (byte, false)
     }
     return last != slash
   }
 
-  /// Without `..` where that leads out of a folder that is named, so that one file has one name.
+  /// Without `..` behind a named folder, so that one file has one name.
   var shortest: Self {
     var last: UInt8 = 0
     let hasDots = terminated.contains { byte in
@@ -170,7 +170,7 @@ struct FilePath: Hashable, Comparable, Sendable, ExpressibleByStringLiteral {
     return Self((isAbsolute ? [Self.slash] : []) + Array(path))
   }
 
-  /// Without links; nil when there is no such file.
+  /// With all links resolved; nil if there is no such file.
   var resolved: Self? {
     unsafe withPointer { path in
       guard let resolved = unsafe realpath(path, nil) else { return nil }

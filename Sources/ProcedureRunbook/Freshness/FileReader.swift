@@ -8,15 +8,17 @@ internal import ProcedurePrimitives
   import Musl
 #endif
 
-/// Reads files of one run, for their digests: one that several steps want at a time is read once.
+/// Computes the digests of files for one run. A file that several steps need at the same time is
+/// read once.
 final class FileReader: Sendable {
-  /// Up to this size a file is read where it is looked at; a larger one on a thread for that.
+  /// A file up to this size is read by the thread that checks it, a larger one by a thread for
+  /// that.
   static let small = 1 << 16
 
   private typealias Reading = Locked<(stamp: FileStamp, digest: Fingerprint)?>
 
   private final class File: Sendable {
-    /// Its lock is held while the file is read.
+    /// The lock is held while the file is read.
     let known = Reading(nil)
   }
 
@@ -30,20 +32,20 @@ final class FileReader: Sendable {
 
   enum Result: Sendable {
     case digest(Fingerprint)
-    /// It is larger than it may be.
+    /// The file is larger than the limit.
     case notRead
     case unreadable
   }
 
-  /// - Parameter limit: the largest file that is read.
+  /// - Parameter limit: the size of the largest file that it reads.
   func digest(
     of file: Int32, at path: FilePath, _ status: FileStatus, in journal: RunJournal, limit: Int
   ) -> Result {
     let stamp = status.stamp
-    // Most are remembered, and need no memory here.
+    // Most digests are remembered, and need no memory here.
     if let digest = journal.digest(of: file, stamp) { return .digest(digest) }
     guard status.size <= limit else { return .notRead }
-    // What many want at a time is large.
+    // Several steps may need a large file at the same time, so these share one read.
     guard status.size > Self.small else {
       return Self.read(file, path, status, journal).map { .digest($0.digest) } ?? .unreadable
     }
@@ -55,7 +57,8 @@ final class FileReader: Sendable {
     }
     return entry.known.withLock { known in
       if let known, known.stamp == stamp { return .digest(known.digest) }
-      // It would be read anew by the next one that looks at it.
+      // Without this pause the digest could not be remembered, and the next step would read the
+      // file again.
       if !status.isSettled(at: .now) { usleep(60_000) }
       guard let read = Self.read(file, path, status, journal) else { return .unreadable }
       known = read.isSettled ? (stamp, read.digest) : nil
@@ -66,7 +69,8 @@ final class FileReader: Sendable {
   private static func read(
     _ file: Int32, _ path: FilePath, _ status: FileStatus, _ journal: RunJournal
   ) -> (digest: Fingerprint, isSettled: Bool)? {
-    // A change after this moment has another time than one before it, or is not yet settled.
+    // A change after this moment gets another time than an earlier change, or the file is not
+    // settled.
     let isSettled = status.isSettled(at: .now)
     guard let read = FileContents.read(path) else { return nil }
     guard isSettled, read.status == status else { return (read.digest, false) }
@@ -81,7 +85,7 @@ final class FileReader: Sendable {
     made.withLock { $0[key] = (stamp, .now) }
   }
 
-  /// Whether a step had made it like this by then.
+  /// Whether a step of this run had made the file, with this stamp, by then.
   func wasMade(
     _ file: Int32, _ stamp: FileStamp, before instant: ContinuousClock.Instant,
     in journal: RunJournal

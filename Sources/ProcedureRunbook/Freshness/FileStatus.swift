@@ -6,14 +6,14 @@
   import Musl
 #endif
 
-/// What the system says of a file without reading it.
+/// The system's data about a file, without its contents.
 struct FileStatus: Equatable, Sendable {
   enum Kind: Sendable { case file, folder, link, other }
 
   let kind: Kind
-  /// When its contents were changed last, as programs say.
+  /// The last change of its contents, which programs can set.
   let time: FileTime
-  /// When anything of it was changed last: no program can say something else.
+  /// The last change of the file or its data, which no program can set.
   let changeTime: FileTime
   let size: Int
   private let inode: UInt64
@@ -21,7 +21,7 @@ struct FileStatus: Equatable, Sendable {
 
   init(_ path: String) throws(FileProblem) { try self.init(FilePath(path)) }
 
-  /// - Parameter followsLinks: whether a symbolic link stands for what it leads to.
+  /// - Parameter followsLinks: whether a symbolic link stands for its target.
   init(_ path: FilePath, followsLinks: Bool = true) throws(FileProblem) {
     var status = stat()
     let code = unsafe path.withPointer { path in
@@ -31,7 +31,7 @@ struct FileStatus: Equatable, Sendable {
     self.init(status)
   }
 
-  /// Of a file that is open; nil when the system does not say.
+  /// The status of an open file; nil if the system does not say.
   init?(descriptor: Int32) {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { return nil }
@@ -55,10 +55,10 @@ struct FileStatus: Equatable, Sendable {
     device = UInt64(truncatingIfNeeded: status.st_dev)
   }
 
-  /// Equal for one file, changed meanwhile or not.
+  /// The same for one file before and after a change.
   var identity: FileIdentity { FileIdentity(inode: inode, device: device) }
 
-  /// Stands for inode, size and both times: another one when the file is another one, or was changed.
+  /// Computed from inode, size and both times: it differs if the file was replaced or changed.
   var stamp: FileStamp {
     var all = Fingerprint()
     all.add(inode)
@@ -69,7 +69,8 @@ struct FileStatus: Equatable, Sendable {
     return FileStamp(all: all, body: body)
   }
 
-  /// Whether a later change will show in the stamp. The clock of files goes in ticks, of seconds on some file systems.
+  /// Whether a later change will change the stamp. The clock of files has ticks, of seconds in some
+  /// file systems.
   func isSettled(at now: FileTime) -> Bool {
     let isFine = changeTime.nanoseconds % 1_000_000 != 0
     return now - changeTime > (isFine ? .milliseconds(50) : .milliseconds(2_100))
@@ -81,14 +82,14 @@ struct FileIdentity: Hashable, Sendable {
   let device: UInt64
 }
 
-/// By what a file is known again that was not changed.
+/// Identifies the state of a file that was not changed.
 struct FileStamp: Equatable, Sendable {
   let all: Fingerprint
-  /// Without the time that a new link to the file, or another permission, changes too.
+  /// Leaves out the change time, which a new link to the file, or another permission, changes too.
   let body: Fingerprint
 }
 
-/// A moment, as precise as the file system notes it.
+/// A time, as precise as the file system notes it.
 struct FileTime: Comparable, Sendable {
   let seconds: Int
   let nanoseconds: Int
@@ -109,7 +110,7 @@ struct FileTime: Comparable, Sendable {
     (self.seconds, self.nanoseconds) = (seconds, nanoseconds)
   }
 
-  /// By the clock that files are marked by: on Linux that goes in ticks, but for some files.
+  /// The current time of the clock that marks files. On Linux it has ticks, in most file systems.
   static var now: Self {
     var time = timespec()
     #if os(Linux)
@@ -121,10 +122,10 @@ struct FileTime: Comparable, Sendable {
   }
 }
 
-/// Why nothing is known of a file.
+/// The reason why the status of a file is unknown.
 enum FileProblem: Error, Equatable {
   case missing
-  /// In the words of the system.
+  /// Described in the words of the system.
   case refused(String)
 
   init(_ code: Int32) {

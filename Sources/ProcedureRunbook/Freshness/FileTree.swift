@@ -6,37 +6,38 @@
   import Musl
 #endif
 
-/// All files of a folder and of the folders in it, behind links as well, and folders with nothing in them.
+/// All files of a folder and of the folders in it, behind links as well, and empty folders.
 ///
-/// A folder that is reached in several ways is walked once, first of all as a part of the folder itself, so that no
-/// link leads in a circle. Where it was walked already, a link counts as its own text.
+/// A folder that can be reached in several ways is walked once, preferably without a link, so that
+/// no link leads in a circle. A link to a folder that was already walked counts as its own text.
 struct FileTree: Sendable {
   struct File: Sendable {
-    /// Seen from the folder.
+    /// The path relative to the folder.
     let name: FilePath
     let path: FilePath
     let status: FileStatus
   }
 
-  /// In the order of their names.
+  /// The files in the order of their names.
   let files: [File]
-  /// Where links have led.
+  /// The folders that links led to.
   let linkedFolders: [FilePath]
 
-  /// A folder, a link, or anything else on the way.
+  /// An entry that must still be visited: a folder or a link.
   private struct Entry {
-    /// Seen from the folder that is walked; empty for that.
+    /// The path relative to the walked folder; empty for that folder.
     let name: FilePath
     let path: FilePath
-    /// Without links, where one has led here.
+    /// The path with links resolved, if a link led here.
     let resolved: FilePath?
     let status: FileStatus
   }
 
   /// - Parameters:
-  ///   - isLeftOut: whether a file or folder at a path does not count, as one that the reader makes itself.
-  ///   - mayLeaveOut: whether something below a path may be left out: then it does not count that this is empty, since
-  ///     folders of outputs are made before a step runs.
+  ///   - isLeftOut: whether to ignore the file or folder at a path, such as an output of the
+  ///     reader.
+  ///   - mayLeaveOut: whether something below a path may be left out: then it does not count if
+  ///     that folder is empty, since the folders of outputs are created before a step runs.
   init(
     _ path: FilePath, _ status: FileStatus, mayLeaveOut: (FilePath) -> Bool,
     isLeftOut: (FilePath) -> Bool
@@ -49,7 +50,7 @@ struct FileTree: Sendable {
       files.append(File(name: entry.name, path: entry.path, status: entry.status))
     }
     while true {
-      // 1. All that is not behind a link.
+      // 1. Visit everything that is not behind a link.
       while let folder = folders.popLast() {
         guard let entries = Directory.entries(in: folder.path) else {
           if errno == ENOENT { continue }
@@ -69,7 +70,7 @@ struct FileTree: Sendable {
           do throws(FileProblem) {
             status = try FileStatus(file, followsLinks: false)
           } catch {
-            // Removed since its name was read.
+            // The file was removed after its name was read.
             if error == .missing { continue }
             throw error
           }
@@ -81,7 +82,7 @@ struct FileTree: Sendable {
           }
         }
       }
-      // 2. Then a link, which may lead to more of that.
+      // 2. Follow one link, which may lead to further folders.
       guard !links.isEmpty else { break }
       links.sort { $0.name > $1.name }
       guard let link = links.popLast() else { break }

@@ -1,11 +1,11 @@
-/// A number that stands for texts and contents of files: equal when these are, and hardly ever else. Not
-/// meant against those who want two to be equal.
+/// A hash of texts and contents of files: equal for equal ones, and very rarely for others. It does
+/// not protect against deliberate collisions.
 struct Fingerprint: Hashable, Sendable {
   private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
   init() {}
 
-  /// From its text; nil when that is none.
+  /// Reads it from its text; nil if that is not valid.
   init?(_ text: ArraySlice<UInt8>) {
     guard 1...16 ~= text.count else { return nil }
     value = 0
@@ -18,11 +18,11 @@ struct Fingerprint: Hashable, Sendable {
     }
   }
 
-  // Odd, and with bits set all over.
+  // Odd numbers with bits set all over.
   private static let first: UInt64 = 0x9E37_79B1_85EB_CA87
   private static let second: UInt64 = 0xC2B2_AE3D_27D4_EB4F
 
-  /// In an order: what is added later does not make up for what was added before.
+  /// The order counts: a later number cannot cancel an earlier one.
   mutating func add(_ number: UInt64) {
     value = (value ^ number) &* Self.first
     value ^= value >> 29
@@ -47,9 +47,9 @@ struct Fingerprint: Hashable, Sendable {
     for text in texts { add(text) }
   }
 
-  /// The bytes, and how many they are: "ab", "c" is not "a", "bc".
+  /// Adds the bytes and their number, so that "ab", "c" is not "a", "bc".
   mutating func add(_ bytes: UnsafeRawBufferPointer) {
-    // Four sums beside each other, so that the processor waits for none of them.
+    // Four independent sums let the processor work on all of them at once.
     var (a, b, c, d) = (value, value &+ Self.first, value ^ Self.second, ~value)
     var offset = 0
     while offset + 32 <= bytes.count {

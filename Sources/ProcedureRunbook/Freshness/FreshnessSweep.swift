@@ -2,23 +2,24 @@ import Dispatch
 internal import ProcedurePrimitives
 import ProceduresProcess
 
-/// Finds the steps that are up to date before any step runs: for those no procedure is made.
+/// Finds the steps that are up to date before any step runs: they get no procedure.
 ///
-/// 1. It looks at steps with records that come only after such steps: what else comes before may change files.
-/// 2. A step is done when it is up to date and all that it comes after is. Nothing will run that changes its
-///    files.
-/// 3. It has a moment, and as much more as looks take that are quick. What it has not looked at by then is looked at
-///    while steps run: they start all the same.
+/// 1. It checks only steps with records that come after such steps alone: any other step before
+///    them may change files.
+/// 2. A step is done when it and all steps before it are up to date. Nothing will run that changes
+///    its files.
+/// 3. Its time is limited: a base time, plus the time of a quick look for each step. Steps that it
+///    has not checked by then are checked while others run.
 struct FreshnessSweep {
-  /// How long it may take: a moment, and for each look what a quick one takes on a machine that has other work too.
+  /// The time limit: a base time, and the time of a quick look on a busy machine for each step.
   struct Patience {
     var moment = Duration.milliseconds(100)
     var look = Duration.microseconds(200)
   }
 
-  /// For each step of the plan whether it is done.
+  /// Whether each step of the plan is done.
   let isDone: [Bool]
-  /// What was found of steps that are not done, by their numbers, if that still holds when the step begins.
+  /// The looks at steps that are not done, by step number, if they still hold when the step begins.
   let looks: [Int: StepFiles.Look]
 
   init(_ plan: Plan, _ shared: StepFreshness.Shared, _ patience: Patience = Patience()) {
@@ -35,7 +36,7 @@ struct FreshnessSweep {
     let found = work.found
     var looks: [Int: StepFiles.Look] = [:]
     var isDone = graph.closed { index in
-      // It changes no file.
+      // A service changes no file.
       if plan.steps[index].isService { return true }
       looks[index] = found.looks[index]
       return found.isUpToDate[index]
@@ -49,11 +50,11 @@ struct FreshnessSweep {
   }
 }
 
-/// The looks of a sweep, by this thread and, where they take long, by others.
+/// The looks of a sweep: this thread begins, and other threads join if it takes long.
 private final class SweepWork: Sendable {
   struct Found {
     var isUpToDate: [Bool]
-    /// Of the others.
+    /// The looks at the other steps.
     var looks: [Int: StepFiles.Look] = [:]
   }
 
@@ -84,10 +85,10 @@ private final class SweepWork: Sendable {
   var found: Found { state.withLock { $0.found } }
 
   func run() {
-    // 1. This thread alone: most file systems answer before another thread has begun.
+    // 1. This thread begins alone: most file systems answer before another thread has started.
     lookAll(for: patience.moment / 10)
     guard !isComplete, let threads = shared.threads, threads.prepare() else { return }
-    // 2. Many at once, of which some may hang.
+    // 2. Many threads look at the same time, since some may hang.
     for _ in 0..<16 {
       threads.run { [self] in
         lookAll(for: patience.moment)

@@ -11,18 +11,18 @@ import ProceduresProcess
 /// A line of the journal: its kind and fields, with tabs between.
 ///
 /// ```
-/// run      PROCESS MACHINE                         a process has the lock
-/// plan     NUMBER PATH                             a plan that was run here
-/// beside   DIRECTORY                               the journal there has records of plans here too
-/// file     VERSION DIGEST STAMP PATH               what is in a file; how it looks, or - if that may mislead
-/// started  PLAN STEP IDENTITY DOUBT OUTPUT…        a step began; or, with a doubt, ended, and that does not count
+/// run      PROCESS MACHINE                   a process has the lock
+/// plan     NUMBER PATH                       a plan that was run here
+/// beside   DIRECTORY                         the journal there has records of plans here too
+/// file     VERSION DIGEST STAMP PATH         contents of a file; - for a stamp that may mislead
+/// started  PLAN STEP IDENTITY DOUBT OUTPUT…  a step began; with a doubt: its success is void
 /// done     PLAN STEP COMMAND VARIABLES FILES INPUTS OUTPUTS DEPENDENCIES
-///                                                  and succeeded with these versions; - for no depfile
-/// gone     OUTPUT                                  no step makes it any more
-/// job      KEY-AND-ID MARKS FILE-OR-NAME           the step is a job of a cluster; without a key: it was
+///                                            it succeeded with these versions; - for no depfile
+/// gone     OUTPUT                            no step makes it any more
+/// job      KEY-AND-ID MARKS FILE-OR-NAME     the step is a cluster job; without a key: it was one
 /// ```
 ///
-/// Names are bytes: `%20` stands for a space. A path is seen from the directory of the journal.
+/// Names are bytes: `%20` stands for a space. Paths are relative to the directory of the journal.
 enum JournalLine: Equatable {
   case run(process: String, machine: String)
   case plan(Int, FilePath)
@@ -39,10 +39,10 @@ enum JournalLine: Equatable {
   static let head = "runbook journal 2\n"
   static let end = UInt8(ascii: "\n")
   private static let tab = UInt8(ascii: "\t")
-  /// Behind a part of a line: one field too many, or an empty one, so the line counts for nothing.
+  /// Ends a partial line: it adds a field too many, or an empty one, so that the line is ignored.
   static let endOfTorn = "\t\n"
 
-  /// nil when it was not written to its end, or says nothing that is known here.
+  /// Returns nil for a partial line and for one with unknown contents.
   init?(_ bytes: ArraySlice<UInt8>) {
     var rest = Fields(rest: bytes)
     guard let kind = rest.next() else { return nil }
@@ -107,7 +107,7 @@ enum JournalLine: Equatable {
   }
 
   private struct Fields {
-    /// nil behind the last one.
+    /// nil after the last field.
     var rest: ArraySlice<UInt8>?
 
     var isAtEnd: Bool { rest == nil }
@@ -142,7 +142,7 @@ enum JournalLine: Equatable {
     }
   }
 
-  /// With its end.
+  /// The text, with its line end.
   var text: String {
     let fields: [String] =
       switch self {
@@ -174,10 +174,10 @@ enum JournalLine: Equatable {
     return fields.joined(separator: "\t") + "\n"
   }
 
-  /// This process has the lock.
+  /// Says that this process has the lock.
   static var run: Self { .run(process: "\(getpid())", machine: machine) }
 
-  /// The name of this one.
+  /// The name of this machine.
   static var machine: String {
     var name = [CChar](repeating: 0, count: 256)
     _ = unsafe gethostname(&name, name.count - 1)
@@ -197,7 +197,7 @@ enum JournalLine: Equatable {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// nil when it was not written to its end.
+  /// Returns nil for a partial escape.
   private static func decoded(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
     let percent = UInt8(ascii: "%")
     guard LineCutter.index(of: percent, in: text) != nil else { return text }
@@ -219,27 +219,26 @@ enum JournalLine: Equatable {
   }
 }
 
-/// What the lines of a journal say together.
+/// The combined contents of the lines of a journal.
 struct JournalLines {
   private(set) var state: JournalState
   private var lastRun: (process: String, machine: String)?
-  /// How many lines there are.
   private(set) var count = 0
-  /// It is there, and of another form than this one.
+  /// Whether the file exists in another format than this one.
   let isForeign: Bool
   private let directory: FilePath
 
   /// - Parameters:
-  ///   - directory: where paths begin.
-  ///   - state: files that have numbers.
+  ///   - directory: paths are relative to it.
+  ///   - state: has files that already have numbers.
   init(_ bytes: [UInt8], in directory: FilePath, adding state: JournalState = JournalState()) {
     self.directory = directory
     self.state = state
     let head = Array(JournalLine.head.utf8)
-    // A beginning that was not written to its end is none.
+    // A partial head counts as an empty journal.
     isForeign = !bytes.starts(with: head) && !head.starts(with: bytes)
     guard bytes.count >= head.count, !isForeign else { return }
-    // The last line counts when its end was written.
+    // The last line counts only if its end was written.
     var rest = bytes[head.count...]
     while let end = LineCutter.index(of: JournalLine.end, in: rest) {
       let line = rest[..<end]
@@ -257,7 +256,7 @@ struct JournalLines {
     case .plan: break
     case .beside(let name): state.add(otherDirectory: path(name))
     case .file(let version, let digest, let stamp, let name):
-      // Numbers come one after another; a line that was lost leaves a gap.
+      // Numbers are consecutive; a lost line leaves a gap.
       guard version < state.versions.count + 1_000_000 else { return }
       let file = state.number(of: path(name))
       state.set(version, .init(file: file, digest: digest), stamp)
@@ -279,7 +278,7 @@ struct JournalLines {
     name.isAbsolute ? name : directory.appending(name.bytes)
   }
 
-  /// Who had the lock last, for a sentence; nil when that one could not say so.
+  /// The last owner of the lock, for a sentence; nil if it is not known, or has ended.
   var owner: String? {
     guard let (process, machine) = lastRun else { return nil }
     let isHere = machine == JournalLine.machine

@@ -1,16 +1,16 @@
-/// What a journal says: files by number, versions of them, and the records of steps.
+/// A journal: files by number, their versions, and the records of steps.
 struct JournalState: Sendable {
   struct File: Sendable {
     let path: FilePath
     /// The version seen last.
     var version: Int32?
-    /// How the file looked then; nil if it may have been changed without a trace since.
+    /// The stamp of the file then; nil if it may have changed without a trace since.
     var stamp: Fingerprint?
     /// The record of the step that made it last.
     var record: Int32?
   }
 
-  /// What was in a file at one time.
+  /// The contents of a file at one time.
   struct Version: Sendable {
     let file: Int32
     let digest: Fingerprint
@@ -18,15 +18,15 @@ struct JournalState: Sendable {
 
   private(set) var files: [File] = []
   private var numbers: [FilePath: Int32] = [:]
-  /// nil: its line was lost.
+  /// nil for a lost line.
   private(set) var versions: [Version?] = []
   private(set) var records: [StepRecord?] = []
   private var recordsByName: [NamedKey: Int32] = [:]
-  /// Of each name, the oldest first.
+  /// The identities under one name, the oldest first.
   private var identities: [Name: [Fingerprint]] = [:]
-  /// nil: its line was lost.
+  /// nil for a lost line.
   private(set) var plans: [FilePath?] = []
-  /// In which there are journals with records of plans of this one's directory.
+  /// Directories whose journals have records of plans of this directory.
   private(set) var otherDirectories: [FilePath] = []
   var jobs: [JobKey: RunJournal.Job] = [:]
 
@@ -35,12 +35,12 @@ struct JournalState: Sendable {
     let identity: Fingerprint
   }
 
-  /// Steps that are handed in as jobs are few: a name, or the first output.
+  /// Found by a name, or by the first output: few steps are submitted as jobs.
   struct JobKey: Hashable, Sendable {
     let name: FilePath
   }
 
-  /// The same files under the same numbers, and nothing else.
+  /// Returns a copy with the same files under the same numbers, and nothing else.
   func withoutRecords() -> Self {
     var state = Self()
     state.files = files.map { File(path: $0.path) }
@@ -64,17 +64,17 @@ struct JournalState: Sendable {
     number < versions.count ? versions[Int(number)] : nil
   }
 
-  /// What is in a file that looks like this, if that is known.
+  /// Returns the digest of a file with this stamp, if it is known.
   func digest(of number: Int32, _ stamp: Fingerprint) -> Fingerprint? {
     let file = files[Int(number)]
     guard file.stamp == stamp, let version = file.version else { return nil }
     return self.version(version)?.digest
   }
 
-  /// Notes what was seen in a file.
+  /// Notes the contents of a file.
   ///
-  /// - Parameter stamp: nil leaves what was known of that version.
-  /// - Returns: the number of this version, and whether that is news.
+  /// - Parameter stamp: nil keeps the known stamp, if the contents are the same.
+  /// - Returns: the number of this version, and whether the journal must note it.
   mutating func note(
     _ digest: Fingerprint, of number: Int32, _ stamp: Fingerprint?
   ) -> (version: Int32, isNew: Bool) {
@@ -89,7 +89,7 @@ struct JournalState: Sendable {
     return (version, true)
   }
 
-  /// Notes a version that has a number.
+  /// Stores a version under its number.
   mutating func set(_ number: Int32, _ version: Version, _ stamp: Fingerprint?) {
     while versions.count <= number { versions.append(nil) }
     versions[Int(number)] = version
@@ -108,7 +108,7 @@ struct JournalState: Sendable {
     plans[number] = path
   }
 
-  /// Returns whether that is news.
+  /// Returns whether the directory is new.
   @discardableResult
   mutating func add(otherDirectory path: FilePath) -> Bool {
     guard !otherDirectories.contains(path) else { return false }
@@ -124,7 +124,8 @@ struct JournalState: Sendable {
       return recordsByName[NamedKey(name: name, identity: identity.all)]
         .flatMap { records[Int($0)] }
     case .outputs(let paths):
-      // One record for all of them: if another step has made one since, this one is not valid.
+      // All outputs must have the same record: if another step has made one since, this one is not
+      // valid.
       var found: Int32?
       for path in paths {
         guard let number = numbers[path], let record = files[Int(number)].record,
@@ -140,7 +141,7 @@ struct JournalState: Sendable {
     add(.started(start), start.outputs, start.step, identity)
   }
 
-  /// - Returns: false when the line of a version was lost.
+  /// - Returns: false if the line of a version was lost.
   @discardableResult
   mutating func succeed(_ success: StepRecord.Success) -> Bool {
     let lists = [success.inputs, success.outputs, success.dependencies].compactMap { $0 }
@@ -149,7 +150,7 @@ struct JournalState: Sendable {
         return false
       }
     }
-    // The last one is the depfile, which is no place for a record.
+    // The last output is the depfile, which has no record.
     var outputs = success.outputs.compactMap { version($0)?.file }
     if success.dependencies != nil { outputs = outputs.dropLast() }
     add(.succeeded(success), outputs, success.step, success.identity.all)
@@ -178,20 +179,20 @@ struct JournalState: Sendable {
     }
   }
 
-  /// How many commands of one name are remembered.
+  /// The number of commands that are remembered for one name.
   private static let mostOfOneName = 8
 
-  /// No step makes it any more.
+  /// Notes that no step makes the file any more.
   mutating func forget(_ path: FilePath) {
     if let number = numbers[path] { files[Int(number)].record = nil }
   }
 
-  /// Whether a step has made something else than these.
+  /// Whether a step has made a file that is not one of these.
   func hasRecord(notAt paths: Set<FilePath>) -> Bool {
     files.contains { $0.record != nil && !paths.contains($0.path) }
   }
 
-  /// The records that count, the oldest first, each with its outputs that no later one has.
+  /// The valid records, the oldest first, each with those of its outputs that no later record has.
   var livingRecords: [(record: StepRecord, outputs: [Int32])] {
     var outputs: [Int32: [Int32]] = [:]
     for (number, file) in files.enumerated() {

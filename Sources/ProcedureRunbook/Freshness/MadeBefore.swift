@@ -1,17 +1,18 @@
-/// Files that steps of this plan have made in earlier runs, and that are as these left them.
+/// Files that steps of this plan have made in earlier runs, and that are unchanged since.
 ///
-/// A pattern of the plan does not find them, unless a step makes them still: else what a step made that is gone would be
-/// worked on for ever. What somebody has changed since is that one's own, and counts.
+/// A pattern of the plan finds such a file only if a step still makes it: otherwise outputs of
+/// removed steps would be processed for ever. A file that has changed since belongs to the user,
+/// and counts.
 struct MadeBefore {
   private var files: [FilePath: (journal: RunJournal, digest: Fingerprint?)] = [:]
   private var reader = FileReader()
 
-  /// Of a plan that no run remembers.
+  /// For a plan that has no journals.
   init() {}
 
   init(_ journals: RunJournals) {
     reader = journals.reader
-    // Its steps are not known yet, and those in other directories have had records there before.
+    // The steps are not known yet; the journal knows the other directories with records.
     for journal in journals.all(of: []) {
       for made in journal.made(notIn: []) where journals.isOfThisPlan(made) {
         for file in journal.files(of: made) { files[file.path] = (journal, file.digest) }
@@ -21,7 +22,7 @@ struct MadeBefore {
 
   func contains(_ path: FilePath) -> Bool {
     guard let (journal, digest) = files[path.shortest] else { return false }
-    // Half made.
+    // The step did not succeed, so the file is half made.
     guard let digest else { return true }
     let looks = FileLooks(journal, reader, isShared: false)
     guard let number = journal.numbers(of: [path]).first,

@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// What other steps make, which does not count in a folder that a step makes.
+/// The outputs of other steps, which do not count in a folder that a step makes.
 ///
 /// ```
 /// {"name": "folder", "outputs": "build", "run": "mkdir -p build"},
@@ -14,7 +14,7 @@ final class OtherOutputs: Sendable {
 
   private struct Makers {
     var byPath: [FilePath: Set<Maker>] = [:]
-    /// Of what is below a folder.
+    /// The makers of anything below a folder.
     var byFolder: [FilePath: Set<Maker>] = [:]
 
     mutating func add(_ maker: Maker, of path: FilePath) {
@@ -28,7 +28,7 @@ final class OtherOutputs: Sendable {
 
   private let plan: Plan
   private let journals: RunJournals
-  /// nil until it is asked for: few plans have such a folder.
+  /// nil until it is needed: few plans have such a folder.
   private let known = Locked<Makers?>(nil)
 
   init(_ plan: Plan, _ journals: RunJournals) { (self.plan, self.journals) = (plan, journals) }
@@ -57,7 +57,7 @@ final class OtherOutputs: Sendable {
         all.add(.step(step.name), of: step.path(of: output).shortest)
       }
     }
-    // Another plan may be over the same files.
+    // Another plan may make files in the same folders.
     for journal in journals.all(of: plan.steps) {
       for made in journal.made(notIn: [])
       where !journals.isOfThisPlan(made, orShared: journal) {

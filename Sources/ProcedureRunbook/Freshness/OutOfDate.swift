@@ -1,8 +1,9 @@
 import Procedures
 
-/// A condition: the step has to run, because it is not known to have made what is there from what is there.
+/// A condition: the step must run, because it is not known to have made the current outputs from
+/// the current inputs.
 ///
-/// It is evaluated when all that the step is after has succeeded, and may have changed its inputs.
+/// It is evaluated after all earlier steps have succeeded, since they may have changed its inputs.
 struct OutOfDate: Condition {
   static let name = "out of date"
 

@@ -8,29 +8,29 @@ internal import ProcedurePrimitives
   import Musl
 #endif
 
-/// The file `.runbook.log` of one directory: what the steps of the plans in it have succeeded with.
+/// The file `.runbook.log` of one directory: it records how the steps of its plans succeeded.
 ///
-/// 1. A line is written before such a step runs and one after it succeeded, so that a step that
-///    failed, or was stopped together with this process, is not taken for up to date. A step whose first line cannot be
-///    written does not run.
-/// 2. The process that writes has the file's lock, which the kernel takes back when the process ends,
-///    however it ends. So the lines of two runs never mix, and no step runs in two of them at once.
-/// 3. A line counts when all of it was written. What is appended to a part of one begins a line. Versions of files are
-///    written before the line that speaks of them, or together with it.
-/// 4. The file is read once, at the start; one that has grown is written anew then.
+/// 1. A line is written before such a step runs and another after it has succeeded. So a step that
+///    failed, or was stopped together with this process, does not count as up to date. A step whose
+///    first line cannot be written does not run.
+/// 2. The writing process holds the file's lock, which the kernel releases when the process ends in
+///    any way. So the lines of two runs never mix, and no step runs in two of them at once.
+/// 3. A line counts only if it is complete. Text that is appended to a partial line begins a new
+///    one. Versions of files are written before the line that refers to them, or together with it.
+/// 4. The file is read once, at the start; if it has grown, it is then rewritten.
 final class RunJournal: Sendable {
-  /// A job of a cluster that a step was handed in as, and what stands for what it runs.
+  /// A cluster job of a step, and marks that stand for its command.
   struct Job: Equatable, Sendable {
     let reference: JobReference
     let marks: String
   }
 
-  /// Another process has the lock, and which, if that is known: `process 4711 on node-3`.
+  /// Another process has the lock; with its name if that is known: `process 4711 on node-3`.
   struct Taken: Error {
     let owner: String?
     let directory: FilePath
 
-    /// Up to the verb: what it runs is to be added.
+    /// The sentence up to its verb: the caller adds the object.
     var sentence: String { "\(owner ?? "another process") runs" }
   }
 
@@ -42,23 +42,23 @@ final class RunJournal: Sendable {
 
   private struct State {
     var known: JournalState
-    /// How many lines the file has, when it was read, and how it looked.
+    /// The number of lines when the file was read, and its status then.
     var lineCount: Int
     var status: FileStatus?
     var isForeign: Bool
     var descriptor: Int32?
-    /// The last line has no end.
+    /// The last line is incomplete.
     var isTorn = false
-    /// Lines that are written together with the next one: lost, files are read again.
+    /// Lines that are written together with the next one. If they are lost, files are read again.
     var pending = ""
-    /// Why it cannot be written.
+    /// The reason why it cannot be written.
     var obstacle: String? = "it is only read"
-    /// Why it cannot be read: it is there, and may say that a step has failed.
+    /// The reason why it cannot be read: it exists, and may say that a step has failed.
     var problem: String?
     var planNumbers: [FilePath: Int] = [:]
   }
 
-  /// Reads what is there and takes no lock: nothing can be noted before that.
+  /// Reads the file without a lock: nothing can be noted until `lock` is called.
   init(reading directory: FilePath) {
     self.directory = directory
     path = directory.appending(Self.fileName.utf8)
@@ -76,13 +76,14 @@ final class RunJournal: Sendable {
       isTorn: bytes.last.map { $0 != JournalLine.end } ?? false, problem: problem)
   }
 
-  /// Takes the lock, reads the file again if it was changed meanwhile, and notes who has the lock from now on.
+  /// Takes the lock, reads the file again if it was changed meanwhile, and notes the new owner.
   ///
-  /// Where the file cannot be opened or made nothing can be noted, so no step with a record runs.
+  /// If the file cannot be opened or created, nothing can be noted, so no step with a record runs.
   ///
-  /// - Parameter wait: called when another process has the lock, with its name; the call then waits. nil: it throws.
-  /// - Returns: a sentence about a journal of another form, which counts for nothing; and whether versions have the
-  ///   numbers that they had.
+  /// - Parameter wait: called if another process has the lock, with that process; the call then
+  ///   waits. If it is nil, the call throws.
+  /// - Returns: a sentence about a journal of another version, which is ignored; and whether
+  ///   versions have kept their numbers.
   func lock(
     wait: ((Taken) -> Void)? = nil
   ) throws(Taken) -> (sentence: String?, isAsRead: Bool) {
@@ -109,15 +110,16 @@ final class RunJournal: Sendable {
 
   // MARK: Steps
 
-  /// Why nothing is known of any step, in a sentence; nil if that is not so.
+  /// The reason why nothing is known of any step, as a sentence; nil if there is none.
   var problem: String? { state.withLock { $0.problem } }
 
-  /// nil when nothing is known of it.
+  /// Returns nil if nothing is known of it.
   func record(at keys: RecordKeys) -> StepRecord? { state.withLock { $0.known.record(at: keys) } }
 
-  /// Returns why it could not be noted.
+  /// Notes that a step begins, or that its success does not count. Returns the reason if that
+  /// cannot be noted.
   ///
-  /// - Parameter doubt: why a success does not count; nil at the start.
+  /// - Parameter doubt: the reason why a success does not count; nil at the start.
   func noteStart(
     of step: Name, _ identity: StepIdentity, makes outputs: [FilePath], plan: FilePath,
     doubt: String? = nil
@@ -133,10 +135,10 @@ final class RunJournal: Sendable {
     }
   }
 
-  /// A file, by its number, and what was in it.
+  /// A file, by its number, and its contents.
   typealias Content = (file: Int32, digest: Fingerprint)
 
-  /// Returns why it could not be noted.
+  /// Notes a success. Returns the reason if that cannot be noted.
   ///
   /// - Parameter dependencies: nil for a step without a `depfile`.
   func noteSuccess(
@@ -150,7 +152,7 @@ final class RunJournal: Sendable {
       let success = StepRecord.Success(
         step: step, plan: number(ofPlan: plan, &state), identity: identity,
         inputs: versions(inputs), outputs: versions(outputs),
-        // Their order says nothing, and numbers in order are short.
+        // Their order has no meaning, and sorted numbers make short lists.
         dependencies: dependencies.map { contents in
           VersionList(contents.map { version($0, nil, &state) }.sorted())
         })
@@ -180,7 +182,7 @@ final class RunJournal: Sendable {
 
   // MARK: Files
 
-  /// Their numbers, the same for the life of this.
+  /// Returns the numbers of files, which stay the same for the life of this journal.
   func numbers(of paths: [FilePath]) -> [Int32] {
     state.withLock { state in paths.map { state.known.number(of: absolute($0)) } }
   }
@@ -189,7 +191,7 @@ final class RunJournal: Sendable {
 
   struct KnownFile: Sendable {
     let path: FilePath
-    /// How it looked; nil if it may have been changed without a trace since.
+    /// Its stamp; nil if it may have changed without a trace since.
     let stamp: Fingerprint?
     let digest: Fingerprint?
   }
@@ -205,19 +207,19 @@ final class RunJournal: Sendable {
     }
   }
 
-  /// Of versions.
+  /// Returns the files of versions, and their contents.
   func files(of versions: VersionList) -> [Content] {
     state.withLock { state in
       versions.compactMap { state.known.version($0).map { ($0.file, $0.digest) } }
     }
   }
 
-  /// The digest of a file that looks like this, if it is known.
+  /// Returns the digest of a file with this stamp, if it is known.
   func digest(of file: Int32, _ stamp: FileStamp) -> Fingerprint? {
     state.withLock { $0.known.digest(of: file, stamp.all) }
   }
 
-  /// Not remembered, the file is read again in the next run.
+  /// Remembers a digest, so that the next run need not read the file.
   func remember(_ digest: Fingerprint, of file: Int32, _ stamp: FileStamp) {
     state.withLock { state in
       _ = version((file, digest), stamp.all, &state)
@@ -225,7 +227,7 @@ final class RunJournal: Sendable {
     }
   }
 
-  /// Writes what was not written with a line.
+  /// Writes the pending lines.
   func flush() { state.withLock { state in if !state.pending.isEmpty { _ = write("", &state) } } }
 
   private func version(
@@ -244,7 +246,7 @@ final class RunJournal: Sendable {
     path.isAbsolute ? path : directory.appending(path.bytes)
   }
 
-  /// As it is written.
+  /// The form of a path in the file: relative to the directory, if it is in there.
   private func name(_ path: FilePath) -> FilePath {
     path.name(in: directory).map { FilePath($0) } ?? path
   }
@@ -253,13 +255,14 @@ final class RunJournal: Sendable {
 
   struct Made: Sendable {
     let record: StepRecord
-    /// nil: nobody knows.
+    /// nil if it is not known.
     let plan: FilePath?
-    /// Files that no later record has.
+    /// The files that no later record has.
     let outputs: [FilePath]
   }
 
-  /// All that steps have made here, the oldest first, but for what was made with these files alone.
+  /// Returns the records of all steps, the oldest first; none if all recorded outputs are in
+  /// `files`.
   func made(notIn files: Set<FilePath>) -> [Made] {
     state.withLock { state in
       guard state.known.hasRecord(notAt: files) else { return [] }
@@ -276,15 +279,15 @@ final class RunJournal: Sendable {
     }
   }
 
-  /// A file of which this says that a step has made it last.
+  /// A file that was last made by a step, as far as this journal knows.
   struct MadeFile: Sendable {
     let path: FilePath
     let step: Name
-    /// What it was left as; nil where the step has not ended well.
+    /// The digest that the step left; nil if the step did not succeed.
     let digest: Fingerprint?
   }
 
-  /// With its `depfile`.
+  /// Returns the files of a record, with its `depfile`.
   func files(of made: Made) -> [MadeFile] {
     switch made.record {
     case .started(let start):
@@ -301,10 +304,10 @@ final class RunJournal: Sendable {
   /// The plans that were run here.
   var plans: [FilePath] { state.withLock { $0.known.plans.compactMap { $0 } } }
 
-  /// In which there are journals with records of these plans.
+  /// Directories whose journals have records of these plans.
   var otherDirectories: [FilePath] { state.withLock { $0.known.otherDirectories } }
 
-  /// Lost, files of steps that are gone stay there without a word.
+  /// Notes directories. If that line is lost, files of removed steps there stay unnoticed.
   func note(otherDirectories: Set<FilePath>) {
     state.withLock { state in
       for path in otherDirectories.sorted() where state.known.add(otherDirectory: path) {
@@ -313,7 +316,7 @@ final class RunJournal: Sendable {
     }
   }
 
-  /// No step makes it any more.
+  /// Notes that no step makes a file any more. Returns the reason if that cannot be noted.
   func forget(_ path: FilePath) -> String? {
     state.withLock { state in
       state.known.forget(absolute(path))
@@ -323,14 +326,14 @@ final class RunJournal: Sendable {
 
   // MARK: Jobs
 
-  /// Its job that was not seen to end: this run's, or one that a killed run has left.
+  /// Its job whose end was not seen: of this run, or left by a killed run.
   func job(of step: Step) -> Job? { state.withLock { $0.known.jobs[key(step)] } }
 
-  /// Whether there is such a job of any step.
+  /// Whether any step has such a job.
   var hasJobs: Bool { state.withLock { !$0.known.jobs.isEmpty } }
 
   /// - Parameter job: nil when it has ended.
-  /// - Returns: why it could not be noted.
+  /// - Returns: the reason if it cannot be noted.
   func note(_ job: Job?, of step: Step) -> String? {
     let key = key(step)
     return state.withLock { state in
@@ -339,7 +342,7 @@ final class RunJournal: Sendable {
     }
   }
 
-  /// Its first output, so that a renamed step has its job; a name cannot be taken for that.
+  /// Its first output, so that a renamed step keeps its job. A name gets a form that no path has.
   private func key(_ step: Step) -> JournalState.JobKey {
     guard let output = step.outputs.first else {
       return JournalState.JobKey(name: FilePath("step//\(step.name.text)"))
@@ -349,10 +352,10 @@ final class RunJournal: Sendable {
 
   // MARK: The file
 
-  /// How often it looks, twenty milliseconds apart, before the lock counts as another run's.
+  /// The number of attempts, twenty milliseconds apart, before the lock counts as another run's.
   ///
-  /// A killed run may leave a program that it was about to start: a copy of it, which has the lock until it is that
-  /// program. That is an instant, or much longer on a busy machine.
+  /// A killed run may leave a copy of itself that was about to become the program of a step: it
+  /// holds the lock until then. That takes an instant, or much longer on a busy machine.
   private static let mostLooks = 50
 
   private func openLocked(
@@ -365,7 +368,7 @@ final class RunJournal: Sendable {
       }
       guard descriptor >= 0 else { return (nil, unsafe String(cString: strerror(errno))) }
       if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-        // A file system without locks has none for others either.
+        // If the file system has no locks, no other run has one either.
         guard errno == EWOULDBLOCK else { return (descriptor, nil) }
         looks += 1
         if looks < Self.mostLooks {
@@ -382,7 +385,8 @@ final class RunJournal: Sendable {
         wait(taken)
         while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
       }
-      // Written anew by the one who had the lock: then it is the lock of a file that is gone.
+      // The former owner may have rewritten the file: then this is the lock of the old one, so try
+      // again.
       if let own = FileStatus(descriptor: descriptor), let named = try? FileStatus(path),
         own.identity == named.identity
       {
@@ -392,7 +396,7 @@ final class RunJournal: Sendable {
     }
   }
 
-  /// Empty when there is no file; a problem when there is one that cannot be read.
+  /// Returns no bytes if there is no file, and a problem if there is one that cannot be read.
   private static func contents(_ path: FilePath) -> (bytes: [UInt8], problem: String?) {
     do throws(FileProblem) {
       _ = try FileStatus(path)
@@ -409,11 +413,11 @@ final class RunJournal: Sendable {
     }
   }
 
-  /// Whether it was written anew.
+  /// Rewrites a file that has grown. Returns whether it did.
   private func rewriteIfGrown(_ state: inout State) -> Bool {
     guard let old = state.descriptor, state.problem == nil else { return false }
     let records = state.known.livingRecords
-    // Each file that counts, and the versions that records speak of.
+    // A rewritten file has a line for each file, record, and version that records refer to.
     let mostLines = 100 + 3 * (state.known.files.count + records.count)
     guard state.isForeign || state.lineCount > mostLines else { return false }
     let (known, text) = rewritten(state.known, records)
@@ -424,7 +428,7 @@ final class RunJournal: Sendable {
     return true
   }
 
-  /// What counts, with versions in a new order, and its text.
+  /// Returns the valid contents, with versions renumbered, and their text.
   private func rewritten(
     _ old: JournalState, _ records: [(record: StepRecord, outputs: [Int32])]
   ) -> (JournalState, String) {
@@ -453,7 +457,7 @@ final class RunJournal: Sendable {
     for (record, outputs) in records {
       switch record {
       case .started(let start):
-        // Of a step without outputs no record says the same.
+        // Without outputs, no record at all has the same effect.
         guard !outputs.isEmpty else { continue }
         new.start(
           .init(step: start.step, plan: start.plan, outputs: outputs, doubt: start.doubt),
@@ -472,7 +476,7 @@ final class RunJournal: Sendable {
         text += Self.line(success).text
       }
     }
-    // How files look that are still there, last, so that their newest versions are these.
+    // The stamps of existing files come last, so that their newest versions are these.
     for file in old.files {
       guard let number = file.version, let version = old.version(number), let stamp = file.stamp,
         (try? FileStatus(file.path)) != nil
@@ -486,7 +490,8 @@ final class RunJournal: Sendable {
     return (new, text)
   }
 
-  /// Under another name first: what is there stays if this is stopped. nil: the file goes on growing.
+  /// Writes the new file under another name first, so that the old one survives an interruption.
+  /// nil: the file keeps growing.
   private static func replace(_ path: FilePath, with text: String) -> Int32? {
     let other = FilePath(path.bytes + Array(".new".utf8))
     let descriptor = unsafe other.withPointer {
@@ -495,9 +500,9 @@ final class RunJournal: Sendable {
     guard descriptor >= 0 else { return nil }
     do throws(PatientWriter.Failure) {
       try PatientWriter(descriptor).write(text.utf8)
-      // Locked before it has its name, so that no other process comes between.
+      // It is locked before it gets its name, so that no other process takes the lock first.
       _ = flock(descriptor, LOCK_EX | LOCK_NB)
-      // On the disk before it takes the place of what is there.
+      // It is on the disk before it replaces the old file.
       let code = unsafe other.withPointer { other in
         unsafe path.withPointer { path in
           fsync(descriptor) == 0 ? unsafe rename(other, path) : -1
@@ -505,14 +510,14 @@ final class RunJournal: Sendable {
       }
       if code == 0 { return descriptor }
     } catch {
-      // What is there stays.
+      // The old file stays.
     }
     close(descriptor)
     _ = unsafe other.withPointer { unsafe unlink($0) }
     return nil
   }
 
-  /// The first line, if it is not there.
+  /// Writes the first line, if it is missing.
   private func begin(_ state: inout State) {
     guard let descriptor = state.descriptor,
       let size = FileStatus(descriptor: descriptor)?.size, size < JournalLine.head.utf8.count
@@ -521,7 +526,7 @@ final class RunJournal: Sendable {
     (state.isTorn, state.pending) = (false, JournalLine.head + state.pending)
   }
 
-  /// Returns why it is not written to its end.
+  /// Returns the reason if it is not completely written.
   private func write(_ line: String, _ state: inout State) -> String? {
     if let obstacle = state.obstacle ?? state.problem { return obstacle }
     guard let descriptor = state.descriptor else { return nil }
@@ -532,7 +537,7 @@ final class RunJournal: Sendable {
       (state.isTorn, state.pending) = (false, "")
       return nil
     } catch {
-      // As it was before, or else a part of a line is there.
+      // The file gets its old size back, so that no partial line stays.
       let isBack = size.map { ftruncate(descriptor, off_t($0)) == 0 } ?? false
       if !isBack { state.isTorn = true }
       return "\(error)"

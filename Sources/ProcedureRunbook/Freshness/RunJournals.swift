@@ -8,49 +8,46 @@ internal import ProcedurePrimitives
   import Musl
 #endif
 
-/// The journals of one run: one for each directory in which a plan is, its own and those that it includes.
+/// The journals of one run: one for each directory that has the plan or a file that it includes.
 ///
-/// So a step has one record, whichever plan includes it, and two plans of one directory have one journal. That of the
-/// plan knows in which directories there are others: a step that was in an included file may be gone with that.
+/// So a step has one record, whichever plan includes it, and the plans of one directory share a
+/// journal. The journal of the plan lists the other directories, since the include of a removed
+/// step may be removed too.
 final class RunJournals: Sendable {
-  /// Stands for a plan that is in no file.
+  /// Stands for a plan without a file, such as one from a pipe.
   static let noPlan = FilePath("-")
 
-  /// That of the plan that is run.
+  /// The directory of the plan.
   let directory: String
-  /// The same as bytes.
   let folder: FilePath
-  /// That plan, by which the files of steps that are gone are known as its own.
+  /// The path of the plan. It tells which files of removed steps are the plan's own.
   let plan: FilePath
   private let includedPlans = Locked<Set<FilePath>>([])
   let reader = FileReader()
   private let isWritable = Locked<[FilePath: Bool]>([:])
   private let state = Locked<[FilePath: (journal: RunJournal, looks: FileLooks)]>([:])
 
-  /// - Parameters:
-  ///   - directory: that of the plan.
-  ///   - plan: its path.
   init(in directory: String, plan: FilePath) {
     (self.directory, folder, self.plan) = (directory, FilePath(directory), plan)
   }
 
-  /// That of the plan that is run, which has the jobs of clusters too.
+  /// The journal of the plan's directory, which also has the cluster jobs.
   var main: RunJournal { entry(folder).journal }
 
   func journal(of step: Step) -> RunJournal { entry(directory(of: step)).journal }
 
   func journal(in directory: FilePath) -> RunJournal { entry(directory).journal }
 
-  /// That of the plan, and those in which it has or had records.
+  /// The journals of the plan, of these steps, and of directories that had records before.
   func all(of steps: [Step]) -> [RunJournal] {
     directories(of: steps).union([folder]).union(main.otherDirectories).sorted()
       .map { journal(in: $0) }
   }
 
-  /// What was found before anything ran.
+  /// The looks that were taken before anything ran.
   func looks(for step: Step) -> FileLooks { entry(directory(of: step)).looks }
 
-  /// What is found now.
+  /// New looks, since steps may have changed files.
   func newLooks(for step: Step) -> FileLooks {
     FileLooks(journal(of: step), reader, isShared: false)
   }
@@ -59,7 +56,8 @@ final class RunJournals: Sendable {
     Set(steps.lazy.filter(\.isRemembered).map { self.directory(of: $0) })
   }
 
-  /// That of the plan where nothing can be written beside an included one, as in a folder that users share.
+  /// Returns the directory of the plan if nothing can be written beside an included file, as in a
+  /// folder that users share.
   private func directory(of step: Step) -> FilePath {
     guard let home = step.home, home != folder else { return folder }
     return isWritable.withLock { known in
@@ -75,20 +73,21 @@ final class RunJournals: Sendable {
 
   // MARK: What was made before
 
-  /// Those of the plan that is run.
+  /// Notes the files that the plan includes.
   func note(includedPlans: [FilePath]) {
     self.includedPlans.withLock { $0.formUnion(includedPlans) }
   }
 
-  /// Whether this plan has made something, or a plan that it includes, run by itself, or one whose file is gone. Of a plan
-  /// that came from a pipe nobody knows that.
+  /// Whether this plan, an included file that was run alone, or a plan whose file was removed has
+  /// made something. False if that plan is not known, or came from a pipe.
   func isOfThisPlan(_ made: RunJournal.Made) -> Bool {
     guard let plan = made.plan, plan != Self.noPlan else { return false }
     return plan == self.plan || includedPlans.withLock { $0.contains(plan) }
       || !InputFile(plan).isThere
   }
 
-  /// The same, or that a plan of another directory has made it, which includes what this one includes: both run its steps.
+  /// Also true if a plan of another directory has made it that includes the same file: both run its
+  /// steps.
   func isOfThisPlan(_ made: RunJournal.Made, orShared journal: RunJournal) -> Bool {
     if isOfThisPlan(made) { return true }
     guard let plan = made.plan, plan != Self.noPlan, journal.directory != folder else {
@@ -107,26 +106,27 @@ final class RunJournals: Sendable {
     }
   }
 
-  /// Takes the locks of those that these steps need, always in one order, so that no two runs wait for each other.
+  /// Takes the locks of the journals that the steps need, always in the same order, so that no two
+  /// runs deadlock.
   ///
   /// - Parameters:
-  ///   - needsMain: whether that of the plan is needed in any case.
-  ///   - needsAll: whether those are needed too in which it had records.
-  /// - Returns: sentences about them.
+  ///   - needsMain: whether the journal of the plan is always needed.
+  ///   - needsAll: whether journals in which it had records are needed too.
+  /// - Returns: sentences about journals.
   func lock(
     for steps: [Step], needsMain: Bool, needsAll: Bool = false,
     wait: ((RunJournal.Taken) -> Void)?
   ) throws(RunJournal.Taken) -> [String] {
     var directories = self.directories(of: steps)
     if needsAll { directories.formUnion(main.otherDirectories) }
-    // It is told of the others.
+    // The journal of the plan lists the other directories.
     if needsMain || !directories.isEmpty { directories.insert(folder) }
     var sentences: [String] = []
     for directory in directories.sorted() {
       let journal = entry(directory).journal
       let (sentence, isAsRead) = try journal.lock(wait: wait)
       if let sentence { sentences.append(sentence) }
-      // Another run has ended since.
+      // Another run has written the journal since it was read.
       if !isAsRead {
         state.withLock { $0[directory] = (journal, FileLooks(journal, reader, isShared: true)) }
       }
@@ -135,7 +135,7 @@ final class RunJournals: Sendable {
     return sentences
   }
 
-  /// Writes what was not written with a line.
+  /// Writes the pending lines of all journals.
   func flush() {
     for entry in state.withLock({ Array($0.values) }) { entry.journal.flush() }
   }

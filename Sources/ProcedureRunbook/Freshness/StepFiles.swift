@@ -8,16 +8,16 @@ internal import ProcedurePrimitives
   import Musl
 #endif
 
-/// The files that a step reads and makes, and whether it has to run because of them.
+/// The files that a step reads and makes, and the decision whether it must run because of them.
 ///
 /// | record | inputs | outputs | verdict |
 /// |---|---|---|---|
-/// | – | one is missing | – | refused |
-/// | none, or of a failure | – | – | runs |
-/// | of another command, other variables or names | – | – | runs |
-/// | of the same | one has other contents, or a name of the `depfile` is missing | – | runs |
-/// | of the same | as they were | one is missing, or not as it was left | runs |
-/// | of the same | as they were | as they were left | up to date |
+/// | any | one is missing | any | refused |
+/// | none, or of a failure | any | any | runs |
+/// | of another command, other variables or names | any | any | runs |
+/// | of the same | one has changed, or a file of the `depfile` is missing | any | runs |
+/// | of the same | unchanged | one is missing, or has changed | runs |
+/// | of the same | unchanged | unchanged | up to date |
 struct StepFiles: Sendable {
   enum Verdict: Equatable, Sendable {
     case upToDate
@@ -26,26 +26,27 @@ struct StepFiles: Sendable {
     case refused(because: String)
   }
 
-  /// What was found at one moment.
+  /// The files at one moment.
   struct Look: Sendable {
     let verdict: Verdict
-    /// Its inputs, in order; nil where one could not be read. Empty for a verdict that lets it not run.
+    /// The inputs, in order; nil for one that could not be read. Empty if the step does not run.
     let inputs: [FileLooks.Seen?]
-    /// With what its `depfile` had named before; nil for a verdict that lets it not run.
+    /// The looks, which include the files that its `depfile` named before; nil if the step does not
+    /// run.
     let looks: FileLooks?
   }
 
-  /// What a step has succeeded with.
+  /// The files of a success.
   struct Success: Sendable {
     let inputs: [RunJournal.Content]
     let outputs: [RunJournal.Content]
     let dependencies: [RunJournal.Content]?
   }
 
-  /// What was found when the step has ended.
+  /// The files after the step has ended.
   enum Result: Sendable {
     case complete(Success)
-    /// The next run makes it again, with what happened.
+    /// The next run makes it again, for this reason.
     case uncertain(String)
   }
 
@@ -53,7 +54,7 @@ struct StepFiles: Sendable {
   let identity: StepIdentity
   let journal: RunJournal
   private let others: OtherOutputs
-  /// A file that it makes itself is none that it reads.
+  /// The inputs without files that the step makes itself.
   private let inputs: [String]
   private let outputPaths: [FilePath]
   private let own: OwnOutputs
@@ -74,12 +75,12 @@ struct StepFiles: Sendable {
 
   // MARK: Before it runs
 
-  /// Looks at the files.
+  /// Looks up the files.
   ///
   /// - Parameters:
   ///   - limit: the size of the largest file that is read.
   ///   - isForced: whether it runs even if it is up to date.
-  /// - Returns: nil when a larger one would have to be.
+  /// - Returns: nil if a larger file must be read.
   func look(_ looks: FileLooks, limit: Int, isForced: Bool = false) -> Look? {
     let reason: String?
     do throws(NotRead) {
@@ -88,7 +89,7 @@ struct StepFiles: Sendable {
       return nil
     }
     guard let reason else { return Look(verdict: .upToDate, inputs: [], looks: nil) }
-    // It runs: what it reads now is what it is made from.
+    // The step runs and reads its inputs, so their present contents belong to its outputs.
     var seen: [FileLooks.Seen?] = []
     seen.reserveCapacity(inputs.count)
     for (input, file) in zip(inputs, inputFiles) {
@@ -119,7 +120,7 @@ struct StepFiles: Sendable {
     }
   }
 
-  /// Why it runs; nil when it is up to date.
+  /// The reason why it runs; nil if it is up to date.
   private func reason(_ looks: FileLooks, _ limit: Int) throws(NotRead) -> String? {
     guard let record = journal.record(at: keys) else {
       if let problem = journal.problem { return "what it did before is not known: \(problem)" }
@@ -156,7 +157,7 @@ struct StepFiles: Sendable {
     return nil
   }
 
-  /// For a sentence.
+  /// The first missing output, for a sentence.
   private func missingOutput(_ looks: FileLooks) -> String? {
     let files = journal.numbers(of: outputPaths)
     for (output, file) in zip(step.outputs, files) {
@@ -188,12 +189,11 @@ struct StepFiles: Sendable {
     }
   }
 
-  /// For a sentence.
   private func shown(_ file: Int32) -> String { step.shown(journal.path(of: file)) }
 
   private var inputFiles: [Int32] { journal.numbers(of: inputs.map { step.path(of: $0) }) }
 
-  /// What there is of a file or folder, as far as it counts for this step.
+  /// The state of a file or folder, as far as it counts for this step.
   private func found(
     _ file: Int32, _ look: FileLooks.Found, _ looks: FileLooks, _ limit: Int, isOutput: Bool
   ) -> FileLooks.Found {
@@ -207,11 +207,10 @@ struct StepFiles: Sendable {
       file, status, limit: limit, mayLeaveOut: own.areBelow, isLeftOut: own.contain)
   }
 
-  /// What it makes in a folder that it reads does not count.
+  /// The outputs of the step, which do not count in a folder that it reads.
   private final class OwnOutputs: Sendable {
-    /// The shortest ones.
     private let paths: [FilePath]
-    /// nil until it is asked for: few steps read folders.
+    /// nil until it is needed: few steps read folders.
     private let known = Locked<Set<FilePath>?>(nil)
 
     init(_ paths: [FilePath]) { self.paths = paths.map(\.shortest) }
@@ -231,7 +230,7 @@ struct StepFiles: Sendable {
 
     private var all: Set<FilePath> {
       known.withLock { known in
-        // Behind a link a file has another path.
+        // A file behind a link also has its resolved path.
         let all =
           known
           ?? Set(
@@ -248,7 +247,7 @@ struct StepFiles: Sendable {
 
   // MARK: When it has run
 
-  /// Makes the folders that its outputs are in. Returns why that cannot be done.
+  /// Creates the folders of its outputs. Returns the reason if that fails.
   func makeFolders() -> String? {
     for output in step.outputs {
       guard let folder = step.path(of: output).folder, folder.length > 0 else { continue }
@@ -259,14 +258,14 @@ struct StepFiles: Sendable {
     return nil
   }
 
-  /// Of the outputs those that are not there, when it has succeeded.
+  /// The outputs that are missing after it has succeeded.
   var missingOutputs: [String] {
     (step.outputs + [step.depfile].compactMap { $0 })
       .filter { (try? FileStatus(step.path(of: $0))) == nil }
   }
 
-  /// The same of a step that ran on another machine: what was made there may be seen here a moment later, and in a
-  /// file system of the network not before its folder was read.
+  /// The outputs that are missing after it has succeeded on another machine. They may become
+  /// visible here a moment later, and in a network file system only after their folder was read.
   func missingOutputs(patience: Duration) -> [String] {
     let end = ContinuousClock.now + patience
     while true {
@@ -279,21 +278,21 @@ struct StepFiles: Sendable {
     }
   }
 
-  /// What the step has succeeded with.
+  /// The inputs and outputs of a success.
   ///
-  /// An input that was changed since the step began may have been read before or after that. Then nobody knows what it
-  /// was made from.
+  /// The step may have read an input that was changed after its start before or after that change.
+  /// Then the result is uncertain.
   ///
   /// - Parameters:
-  ///   - look: made before it began.
-  ///   - began: when it began, by the clock of files and by ours.
-  ///   - dependencies: what its `depfile` names; nil when that cannot be read.
+  ///   - look: the look before it began.
+  ///   - began: the time of its start, by the clock of files and by the clock of this process.
+  ///   - dependencies: the files that its `depfile` names; nil if it cannot be read.
   func result(
     since look: Look, began: (files: FileTime, clock: ContinuousClock.Instant),
     dependencies: [FilePath]?, _ looks: FileLooks, _ reader: FileReader
   ) -> Result {
     var (inputs, outputs): ([RunJournal.Content], [RunJournal.Content]) = ([], [])
-    // 1. Inputs are as they were.
+    // 1. Inputs must be unchanged since the look.
     guard look.inputs.count == self.inputs.count else {
       return .uncertain("its inputs were not looked at before it ran")
     }
@@ -307,7 +306,8 @@ struct StepFiles: Sendable {
       }
       inputs.append((file, before.digest))
     }
-    // 2. So is what its depfile names; what that did not name before is older than the start.
+    // 2. So must the files of its depfile. Those that it did not name before must be older than the
+    //    start.
     guard let dependencies else {
       return .uncertain(
         "its depfile '\((step.depfile ?? "").visible)' was not of the form that make reads")
@@ -338,7 +338,7 @@ struct StepFiles: Sendable {
           "'\(shown(file))', which its depfile names, could not be read")
       }
     }
-    // 3. Outputs are complete: nothing of it runs any more.
+    // 3. Outputs are final, since no program of the step runs any more.
     let names = step.outputs + [step.depfile].compactMap { $0 }
     for (output, file) in zip(names, journal.numbers(of: names.map { step.path(of: $0) })) {
       let now = found(file, looks.look(at: file, limit: .max), looks, .max, isOutput: true)
@@ -353,7 +353,8 @@ struct StepFiles: Sendable {
         inputs: inputs, outputs: outputs, dependencies: step.depfile == nil ? nil : read))
   }
 
-  /// Whether a file was not changed in between. A new link to it, or another permission, is no change of what is in it.
+  /// Whether a file was not changed in between. A new link to it, or another permission, does not
+  /// count as a change.
   private static func isSame(_ before: FileLooks.Seen, _ now: FileLooks.Seen) -> Bool {
     before.digest == now.digest
       && (before.stamp.all == now.stamp.all || before.stamp.body == now.stamp.body)
@@ -361,7 +362,7 @@ struct StepFiles: Sendable {
 
   // MARK: What is remembered
 
-  /// - Parameter doubt: why its success does not count; nil at the start.
+  /// - Parameter doubt: the reason why its success does not count; nil at the start.
   func noteStart(plan: FilePath, doubt: String? = nil) -> String? {
     journal.noteStart(of: step.name, identity, makes: outputPaths, plan: plan, doubt: doubt)
   }
@@ -382,6 +383,6 @@ extension RecordKeys {
 }
 
 extension Step {
-  /// Whether it can be up to date: it says what it reads or makes.
+  /// Whether it has a record, so that it can be up to date.
   var isRemembered: Bool { !outputs.isEmpty || !inputs.isEmpty || self.depfile != nil }
 }

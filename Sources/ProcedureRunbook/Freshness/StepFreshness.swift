@@ -1,22 +1,22 @@
 internal import ProcedurePrimitives
 import ProceduresProcess
 
-/// Whether a step has to run, and what is remembered of it.
+/// Decides whether a step must run, and remembers how it ended.
 ///
 /// ```
-/// look → (begins) note its start → (its program has ended well) outputs there? what are they? → note its success
+/// look → (begins) note its start → (its program succeeded) check outputs → note its success
 /// ```
 ///
-/// Files are looked at, and read, on threads for that: some file systems take their time, and the thread
-/// of the steps has none.
+/// Files are looked up and read on threads for that, since some file systems are slow, and the
+/// thread of the steps must not block.
 final class StepFreshness: Sendable {
-  /// What the steps of a run share.
+  /// The state that the steps of a run share.
   struct Shared: Sendable {
     let journals: RunJournals
     let others: OtherOutputs
-    /// nil where nothing runs.
+    /// nil if nothing runs.
     let threads: HandlerThreads?
-    /// Whether what is up to date runs all the same.
+    /// Whether steps run even if they are up to date.
     let isForced: Bool
 
     init(_ plan: Plan, _ journals: RunJournals, threads: HandlerThreads?, isForced: Bool) {
@@ -33,16 +33,17 @@ final class StepFreshness: Sendable {
 
   private struct State {
     var look: StepFiles.Look?
-    /// By the clock of files and by ours.
+    /// The start, by the clock of files and by the clock of this process.
     var start: (files: FileTime, clock: ContinuousClock.Instant)?
-    /// What the last attempt has succeeded with.
+    /// The files of the last successful attempt.
     var result: StepFiles.Result?
   }
 
   /// - Parameters:
-  ///   - look: what was found, if that still holds when the step begins.
-  ///   - made: which files that it may have read were made by then; nil if it does not say what it has read.
-  ///   - complain: called with a sentence about a success that does not last.
+  ///   - look: an earlier look, if it still holds when the step begins.
+  ///   - made: tells which files of the run were made at a time; nil for a step without a
+  ///     `depfile`.
+  ///   - complain: called with a sentence about a success that does not count.
   init(
     of step: Step, _ shared: Shared, found look: StepFiles.Look? = nil, made: MadeFiles? = nil,
     complain: @escaping @Sendable (String) -> Void = { _ in }
@@ -54,10 +55,10 @@ final class StepFreshness: Sendable {
     state = Locked(State(look: look))
   }
 
-  /// What is known without a look.
+  /// The verdict of the last look.
   var verdict: StepFiles.Verdict? { state.withLock { $0.look?.verdict } }
 
-  /// Stands for the contents of its inputs, as they were found last.
+  /// A digest of the contents of its inputs at the last look.
   var inputMarks: String {
     let inputs = state.withLock { $0.look?.inputs } ?? []
     var marks = Fingerprint()
@@ -65,7 +66,7 @@ final class StepFreshness: Sendable {
     return marks.text
   }
 
-  /// Looks at the files; calls back on another thread.
+  /// Looks up the files, and calls back on another thread.
   func look(_ completion: @escaping @Sendable (StepFiles.Verdict) -> Void) {
     run { [self] in completion(look()) }
   }
@@ -74,7 +75,7 @@ final class StepFreshness: Sendable {
     if let threads = shared.threads { threads.run(job) } else { job() }
   }
 
-  /// Looks at the files now.
+  /// Looks up the files on this thread.
   func look() -> StepFiles.Verdict {
     let looks =
       shared.threads == nil
@@ -86,24 +87,24 @@ final class StepFreshness: Sendable {
     return look.verdict
   }
 
-  /// Why it runs.
+  /// The reason why it runs.
   var reason: String? {
     if case .outOfDate(let reason)? = verdict { reason } else { nil }
   }
 
-  /// Called before it runs: it finds the folders of its outputs. Returns why it must not run, for example
-  /// because its failure could not be remembered.
+  /// Call it before the step runs. It creates the folders of the outputs. Returns the reason why
+  /// the step must not run, such as a journal that cannot be written.
   func noteStart() -> String? {
     state.withLock { $0.start = (.now, .now) }
     return files.noteStart(plan: shared.journals.plan).map { "its start cannot be noted: \($0)" }
       ?? files.makeFolders()
   }
 
-  /// Called when its program has ended well; calls back with why that is a failure all the same: an output is not
-  /// there, or it has read a file before that was made.
+  /// Call it when the program has succeeded. It calls back with the reason if the step has failed
+  /// all the same: an output is missing, or it has read a file before another step made it.
   ///
   /// - Parameters:
-  ///   - begin: when the program did.
+  ///   - begin: the start of the program.
   ///   - isElsewhere: whether a launcher ran it, perhaps on another machine.
   func check(
     began begin: ContinuousClock.Instant, isElsewhere: Bool,
@@ -132,7 +133,8 @@ final class StepFreshness: Sendable {
     if case .uncertain(let event) = result { complain("\(event): the next run makes it again") }
   }
 
-  /// Returns what went wrong, in a sentence: then it runs again the next time.
+  /// Notes the success, or the reason why the step must run again. Returns the reason if that
+  /// cannot be noted.
   func noteSuccess() -> String? {
     switch state.withLock({ $0.result }) {
     case .complete(let success): files.note(success, plan: shared.journals.plan)

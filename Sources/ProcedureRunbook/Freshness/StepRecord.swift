@@ -1,4 +1,4 @@
-/// Stands for what a step runs: equal when it runs the same, with the same variables, on files of the same names.
+/// Identifies the work of a step: equal for the same command, variables, and names of files.
 struct StepIdentity: Equatable, Sendable {
   let command: Fingerprint
   let variables: Fingerprint
@@ -28,7 +28,6 @@ struct StepIdentity: Equatable, Sendable {
     self.init(command: command, variables: variables, files: files)
   }
 
-  /// Of all three.
   var all: Fingerprint {
     var all = command
     all.add(variables.value)
@@ -37,40 +36,40 @@ struct StepIdentity: Equatable, Sendable {
   }
 }
 
-/// What is remembered of a step, by what it makes.
+/// The record of a step, found by its outputs.
 enum StepRecord: Sendable {
-  /// It was begun, and has not succeeded since.
+  /// It began, and has not succeeded since.
   case started(Start)
   case succeeded(Success)
 
   struct Start: Sendable {
     let step: Name
-    /// The number of the plan that was run.
     let plan: Int
-    /// The files that it makes.
+    /// The numbers of its outputs.
     let outputs: [Int32]
-    /// It has succeeded, and why that does not count; nil if it has not.
+    /// The reason why its success does not count; nil if it has not succeeded.
     let doubt: String?
   }
 
-  /// What a step succeeded with, in versions of files.
+  /// A success of a step, in versions of files.
   struct Success: Sendable {
     let step: Name
     let plan: Int
     let identity: StepIdentity
-    /// In the order of the step, each as it was before the step began.
+    /// The inputs in the order of the step, each as it was before the step began.
     let inputs: VersionList
-    /// In the order of the step, as it left them; the last one is its `depfile`, if it has one.
+    /// The outputs in the order of the step, as it left them; the last one is its `depfile`, if it
+    /// has one.
     let outputs: VersionList
-    /// What its `depfile` named; nil without one.
+    /// The files that its `depfile` named; nil without one.
     let dependencies: VersionList?
   }
 }
 
-/// Where the record of a step is kept: at each of its outputs, or at its name if it has none.
+/// The key of a step's record: its outputs, or its name if it has none.
 enum RecordKeys: Sendable {
   case outputs([FilePath])
-  /// With what it runs: two plans may have a step of one name, and nothing that one of them makes is in the way of
-  /// the other.
+  /// The name and the work, since steps of two plans may share a name, and make no file that tells
+  /// them apart.
   case name(Name, StepIdentity)
 }

@@ -1,11 +1,11 @@
-/// Numbers of versions of files in an order. Numbers that follow each other are one run: files that were seen together
-/// have such.
+/// Numbers of versions of files, in order. Consecutive numbers form a run: files that were first
+/// seen together have such numbers.
 ///
 /// ```
 /// 4-403 17 9
 /// ```
 struct VersionList: Equatable, Sendable, Sequence {
-  /// The first and the last of each run.
+  /// The first and the last number of each run.
   private var bounds: [Int32] = []
 
   init() {}
@@ -23,7 +23,7 @@ struct VersionList: Equatable, Sendable, Sequence {
     }
   }
 
-  /// Each run, the last number included.
+  /// The runs, as closed ranges.
   var runs: some Sequence<ClosedRange<Int32>> {
     stride(from: 0, to: bounds.count, by: 2).lazy.map { bounds[$0]...bounds[$0 + 1] }
   }
@@ -32,7 +32,7 @@ struct VersionList: Equatable, Sendable, Sequence {
 
   // MARK: Text
 
-  /// From its text; nil when that is none.
+  /// Reads it from its text; nil if that is not valid.
   init?(_ text: ArraySlice<UInt8>) {
     var rest = text
     func number() -> Int32? {

@@ -1,4 +1,4 @@
-/// Reads a JSON text by RFC 8259, with comments and trailing commas, and says where it is wrong.
+/// Reads JSON by RFC 8259, with comments and trailing commas, and reports the position of errors.
 ///
 /// Foundation's decoder is not used: it does not report the line of an error, not even of a syntax
 /// error, and it accepts the same key twice. Time and memory are linear in the text, and no message
@@ -10,11 +10,11 @@ struct JSONReader {
   private var lineStart = 0
   private var depth = 0
   private let longKey: String?
-  /// What is read now is forgotten: texts are not made, but for keys.
+  /// Whether values are only checked: then no texts are made, except for keys.
   private var isChecking = false
 
-  /// - Parameter longKey: the key of a list in the root whose elements are read later, one by one; so are those of
-  ///   a root that is a list. nil: all is read now.
+  /// - Parameter longKey: the key of a list in the root whose elements are read later, one by one;
+  ///   so are the elements of a root that is a list. With nil all is read now.
   static func read(
     _ bytes: some Sequence<UInt8>, longKey: String? = nil
   ) throws(PlanError) -> JSONValue {
@@ -30,7 +30,7 @@ struct JSONReader {
     return value
   }
 
-  /// Of nothing.
+  /// Reads nothing: for an empty list.
   init() { self.init([], nil) }
 
   private init(_ bytes: [UInt8], _ longKey: String?) {
@@ -38,7 +38,7 @@ struct JSONReader {
     self.longKey = longKey
   }
 
-  /// A value that was read before.
+  /// Reads a value that was checked before.
   func value(at place: JSONList.Place) throws(PlanError) -> JSONValue {
     var reader = self
     (reader.position, reader.line) = (Int(place.position), Int(place.line))
@@ -65,7 +65,7 @@ struct JSONReader {
     return JSONValue(content: content, line: line)
   }
 
-  /// Bounds the nesting, because every level is a call on the stack.
+  /// Limits the nesting, because every level is a call on the stack.
   private mutating func nested<Content>(
     _ body: (inout JSONReader) throws(PlanError) -> Content
   ) throws(PlanError) -> Content {
@@ -77,7 +77,7 @@ struct JSONReader {
 
   private mutating func members() throws(PlanError) -> [JSONValue.Member] {
     var members: [JSONValue.Member] = []
-    // Most objects have few.
+    // The set is used only for large objects; most have few keys.
     var keys: Set<String> = []
     try readList(until: "}") { reader throws(PlanError) in
       guard reader.peek == "\"" else { throw reader.unexpected("a key in quotes") }
@@ -106,7 +106,7 @@ struct JSONReader {
     return elements
   }
 
-  /// Elements are read, for their mistakes, and forgotten.
+  /// Checks the elements, and keeps only their places.
   private mutating func places() throws(PlanError) -> [JSONList.Place] {
     var places: [JSONList.Place] = []
     isChecking = true
@@ -118,7 +118,7 @@ struct JSONReader {
     return places
   }
 
-  /// What stands between brackets, with commas between and maybe one at the end.
+  /// Reads values between brackets, with commas between, and perhaps one at the end.
   private mutating func readList(
     until end: UnicodeScalar, _ readOne: (inout JSONReader) throws(PlanError) -> Void
   ) throws(PlanError) {
@@ -137,13 +137,13 @@ struct JSONReader {
 
   private mutating func string(isKept: Bool = true) throws(PlanError) -> String {
     position += 1
-    // What was before the last escape.
+    // The text up to the last escape.
     var text: [UInt8] = []
     var start = position
     while position < bytes.count {
       switch bytes[position] {
       case UInt8(ascii: "\""):
-        // Most texts have no escape.
+        // Most texts have no escape, and need no copy.
         let string =
           text.isEmpty
           ? Self.string(bytes[start..<position], isKept)
@@ -165,9 +165,9 @@ struct JSONReader {
     throw unexpected("'\"' at the end of a text")
   }
 
-  /// nil for what is not UTF-8.
+  /// Returns nil if the bytes are not UTF-8.
   private static func string(_ bytes: ArraySlice<UInt8>, _ isKept: Bool) -> String? {
-    // Most texts are ASCII, in which nothing is to be checked: that takes the most time.
+    // Most texts are ASCII and need no validation, which takes the most time.
     guard bytes.contains(where: { $0 > 0x7F }) else {
       return isKept ? String(decoding: bytes, as: UTF8.self) : ""
     }
@@ -226,7 +226,7 @@ struct JSONReader {
     return number
   }
 
-  /// `-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?`, in linear time.
+  /// Matches `-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?`, in linear time.
   private static func isNumber(_ text: ArraySlice<UInt8>) -> Bool {
     var rest = text
     func skip(_ characters: String) -> Bool {
@@ -270,7 +270,7 @@ struct JSONReader {
     return true
   }
 
-  /// Space and comments: `// …` to the end of the line, and `/* … */`.
+  /// Skips space and comments: `// …` to the end of the line, and `/* … */`.
   private mutating func skipSpace() throws(PlanError) {
     while let character = peek {
       switch character {

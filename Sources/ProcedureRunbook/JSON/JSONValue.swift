@@ -1,4 +1,4 @@
-/// A value of a JSON text that remembers its line, so that every error about a plan can name it.
+/// A value of a JSON text with its line, so that every error about a plan can name the line.
 struct JSONValue {
   enum Content {
     case null
@@ -6,7 +6,7 @@ struct JSONValue {
     case number(Double)
     case string(String)
     case array([JSONValue])
-    /// One that is too long to have all of it in memory.
+    /// A list that is too long to be kept in memory.
     case list(JSONList)
     case object([Member])
   }
@@ -33,9 +33,9 @@ struct JSONValue {
   }
 }
 
-/// A list without mistakes whose elements are read one by one, when they are wanted: until then it is text.
+/// A valid list whose elements are read from the text one by one, when they are needed.
 struct JSONList {
-  /// Where an element begins.
+  /// The place of an element in the text.
   struct Place {
     let position: UInt32
     let line: UInt32

@@ -1,11 +1,12 @@
-/// Names in braces that stand for values, as `{sample}`.
+/// Names in braces that stand for values, such as `{sample}`.
 enum Braces {
-  /// The text with the values, each put in as it is: braces in a value stand for themselves. `${name}` is the shell's,
-  /// and stays.
+  /// Replaces names in braces by their values. Braces in a value stay. So does `${name}`, which
+  /// belongs to the shell.
   static func filled(_ text: String, _ value: (Substring) -> String?) -> String {
     guard text.utf8.contains(UInt8(ascii: "{")) else { return text }
     var result = ""
-    // A letter after a brace may be one with it for a reader, and is none for a file system.
+    // The UTF-8 view is used, since a combining mark behind a brace would form one character with
+    // it.
     var rest = text[...]
     while let brace = rest.utf8.firstIndex(of: UInt8(ascii: "{")) {
       let head = rest[..<brace]
@@ -25,7 +26,6 @@ enum Braces {
     return result + rest
   }
 
-  /// The names of variables that stand in braces.
   static func names(in text: String) -> [String] {
     var names: [String] = []
     _ = filled(text) { name in

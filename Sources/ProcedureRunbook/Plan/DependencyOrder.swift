@@ -1,12 +1,12 @@
 import Dispatch
 internal import ProcedurePrimitives
 
-/// What steps have read the last time that other steps make, as their depfiles say.
+/// Files of other steps that steps have read in the last run, by their depfiles.
 ///
-/// A depfile that is as its step left it was read then, and the journal knows its names; others are read now. Most names
-/// are of headers that no step makes: each is looked up once.
+/// If a depfile is unchanged since its step ended, the journal knows its names; other depfiles are
+/// read now. Most names are headers that no step makes: each is looked up once.
 struct DependencyOrder {
-  /// By the numbers of steps.
+  /// The files by the numbers of steps.
   let files: [Int: [FilePath]]
 
   init(of steps: [Step], _ journals: RunJournals) {
@@ -16,7 +16,7 @@ struct DependencyOrder {
     }
     var files: [Int: [FilePath]] = [:]
     var unknown: [Int] = []
-    // By version; nil where it is not known yet.
+    // The answers by version; nil if not yet known.
     var isMade: [ObjectIdentifier: [Bool?]] = [:]
     for (index, step) in steps.enumerated() where step.depfile != nil {
       guard let versions = Self.versions(of: step, journals) else {
@@ -51,7 +51,7 @@ struct DependencyOrder {
     self.files = files.merging(Self.read(unknown, of: steps)) { _, new in new }
   }
 
-  /// What its depfile names, if that is as it was left.
+  /// The files that its depfile names, if that is unchanged.
   private static func versions(of step: Step, _ journals: RunJournals) -> VersionList? {
     let journal = journals.journal(of: step)
     let paths = step.outputs.map { step.path(of: $0) }
@@ -66,7 +66,7 @@ struct DependencyOrder {
     return dependencies
   }
 
-  /// Beside each other: some file systems take their time.
+  /// It reads depfiles in parallel, since some file systems are slow.
   private static func read(_ indices: [Int], of steps: [Step]) -> [Int: [FilePath]] {
     let files = Locked<[Int: [FilePath]]>([:])
     DispatchQueue.concurrentPerform(iterations: indices.count) { number in
@@ -79,7 +79,7 @@ struct DependencyOrder {
 }
 
 extension Step {
-  /// The files that its `depfile` names: none without one, nil when it is not readable.
+  /// The files that its `depfile` names: empty without one, nil if it cannot be read.
   func readDependencies() -> [FilePath]? {
     guard let depfile = self.depfile else { return [] }
     guard let bytes = try? InputFile(path(of: depfile)).contents() else { return nil }

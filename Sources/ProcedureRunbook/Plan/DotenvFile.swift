@@ -7,14 +7,14 @@
 /// GREETING="two lines\nof text"
 /// ```
 ///
-/// Nothing is expanded: a `$` is a `$`.
+/// Values are not expanded: a `$` stays.
 struct DotenvFile {
-  /// A mark behind a quote or `=` is a letter of its own.
+  /// Scalars, since a combining mark behind a quote or `=` would form one character with it.
   private typealias Text = Substring.UnicodeScalarView
 
   let variables: [String: String]
 
-  /// A line that is none.
+  /// A line that is not valid.
   struct BadLine: Error {
     let line: Int
   }
@@ -37,10 +37,10 @@ struct DotenvFile {
     self.variables = variables
   }
 
-  /// nil when a quote does not end, or something else than a comment follows it.
+  /// Returns nil if a quote is not closed, or if anything but a comment follows it.
   private static func value(_ text: Text) -> String? {
     guard let quote = text.first, quote == "'" || quote == "\"" else {
-      // A comment begins behind a space.
+      // A comment begins after a space.
       let end = text.indices.first {
         text[$0] == "#" && ($0 == text.startIndex || isSpace(text, before: $0))
       }

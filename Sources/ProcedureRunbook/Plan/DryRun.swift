@@ -1,25 +1,26 @@
-/// What `--dry-run` prints: the steps that would run, in an order in which they can.
+/// The text of `--dry-run`: the steps that would run, in a possible order.
 ///
-/// A step would run if its files say so, or if one would run that it is after. What `onlyIf` and `unless`
-/// say is not asked: they run commands.
+/// A step would run because of its files, or because a step before it would run. `onlyIf` and
+/// `unless` are ignored, since they run commands.
 struct DryRun {
   private let plan: Plan
-  /// Those that would run, in order, each with why.
+  /// The steps that would run, in order, each with its reason.
   private let steps: [(step: Step, reason: String)]
   private let explains: Bool
-  /// How many would run after a failure.
+  /// The number of steps that run only after a failure.
   private let onFailureCount: Int
 
   /// - Parameters:
   ///   - full: the plan with all steps.
-  ///   - journals: where what succeeded is remembered.
+  ///   - journals: the records of earlier runs.
   init(_ plan: Plan, of full: Plan, _ journals: RunJournals, _ options: Options) {
     self.plan = plan
     explains = options.explains
     let shared = StepFreshness.Shared(full, journals, threads: nil, isForced: options.isForced)
-    // Steps and groups, each with the name of what runs: for a service that is what runs before it.
+    // Steps and groups that would run, each with the name of the step that runs; for a service, the
+    // step before it.
     var running: [Name: Name] = [:]
-    // Without services; `first` is before all that comes after all steps.
+    // The steps without services. `first` runs before every step that comes after all others.
     var indices: Set<Int> = []
     var first: Name?
     var steps: [(index: Int, reason: String)] = []
@@ -31,7 +32,7 @@ struct DryRun {
       guard let reason = Self.reason(step, after: before, shared) else { continue }
       steps.append((index, reason))
       if step.isService {
-        // That it runs changes no file.
+        // A service that runs changes no file.
         guard let before else { continue }
         running[step.name] = before
         if let group = step.group, running[group] == nil { running[group] = before }
@@ -66,7 +67,7 @@ struct DryRun {
     return lines.joined(separator: "\n")
   }
 
-  /// nil when it would not run.
+  /// Returns nil if the step would not run.
   private static func reason(
     _ step: Step, after before: Name?, _ shared: StepFreshness.Shared
   ) -> String? {

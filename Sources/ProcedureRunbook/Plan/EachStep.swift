@@ -1,13 +1,14 @@
-/// A step as a plan has it: one step, or with `each` the pattern of several.
+/// One step of a plan, or with `each` the pattern of several.
 struct EachStep {
   let step: Step
   let pattern: StepPattern?
 }
 
-/// Makes the steps of a plan out of what it says, when all of it is read.
+/// Makes the steps of a plan when all of its files are read.
 ///
-/// A pattern finds the files that are there, and those that steps of the plan make: so the first run has all steps.
-/// Since the steps of a pattern make files that other patterns find, it goes on until there are no new ones.
+/// A pattern finds existing files, and files that steps of the plan make, so that the first run has
+/// all steps. The steps of one pattern may make files that other patterns find, so it repeats until
+/// there are no new ones.
 struct EachSteps {
   private let all: [EachStep]
   /// The values of each list that is a pattern of files.
@@ -20,9 +21,9 @@ struct EachSteps {
 
   private struct Found {
     var values: [String] = []
-    /// Their bytes: texts are equal that are the names of two files.
+    /// The bytes of the values, since equal texts may be names of two files.
     var known: Set<[UInt8]> = []
-    /// The shortest ones of all files.
+    /// The shortest paths of all found files.
     var paths: Set<FilePath> = []
 
     mutating func add(_ match: FilePattern.Match) -> Bool {
@@ -33,8 +34,8 @@ struct EachSteps {
     }
   }
 
-  /// - Parameter isMadeBefore: whether a step has made a file in an earlier run: then only a step of the plan makes it
-  ///   count.
+  /// - Parameter isMadeBefore: whether a step has made a file in an earlier run: then it counts
+  ///   only if a step of the plan makes it.
   static func steps(
     _ all: [EachStep], isMadeBefore: (FilePath) -> Bool
   ) throws(PlanError) -> [Step] {
@@ -77,7 +78,7 @@ struct EachSteps {
       }
       self.found[key] = found
     }
-    // Each round may find what the one before has made.
+    // Each round may find files that were added in the previous round.
     for _ in 0...patterns.count {
       guard try findMade(patterns) else { return try checkFound(patterns) }
     }
@@ -85,7 +86,7 @@ struct EachSteps {
     throw PlanError(.patternsFeed(feeding), in: all[patterns[0].key.step].step)
   }
 
-  /// Whether there is something new.
+  /// Returns whether it found new files.
   private mutating func findMade(
     _ patterns: [(key: Key, pattern: FilePattern)]
   ) throws(PlanError) -> Bool {
@@ -101,7 +102,7 @@ struct EachSteps {
                 pattern.text, owner: all[key.step].step.name, folder: file,
                 maker: all[index].step.name), in: all[key.step].step)
           }
-          // Most are elsewhere.
+          // Most files are in other folders.
           guard folder.length == 0 || path.isBelow(folder), let value = pattern.value(in: path),
             !value.isEmpty
           else { continue }
@@ -125,7 +126,7 @@ struct EachSteps {
     }
   }
 
-  /// With their shortest paths.
+  /// The outputs with their shortest paths.
   private func outputs(of index: Int) -> [(file: String, path: FilePath)] {
     steps(of: index).flatMap { step in step.outputs.map { ($0, step.path(of: $0).shortest) } }
   }
@@ -134,7 +135,7 @@ struct EachSteps {
     let each = all[index]
     guard let pattern = each.pattern else { return [each.step] }
     return pattern.combinations { name in
-      // In one order, wherever they were found.
+      // The order does not depend on where the values were found.
       (found[Key(step: index, name: name)]?.values ?? []).sorted {
         $0.utf8.lexicographicallyPrecedes($1.utf8)
       }

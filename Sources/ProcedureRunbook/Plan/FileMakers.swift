@@ -1,10 +1,9 @@
-/// Which step of a plan makes a file.
+/// Finds the step of a plan that makes a file.
 struct FileMakers: Sendable {
-  /// A folder in which something is made.
   private struct Folder {
-    /// The steps that make something that is directly in it.
+    /// The steps that make something directly in it.
     var makers: [Int] = []
-    /// The folders in it in which something is made.
+    /// The folders in it that steps make files in.
     var folders: [FilePath] = []
   }
 
@@ -15,7 +14,7 @@ struct FileMakers: Sendable {
   /// The length of the longest path in `folders`.
   private var longest = 0
 
-  /// A file that two steps make is a mistake: its contents would depend on which of them ended last.
+  /// Throws if two steps make one file: its contents would depend on which step ended last.
   init(_ steps: [Step]) throws(PlanError) {
     makers.reserveCapacity(steps.count)
     for (index, step) in steps.enumerated() {
@@ -34,12 +33,12 @@ struct FileMakers: Sendable {
     }
   }
 
-  /// The steps that make a file, a folder that it is in, or, if it is a folder, something in it.
+  /// The steps that make a file, a folder above it, or, if it is a folder, something in it.
   func steps(making path: FilePath) -> [Int] {
     let path = path.shortest
     var result: [Int] = []
     var above: FilePath? = path
-    // Most folders are too short to be something that is made.
+    // A path that is shorter than every output cannot be one.
     while let path = above, path.length >= shortest {
       if let maker = makers[path] {
         result.append(maker)

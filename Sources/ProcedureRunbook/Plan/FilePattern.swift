@@ -1,21 +1,22 @@
-/// A pattern of files: `*` stands for any part of a name, `**` for any folders or none, and `{name}` in an `each`
-/// for a part that gets a name. Another letter stands for itself, and `\*` for an asterisk.
+/// A pattern of files: `*` stands for any part of a name, `**` for any number of folders, and
+/// `{name}` in an `each` for a part that gets a name. Any other character stands for itself, and
+/// `\*` for an asterisk.
 ///
-/// It is compared with files that are there, and with files that steps of the plan will make.
+/// It matches existing files, and files that steps of the plan will make.
 struct FilePattern {
   enum Piece: Equatable {
     case text([UInt8])
     case any
-    /// The same wherever it stands.
+    /// The named part, which is the same in all its places.
     case name
   }
 
   private enum Component {
-    /// `**`
+    /// Written as `**`.
     case folders
     case name([Piece])
 
-    /// The one name that fits, if it is one.
+    /// The only name that matches, if there is one.
     var fixed: [UInt8]? {
       guard case .name(let pieces) = self else { return nil }
       var text: [UInt8] = []
@@ -27,16 +28,18 @@ struct FilePattern {
     }
   }
 
-  /// As it is written in the plan.
+  /// The pattern as the plan has it.
   let text: String
   private let isAbsolute: Bool
-  /// Where it begins; nil for the directory of this process, and for a pattern that begins at the root.
+  /// The directory that the pattern is relative to; nil for the current directory, and for an
+  /// absolute pattern.
   private let directory: FilePath?
-  /// As the system finds files: a folder may be a link, behind which `..` leads elsewhere.
+  /// The components for finding existing files: a folder may be a link, behind which `..` leads
+  /// elsewhere.
   private let components: [Component]
-  /// Without `..` where that leads out of a folder that is named, as the plan knows what steps make.
+  /// The components without `..` behind a named folder, for comparing with the outputs of steps.
   private let shortest: [Component]
-  /// The folder in which all that fits is, as far as it is one: its shortest path.
+  /// The shortest path of the folder that has all matches.
   let folder: FilePath
 
   private static let slash = UInt8(ascii: "/")
@@ -45,8 +48,8 @@ struct FilePattern {
   private static let backslash = UInt8(ascii: "\\")
 
   /// - Parameters:
-  ///   - directory: where it begins; nil for the directory of this process.
-  ///   - name: stands in braces for a part that is looked for.
+  ///   - directory: the directory that the pattern is relative to; nil for the current directory.
+  ///   - name: the name in braces that stands for a part.
   init(_ text: String, in directory: String?, naming name: String? = nil) {
     self.text = text
     let isFromRoot = text.utf8.first == Self.slash
@@ -61,7 +64,7 @@ struct FilePattern {
         part == [Self.asterisk, Self.asterisk]
           ? .folders : .name(Self.pieces(part, naming: name))
       }
-    // At the end it stands for the files in them.
+    // A final `**` stands for the files in all those folders.
     if case .folders? = components.last { components.append(.name([.any])) }
     self.components = components
     shortest = Self.shortest(components, isAbsolute: isAbsolute)
@@ -91,7 +94,7 @@ struct FilePattern {
     return false
   }
 
-  /// The name of the file that a text stands for that is no pattern.
+  /// The name of the file that a text without a pattern stands for.
   static func literal(_ text: String) -> String {
     guard text.utf8.contains(asterisk) else { return text }
     var bytes: [UInt8] = []
@@ -141,20 +144,20 @@ struct FilePattern {
     return folder
   }
 
-  /// Whether all that fits is in `folder`, and not in a folder of that.
+  /// Whether all matches are directly in `folder`.
   var isInOneFolder: Bool { shortest.dropLast().allSatisfy { $0.fixed != nil } }
 
   // MARK: Files that are there
 
-  /// A file that fits, with the part that has the name; empty without one.
+  /// A file that matches, and the part that has the name; empty without a name.
   struct Match: Equatable {
-    /// It may be no text.
+    /// The path, which may not be UTF-8.
     let path: FilePath
-    /// Of a path that is text.
+    /// The named part, if the path is UTF-8.
     let value: String
   }
 
-  /// In the order of their paths' bytes.
+  /// Finds existing files, in the order of the bytes of their paths.
   func matches() -> [Match] {
     var found: [Match] = []
     let root = FilePath(isAbsolute ? [Self.slash] : [])
@@ -175,7 +178,7 @@ struct FilePattern {
         let next = path.appending(name)
         switch components[index] {
         case .folders:
-          // A link is not followed here, so that none leads in a circle.
+          // `**` does not follow links, so that none leads in a circle.
           if Self.kind(of: next, followsLinks: false) == .folder {
             rest.append((next, index, value))
           }
@@ -186,25 +189,25 @@ struct FilePattern {
           }
         }
       }
-      // No folder at all.
+      // `**` may stand for no folder at all.
       if case .folders = components[index] { rest.append((path, index + 1, value)) }
     }
     return found.sorted { $0.path < $1.path }
   }
 
-  /// nil when there is no such file.
+  /// Returns nil if there is no such file.
   private static func kind(of path: FilePath, followsLinks: Bool = true) -> FileStatus.Kind? {
     (try? FileStatus(path, followsLinks: followsLinks))?.kind
   }
 
-  /// As it is called where the pattern begins.
+  /// Returns the path relative to the pattern's directory, if it is in there.
   func relative(_ path: FilePath) -> FilePath {
     directory.flatMap { path.name(in: $0) }.map { FilePath($0) } ?? path
   }
 
   // MARK: Files that steps make
 
-  /// The part of a path that has the name; nil when the path does not fit.
+  /// Returns the named part of a path; nil if the path does not match.
   func value(in path: FilePath) -> String? {
     guard path.isAbsolute == isAbsolute else { return nil }
     let names = path.shortest.bytes.split(separator: Self.slash).map { Array($0) }
@@ -236,11 +239,11 @@ struct FilePattern {
 
   // MARK: One name
 
-  /// What the named part is in each way in which a name fits; shortest first for an asterisk.
+  /// The values of the named part for all matches of a name; the shortest first for an asterisk.
   private static func values(
     of name: [UInt8], _ pieces: [Piece], _ value: [UInt8]?
   ) -> [[UInt8]?] {
-    // A name that begins with a dot is hidden, unless that dot is written.
+    // A name that begins with a dot is hidden, unless the pattern begins with a dot.
     if name.first == dot, case .text? = pieces.first {
     } else if name.first == dot {
       return []
@@ -255,7 +258,7 @@ struct FilePattern {
     _ result: inout [[UInt8]?]
   ) {
     guard let piece = pieces.first else {
-      // One way is as good as another, unless the part is another one.
+      // Only matches with different named parts count.
       if name.isEmpty, !result.contains(value) { result.append(value) }
       return
     }
@@ -269,7 +272,7 @@ struct FilePattern {
     case .name:
       let least = 1
       guard name.count >= least else { return }
-      // What follows decides; without anything it is all of the rest.
+      // The next piece decides about the length; the last piece takes the whole rest.
       for count in others.isEmpty ? name.count...name.count : least...name.count {
         fit(name.dropFirst(count), others, Array(name.prefix(count)), &result)
       }
@@ -277,7 +280,7 @@ struct FilePattern {
       for count in others.isEmpty ? name.count...name.count : 0...name.count {
         let before = result.count
         fit(name.dropFirst(count), others, value, &result)
-        // Without a named part behind it the first way tells all.
+        // Without a named part behind it, the first match is enough.
         if result.count > before, !others.contains(.name) { return }
       }
     }

@@ -1,26 +1,25 @@
-/// Puts the names of files in the place of what stands for several in `inputs`: patterns, and `outputsOf`.
+/// Replaces patterns and `outputsOf` in the inputs of steps by the names of files.
 ///
 /// ```
-/// "outputsOf": "objects"        what the steps of the group make
-/// "inputs": "src/**/*.md"       what is there, and what steps of the plan make
+/// "outputsOf": "objects"        the outputs of the steps of a group
+/// "inputs": "src/**/*.md"       existing files, and outputs of steps of the plan
 /// ```
 ///
-/// What many steps name alike is looked for once: a thousand steps may read the same thousand headers.
+/// Each pattern is searched once, since a thousand steps may read the same thousand headers.
 struct InputFiles {
   private let steps: [Step]
-  /// The steps that have a name, or are in the group of that name.
+  /// The steps that have a name, or are in a group of that name.
   private var stepsByName: [Name: [Int]] = [:]
-  /// What steps make, by the folder that it is in: the shortest paths of both.
+  /// The outputs of steps, by their folders: both as shortest paths.
   private var made: [FilePath: [Made]] = [:]
 
   private struct Made {
-    /// As its step says it.
     let path: FilePath
     let shortest: FilePath
     let step: Int
   }
 
-  /// Of a pattern, by where it begins, or of the outputs of a name, by where they are seen from.
+  /// A pattern with its directory, or a name with the directory that its outputs are relative to.
   private struct Key: Hashable {
     let text: Name
     let directory: FilePath?
@@ -31,17 +30,17 @@ struct InputFiles {
   }
 
   private struct Found {
-    /// As they are called, by their shortest paths, so that a file that is there and made is one.
+    /// The paths by their shortest paths, so that an existing file that a step makes is listed
+    /// once.
     let paths: [FilePath: FilePath]
-    /// The names of all.
     let names: Names
     let watched: PatternWatch.Files
   }
 
-  /// In the order of their bytes.
+  /// The names in the order of their bytes.
   private struct Names {
     private(set) var texts: [String] = []
-    /// The first that is no text.
+    /// The first name that is not UTF-8.
     private(set) var noText: FilePath?
 
     init(_ paths: some Sequence<FilePath>, of step: Step) {
@@ -141,7 +140,7 @@ struct InputFiles {
       found = try look(for: text, step)
       self.found[key] = found
     }
-    // What it makes itself is none that it reads.
+    // The step's own outputs do not become its inputs.
     let own = Set(
       (step.outputs + [step.depfile].compactMap { $0 }).map { step.path(of: $0).shortest }
         .filter { found.watched.pattern.value(in: $0) != nil })
@@ -167,7 +166,7 @@ struct InputFiles {
     for match in pattern.matches() { paths[match.path.shortest] = match.path }
     var known = Set(paths.keys)
     for (shortest, path) in paths where isMadeBefore(path) { paths[shortest] = nil }
-    // It has one name, before it was made as after that.
+    // The file keeps the name that its step gives it, before and after it was made.
     for file in candidates(for: pattern) where pattern.value(in: file.shortest) != nil {
       paths[file.shortest] = file.path
       known.insert(file.shortest)
@@ -177,7 +176,7 @@ struct InputFiles {
       watched: PatternWatch.Files(of: pattern, known: known))
   }
 
-  /// Where the pattern has no folder of its own in it, those of one folder.
+  /// The outputs that may match: of one folder, if all matches are directly in it.
   private func candidates(for pattern: FilePattern) -> [Made] {
     pattern.isInOneFolder ? made[pattern.folder] ?? [] : made.values.flatMap { $0 }
   }

@@ -1,4 +1,4 @@
-/// A number of bytes, as people write it: `512M`, `1.5G`. K is 1,024 bytes, M 1,024 K.
+/// A number of bytes in the usual notation: `512M`, `1.5G`. K is 1,024 bytes, M 1,024 K.
 struct MemorySize: Equatable, CustomStringConvertible {
   let bytes: Int
 
@@ -8,7 +8,7 @@ struct MemorySize: Equatable, CustomStringConvertible {
 
   init(bytes: Int) { self.bytes = bytes }
 
-  /// nil when it is no number above 0 with one of the letters K, M, G and T behind.
+  /// Reads a positive number with one of the letters K, M, G and T; nil for other texts.
   init?(_ text: String) {
     let letter = text.last?.uppercased()
     guard let unit = Self.units.first(where: { String($0.letter) == letter }) else { return nil }
@@ -20,7 +20,7 @@ struct MemorySize: Equatable, CustomStringConvertible {
     self.bytes = max(1, bytes)
   }
 
-  /// In the largest unit that it is a whole number of.
+  /// Written in the largest unit in which it is a whole number.
   var description: String {
     let unit = Self.units.first { bytes.isMultiple(of: $0.bytes) }
     return unit.map { "\(bytes / $0.bytes)\($0.letter)" } ?? "\(bytes)"

@@ -1,4 +1,5 @@
-/// What a step or a group is called. Two names are equal when their bytes are, as with files: names are made of theirs.
+/// The name of a step or a group. Two names are equal if their bytes are, since names of files are
+/// made of them.
 struct Name: Hashable, Comparable, Sendable, ExpressibleByStringInterpolation {
   let text: String
 
@@ -6,7 +7,6 @@ struct Name: Hashable, Comparable, Sendable, ExpressibleByStringInterpolation {
 
   init(stringLiteral text: String) { self.init(text) }
 
-  /// For a sentence.
   var visible: String { text.visible }
   var shortened: String { text.shortened }
 

@@ -1,14 +1,14 @@
 internal import ProcedurePrimitives
 
-/// A pattern of a plan with the files that it had when the plan was read.
+/// A pattern of a plan with the files that it found when the plan was read.
 ///
-/// A step may make files that its plan does not name. Then the pattern has not found them, and what comes after would
-/// be done for a part of the files: this notices that.
+/// A step may make files that its plan does not name. Then the pattern has not found them, and
+/// later steps would work on a part of the files. This type notices that.
 final class PatternWatch: Sendable, Equatable {
-  /// What steps with one pattern share.
+  /// The state that all steps with one pattern share.
   final class Files: Sendable {
     let pattern: FilePattern
-    /// Found, or to be made by steps of the plan: their shortest paths.
+    /// The shortest paths of files that it found, or that steps of the plan make.
     fileprivate let known: Set<FilePath>
 
     init(of pattern: FilePattern, known: Set<FilePath>) {
@@ -19,7 +19,7 @@ final class PatternWatch: Sendable, Equatable {
   private let files: Files
   private let key: String
   private let step: Name
-  /// It is not told of these.
+  /// The outputs of the step, which do not count as new.
   private let own: Set<FilePath>
   private let first = Locked<String??>(.none)
 
@@ -29,9 +29,9 @@ final class PatternWatch: Sendable, Equatable {
 
   static func == (first: PatternWatch, second: PatternWatch) -> Bool { first === second }
 
-  /// A sentence about the files that have come since the plan was read; nil when there are none.
+  /// Returns a sentence about files that were added since the plan was read; nil if there are none.
   ///
-  /// - Parameter others: what other steps make that have the same pattern.
+  /// - Parameter others: outputs of other steps with the same pattern.
   private func look(besides others: Set<FilePath> = []) -> String? {
     let pattern = files.pattern
     let new = pattern.matches().map(\.path).filter {
@@ -45,12 +45,13 @@ final class PatternWatch: Sendable, Equatable {
       + "\(others), not there when the plan was read"
   }
 
-  /// The same at the end of a run, for each pattern once, unless a step has failed because of it.
+  /// Returns such sentences at the end of a run, one for each pattern, unless a step has failed
+  /// because of it.
   static func news(of watches: some Sequence<PatternWatch>) -> [String] {
     var groups: [(first: PatternWatch, own: Set<FilePath>, isSaid: Bool)] = []
     var numbers: [ObjectIdentifier: Int] = [:]
     var seen: Set<ObjectIdentifier> = []
-    // The steps of an `each` have the same watch.
+    // The steps of an `each` share a watch.
     for watch in watches where seen.insert(ObjectIdentifier(watch)).inserted {
       let isSaid = watch.first.withLock { $0 ?? nil } != nil
       if let number = numbers[ObjectIdentifier(watch.files)] {
@@ -64,7 +65,8 @@ final class PatternWatch: Sendable, Equatable {
     return groups.lazy.filter { !$0.isSaid }.compactMap { $0.first.look(besides: $0.own) }
   }
 
-  /// The same, looked for when this is called first: when the first step is ready whose files these are.
+  /// Looks when it is called first, which is when the first of these steps is ready; later calls
+  /// return the same.
   func lookOnce() -> String? {
     if let known = first.withLock({ $0 }) { return known }
     let found = look()

@@ -1,11 +1,11 @@
 import Dispatch
 internal import ProcedurePrimitives
 
-/// The order that files give: who reads a file comes after who makes it.
+/// The order that files give: a step that reads a file comes after the step that makes it.
 extension Plan {
-  /// The steps, each after those that make what it reads.
+  /// Returns the steps, each after the steps that make its inputs.
   ///
-  /// - Parameter files: what the step of a number reads.
+  /// - Parameter files: returns the files that the step of a number reads.
   static func ordered(
     _ steps: [Step], reading files: (Int) -> [FilePath]
   ) throws(PlanError) -> [Step] {
@@ -15,12 +15,12 @@ extension Plan {
     for (index, step) in steps.enumerated() {
       let read = files(index)
       if read.isEmpty { continue }
-      // Most steps read nothing that others make.
+      // Most steps read no files of other steps.
       let found = read.flatMap { makers.steps(making: $0) }
       guard !found.isEmpty else { continue }
       var known = Set(step.after)
       for maker in found.map({ steps[$0] }) where maker.name != step.name {
-        // It comes after all ordinary steps, because it has no names.
+        // A follow-up without names comes after all ordinary steps anyway.
         if step.isFollowUp, step.after.isEmpty, !maker.isFollowUp { continue }
         guard !(maker.group.map(step.after.contains) ?? false), known.insert(maker.name).inserted
         else { continue }
@@ -30,8 +30,8 @@ extension Plan {
     return ordered
   }
 
-  /// The same plan, but a step that has read a file the last time, as its `depfile` says, comes after the step that
-  /// makes that.
+  /// The plan in which a step also comes after the makers of files that it read in the last run, by
+  /// its `depfile`.
   func orderedByDepfiles(_ journals: RunJournals) throws(PlanError) -> Plan {
     guard steps.contains(where: { $0.depfile != nil }) else { return self }
     let read = DependencyOrder(of: steps, journals).files
@@ -46,7 +46,7 @@ extension Plan {
     }
   }
 
-  /// The one because of which a step of the cycle waits for the one before.
+  /// The depfile because of which a step of the cycle waits for its predecessor.
   private func depfile(closing cycle: [Name], _ ordered: [Step]) -> String? {
     for (before, name) in zip(cycle, cycle.dropFirst()) {
       guard let index = steps.firstIndex(where: { $0.name == name }) else { continue }
@@ -59,21 +59,20 @@ extension Plan {
 }
 
 extension Step {
-  /// Where one of its files is, without what changes nothing.
+  /// The normal path of one of its files.
   func path(of file: String) -> FilePath { FilePath.normal(file, in: self.directory) }
 
-  /// The same of a name that may be no text.
+  /// The normal path of one of its files, whose name may not be UTF-8.
   func path(of file: FilePath) -> FilePath {
     let path = file.isAbsolute ? file : self.directory.map { FilePath($0).appending(file.bytes) }
     return FilePath.normal(Array((path ?? file).bytes))
   }
 
-  /// What it calls a file: seen from its directory, if it is in there.
+  /// The path relative to the step's directory, if it is in there.
   func relative(_ path: FilePath) -> FilePath {
     let directory = self.directory.map { FilePath.normal($0, in: nil) }
     return directory.flatMap { path.name(in: $0) }.map { FilePath($0) } ?? path
   }
 
-  /// A file, as the reader of the plan knows it.
   func shown(_ path: FilePath) -> String { relative(path).visible }
 }

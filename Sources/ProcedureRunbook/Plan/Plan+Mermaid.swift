@@ -1,12 +1,12 @@
 extension Plan {
-  /// The plan as a Mermaid flowchart: a box for each step, with six corners if it may not be needed,
-  /// round ends if it runs after a failure or always, a frame for each group, and a dotted line between
-  /// steps that exclude each other.
+  /// The plan as a Mermaid flowchart: a box for each step, a frame for each group, and a dotted
+  /// line between steps that exclude each other. A box has six corners if the step may not be
+  /// needed, and round ends if it runs after a failure or always.
   var mermaid: String {
     var lines = ["flowchart LR"]
     let numbers = Dictionary(
       uniqueKeysWithValues: (steps.map(\.name) + groups).enumerated().map { ($1, $0) })
-    // Names may contain anything, so the nodes are called by number.
+    // Nodes are identified by number, since names may contain any character.
     func node(_ name: Name) -> String { "n\(numbers[name, default: 0])" }
     func box(_ step: Step) -> String {
       let isConditional = step.onlyIf != nil || step.unless != nil
@@ -26,7 +26,7 @@ extension Plan {
       lines += step.after.map { "  \(node($0)) --> \(node(step.name))" }
     }
     for (name, steps) in exclusiveSteps {
-      // Each with the next, not with all others: a few lines instead of very many.
+      // Each step is connected with the next one only, which needs far fewer lines.
       lines += zip(steps, steps.dropFirst()).map { first, second in
         "  \(node(first.name)) -. \"\(Self.escaped(name))\" .- \(node(second.name))"
       }

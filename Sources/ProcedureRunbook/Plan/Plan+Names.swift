@@ -1,5 +1,5 @@
 extension Plan {
-  /// What `--check` prints of a plan in which nothing is wrong.
+  /// The text of `--check` for a valid plan.
   var counts: String {
     let followUps = steps.count(where: \.isFollowUp)
     let parts = [
@@ -14,8 +14,8 @@ extension Plan {
       : notes.map { "note: \($0)\n" }.joined() + "the plan can be run: \(counts)"
   }
 
-  /// What `--list` prints: each step, with its group, when it runs if not after a success, what it takes, and its
-  /// description, or the first line of its command.
+  /// The text of `--list`: each step with its group, its traits, and its description or the first
+  /// line of its command.
   var names: String {
     let width = min(40, steps.map(\.name.visible.columns).reduce(0, max))
     return steps.map { step in
@@ -30,7 +30,7 @@ extension Plan {
 }
 
 extension Step {
-  /// When it runs, if not after a success, and what it takes.
+  /// When it runs, unless after a success, and the resources that it takes.
   var traits: [String] {
     let when: String? =
       switch self.occasion {

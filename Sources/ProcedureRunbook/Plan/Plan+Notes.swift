@@ -1,11 +1,11 @@
 extension Plan {
-  /// What `--check` says of a plan that can be run, but may do something else than its author thinks.
+  /// Notes of `--check` about a valid plan that may not do what its author expects.
   var notes: [String] {
     var (notes, seen): ([String], Set<String>) = ([], [])
     let eachNames = Set(steps.flatMap(\.eachNames))
     for step in steps {
       for note in step.notes(eachNames) {
-        // The steps of an `each` have the same ones.
+        // The steps of an `each` have the same notes.
         let place =
           "\(step.file ?? "") \(step.line.map(String.init) ?? step.name.text) \(note.what)"
         guard seen.insert(place).inserted else { continue }
@@ -21,12 +21,12 @@ extension Plan {
 extension Step {
   fileprivate typealias Note = (what: String, problem: String)
 
-  /// - Parameter eachNames: those of all steps.
+  /// - Parameter eachNames: the names of all steps.
   fileprivate func notes(_ eachNames: Set<String>) -> [Note] {
     notesOnCommands(eachNames) + notesOnNames + notesOnOutputs
   }
 
-  /// In a command braces are the shell's.
+  /// Notes on braces in commands, where they belong to the shell.
   private func notesOnCommands(_ eachNames: Set<String>) -> [Note] {
     let commands = [
       ("run", run), ("onlyIf", self.onlyIf ?? ""), ("unless", self.unless ?? ""),
@@ -51,13 +51,14 @@ extension Step {
       }
   }
 
-  /// What somebody means who writes a name in braces in a command; nil where it may be the command's own, as in `awk`.
+  /// Guesses the intention of a name in braces in a command; nil if it may be the command's own, as
+  /// in `awk`.
   private func hint(onBraces name: String, _ eachNames: Set<String>) -> String? {
     if self.environment[name] != nil { return "write \"$\(name)\", a variable of the command" }
     if let nearest = Spelling.nearest(to: name, in: self.eachNames) {
       return "did you mean \"$\(nearest)\"?"
     }
-    // As other tools have it.
+    // Other tools use these names.
     switch name {
     case "in", "input", "inputs": return "the inputs are \"$@\""
     case "out", "output", "outputs": return "write the name of the output"
@@ -66,7 +67,7 @@ extension Step {
   }
 
   private var notesOnNames: [Note] {
-    // A value may have braces of its own.
+    // A value may contain braces.
     let brace = UInt8(ascii: "{")
     let hasBraces = self.eachNames.contains {
       self.environment[$0]?.utf8.contains(brace) ?? false

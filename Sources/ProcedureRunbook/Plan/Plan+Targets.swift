@@ -1,6 +1,6 @@
 extension Plan {
-  /// Only the steps that these steps and groups need, and themselves, in the order of the plan; and what runs after
-  /// a failure of these, or always.
+  /// Returns the plan with these steps and groups, and the steps that they need, in the same order;
+  /// and the steps that run after their failure, or always.
   func restricted(to targets: [Name]) throws(PlanError) -> Plan {
     guard !targets.isEmpty else { return self }
     let stepsByName = Dictionary(uniqueKeysWithValues: steps.map { ($0.name, $0) })
@@ -24,14 +24,13 @@ extension Plan {
       }
       members[name]?.map(\.name).forEach(visit)
     }
-    // A step after a part of a group that is left out would have nothing to wait for: it is needed
-    // whole, so all names that are referred to are still there.
+    // A group that a step is after is kept as a whole, so that no name refers to a missing step.
     var kept: [Step] = []
     for step in steps {
       if needed.contains(step.name) {
         kept.append(step)
       } else if step.isFollowUp {
-        // Of what it comes after it keeps what is there.
+        // A follow-up keeps only the names that are still there.
         var followUp = step
         followUp.after = step.after.filter(seen.contains)
         if followUp.after.isEmpty == step.after.isEmpty { kept.append(followUp) }

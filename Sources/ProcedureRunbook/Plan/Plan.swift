@@ -1,13 +1,13 @@
-/// A set of steps that can be run: names are unique, what they are after exists, and nothing waits
-/// for itself.
+/// A valid set of steps: names are unique, the names in `after` exist, and no step waits for
+/// itself.
 struct Plan: Sendable, Equatable {
   let steps: [Step]
-  /// How many steps of a pool may run at the same time, by its name.
+  /// The number of steps of a pool that may run at the same time, by its name.
   let pools: [String: Int]
-  /// Names of variables whose values are shown nowhere.
+  /// Names of variables whose values must not be shown.
   let secrets: [String]
   let graph: PlanGraph
-  /// Whether only some of the steps are here, since others were not asked for.
+  /// Whether it has only the targets of the command line and the steps that they need.
   let isPart: Bool
 
   init(
@@ -33,8 +33,7 @@ struct Plan: Sendable, Equatable {
     return steps.compactMap(\.group).filter { seen.insert($0).inserted }
   }
 
-  /// The names that one step has at a time, each with the steps that want it, in the order of the
-  /// plan.
+  /// The names in `exclusive`, each with its steps, in the order of the plan.
   var exclusiveSteps: [(name: String, steps: [Step])] {
     var seen: Set<String> = []
     let names = steps.flatMap(\.exclusive).filter { seen.insert($0).inserted }
@@ -81,7 +80,7 @@ struct Plan: Sendable, Equatable {
     }
   }
 
-  /// In a part of a plan a service may be what was asked for.
+  /// In a part of a plan a service may be a target itself.
   private func checkServices() throws(PlanError) {
     guard !isPart else { return }
     for (index, step) in steps.enumerated() where step.isService {

@@ -49,7 +49,7 @@ struct PlanError: Error, Equatable, CustomStringConvertible {
 
   let problem: Problem
   let line: Int?
-  /// An included file that it is in; nil for the plan itself.
+  /// The included file that has the mistake; nil for the plan itself.
   let file: String?
 
   init(_ problem: Problem, line: Int? = nil, file: String? = nil) {
@@ -58,7 +58,7 @@ struct PlanError: Error, Equatable, CustomStringConvertible {
 
   init(_ problem: Problem, in step: Step) { self.init(problem, line: step.line, file: step.file) }
 
-  /// The same, of an included file unless it names one.
+  /// Returns the error with a file, unless it already names one.
   func `in`(_ file: String?) -> Self { Self(problem, line: line, file: self.file ?? file) }
 
   var description: String {
@@ -180,7 +180,7 @@ struct PlanError: Error, Equatable, CustomStringConvertible {
     Spelling.hint(nearest).map { "; \($0)" } ?? ""
   }
 
-  /// The first few, and the last one, which is the first again.
+  /// Shortens a cycle to its first names and the last one, which is the first again.
   private static func shortened(_ names: [Name]) -> [String] {
     let names = names.map(\.shortened)
     return names.count <= 12

@@ -1,9 +1,9 @@
-/// Reads a plan from JSON, with the files that it includes; every error names the line, and the file where that is
-/// an included one.
+/// Reads a plan from JSON, with the files that it includes. Every error names the line, and the
+/// included file if it is in one.
 ///
 /// ```
-/// each file, once → parameters, pools and secrets of all → the steps of each, with its own defaults
-/// → one for each value and file → the names of their inputs
+/// each file, once → parameters, pools and secrets of all → steps of each, with its own defaults
+/// → one step for each value and file → names of their inputs
 /// ```
 enum PlanFile {
   static let stepKeys =
@@ -12,7 +12,7 @@ enum PlanFile {
       "pool", "onlyIf", "unless", "inputs", "outputsOf", "outputs", "depfile", "terminal",
       "service", "ready", "readyLine",
     ] + StepTemplate.keys
-  /// A service runs beside the steps that need it: it waits for no place, and is never up to date.
+  /// A service runs beside the steps that need it: it takes no place, and is never up to date.
   static let keysNotOfServices = [
     "always", "onFailure", "exclusive", "pool", "inputs", "outputsOf", "outputs", "depfile",
     "terminal", "cpu", "memory", "retries", "retryDelay", "executor", "executorOptions",
@@ -35,17 +35,17 @@ enum PlanFile {
       after: journals)
   }
 
-  /// Where steps run that say nothing else: the folder of the plan, or where we are if that is in none.
+  /// The default directory of steps: the folder of the plan, or the current directory if it has
+  /// none.
   static func directory(of file: InputFile) throws(PlanError) -> String {
     let folder = file.folder ?? Directory.current
     guard let text = folder.text else { throw PlanError(.directoryNoText(folder.visible)) }
     return text
   }
 
-  /// - Parameter directory: where steps run that say nothing else, and what their directories are
-  ///   relative to.
-  /// - Parameter parameters: values in place of those in the plan.
-  /// - Parameter journals: say what steps have made before; nil for a plan that is not run.
+  /// - Parameter directory: the default directory of steps, and the base of their directories.
+  /// - Parameter parameters: values that replace those in the plan.
+  /// - Parameter journals: the files that steps have made before; nil for a plan that is not run.
   static func plan(
     from bytes: some Sequence<UInt8>, directory: String? = nil,
     parameters: [String: String] = [:], after journals: RunJournals? = nil
@@ -53,7 +53,7 @@ enum PlanFile {
     let parts = try PlanPart.all(from: bytes, directory: directory)
     journals?.note(includedPlans: parts.compactMap(\.includedPlan))
     var (known, pools, secrets): ([String: String], [String: Int], [String]) = ([:], [:], [])
-    // What includes comes later, and decides.
+    // An including file comes later, and overrides the included one.
     for part in parts {
       known.merge(part.parameters) { _, new in new }
       pools.merge(part.pools) { _, new in new }
@@ -65,7 +65,7 @@ enum PlanFile {
     known.merge(parameters) { _, new in new }
     var steps: [EachStep] = []
     for part in parts { steps += try part.steps(parameters: known) }
-    // Most plans have no pattern that would ask for it.
+    // It is lazy, since most plans have no patterns.
     lazy var before = journals.map { MadeBefore($0) } ?? MadeBefore()
     let isMadeBefore = { before.contains($0) }
     let named = try InputFiles.named(

@@ -1,20 +1,22 @@
-/// What waits for what in a plan: a step for those it is after, a group for its members.
+/// The dependencies of a plan: a step waits for the steps that it is after, a group for its
+/// members.
 ///
-/// Steps have the numbers of their places in the plan, and groups the numbers behind these.
+/// A step has the number of its place in the plan; the numbers of groups follow.
 struct PlanGraph: Sendable, Equatable {
   private let names: [Name]
   private let stepCount: Int
   private let waitsFor: [[Int]]
-  /// The steps in an order in which they can run, which keeps that of the plan where it can.
+  /// The steps in a possible order, which keeps the order of the plan as far as possible.
   let stepOrder: [Int]
-  /// The members of a cycle in the order they would run, the first one repeated at the end.
+  /// The members of a cycle in the order in which they would run, with the first one repeated at
+  /// the end.
   let cycle: [Name]?
-  /// All of it, with groups.
+  /// The same order with groups.
   private let nodeOrder: [Int]
 
   init(_ plan: Plan) { self.init(plan.steps) }
 
-  /// Names that no step and no group has count for nothing.
+  /// Names that no step and no group has are ignored.
   init(_ steps: [Step]) {
     var names = steps.map(\.name)
     var numbers: [Name: Int] = [:]
@@ -51,13 +53,13 @@ struct PlanGraph: Sendable, Equatable {
     }
   }
 
-  /// The steps that one comes after, with the members of groups.
+  /// The steps that `step` comes after, with the members of groups.
   func stepsBefore(_ step: Int) -> [Int] {
     waitsFor[step].flatMap { $0 < stepCount ? [$0] : waitsFor[$0] }
   }
 
-  /// The steps that need a service: they come after it, or after such a step. Not what comes after all steps, since it
-  /// names none.
+  /// The steps that need a service: they come after it, or after such a step. A step that comes
+  /// after all others does not count.
   func stepsNeeding(_ service: Int, in plan: Plan) -> [Int] {
     var isNeeding = [Bool](repeating: false, count: names.count)
     isNeeding[service] = true
@@ -69,12 +71,12 @@ struct PlanGraph: Sendable, Equatable {
     return (0..<stepCount).filter { $0 != service && isNeeding[$0] }
   }
 
-  /// The names of the steps in that order.
   var order: [Name] { stepOrder.map { names[$0] } }
 
-  /// The largest set of steps that are members and come only after such: for each step whether it is one.
+  /// The largest set of steps that are members and come only after members: for each step whether
+  /// it is in.
   ///
-  /// `isMember` is asked in running order, and only of steps that come after members alone.
+  /// It calls `isMember` in running order, and only for steps that come after members alone.
   func closed(_ isMember: (Int) -> Bool) -> [Bool] {
     var result = [Bool](repeating: false, count: names.count)
     for node in nodeOrder where waitsFor[node].allSatisfy({ result[$0] }) {
@@ -83,7 +85,7 @@ struct PlanGraph: Sendable, Equatable {
     return Array(result[..<stepCount])
   }
 
-  /// Depth first with a stack of its own: a chain of steps may be longer than the call stack.
+  /// It searches depth first with its own stack, since a chain of steps may exceed the call stack.
   private static func walk(_ waitsFor: [[Int]]) -> (finished: [Int], cycle: [Int]?) {
     var finished: [Int] = []
     finished.reserveCapacity(waitsFor.count)
@@ -113,7 +115,7 @@ struct PlanGraph: Sendable, Equatable {
     return (finished, nil)
   }
 
-  /// Each of `members` waits for the next one; begins with the one that the plan names first.
+  /// Each of `members` waits for the next one; the result begins with the first one in the plan.
   private static func inRunningOrder(_ members: [Int]) -> [Int] {
     let running = Array(members.reversed())
     let first = running.min() ?? 0

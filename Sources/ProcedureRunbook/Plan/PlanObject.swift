@@ -1,8 +1,8 @@
 import ProceduresProcess
 
-/// An object of a plan whose values are taken out by key and type, with a sentence when that fails.
+/// An object of a plan. It returns values by key and type, and throws an error with a sentence.
 struct PlanObject {
-  /// Whose object it is. In words only where there is a mistake.
+  /// The owner of the object. Its text is only made for a mistake.
   enum Owner {
     case plan
     case defaults
@@ -50,7 +50,7 @@ struct PlanObject {
     return try text(value, key)
   }
 
-  /// A text that is not blank.
+  /// Returns the text if it is not blank.
   func text(_ value: JSONValue, _ key: String) throws(PlanError) -> String {
     guard case .string(let text) = value.content else {
       throw wrongType(key, expected: "a text", value)
@@ -62,12 +62,12 @@ struct PlanObject {
   }
 
   private static func isBlank(_ text: String) -> Bool {
-    // Most texts begin with a letter, and characters take their time.
+    // Most texts begin with a visible ASCII character, and reading characters is slow.
     if let first = text.utf8.first, (0x21..<0x7F).contains(first) { return false }
     return text.allSatisfy(\.isWhitespace)
   }
 
-  /// A text or a list of texts.
+  /// Returns a text or a list of texts as a list.
   func texts(_ key: String, expected: String = "a list of names") throws(PlanError) -> [String] {
     guard let value = value(key) else { return [] }
     guard case .array(let elements) = value.content else {
@@ -84,7 +84,7 @@ struct PlanObject {
     return texts
   }
 
-  /// A text that the system can take, which ends texts at a zero byte.
+  /// Returns a text that can be passed to a program, so it has no zero byte.
   func argument(_ key: String) throws(PlanError) -> String? {
     guard let text = try text(key) else { return nil }
     try checkArgument(text, key)
@@ -97,7 +97,7 @@ struct PlanObject {
     return texts
   }
 
-  /// A command, or a list of its lines, and whether it is a list.
+  /// Returns a command, or the lines of a list, and whether it is a list.
   func script(_ key: String) throws(PlanError) -> (text: String, isList: Bool) {
     let value = try required(key)
     guard case .array(let elements) = value.content else {
@@ -120,7 +120,7 @@ struct PlanObject {
     return (text, true)
   }
 
-  /// What the system cannot give to a program.
+  /// Throws for a text that the system cannot pass to a program.
   private func checkArgument(_ text: String, _ key: String) throws(PlanError) {
     if text.utf8.contains(0) {
       throw PlanError(.zeroByte(key: key, owner: owner), line: line(of: key))
@@ -143,7 +143,6 @@ struct PlanObject {
     return try PlanObject(members, of: owner, line: value.line, allowed: allowed)
   }
 
-  /// Names of variables.
   func variables(_ key: String) throws(PlanError) -> [String] {
     let names = try texts(key)
     if let name = names.first(where: { !Options.isVariable($0) }) {
@@ -152,7 +151,6 @@ struct PlanObject {
     return names
   }
 
-  /// The variables in a file.
   func dotenv(_ file: String, in directory: String?) throws(PlanError) -> [String: String] {
     let path = Directory.path(file, in: directory)
     do throws(PlanError) {
@@ -189,7 +187,7 @@ struct PlanObject {
     return variables
   }
 
-  /// Values by name: a list of texts, or a pattern of files with the name in braces.
+  /// Reads values by name: a list of texts, or a pattern of files with the name in braces.
   func pattern(_ key: String, in directory: String?) throws(PlanError) -> StepPattern? {
     guard has(key) else { return nil }
     let names = try environmentNames(key)
@@ -219,7 +217,6 @@ struct PlanObject {
     return StepPattern(lists: lists)
   }
 
-  /// The members of an object whose keys are names of variables.
   private func environmentNames(
     _ key: String
   ) throws(PlanError) -> [(name: String, value: JSONValue)] {
@@ -270,7 +267,7 @@ struct PlanObject {
     return try wholeNumber(value, key, expected: "a whole number", least: least)
   }
 
-  /// Numbers of bytes, as `512M` or `1.5G`: one, or a list.
+  /// Reads numbers of bytes, such as `512M` or `1.5G`: one, or a list.
   func sizes(_ key: String) throws(PlanError) -> [Int] {
     guard let value = value(key) else { return [] }
     guard case .array(let elements) = value.content else { return [try size(value, key)] }
@@ -321,17 +318,16 @@ struct PlanObject {
 
   func has(_ key: String) -> Bool { value(key) != nil }
 
-  /// Whether it has no other keys than these.
+  /// Whether it has no keys but these.
   func has(only keys: [String]) -> Bool { members.allSatisfy { keys.contains($0.key) } }
 
   func value(_ key: String) -> JSONValue? { members.first { $0.key == key }?.value }
 
   func line(of key: String) -> Int { value(key)?.line ?? line }
 
-  /// The first of some keys that it has.
+  /// Returns the first of these keys that it has.
   func first(of keys: [String]) -> String? { keys.first(where: has) }
 
-  /// A problem of the object as a whole.
   func error(_ problem: (_ owner: String) -> PlanError.Problem) -> PlanError {
     PlanError(problem(owner), line: line)
   }

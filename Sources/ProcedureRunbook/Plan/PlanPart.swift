@@ -1,20 +1,19 @@
 /// One of the files of a plan: the plan itself, or a file that it includes.
 struct PlanPart {
-  /// As the one that includes it names it; nil for the plan itself.
+  /// The name by which another file includes it; nil for the plan itself.
   private let file: String?
-  /// The same without links.
+  /// The path of that file, with links resolved.
   let includedPlan: FilePath?
-  /// What is in it is seen from there.
+  /// The directory that its paths are relative to.
   private let directory: String?
-  /// nil when it is a list of steps alone.
+  /// nil if the file is only a list of steps.
   private let object: PlanObject?
   private let list: JSONValue
   let parameters: [String: String]
   let pools: [String: Int]
-  /// Names of variables whose values are shown nowhere.
   let secrets: [String]
 
-  /// The plan's parts, each behind those that it includes, and each once.
+  /// Returns the plan's files, each once, and each behind the files that it includes.
   static func all(
     from bytes: some Sequence<UInt8>, directory: String?
   ) throws(PlanError) -> [PlanPart] {
@@ -80,7 +79,7 @@ struct PlanPart {
     }
   }
 
-  /// Its steps, with its own defaults.
+  /// Returns its steps, with its own defaults.
   func steps(parameters: [String: String]) throws(PlanError) -> [EachStep] {
     do throws(PlanError) {
       var template = StepTemplate(directory: directory, file: file, parameters: parameters)
@@ -113,7 +112,7 @@ struct PlanPart {
         line: value.line)
     }
     var owner: String?
-    // The name first, so that all other errors can use it.
+    // The name is read first, so that all later errors can use it.
     if case .string(let name)? = members.first(where: { $0.key == "name" })?.value.content,
       !name.isEmpty
     {
@@ -124,7 +123,7 @@ struct PlanPart {
     let name = try object.text(object.required("name"), "name")
     let (script, isList) = try object.script("run")
     var template = template
-    // Most steps say nothing else.
+    // Most steps have no other keys.
     let isShort = object.has(only: ["name", "run", "after", "group", "inputs", "outputs"])
     if !isShort { try template.read(object) }
     let isService = try object.boolean("service") ?? false

@@ -1,15 +1,16 @@
-/// Where the plan comes from, by what the command line says and what files there are.
+/// The place of the plan, by the command line and the existing files.
 struct PlanSource: Equatable {
   static let fileName = "runbook.json"
 
-  /// nil: the built-in plan.
+  /// nil for the built-in plan.
   let path: String?
   let isDemo: Bool
-  /// The steps and groups that are asked for; empty for all.
+  /// The steps and groups to run; empty for all.
   let targets: [Name]
 
-  /// The first word is a plan when it looks like a path: it ends in `.json`, contains a slash, or is
-  /// `-`; or when there is such a file, and no `runbook.json` that it could be a step of.
+  /// The first word is a plan if it looks like a path: it ends in `.json`, contains a slash, or is
+  /// `-`. It is also a plan if there is such a file, and no `runbook.json` that it could be a step
+  /// of.
   init(_ options: Options) {
     let found = Self.nearestPlan(from: Directory.current)
     isDemo = options.isDemo
@@ -29,7 +30,7 @@ struct PlanSource: Equatable {
     targets = words.map { Name($0) }
   }
 
-  /// What was looked for, where there is no plan and none was asked for.
+  /// A sentence about a missing plan, if no plan was named and none was found.
   var missing: String {
     let file = targets.first.map { ", and no file '\($0.shortened)'" } ?? ""
     return
@@ -41,7 +42,7 @@ struct PlanSource: Equatable {
     word == "-" || word.utf8.contains(UInt8(ascii: "/")) || word.hasSuffix(".json")
   }
 
-  /// In a directory or above it; seen from there if its name is no text.
+  /// Searches a directory and those above it. The path is relative if it is not UTF-8.
   static func nearestPlan(from directory: FilePath) -> String? {
     var (above, way): (FilePath?, String) = (directory, "")
     while let folder = above {

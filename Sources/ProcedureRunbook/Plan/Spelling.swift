@@ -1,9 +1,10 @@
-/// Finds what was meant by a word that is not known.
+/// Finds the known word that is nearest to an unknown one.
 enum Spelling {
-  /// The nearest of some words, if one is near: few letters are others, missing, too many or in another order.
+  /// Returns the nearest word, if it is close enough: few letters differ, are missing, extra or
+  /// swapped.
   static func nearest(to word: String, in words: some Sequence<String>) -> String? {
     let letters = Array(word.lowercased())
-    // Half of a short word would be another word.
+    // Half of a short word would already be another word.
     let most = letters.count < 3 ? 0 : letters.count < 6 ? 1 : 2
     var best: (word: String, distance: Int)?
     for other in words where other != word {
@@ -11,7 +12,7 @@ enum Spelling {
       guard abs(others.count - letters.count) <= most else { continue }
       let distance = distance(letters, others)
       if distance <= best?.distance ?? most {
-        // The first of equals in the order of the alphabet, since words may come in any.
+        // Equal distances are decided by the alphabet, since the words come in any order.
         if let best, distance == best.distance, best.word < other { continue }
         best = (other, distance)
       }
@@ -23,7 +24,7 @@ enum Spelling {
     nearest(to: name.text, in: names.lazy.map(\.text))
   }
 
-  /// How a sentence ends that names the unknown word.
+  /// The end of a sentence about an unknown word.
   static func hint(_ nearest: String?) -> String? {
     nearest.map { "did you mean '\($0.shortened)'?" }
   }

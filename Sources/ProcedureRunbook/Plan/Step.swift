@@ -1,21 +1,20 @@
-/// One step of a plan: a shell command, and what must have succeeded before it.
+/// One step of a plan: a shell command, and the steps that must succeed before it.
 ///
-/// There may be many: what most of them say is here, and the rest in one place that steps share until one says
-/// something else.
+/// A plan may have many. The common values are stored here; the rarer ones are shared by steps
+/// until one of them changes.
 @dynamicMemberLookup
 struct Step: Sendable, Equatable {
   let name: Name
-  /// Given to `/bin/sh -c`.
+  /// The command for `/bin/sh -c`.
   let run: String
-  /// Names of steps and groups.
   var after: [Name] = []
   var group: Name?
-  /// Files that it reads, and files that it makes.
+  /// The files that it reads, and the files that it makes.
   var inputs: [String] = []
   var outputs: [String] = []
-  /// Where it stands in its file.
+  /// Its line in its file.
   var line: Int?
-  /// The one element of an array, which is shared until it is changed.
+  /// An array of one element: the steps share its storage until one changes it.
   private var shared: [StepDetails]
 
   init(
@@ -34,25 +33,27 @@ struct Step: Sendable, Equatable {
     set { shared[0][keyPath: path] = newValue }
   }
 
-  /// How what it comes after must have ended.
+  /// The required outcome of the steps before it.
   enum Occasion: Sendable, Equatable {
-    /// Succeeded, or not needed.
+    /// They succeeded, or were not needed.
     case success
-    /// However, and also if the run is being stopped.
+    /// They ended in any way, even if the run is being stopped.
     case always
     /// At least one has failed.
     case failure
   }
 
-  /// Whether it runs after what did not succeed: it then ends a run that is being stopped.
+  /// Whether it runs after steps that did not succeed, even while the run is being stopped.
   var isFollowUp: Bool { self.occasion != .success }
 
-  /// The bytes that the system takes for one word or variable of a program; a command is one word.
+  /// The bytes that the system allows for one argument or variable of a program; a command is one
+  /// argument.
   static let longestArgument = 128 << 10
-  /// The bytes of the names of all its inputs, which its command has as `"$@"`: half of what systems allow at least.
+  /// The limit for the names of all inputs, in bytes, which its command gets as `"$@"`: half of the
+  /// least that systems allow.
   static let longestArguments = 1 << 20
 
-  /// The shell that runs its command, with its arguments: the inputs are `"$@"`.
+  /// The shell that runs its command, with arguments: the inputs are `"$@"`.
   var shell: [String] { shell(running: run) }
 
   func shell(running command: String) -> [String] {
@@ -60,77 +61,76 @@ struct Step: Sendable, Equatable {
       + (inputs.isEmpty ? [] : ["sh"] + inputs)
   }
 
-  /// The variables that its command has of an attempt.
+  /// The variables that its command gets in an attempt.
   func variables(inAttempt attempt: Int) -> [String: String] { ["RUNBOOK_ATTEMPT": "\(attempt)"] }
 
-  /// The memory that an attempt uses: each has its own, and the last one of the list is that of all further ones.
+  /// The memory of an attempt: further attempts use the last size of the list.
   func memory(inAttempt attempt: Int) -> Int? {
     let sizes = self.memorySizes
     return sizes.isEmpty ? nil : sizes[min(attempt, sizes.count) - 1]
   }
 }
 
-/// What a step may say besides, and most steps of a plan do not.
+/// The rarer values of a step.
 struct StepDetails: Sendable, Equatable {
-  /// Whether it ends at the first of its lines that fails: then they are given to `/bin/sh -e -c`.
+  /// Whether it ends at its first failing line: then `/bin/sh -e -c` runs it.
   var stopsAtFailingLine = false
-  /// Names of things that only one step may use at a time: steps that share a name never run
-  /// together.
+  /// Names of things that only one step may use at a time: steps that share a name never run at the
+  /// same time.
   var exclusive: [String] = []
-  /// Names of pools that it takes a place in.
   var pools: [String] = []
-  /// A command for `/bin/sh` that must succeed, or the step is not needed.
+  /// A command for `/bin/sh`: if it fails, the step is not needed.
   var onlyIf: String?
-  /// A command for `/bin/sh` that must not succeed, or the step is not needed.
+  /// A command for `/bin/sh`: if it succeeds, the step is not needed.
   var unless: String?
-  /// Written by its command, as compilers do: what else it has read.
+  /// A file in which its command lists further files that it has read, as compilers do.
   var depfile: String?
-  /// How many processors it uses, and how many bytes of memory in each attempt.
+  /// The processors that it uses, and the bytes of memory in each attempt.
   var processors: Int?
   var memorySizes: [Int] = []
-  /// Steps and groups whose outputs are inputs of it. `inputs` has them.
+  /// Steps and groups whose outputs are added to `inputs`.
   var outputsOf: [Name] = []
-  /// The patterns of files that it was made by, or that its inputs were.
+  /// The patterns that its values or inputs were found with.
   var watches: [PatternWatch] = []
-  /// The names of its `each`, which are variables.
+  /// The names of its `each`, which are variables of its command.
   var eachNames: [String] = []
-  /// Whether it runs until the steps that come after it have ended. These begin when it is ready.
+  /// Whether it runs until the steps that come after it have ended. They begin when it is ready.
   var isService = false
   /// A command that succeeds when the service is ready.
   var ready: String?
-  /// A text in a line of its output that says that it is ready.
+  /// A text in its output; the line that has it says that the service is ready.
   var readyLine: String?
-  /// Whether its command gets a share of the jobs from us, as `make` does.
+  /// Whether its command shares the jobs of the run, as `make` does.
   var usesJobserver = false
-  /// Whether it runs after something that did not succeed.
+  /// The required outcome of the steps before it.
   var occasion = Step.Occasion.success
-  /// For each attempt.
+  /// The time limit of each attempt.
   var timeout: Duration?
-  /// How often it is tried again after a failure.
+  /// How many further attempts follow a failure.
   var retries = 0
   var retryDelay = Duration.zero
   /// Whether it has the terminal while it runs.
   var terminal = false
-  /// A command that runs `run`; nil for that of the command line.
+  /// A command that runs `run`; nil for the launcher of the command line.
   var launcher: String?
-  /// A command that ends what `launcher` runs.
+  /// A command that ends a program of `launcher`.
   var launcherCancel: String?
-  /// What its command is a job of; nil for what the command line says.
+  /// The executor that runs its command as a job; nil for the executor of the command line.
   var executorName: String?
-  /// Words for that one's command.
+  /// Further arguments for the executor's command.
   var executorOptions: String?
-  /// An absolute path, unless it is that of this process.
+  /// An absolute path; nil for the directory of this process.
   var directory: String?
-  /// The directory of the file that it stands in, where its record is; nil for that of the plan.
+  /// The directory of its file, which has its record; nil for the directory of the plan.
   var home: FilePath?
-  /// Added to the environment of this process.
+  /// Variables that are added to the environment of this process.
   var environment: [String: String] = [:]
-  /// For the reader of `--list`.
+  /// A text for `--list`.
   var description: String?
-  /// The file that it stands in, if it is one that the plan includes.
+  /// The included file that has the step; nil for the plan itself.
   var file: String?
 
-  /// In memory once, however many steps begin with it.
+  /// Details that steps share, so that they are in memory once.
   struct Shared: Sendable {
     static let none = Self(StepDetails())
 

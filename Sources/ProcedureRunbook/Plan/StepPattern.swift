@@ -1,18 +1,18 @@
-/// What a step is made for, several times: for each of some values, or of some files.
+/// The values or files of an `each`: a step is made for each of them.
 ///
 /// ```
 /// "each": {"sample": "raw/{sample}.csv", "size": ["small", "large"]}
 /// ```
 ///
-/// A name in braces stands for its value in the step's names and files. In commands it is a variable, which a
-/// shell takes as it is, whatever is in it.
+/// A name in braces stands for its value in the step's names and files. In commands it is a
+/// variable, so that a shell never interprets the value.
 struct StepPattern {
   /// One combination of values, in the order of the names.
   typealias Values = [(name: String, value: String)]
 
   enum List {
     case values([String])
-    /// The files that fit, and the values that the name has in them.
+    /// The files that match, and the values that the name has in them.
     case files(FilePattern)
   }
 
@@ -22,9 +22,9 @@ struct StepPattern {
     lists.contains { if case .files = $0.value { true } else { false } }
   }
 
-  /// Each value of the first name with each of the next, and so on.
+  /// Combines each value of the first name with each value of the next one, and so on.
   ///
-  /// - Parameter values: of a name that stands in a pattern of files.
+  /// - Parameter values: returns the values of a name in a pattern of files.
   func combinations(_ values: (_ name: String) -> [String]) -> [Values] {
     lists.reduce([[]]) { combinations, list in
       let values =
@@ -38,7 +38,7 @@ struct StepPattern {
 }
 
 extension Step {
-  /// The step for one combination.
+  /// Returns the step for one combination.
   func filled(with values: StepPattern.Values) -> Step {
     func fill(_ text: String) -> String {
       Braces.filled(text) { name in values.first { $0.name == name }?.value }

@@ -1,22 +1,22 @@
 import ProceduresProcess
 
-/// What a step and the defaults of a plan can both say.
+/// The values that both a step and the defaults of a plan can have.
 struct StepTemplate {
   static let keys = [
     "timeout", "retries", "retryDelay", "cpu", "memory", "executor", "executorOptions", "launcher",
     "launcherCancel", "directory", "dotenv", "environment", "jobserver",
   ]
 
-  /// That of the file that it stands in.
+  /// The directory of the file that has the steps.
   private let fileDirectory: String?
   private var details = StepDetails()
-  /// For the steps that say nothing of this themselves.
+  /// The details of steps without such values of their own.
   private var shared: StepDetails.Shared
 
   /// - Parameters:
-  ///   - directory: that of the plan's file.
-  ///   - file: that file, if it is an included one.
-  ///   - parameters: variables, unless a step or the defaults have such ones of their own.
+  ///   - directory: the directory of the plan's file.
+  ///   - file: the file, if it is an included one.
+  ///   - parameters: variables that a step or the defaults may replace.
   init(directory: String?, file: String? = nil, parameters: [String: String] = [:]) {
     fileDirectory = directory
     (details.directory, details.environment) = (directory, parameters)
@@ -24,14 +24,15 @@ struct StepTemplate {
     shared = StepDetails.Shared(details)
   }
 
-  /// Reads what is there over what was read before.
+  /// Reads an object; its values replace earlier ones.
   mutating func read(_ object: PlanObject) throws(PlanError) {
     if let path = try object.argument("directory") {
       details.directory = Directory.path(path, in: details.directory)
     }
     for file in try object.arguments("dotenv") {
       for (name, value) in try object.dotenv(file, in: fileDirectory) {
-        // What is set where `runbook` was started counts, but not over the plan itself.
+        // Variables of the process that started `runbook` replace those of the file, but not those
+        // of the plan.
         if let inherited = ProcessEnvironment.inherited[name] {
           details.environment[name] = details.environment[name] ?? inherited
         } else {
@@ -52,7 +53,7 @@ struct StepTemplate {
     shared = StepDetails.Shared(details)
   }
 
-  /// Where its command runs: what is said last counts.
+  /// Reads where the command runs: the last value counts.
   private mutating func readPlace(_ object: PlanObject) throws(PlanError) {
     if let name = try object.argument("executor") {
       guard Executors.names.contains(name) else {
@@ -64,7 +65,7 @@ struct StepTemplate {
     }
     let cancel = try object.argument("launcherCancel")
     if let command = try object.argument("launcher") {
-      // One belongs to the other.
+      // Launcher and cancel command belong together.
       (details.launcher, details.launcherCancel, details.executorName) = (command, cancel, nil)
     } else if let cancel {
       guard details.launcher != nil else {
@@ -74,7 +75,7 @@ struct StepTemplate {
     }
   }
 
-  /// What defaults say that a service does not do.
+  /// Drops defaults that a service does not have.
   mutating func becomeService() {
     (details.retries, details.processors, details.memorySizes) = (0, nil, [])
     (details.launcher, details.launcherCancel, details.executorName) = (nil, nil, nil)

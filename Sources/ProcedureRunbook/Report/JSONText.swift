@@ -1,4 +1,3 @@
-/// Writes JSON.
 enum JSONText {
   static func object(_ members: [(key: String, value: String?)], separator: String = ", ") -> String
   {
@@ -23,7 +22,7 @@ enum JSONText {
     return result + "\""
   }
 
-  /// In seconds, to the millisecond.
+  /// The time in seconds, to the millisecond.
   static func seconds(_ duration: Duration) -> String {
     let milliseconds = Int(duration / .milliseconds(1))
     return "\(milliseconds / 1000).\(String(milliseconds % 1000 + 1000).dropFirst())"

@@ -1,29 +1,30 @@
-/// Why a run took as long as it did: the chain of steps that came one after another, and how much
-/// of its slots it used.
+/// Explains the duration of a run: the chain of steps that ran one after another, and the use of
+/// its slots.
 struct RunAnalysis {
-  /// A step of the chain.
   struct Link: Equatable {
     let name: Name
-    /// How long after the end of the one before, or the start of the run, it was started.
+    /// The time from the end of the previous step, or the start of the run, until it started.
     let wait: Duration
     let duration: Duration
   }
 
-  /// From the first step to the one that ended last; what each was after and ended last is before it.
+  /// The chain from the first step to the step that ended last. Before each step comes the one that
+  /// it waited for last.
   let criticalPath: [Link]
-  /// How many slots were in use on average.
+  /// The average number of slots in use.
   let usedSlots: Double
   let slots: Int
   private let runCount: Int
   private let duration: Duration
 
   /// - Parameters:
-  ///   - entries: how each step of the plan ended, in the order of the plan.
-  ///   - duration: of the whole run.
+  ///   - entries: the outcome of each step, in the order of the plan.
+  ///   - duration: the duration of the whole run.
   init(_ plan: Plan, _ entries: [RunRecord.Entry], slots: Int, duration: Duration) {
     self.slots = slots
     self.duration = duration
-    // A service takes no slot. What needs it waits until it is ready, and it waits for the end of that.
+    // A service takes no slot. The steps that need it wait until it is ready, so only that time
+    // counts.
     let entries = zip(plan.steps, entries).map { step, entry in
       step.isService ? entry.ofGettingReady(step) : entry
     }
@@ -36,7 +37,7 @@ struct RunAnalysis {
     usedSlots = duration > .zero ? work / duration : 0
   }
 
-  /// For a reader; none for a run of one step, of which it would say nothing new.
+  /// The lines for a reader; empty for a run of one step, about which they would say nothing new.
   var lines: [String] {
     guard runCount > 1 else { return [] }
     let length = criticalPath.reduce(.zero) { $0 + $1.duration }
@@ -46,7 +47,7 @@ struct RunAnalysis {
     ]
   }
 
-  /// The first steps and the last ones; what stands between is only counted.
+  /// The first and the last steps; those in between are only counted.
   private var chainText: String {
     var texts = criticalPath.map { "\($0.name.visible.cut(to: 30)) \($0.duration.text)" }
     if texts.count > 8 {
@@ -55,7 +56,7 @@ struct RunAnalysis {
     return texts.joined(separator: " → ")
   }
 
-  /// With one digit behind the point.
+  /// Rounds to one digit behind the point.
   static func tenths(_ number: Double) -> String {
     let tenths = Int((number * 10).rounded())
     return "\(tenths / 10).\(tenths % 10)"
@@ -70,16 +71,16 @@ extension RunRecord.Entry {
   }
 }
 
-/// Finds for each step what ended last of that which it was after.
+/// Finds for each step the step that ended last among those before it.
 ///
-/// A step that did not run is looked through: what is after it waited for what it was after. So is a
-/// group. Each step and each membership is looked at once.
+/// Steps that did not run are skipped: a later step waited for the steps before them. So are
+/// groups. Each step and each membership is visited once.
 private struct LastEnds {
   private let entries: [RunRecord.Entry]
   private var indexByName: [Name: Int] = [:]
-  /// The step that ended last of a step and what it was after, if any of that ran.
+  /// The step that ended last of a step and the steps before it, if any of them ran.
   private var latest: [Name: Int] = [:]
-  /// What the step waited for in the end.
+  /// The step that a step waited for last.
   private var previous: [Int: Int] = [:]
 
   init(_ plan: Plan, _ entries: [RunRecord.Entry]) {
@@ -90,11 +91,11 @@ private struct LastEnds {
       let name = plan.steps[index].name
       var last: Int?
       let names = plan.steps[index].after
-      // What comes after all others has no names.
+      // A follow-up without names comes after all others.
       let isLast = names.isEmpty && plan.steps[index].isFollowUp
       for other in isLast ? plan.graph.stepsBefore(index).map({ plan.steps[$0].name }) : names {
         if latest[other] == nil, let steps = members[other] {
-          // All of them come earlier in this order.
+          // All members come earlier in this order.
           latest[other] = later(of: steps.compactMap { latest[$0.name] })
         }
         last = later(of: [last, latest[other]].compactMap { $0 })

@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// The reports about a run, for other programs to read.
+/// Reports about a run for other programs.
 struct RunReport {
   private let entries: [RunRecord.Entry]
   private let status: Int32
@@ -23,7 +23,7 @@ struct RunReport {
     duration = .now - record.start
   }
 
-  /// Writes the reports that were asked for, and returns the failures, each in a sentence.
+  /// Writes the reports of the options, and returns a sentence for each failure.
   func write(for options: Options) -> [String] {
     [(options.reportPath, \Self.json), (options.junitPath, \Self.junit)].compactMap { path, text in
       guard let path else { return nil }
@@ -33,7 +33,7 @@ struct RunReport {
     }
   }
 
-  /// An object with the whole, and a list `steps`.
+  /// An object for the run, with a list `steps`.
   var json: String {
     let steps = entries.map { entry in
       "    "
@@ -68,7 +68,7 @@ struct RunReport {
     }.joined(separator: ", ")
   }
 
-  /// As build servers read it: a test case for each step.
+  /// The format of build servers: a test case for each step.
   var junit: String {
     let failures = entries.count { $0.outcome.isFailure }
     let skipped = entries.count { !$0.outcome.isFailure && $0.outcome != .succeeded }
@@ -102,7 +102,7 @@ struct RunReport {
       """
   }
 
-  /// XML has no control characters, in no form.
+  /// XML cannot contain control characters, not even escaped.
   private static func escaped(_ text: String) -> String {
     var result = ""
     for scalar in text.visible.unicodeScalars {

@@ -1,6 +1,6 @@
 import ProceduresTimeline
 
-/// Where the time of a run went, for people: a trace to open in Perfetto, and a page.
+/// Shows people where the time of a run went: a trace for Perfetto, and a page.
 struct RunTimeline {
   private let timeline: ProcedureTimeline.Snapshot
 
@@ -8,7 +8,7 @@ struct RunTimeline {
     self.timeline = timeline
   }
 
-  /// Writes the files that were asked for, and returns the failures, each in a sentence.
+  /// Writes the files of the options, and returns a sentence for each failure.
   func write(for options: Options) -> [String] {
     var problems: [String] = []
     if let path = options.tracePath, let reason = OutputFile.write(timeline.chromeTrace(), to: path)

@@ -1,8 +1,8 @@
 import Procedures
 
-/// Lets a step with `onFailure` run only when something that it comes after has failed.
+/// Lets a step with `onFailure` run only if a step before it has failed.
 struct AfterFailure: SynchronousCondition {
-  /// Asked when all of that has ended.
+  /// Called when all of these steps have ended.
   let hasFailed: @Sendable () -> Bool
 
   var name: String { "nothing failed" }

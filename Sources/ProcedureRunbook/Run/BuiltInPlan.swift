@@ -4,16 +4,15 @@
   import Foundation
 #endif
 
-/// The plan that runs without arguments: real work on the source files of this package.
+/// The demo plan: real work on the source files of this package.
 enum BuiltInPlan {
-  /// Whether the current directory is in the package that this is part of: there it is run without being
-  /// asked for.
+  /// Whether the current directory is this package: then the built-in plan runs without an option.
   static var isAtHome: Bool {
     guard let package = try? packageDirectory(isFallbackAllowed: false) else { return false }
     return FileManager.default.fileExists(atPath: "\(package)/Sources/ProcedureRunbook")
   }
 
-  /// The package to work on: around the current directory, else the one this was built from.
+  /// Returns the package around the current directory, or the one that this program was built from.
   static func packageDirectory(isFallbackAllowed: Bool = true) throws(PlanError) -> String {
     let manager = FileManager.default
     func isPackage(_ directory: URL) -> Bool {
@@ -33,8 +32,8 @@ enum BuiltInPlan {
       .unreadable(reason: "the built-in plan needs a Swift package in the current directory"))
   }
 
-  /// Four groups with a step for each part of the package, then a report after three of them. Each
-  /// part is read by one step at a time, and only if there is something to read.
+  /// Returns four groups with a step for each part of the package, and a report after three of
+  /// them. Only one step at a time reads a part, and only if it has Swift files.
   static func plan(package: String, folder: String) throws(PlanError) -> Plan {
     let parts =
       ["Package.swift"]
@@ -65,7 +64,7 @@ enum BuiltInPlan {
     return try Plan(steps: steps)
   }
 
-  // Only what POSIX has (and gzip). Each script works on the Swift files below $PART.
+  // The scripts need only POSIX tools and gzip. Each one works on the Swift files below $PART.
 
   private static let hasFiles = """
     find "$PART" -type f -name '*.swift' | grep -q .

@@ -1,12 +1,14 @@
 import Procedures
 import ProceduresProcess
 
-/// Lets a step run only when the patterns of the plan still find the files that they found when the plan was read.
+/// Lets a step run only if the patterns of the plan still find the same files as when the plan was
+/// read.
 ///
-/// It is evaluated when all that the step is after has ended, which may have made files that the plan does not name.
+/// It is evaluated when all steps before it have ended, since they may have made files that the
+/// plan does not name.
 struct CompletePatterns: Condition {
   let watches: [PatternWatch]
-  /// Some file systems take their time.
+  /// The search runs on these threads, since some file systems are slow.
   let threads: HandlerThreads
 
   var name: String { "its patterns have found all files" }

@@ -2,10 +2,11 @@ internal import ProcedurePrimitives
 import Procedures
 import ProceduresProcess
 
-/// One attempt at a step's command as a job of a cluster.
+/// One attempt at a step's command, as a cluster job.
 ///
-/// It executes from when the job waits to be handed in until it has ended. Its timeout counts from when the job has
-/// begun. A job that a killed run has left is followed instead of a new one, if what it runs is the same.
+/// It executes from the time at which the job is given to the desk until the job has ended. Its
+/// timeout counts from the start of the job. If a killed run has left a job for the same command
+/// and inputs, it follows that one.
 final class JobProcedure: Procedure, EndsByItself, @unchecked Sendable {
   private let step: Step
   private let attempt: Int
@@ -19,8 +20,8 @@ final class JobProcedure: Procedure, EndsByItself, @unchecked Sendable {
     (nil, nil))
 
   /// - Parameters:
-  ///   - freshness: nil for a step without outputs.
-  ///   - began: called when the cluster has begun it, with when that was.
+  ///   - freshness: nil for a step without a record.
+  ///   - began: called when the job has begun, with the time of that.
   init(
     _ step: Step, attempt: Int, at desk: JobDesk, _ journal: RunJournal,
     makes freshness: StepFreshness?,
@@ -34,7 +35,7 @@ final class JobProcedure: Procedure, EndsByItself, @unchecked Sendable {
     self.began = began
   }
 
-  /// How long the job ran; nil until it has ended, or if it never began.
+  /// The time that the job ran; nil until it has ended, or if it never began.
   var duration: Duration? {
     times.withLock { times in
       guard let start = times.start, let end = times.end else { return nil }
@@ -43,12 +44,12 @@ final class JobProcedure: Procedure, EndsByItself, @unchecked Sendable {
   }
 
   override func execute() {
-    // 1. What a killed run has left of this step, and whether that runs the same.
+    // 1. Find the job that a killed run has left, and compare its work.
     let marks = StepIdentity(of: step).all.text + "-" + (freshness?.inputMarks ?? "")
     let leftOver = journal.job(of: step)
     let progress = JobProgress(
       leftOver: leftOver?.reference, isSame: leftOver?.marks == marks)
-    // 2. From here on the desk calls.
+    // 2. Give the job to the desk, which calls the events from now on.
     let job = Job(step, attempt: attempt, events(marks))
     self.job.withLock { $0 = job }
     if !desk.add(job, progress) {

@@ -9,16 +9,18 @@ import ProceduresProcess
   import Musl
 #endif
 
-/// Shares the jobs of a run with `make`, and what else takes part in its jobserver.
+/// Shares the jobs of a run with `make` and other programs that know its jobserver.
 ///
-/// A pipe with a name holds a token for each job but the first, as `make` itself does it. A step takes as many as it uses
-/// processors, and so does each job of a `make` beyond its first: together they are never more than `--jobs`.
+/// A named pipe holds a token for each job but the first, like the pipe of `make`. A step takes a
+/// token for each processor that it uses, and a `make` takes one for each job after its first:
+/// together they never exceed `--jobs`.
 ///
-/// 1. The first token of all is the one that no one has to take. So the steps that run have one less than they use.
-/// 2. The steps that wait get tokens in the order in which they came, one step after the other.
-/// 3. When nothing runs, all tokens are there again, also those that a killed `make` has taken with it.
+/// 1. The first job needs no token. So the running steps together have taken one token less than
+///    they use.
+/// 2. Waiting steps get tokens in the order of their requests, one step after the other.
+/// 3. When nothing runs, the pipe is refilled, since a killed `make` may have taken tokens with it.
 final class Jobserver: Sendable {
-  /// The descriptor that a command finds the pipe at.
+  /// The descriptor of the pipe in commands.
   private static let descriptorInPrograms = 8
 
   static var folder: String { ProcessEnvironment.inherited["TMPDIR"] ?? "/tmp" }
@@ -36,14 +38,14 @@ final class Jobserver: Sendable {
   }
 
   private struct State {
-    /// How many processors steps use, or have tokens for.
+    /// The number of processors that steps use, or have tokens for.
     var used = 0
     var waiting: [Waiting] = []
     var isWatching = false
     var number = 0
   }
 
-  /// nil where no pipe can be made.
+  /// Returns nil if no pipe can be created.
   init?(jobs: Int) {
     path = "\(Self.folder)/runbook-jobs-\(getpid())-\(UInt32.random(in: .min ... .max))"
     self.jobs = jobs
@@ -63,7 +65,7 @@ final class Jobserver: Sendable {
 
   func remove() { _ = unsafe unlink(path) }
 
-  /// The command with the pipe open, for a shell.
+  /// Returns a shell command that opens the pipe and then runs `text`.
   func command(_ text: String) -> String {
     "exec \(Self.descriptorInPrograms)<>\(path.shellWord); \(text)"
   }
@@ -76,7 +78,8 @@ final class Jobserver: Sendable {
 
   // MARK: Steps
 
-  /// Calls `begin` when there are tokens for a step, at once or later. Returns a number, for `abandon`.
+  /// Calls `begin` when there are tokens for a step: before it returns, or later. Returns a number
+  /// for `abandon`.
   func take(_ processors: Int, _ begin: @escaping @Sendable (_ isTaken: Bool) -> Void) -> Int {
     let wanted = min(max(processors, 1), jobs)
     let number = state.withLock { state in
@@ -90,7 +93,7 @@ final class Jobserver: Sendable {
     return number
   }
 
-  /// A step that may wait begins at once, without tokens: it is cancelled.
+  /// Called for a cancelled step: if it still waits, it begins without tokens.
   func abandon(_ number: Int) {
     let waiting = state.withLock { state -> Waiting? in
       guard let place = state.waiting.firstIndex(where: { $0.number == number }) else { return nil }
@@ -102,7 +105,7 @@ final class Jobserver: Sendable {
     go()
   }
 
-  /// The step has ended, if it has begun.
+  /// Called when a step that has begun ends.
   func giveBack(_ processors: Int) {
     state.withLock { giveBack(min(max(processors, 1), jobs), &$0) }
     go()
@@ -111,11 +114,11 @@ final class Jobserver: Sendable {
   private func giveBack(_ count: Int, _ state: inout State) {
     guard count > 0 else { return }
     state.used -= count
-    // The last one is that which nobody took.
+    // The last job to end has no token to give back.
     put(state.used == 0 ? count - 1 : count)
   }
 
-  /// Gives tokens to those that wait, as far as there are some.
+  /// Gives available tokens to waiting steps.
   private func go() {
     let (begun, mustWatch) = state.withLock { state in
       var begun: [Waiting] = []
@@ -133,7 +136,7 @@ final class Jobserver: Sendable {
       return (begun, mustWatch)
     }
     for waiting in begun { waiting.begin(true) }
-    // Without a thread they go on when a step ends.
+    // Without that thread, waiting steps continue when a step ends.
     if mustWatch, !BackgroundThread.start({ self.watch() }) {
       state.withLock { $0.isWatching = false }
     }

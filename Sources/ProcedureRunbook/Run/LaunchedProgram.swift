@@ -2,13 +2,13 @@ internal import ProcedurePrimitives
 import Procedures
 import ProceduresProcess
 
-/// The program that runs a step's command elsewhere, and that is ended by another command.
+/// A program that runs a step's command elsewhere, and that another command ends.
 ///
-/// A cancel runs that command, and leaves the launcher alone: it ends by itself when the program
-/// that it launched has ended. Both are killed if they have not ended when the grace time has
-/// passed. If the command fails, it is as if there were none: the launcher gets SIGTERM.
+/// A cancel runs that command, and leaves the launcher alone: it ends when the program that it
+/// launched has ended. Both are killed if they have not ended after the grace period. If the cancel
+/// command fails, the launcher gets SIGTERM, as without such a command.
 final class LaunchedProgram: StepProgram, @unchecked Sendable {
-  /// What a cancel command may take, whatever the grace time: it is only to pass the word on.
+  /// The time limit of a cancel command, for any grace period: it only has to pass on a signal.
   static let longestCancel = Duration.seconds(10)
 
   private let launcher: Launcher
@@ -36,13 +36,13 @@ final class LaunchedProgram: StepProgram, @unchecked Sendable {
   }
 
   override func procedureDidCancel(withErrors errors: [any Error]) {
-    // Not by its process, which may run before its identifier is known here.
+    // It does not test the process, which may run before its identifier is known here.
     guard isLaunched.withLock({ $0 }), let cancel = command(.terminate) else {
       return super.procedureDidCancel(withErrors: errors)
     }
     cancel.addDidFinishBlockObserver { [complainAboutCancel] _, errors in
       guard let error = errors.first as? ProcessError else {
-        // It still waits for room to start.
+        // The launcher has not started yet, so it can be cancelled directly.
         if self.processIdentifier == nil { super.procedureDidCancel(withErrors: []) }
         return
       }
@@ -59,10 +59,10 @@ final class LaunchedProgram: StepProgram, @unchecked Sendable {
     launches.cancels.add(cancel, patience)
   }
 
-  /// Kills the launcher, and what it launched as far as a command can.
+  /// Kills the launcher, and its program if a command can.
   ///
-  /// What still waits in the line of a cluster would otherwise stay there, so the command is also run if
-  /// it knows no signals.
+  /// A job that is still queued in a cluster would stay there. So the command runs even if it takes
+  /// no signal, unless a cancel has run it already.
   func killAll() {
     if isLaunched.withLock({ $0 }), launcher.canKill || !isCancelled, let cancel = command(.kill) {
       launches.cancels.add(cancel)

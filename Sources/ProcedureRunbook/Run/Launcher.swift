@@ -1,15 +1,17 @@
-/// A command that runs the commands of steps, perhaps on another machine, and one that ends them there.
+/// A command that runs the commands of steps, perhaps on another machine, and a command that ends
+/// them there.
 ///
-/// In both `{name}` stands for a name that no other launch of this machine has, and in the second one
-/// `{signal}` for what it should send: `TERM`, and `KILL` when the grace time has passed.
+/// In both, `{name}` stands for a name that is unique on this machine. In the second one `{signal}`
+/// stands for the signal: `TERM`, and `KILL` after the grace period.
 struct Launcher: Sendable, Equatable {
   let command: String
-  /// nil: it is enough to send `command` a signal.
+  /// nil: a signal to `command` is enough.
   let cancel: String?
 
-  /// A step's own launcher, with the command that belongs to it; else that of the command line.
+  /// Uses the step's own launcher with its cancel command, or else the launcher of the command
+  /// line.
   init?(of step: Step, _ options: Options) {
-    // A service is where its steps were started.
+    // A service runs on this machine.
     if step.isService { return nil }
     if let command = step.launcher {
       (self.command, cancel) = (command, step.launcherCancel)
@@ -20,13 +22,13 @@ struct Launcher: Sendable, Equatable {
     }
   }
 
-  /// The arguments of a shell, which replaces itself by the launcher, which is given the shell with the
-  /// command.
+  /// The arguments of a shell that replaces itself by the launcher; the launcher gets the shell
+  /// with the command.
   func arguments(running shell: [String], named name: String) -> [String] {
     ["-c", "exec \(Self.filled(command, ["name": name])) \"$@\"", "sh"] + shell
   }
 
-  /// Ends what was launched under a name.
+  /// Returns the command that ends the program of that name.
   func cancelScript(_ signal: Signal, named name: String) -> String? {
     cancel.map { Self.filled($0, ["name": name, "signal": signal.rawValue]) }
   }
@@ -36,7 +38,7 @@ struct Launcher: Sendable, Equatable {
     case kill = "KILL"
   }
 
-  /// Whether the command can end what does not listen.
+  /// Whether the command can end a program that ignores SIGTERM.
   var canKill: Bool { cancel.map { Self.filled($0, ["signal": ""]) != $0 } ?? false }
 
   private static func filled(_ command: String, _ values: [String: String]) -> String {

@@ -10,13 +10,13 @@ import Procedures
   import Musl
 #endif
 
-/// What all launches of one run share: their names, and the queue of the commands that end them.
+/// The state that all launches of a run share: their names, and the queue of cancel commands.
 final class Launches: Sendable {
-  /// No limit holds a cancel back.
+  /// The queue has no limit, so that no cancel waits.
   let cancels = ProcedureQueue(name: "cancels", underlyingQueue: .main)
   private let count = Locked(0)
 
-  /// For example `runbook-4711-12`: of this process, and a number.
+  /// Returns a name such as `runbook-4711-12`, from the process identifier and a number.
   func makeName() -> String {
     let number = count.withLock { count in
       count += 1

@@ -1,19 +1,19 @@
 import Procedures
 
-/// What the steps on this machine share by the weights that they have: processors and memory.
+/// The processors and the memory of this machine, which its steps share.
 ///
-/// A step that says it uses more than there is gets all of it, so it runs, alone.
+/// A step that wants more than there is gets all of it, so that it runs alone.
 struct Machine: Sendable {
   private let processors: Int
   private let memory: Int
-  /// Whether a step uses several processors: until then the number of jobs is limit enough.
+  /// Whether a step uses several processors: if none does, the number of jobs is limit enough.
   private let countsProcessors: Bool
   private let domain: ExclusionDomain
 
   /// - Parameters:
-  ///   - jobs: how many steps run at once, each with one processor unless it says more.
-  ///   - memory: how many bytes of it there are.
-  ///   - domain: what steps exclude each other over.
+  ///   - jobs: the number of processors; a step uses one unless it says more.
+  ///   - memory: the memory in bytes.
+  ///   - domain: the domain of the exclusions of steps.
   init(_ plan: Plan, jobs: Int, memory: Int, domain: ExclusionDomain) {
     processors = jobs
     self.memory = max(1, memory)
@@ -21,7 +21,7 @@ struct Machine: Sendable {
     self.domain = domain
   }
 
-  /// What a step waits for, together with its other exclusions and its place among the jobs.
+  /// The shares that a step waits for, together with its other exclusions and its slot.
   func shares(of step: Step) -> [AtMost] {
     var shares: [AtMost] = []
     if countsProcessors {
@@ -31,7 +31,7 @@ struct Machine: Sendable {
     return shares
   }
 
-  /// The memory of an attempt, where attempts differ: then each waits for its own.
+  /// The memory of one attempt. If attempts differ, each waits for its own.
   func shares(of step: Step, inAttempt attempt: Int) -> [AtMost] {
     step.memory(inAttempt: attempt).map { [share(of: memory, "memory", taking: $0)] } ?? []
   }

@@ -1,16 +1,18 @@
-/// Whether a file that a step has read was made by then, if another step of the run makes it.
+/// Checks whether a file that a step has read was already made, if another step of the run makes
+/// it.
 ///
-/// All steps before it have ended when a step begins. But its `depfile` may name a file of a step that the plan does not
-/// put before it: in the next run it comes after that step, in this one it may have read an old file.
+/// All steps before a step have ended when it begins. But its `depfile` may name an output of
+/// another step. In the next run it comes after that step; in this one it may have read an old
+/// file.
 struct MadeFiles: Sendable {
   private let plan: Plan
   private let makers: FileMakers
-  /// For each step whether it was up to date before anything ran.
+  /// For each step, whether it was up to date before anything ran.
   private let isDone: [Bool]
   private let record: RunRecord
   private let shared: StepFreshness.Shared
 
-  /// nil for a plan in which no step has a `depfile`.
+  /// Returns nil for a plan in which no step has a `depfile`.
   init?(_ plan: Plan, isDone: [Bool], _ record: RunRecord, _ shared: StepFreshness.Shared) {
     guard plan.steps.contains(where: { $0.depfile != nil }),
       let makers = try? FileMakers(plan.steps)
@@ -19,9 +21,10 @@ struct MadeFiles: Sendable {
     self.shared = shared
   }
 
-  /// Why a step that began at `start` has failed because of its `depfile`; nil if it has not.
+  /// The reason why a step that began at `start` has failed because of its `depfile`; nil if it has
+  /// not.
   ///
-  /// - Parameter files: what that names.
+  /// - Parameter files: the files that the `depfile` names.
   func problem(
     of step: Step, reading files: [FilePath], began start: ContinuousClock.Instant
   ) -> StepCheckFailed? {
@@ -43,7 +46,8 @@ struct MadeFiles: Sendable {
     isDone[index] || record.hasEnded(plan.steps[index].name, before: instant)
   }
 
-  /// Whether a step that may not have been looked at yet is up to date, and so is all before it that has not ended.
+  /// Whether a step is up to date that may not have been checked yet, and so are all unfinished
+  /// steps before it.
   private func willNotRun(_ index: Int) -> Bool {
     var seen: Set = [index]
     var rest = [index]

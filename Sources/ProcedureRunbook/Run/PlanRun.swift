@@ -12,59 +12,58 @@ import ProceduresTimeline
   import Musl
 #endif
 
-/// One run of a plan: turns its steps into a graph of procedures, and waits for it.
+/// One run of a plan: it makes a graph of procedures from the steps, and waits for it.
 struct PlanRun {
   private let plan: Plan
   private let secrets: Secrets
   private let options: Options
-  /// How many bytes of it steps may say they use together.
+  /// The bytes of memory that running steps may use together.
   private let memory: Int
   private let interrupts: Interrupts
   private let display: Display
-  /// The one switch for everything: Ctrl-C, the first failure and the time limit all use it.
+  /// Cancels all ordinary steps: Ctrl-C, the first failure and the time limit use it.
   private let cancellation = CancellationTokenSource()
-  /// The same for steps that run after a failure or always: the second Ctrl-C.
+  /// Cancels steps that run after a failure or always: the second Ctrl-C uses it.
   private let afterwards = CancellationTokenSource()
   private let programs = RunningPrograms()
   private let launches = Launches()
-  /// Where steps are handed in as jobs of clusters, by the names of these.
+  /// The desks that submit steps as cluster jobs, by the names of the executors.
   private let desks: [String: JobDesk]
   private let record = RunRecord()
   private let full: Plan
   private let journals: RunJournals
-  /// That of the plan, which knows its jobs; nil where there are none.
+  /// The journal of the plan, which has its jobs; nil if there are none.
   private let journal: RunJournal?
-  /// That of the plan.
+  /// The directory of the plan.
   private let directory: String
   private let freshness: StepFreshness.Shared
   private let sweep: FreshnessSweep
-  /// nil where no job was left.
+  /// nil if no job was left.
   private let leftOverJobs: LeftOverJobs?
-  /// The reports that were asked for are written when all steps have ended.
+  /// Records the run, if an option needs the timeline at its end.
   private let timeline: ProcedureTimeline?
-  /// On the main thread, which is there in any case: under a limit on threads, a run must neither wait
-  /// for one nor be deaf until there is one. Nothing here blocks it.
+  /// It uses the main thread, which always exists: under a limit on threads a run must not wait for
+  /// a thread, and must handle signals meanwhile. No procedure blocks it.
   private let jobs: ProcedureQueue
-  /// What is with a cluster, waiting or running.
+  /// Steps whose jobs are submitted: waiting or running in a cluster.
   private let handedIn: ProcedureQueue
-  /// Ends of groups take no place from what works.
+  /// Ends of groups, which take no slot.
   private let groupEnds = ProcedureQueue(name: "groups", underlyingQueue: .main)
-  /// Services, with what asks whether they are ready: they take no place either.
+  /// Services and their probes, which take no slot either.
   private let services = ProcedureQueue(name: "services", underlyingQueue: .main)
   private let threads: HandlerThreads
-  /// nil where no step takes part in it.
+  /// nil if no step uses it.
   private let jobserver: Jobserver?
   private var steps: [StepProcedure] = []
   private var groups: [GroupEnd] = []
 
   /// - Parameters:
   ///   - full: the plan with all its steps.
-  ///   - journals: where what succeeded is remembered.
-  ///   - hasJobs: whether there are jobs of clusters, of this run or an earlier one.
-  ///   - directory: that of the plan.
-  ///   - secrets: what no output shows.
-  ///   - limit: how many steps may run at once.
-  ///   - memory: how many bytes of it they may say they use together.
+  ///   - journals: the records of earlier runs.
+  ///   - hasJobs: whether there are cluster jobs, of this run or an earlier one.
+  ///   - secrets: the values that no output may show.
+  ///   - limit: the number of steps that may run at once.
+  ///   - memory: the bytes of memory that these may use together.
   init(
     _ plan: Plan, of full: Plan, journals: RunJournals, hasJobs: Bool, secrets: Secrets,
     options: Options,
@@ -88,8 +87,8 @@ struct PlanRun {
     timeline?.record(handedIn)
     timeline?.record(groupEnds)
     timeline?.record(services)
-    // Where the system is far away, many looks at once take as long as one. Where room for threads is
-    // short, it is for programs.
+    // Many looks at the same time take as long as one in a distant file system. If threads are
+    // scarce, programs need them more.
     let threads = HandlerThreads(limit: limit.note == nil ? 16 : 2)
     self.threads = threads
     let isSharing = plan.steps.contains(where: \.usesJobserver)
@@ -116,7 +115,7 @@ struct PlanRun {
     connect()
   }
 
-  /// Runs the plan to its end and answers the exit status.
+  /// Runs the plan to its end and returns the exit status.
   func run() async -> Int32 {
     guard display.start(), threads.prepare() else {
       StandardStreams.complainAboutThreads()
@@ -129,7 +128,7 @@ struct PlanRun {
     for step in steps {
       if let service = step.service {
         services.add(service.ready)
-        // It ends after all that need it, which are cancelled first.
+        // It ends after the steps that need it, which are cancelled first.
         let token = service.isNeeded ? afterwards.token : cancellation.token
         services.add(step.procedure, cancelledBy: token)
         continue
@@ -149,9 +148,9 @@ struct PlanRun {
     Interrupts.Handler(
       interrupted: {
         [cancellation, afterwards, programs, desks, display, options, interrupts] count in
-        // The programs were killed; the run waits for nothing else.
+        // The programs have been killed; do not wait for anything else.
         if count > 2, let signal = interrupts.firstSignal { _exit(128 + signal) }
-        // A cluster that does not answer must not keep the run.
+        // A cluster that does not answer must not delay the end.
         ExecutorCommand.shorten(to: count == 1 ? options.gracePeriod : .seconds(1))
         if count == 1 {
           display.lose(patience: options.gracePeriod)
@@ -164,7 +163,8 @@ struct PlanRun {
         cancellation.cancel(.requested)
       },
       willStop: { [jobs, handedIn, services, programs, display] in
-        // No step begins any more, and one that is just beginning has its program.
+        // No new step may begin. A step that is just beginning gets its program first, so that it
+        // is stopped too.
         jobs.isSuspended = true
         handedIn.isSuspended = true
         services.isSuspended = true
@@ -181,13 +181,14 @@ struct PlanRun {
         services.isSuspended = false
         display.resume()
       },
-      // Beside the grace time a launcher's cancel command may take its own, and a cluster's commands.
+      // Besides the grace period, a launcher's cancel command and the cluster's commands have time
+      // limits of their own.
       patience: options.gracePeriod + LaunchedProgram.longestCancel + .seconds(5)
         + (desks.isEmpty ? .zero : ExecutorCommand.longestPatience),
-      // What runs always may take its time.
+      // Steps that run always are not limited by the first signal.
       lastSignal: plan.steps.contains { $0.isFollowUp || $0.isService } ? 2 : 1,
       isStuck: { [programs] in
-        // Sent when it returns.
+        // SIGKILL takes effect after this returns.
         programs.send(signal: SIGKILL)
         StandardStreams.complain(
           "it does not come to its end, and is given up: \(StandardStreams.noThreads)")
@@ -224,13 +225,13 @@ struct PlanRun {
     return status
   }
 
-  /// Sentences about files that came too late for this run; the next one has them. A step that could not do its work for
-  /// them has said so.
+  /// Sentences about files that were found too late for this run. They leave out patterns because
+  /// of which a step has failed.
   private var lateFiles: [String] {
     PatternWatch.news(of: plan.steps.lazy.flatMap(\.watches)).map { "\($0); the next run has it" }
   }
 
-  /// How many steps may run at once, here and with clusters.
+  /// The number of steps that may run at once, here and in clusters.
   private var slots: Int {
     let here = steps.isEmpty || steps.contains { !$0.isHandedIn }
     return (here ? jobs.maxConcurrentProcedureCount : 0) + (desks.isEmpty ? 0 : options.queued)
@@ -255,7 +256,7 @@ struct PlanRun {
   // MARK: The graph
 
   private mutating func makeSteps() {
-    // What steps exclude each other over is theirs alone.
+    // The domain separates the exclusions of steps from all others.
     let domain = ExclusionDomain(name: "runbook")
     let machine = Machine(
       plan, jobs: jobs.maxConcurrentProcedureCount, memory: memory, domain: domain)
@@ -291,7 +292,7 @@ struct PlanRun {
           record.hasFailure(in: plan.graph.stepsBefore(index).map { plan.steps[$0].name })
         },
         began: { [display] start in
-          // What is a program began with its procedure.
+          // A program begins with its procedure, which the observer shows.
           if isHandedIn { display.started(step.name, at: start) }
         },
         again: { [display] in display.again(step.name, because: $0) })
@@ -339,7 +340,7 @@ struct PlanRun {
       [display, record] procedure, errors, pendingFinish in
       if step.step.terminal, step.hasRun { display.resume() }
       let hasSucceeded = errors.isEmpty && !procedure.isCancelled
-      // The step ends when there was room for the rest of its output, and it is known what it made.
+      // The step finishes when the rest of its output was taken and its success was noted.
       step.output.end {
         if hasSucceeded, let problem = step.freshness?.noteSuccess() {
           record.note(problem: problem)
@@ -360,17 +361,18 @@ struct PlanRun {
       }
       let entry = step.entry(outcome, since: record.start)
       display.ended(name, outcome, after: entry.duration, attempts: entry.attempts)
-      // The program that had the terminal received Ctrl-C in our place.
+      // The program that had the terminal received Ctrl-C instead of this process.
       if step.step.terminal, outcome.isFailure, step.wasInterrupted { interrupts.note(SIGINT) }
       let failureCount = record.add(entry)
-      // Without the error: it is that of this step, and the others end without one.
+      // The cancel carries no error: the failure belongs to this step, and the others end without
+      // one.
       if outcome.isFailure, let limit = options.failureLimit, failureCount >= limit {
         cancellation.cancel()
       }
     }
   }
 
-  /// A step begins when it has its tokens.
+  /// Lets a step begin when it has its tokens.
   private func share(_ jobserver: Jobserver, with step: StepProcedure) {
     let processors = step.step.processors ?? 1
     let number = Locked<Int?>(nil)
@@ -390,7 +392,7 @@ struct PlanRun {
     }
   }
 
-  /// Each is stopped when the last step has ended that needs it.
+  /// Each service is stopped when the last step that needs it has ended.
   private func connectServices(_ procedures: [Name: Procedure]) {
     for (index, step) in plan.steps.enumerated() where step.isService {
       guard let service = steps.first(where: { $0.step.name == step.name }),
@@ -405,7 +407,7 @@ struct PlanRun {
     }
   }
 
-  /// A step depends on a step, on a service that is ready, or on the end of a group.
+  /// Makes a step depend on a step, on the readiness of a service, or on the end of a group.
   private mutating func connect() {
     let stepProcedures = Dictionary(
       uniqueKeysWithValues: steps.map { ($0.step.name, $0.procedure) })
@@ -441,8 +443,9 @@ struct PlanRun {
     }
   }
 
-  /// Each comes after steps, however these end; what names none, after the end of services too. Not after the end of a
-  /// group, which is cancelled as soon as one of its steps has failed, while others run.
+  /// Makes follow-ups depend on steps, with any outcome; one without names also on the end of
+  /// services. None depends on the end of a group, which is cancelled as soon as one of its steps
+  /// fails, while others still run.
   private func connectFollowUps(
     _ procedures: [Name: Procedure], _ stepProcedures: [Name: Procedure]
   ) {
@@ -455,7 +458,7 @@ struct PlanRun {
     }
   }
 
-  /// One after another, as the plan has them: each comes after the one before, however that ended.
+  /// Keeps the order of the plan: each step depends on its predecessor, with any outcome.
   private func keepOrder(_ procedures: [Name: Procedure]) {
     var last: (name: Name, procedure: Procedure)?
     for step in plan.graph.stepOrder.map({ plan.steps[$0] }) {

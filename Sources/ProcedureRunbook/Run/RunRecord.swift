@@ -6,27 +6,27 @@ internal import ProcedurePrimitives
   import Foundation
 #endif
 
-/// How each step ended, and how many failed.
 final class RunRecord: Sendable {
   struct Entry: Sendable {
     let name: Name
     let group: Name?
     let outcome: StepOutcome
-    /// When its command was started first, since the run was; below zero for a job that an earlier run has handed in.
+    /// The start of its command, since the start of the run; negative for a job that an earlier run
+    /// submitted.
     let start: Duration?
     let duration: Duration?
-    /// Of a service: how long the steps that need it waited for it.
+    /// The time until a service was ready.
     let untilReady: Duration?
     let attempts: Int
     let lastOutput: [String]
 
-    /// The part of its duration that is in this run; nil if it did not run.
+    /// The part of its duration within this run; nil if it did not run.
     var durationInRun: Duration? {
       guard let start, let duration else { return nil }
       return start < .zero ? max(.zero, duration + start) : duration
     }
 
-    /// Of a step that did not run.
+    /// The entry of a step that did not run.
     init(_ step: Step, _ outcome: StepOutcome) {
       self.init(step, outcome, start: nil, duration: nil, attempts: 0, lastOutput: [])
     }
@@ -52,7 +52,7 @@ final class RunRecord: Sendable {
     var problems: [String] = []
   }
 
-  /// Returns how many steps have failed so far, this one included.
+  /// Returns the number of failed steps so far, including this one.
   func add(_ entry: Entry) -> Int {
     state.withLock { state in
       state.entriesByName[entry.name] = entry
@@ -61,7 +61,7 @@ final class RunRecord: Sendable {
     }
   }
 
-  /// Whether one of these steps has failed, or did not run to its end because of a failure.
+  /// Whether one of these steps has failed, or was stopped by a failure.
   func hasFailure(in steps: [Name]) -> Bool {
     state.withLock { state in
       steps.contains { name in
@@ -74,14 +74,14 @@ final class RunRecord: Sendable {
     }
   }
 
-  /// Whether it had ended by this moment, or ended without running anything.
+  /// Whether it had ended by this time, or has ended without running anything.
   func hasEnded(_ step: Name, before instant: ContinuousClock.Instant) -> Bool {
     guard let entry = state.withLock({ $0.entriesByName[step] }) else { return false }
     guard let first = entry.start, let duration = entry.duration else { return true }
     return start + first + duration <= instant
   }
 
-  /// Something that is not a failure of a step, in a sentence.
+  /// Notes a problem that is not the failure of a step, as a sentence.
   func note(problem: String) { state.withLock { $0.problems.append(problem) } }
 
   var allProblems: [String] { state.withLock { $0.problems } }
@@ -90,7 +90,6 @@ final class RunRecord: Sendable {
     state.withLock { $0.entriesByName[step.name] } ?? Entry(step, .notRun)
   }
 
-  /// The failed steps with their last output, in the order in which they failed.
   var failed: [(name: Name, output: [String])] {
     state.withLock { state in
       state.failures.map { ($0, state.entriesByName[$0]?.lastOutput ?? []) }

@@ -2,7 +2,7 @@ internal import ProcedurePrimitives
 import Procedures
 import ProceduresProcess
 
-/// The programs that run now, for what concerns them all at once.
+/// The running programs, for signals to all of them.
 final class RunningPrograms: Sendable {
   private let state = Locked(State())
 
@@ -11,7 +11,7 @@ final class RunningPrograms: Sendable {
     var isKilling = false
   }
 
-  /// Called before it is added to a queue.
+  /// Call it before the program is added to a queue.
   func watch(_ program: ProcessProcedure) {
     program.addWillExecuteBlockObserver { [self] program, _ in
       state.withLock { _ = $0.programs.insert(program) }
@@ -20,12 +20,12 @@ final class RunningPrograms: Sendable {
       if state.withLock({ $0.isKilling }) { Self.kill(program) }
     }
     program.addDidFinishBlockObserver { [self] program, _ in
-      // Released by the caller, without the lock.
+      // The program is released by this thread, without the lock.
       _ = state.withLock { $0.programs.remove(program) }
     }
   }
 
-  /// SIGKILL instead of waiting for the grace period of a cancel.
+  /// Sends SIGKILL instead of waiting for the grace period of a cancel.
   func kill() {
     let programs = state.withLock { state in
       state.isKilling = true

@@ -12,21 +12,21 @@ import ProceduresProcess
 /// A step that runs until the steps that need it have ended.
 ///
 /// ```
-/// waiting → started → ready → (all that need it have ended) → SIGTERM → ended
-///              ╰──── not ready in time, or ended by itself: it has failed
+/// waiting → started → ready → (all steps that need it have ended) → SIGTERM → ended
+///              ╰──── not ready in time, or its program ended: it has failed
 /// ```
 ///
-/// 1. What needs it comes after `ready`, and not after its end.
-/// 2. What needs it are the steps after it, and those after these, also other services: so services are stopped in the
-///    order opposite to that in which they were started, whatever stops the run.
-/// 3. It takes no place among the jobs: with one job nothing could run beside it.
+/// 1. The steps that need it depend on `ready`, and not on its end.
+/// 2. The steps that need it are those after it, those after these, and other services among them.
+///    So services are stopped in the opposite order of their starts, for any reason.
+/// 3. It takes no slot: with one job nothing else could run beside it.
 final class Service: Sendable {
-  /// The time after which a service that is not ready is said to be so.
+  /// The time after which a service that is not ready is reported.
   static let firstPatience = Duration.seconds(20)
   private static let pause = DispatchTimeInterval.milliseconds(200)
 
   let step: Step
-  /// What the steps that need it come after.
+  /// The steps that need it depend on this.
   let ready = ServiceReady()
   private let output: StepOutput
   private let probes: ProcedureQueue
@@ -35,21 +35,21 @@ final class Service: Sendable {
 
   private struct State {
     var procedure: Procedure?
-    /// How many steps that need it have not ended; nil until that is known.
+    /// The number of unfinished steps that need it; nil until it is known.
     var needed: Int?
     var start = ContinuousClock.now
     var untilReady: Duration?
     var isStopped = false
     var hasEnded = false
     var probe: ProcessProcedure?
-    /// Why it is not ready yet.
+    /// The reason why it is not ready yet.
     var reason: String
     var scanner: LineScanner?
   }
 
   /// - Parameters:
-  ///   - probes: where the commands run that ask whether it is ready.
-  ///   - becameReady: called once when it is, with how long that took.
+  ///   - probes: the queue of the commands that test whether it is ready.
+  ///   - becameReady: called once when it is ready, with the time that it took.
   init(
     _ step: Step, output: StepOutput, probes: ProcedureQueue,
     becameReady: @escaping @Sendable (_ duration: Duration) -> Void
@@ -68,21 +68,22 @@ final class Service: Sendable {
 
   var isReady: Bool { untilReady != nil }
 
-  /// How long it took to get ready; nil when it is not.
+  /// The time that it took to get ready; nil if it is not ready.
   var untilReady: Duration? { state.withLock { $0.untilReady } }
 
-  /// Whether it has ended, or will at once.
+  /// Whether it has ended, or is being stopped.
   var isOver: Bool { state.withLock { $0.hasEnded || $0.isStopped } }
 
-  /// Whether a step of this run needs it. Else it was asked for by its name, and runs until the run is stopped.
+  /// Whether unfinished steps of this run need it. If none did from the start, it runs until the
+  /// run is stopped.
   var isNeeded: Bool { state.withLock { ($0.needed ?? 0) > 0 } }
 
-  /// Whether it did what it is for: then the end that we made is no failure.
+  /// Whether it was ready and then stopped on purpose: that end is no failure.
   var hasServed: Bool { state.withLock { $0.untilReady != nil && $0.isStopped } }
 
   // MARK: Those that need it
 
-  /// Called once, before anything runs.
+  /// Call it once, before anything runs.
   func stop(_ procedure: Procedure, after needing: [Procedure]) {
     state.withLock { state in
       state.procedure = procedure
@@ -105,7 +106,7 @@ final class Service: Sendable {
 
   // MARK: Its program
 
-  /// Its program has been started; `probe` makes a command that asks whether it is ready.
+  /// Called when its program has started; `probe` makes a command that tests whether it is ready.
   func started(_ probe: @escaping @Sendable () -> ProcessProcedure?) {
     state.withLock { $0.start = .now }
     if step.ready == nil, step.readyLine == nil { return noteReady() }
@@ -122,14 +123,14 @@ final class Service: Sendable {
     }
   }
 
-  /// nil when it does not wait any more.
+  /// nil if it does not wait any more.
   private var reasonOfWaiting: String? {
     state.withLock { state in
       state.untilReady != nil || state.hasEnded || state.isStopped ? nil : state.reason
     }
   }
 
-  /// A piece of its output.
+  /// Searches a piece of its output for `readyLine`.
   func take(_ data: Data) {
     let isFound = state.withLock { state in
       guard state.untilReady == nil else { return false }
@@ -138,7 +139,7 @@ final class Service: Sendable {
     if isFound { noteReady() }
   }
 
-  /// It has ended, by itself or by us.
+  /// Called when it has ended, for any reason.
   func ended(_ procedure: Procedure) {
     let (isReady, probe) = state.withLock { state in
       state.hasEnded = true
@@ -146,12 +147,12 @@ final class Service: Sendable {
     }
     probe?.cancel()
     guard !isReady else { return }
-    // Not needed, as `onlyIf` says: what comes after it goes on, as after any step.
+    // `onlyIf` says that it is not needed: the steps after it go on, as after any such step.
     if procedure.ignoredCondition != nil { return ready.end(.success(())) }
     ready.end(.failure(procedure.errors.first ?? CancellationError()))
   }
 
-  /// Why its end is a failure, though its program ended by itself.
+  /// The reason why its end is a failure even if its program exited.
   func reason(for exit: ProcessExit) -> String {
     isReady ? "it \(exit) while steps needed it" : "it \(exit) before it was ready"
   }
@@ -191,7 +192,7 @@ final class Service: Sendable {
   }
 }
 
-/// Finishes when a service is ready, and fails when that has ended before.
+/// Finishes when a service is ready, and fails if that has ended before.
 final class ServiceReady: Procedure, EndsByItself, @unchecked Sendable {
   private let wanted = Locked<(isExecuting: Bool, end: Result<Void, any Error>?)>((false, nil))
 
@@ -203,7 +204,7 @@ final class ServiceReady: Procedure, EndsByItself, @unchecked Sendable {
     if let end { finish(withEnd: end) }
   }
 
-  /// The first of several counts.
+  /// Only the first call counts.
   func end(_ end: Result<Void, any Error>) {
     let mustFinish = wanted.withLock { state in
       guard state.end == nil else { return false }
@@ -221,7 +222,7 @@ final class ServiceReady: Procedure, EndsByItself, @unchecked Sendable {
   }
 }
 
-/// Lets a step run only while a service runs that it needs.
+/// Lets a step run only while a service that it needs runs.
 struct ServiceRuns: SynchronousCondition {
   let service: Service
 
@@ -234,10 +235,10 @@ struct ServiceRuns: SynchronousCondition {
   }
 }
 
-/// Looks for a text in output that comes in pieces.
+/// Searches output that arrives in pieces for a text.
 struct LineScanner {
   private let text: [UInt8]
-  /// The end of what was read, in which the text may have begun.
+  /// The end of the earlier bytes, in which the text may have begun.
   private var rest: [UInt8] = []
 
   init(_ text: [UInt8]) { self.text = text }

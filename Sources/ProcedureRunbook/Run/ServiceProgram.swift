@@ -1,6 +1,6 @@
 import ProceduresProcess
 
-/// The program of a service: its end is a failure, unless we have ended it.
+/// The program of a service: its end is a failure, unless this process has ended it.
 final class ServiceProgram: StepProgram, @unchecked Sendable {
   private let service: Service
 

@@ -1,12 +1,12 @@
 import Procedures
 import ProceduresProcess
 
-/// Whether a step is needed, as the exit status of a command says.
+/// Decides whether a step is needed, by the exit status of a command.
 ///
-/// The command is what the condition brings: it runs before the condition is evaluated, on the queue
-/// of the step, within its limit, and is cancelled with it.
+/// The condition produces that command: it runs before the condition is evaluated, on the queue of
+/// the step, within its limit, and is cancelled with it.
 struct StepCheck: SynchronousCondition {
-  /// The key of the plan: which answer is the right one.
+  /// The key in the plan, which decides which status is the right one.
   enum Key: String, Sendable {
     case onlyIf
     case unless
@@ -27,7 +27,8 @@ struct StepCheck: SynchronousCondition {
     return (status == 0) == (key == .onlyIf) ? .satisfied : .ignored
   }
 
-  /// What a shell ends with when there is no such command, or it cannot be executed: that is no answer.
+  /// Whether the status of a shell means that the command does not exist or cannot be executed,
+  /// which is no answer.
   static func isUnknownCommand(_ exit: ProcessExit) -> Bool {
     exit == .status(126) || exit == .status(127)
   }
@@ -39,7 +40,7 @@ struct StepCheck: SynchronousCondition {
         + "to ask whether there is one, write 'command -v NAME || false'")
   }
 
-  /// It could not be run, or did not end by itself.
+  /// It could not be run, or was ended by a signal.
   private var failure: any Error {
     switch command.errors.first {
     case let error as ProcessError:

@@ -7,27 +7,27 @@ struct StepCommand: Sendable {
   let output: StepOutput
   let programs: RunningPrograms
   let gracePeriod: Duration
-  /// What runs the step's command; nil for none.
+  /// Runs the step's command; nil without a launcher.
   let launcher: Launcher?
   let launches: Launches
-  /// Where its command is handed in as a job, with the journal that remembers it; nil for a program of this machine.
+  /// The desk that submits its command as a job, and the journal that notes the job; nil for a
+  /// program of this machine.
   let cluster: (desk: JobDesk, journal: RunJournal)?
-  /// nil for a step that says neither what it reads nor what it makes.
+  /// nil for a step without a record.
   let freshness: StepFreshness?
-  /// What it is besides; nil for a step that ends by itself.
+  /// The service that it is; nil for other steps.
   let service: Service?
-  /// nil where it is not asked for.
+  /// nil if the step does not use it.
   let jobserver: Jobserver?
-  /// Whether the command is printed.
   let isVerbose: Bool
-  /// Called with a sentence about the step that is to be read at the end of the run.
+  /// Called with a sentence about the step for the end of the run.
   let complain: @Sendable (String) -> Void
 
-  /// One attempt at the step.
+  /// Makes one attempt at the step.
   ///
   /// - Parameters:
   ///   - number: 1 for the first.
-  ///   - began: called when its command has begun, with when that was.
+  ///   - began: called when its command has begun, with the time of that.
   func attempt(
     _ number: Int, began: @escaping @Sendable (ContinuousClock.Instant) -> Void
   ) -> Procedure {
@@ -99,11 +99,11 @@ struct StepCommand: Sendable {
     }
     let program = ServiceProgram(configuration, of: service, complain: output.complain)
     program.addDidExecuteBlockObserver { [self] _ in service.started(probe) }
-    // Its time is that in which it gets ready.
+    // The time limit of a service applies only until it is ready.
     return prepared(program, named: step.name.text, hasTimeout: false)
   }
 
-  /// Asks whether the service is ready.
+  /// Makes a command that tests whether the service is ready.
   private func probe() -> ProcessProcedure? {
     step.ready.map { text in
       let command = check(text, output: .discarded)
@@ -111,7 +111,7 @@ struct StepCommand: Sendable {
     }
   }
 
-  /// The conditions that decide whether it is needed, in the order in which they are asked.
+  /// The conditions that decide whether it is needed, in the order of their evaluation.
   func checks() -> [StepCheck] {
     let scripts: [(key: StepCheck.Key, text: String?)] = [
       (.onlyIf, step.onlyIf), (.unless, step.unless),

@@ -2,12 +2,12 @@ import Procedures
 import ProceduresProcess
 
 extension StepOutcome {
-  /// The outcome of a step, from the outcome of its procedure, which has finished.
+  /// Computes the outcome of a step from its finished procedure.
   ///
   /// - Parameters:
   ///   - hasRun: whether its command was started.
-  ///   - runTimeout: the limit of the whole run, if that is why it was cancelled.
-  ///   - groups: the names of the groups, since the procedure of a group is no step.
+  ///   - runTimeout: the time limit of the whole run, if that has cancelled it.
+  ///   - groups: the names of the groups, since the procedure of a group is not a step.
   init(
     of procedure: Procedure, _ step: Step, hasRun: Bool, runTimeout: Duration?, groups: Set<Name>
   ) {
@@ -37,7 +37,7 @@ extension StepOutcome {
 }
 
 extension StepOutcome {
-  /// The words of an error. If it has none, only its type means something to a reader.
+  /// The description of an error, or the name of its type if it has none.
   static func sentence(_ error: any Error) -> String {
     (error as? any CustomStringConvertible)?.description
       ?? "an error of the type '\(type(of: error))', without words"
@@ -47,14 +47,14 @@ extension StepOutcome {
 extension ProcedureError {
   fileprivate var isOfDependency: Bool { code == .dependencyFailed || code == .dependencyCancelled }
 
-  /// Whether it says no more than that the run was stopped, which the other one heard of first.
+  /// Whether it only says that the run was stopped, of which another procedure learned first.
   fileprivate var comesFromRun: Bool {
     code == .deadlineExceeded
       || code == .dependencyCancelled
         && underlyingErrors.allSatisfy { ($0 as? ProcedureError)?.comesFromRun ?? false }
   }
 
-  /// The step that did not succeed: of a group, one of its own says more than the name of the group.
+  /// The step that did not succeed. If a group did not, the name of one of its steps says more.
   fileprivate func culprit(notIn groups: Set<Name>) -> String {
     guard let procedure else { return "" }
     guard groups.contains(Name(procedure)), let error = underlyingErrors.first as? ProcedureError,

@@ -1,23 +1,23 @@
-/// How a step ended, as the table shows it.
+/// The outcome of a step, as the table shows it.
 enum StepOutcome: Sendable, Equatable {
   case succeeded
-  /// Not run, because a condition says so, and why. The steps after it go on.
+  /// It did not run because of a condition, for this reason. The steps after it go on.
   case notNeeded(String?)
   case failed(String)
-  /// After its own time, or after that of the whole run.
+  /// The time limit of the step, or of the whole run, has passed.
   case timedOut(Duration, isOfRun: Bool = false)
-  /// Stopped while it ran.
+  /// It was stopped while it ran.
   case cancelled
-  /// Stopped before it ran.
+  /// It was stopped before it ran.
   case notRun
-  /// Not run, because a step that it is after did not succeed.
+  /// It did not run, because a step before it did not succeed.
   case skipped(after: String)
 
   static let upToDate = StepOutcome.notNeeded("up to date")
 
   var text: String { reason.map { "\(word): \($0)" } ?? word }
 
-  /// Why, where that is not in the word.
+  /// The reason, unless the word already says it.
   var reason: String? {
     switch self {
     case .failed(let reason): reason
@@ -30,7 +30,7 @@ enum StepOutcome: Sendable, Equatable {
     }
   }
 
-  /// The word it is counted under in the last line.
+  /// The word that counts it in the last line.
   var word: String {
     switch self {
     case .succeeded: "succeeded"
@@ -43,7 +43,7 @@ enum StepOutcome: Sendable, Equatable {
     }
   }
 
-  /// In the order in which they are counted.
+  /// The words in the order in which they are counted.
   static let words = [
     "succeeded", "not needed", "failed", "timed out", "cancelled", "skipped", "not run",
   ]
@@ -55,7 +55,7 @@ enum StepOutcome: Sendable, Equatable {
     }
   }
 
-  /// Whether the run as a whole may count as a success.
+  /// Whether the run may count as a success.
   var isSuccess: Bool {
     switch self {
     case .succeeded, .notNeeded: true

@@ -10,35 +10,36 @@ import ProceduresProcess
   import Musl
 #endif
 
-/// Makes the procedure that stands for a step: one attempt at its command, or several.
+/// The procedure of a step: one attempt at its command, or several.
 ///
 /// ```
-/// after: dependencies → a failure? → outputs older? → onlyIf, unless → exclusions, pools, weights and a slot → run
+/// after: dependencies → a failure? → outputs older? → onlyIf, unless
+/// → exclusions, pools, weights and a slot → run
 /// ```
 ///
-/// All of it is the framework's: what the step is after are dependencies, which must have succeeded or
-/// had nothing to do; what decides whether it runs are conditions, in the order above; what it must
-/// have for itself, or a place in, are exclusions, granted together with its place among the jobs.
+/// The framework does all of it. Steps in `after` are dependencies, which must have succeeded or
+/// been ignored. Conditions decide, in the order above, whether the step runs. Exclusions are
+/// granted together with the slot.
 struct StepProcedure {
   let step: Step
   let procedure: Procedure
   let output: StepOutput
-  /// Whether its command is a job of a cluster.
+  /// Whether its command is a cluster job.
   let isHandedIn: Bool
-  /// nil for a step without outputs.
+  /// nil for a step without a record.
   let freshness: StepFreshness?
-  /// nil for a step that ends by itself.
+  /// nil for a step that is not a service.
   let service: Service?
   private let attempts: AttemptCount
 
   /// - Parameters:
-  ///   - pools: how many steps of each pool may run at the same time.
-  ///   - machine: what it uses of that.
-  ///   - patterns: what must still hold; nil for a step without patterns of files.
-  ///   - domain: what steps exclude each other over is theirs alone.
-  ///   - hasFailed: whether something that it comes after has failed.
+  ///   - pools: the number of steps of each pool that may run at the same time.
+  ///   - machine: the processors and the memory that it shares.
+  ///   - patterns: the patterns to check again; nil for a step without patterns of files.
+  ///   - domain: the domain of the exclusions of steps.
+  ///   - hasFailed: whether a step before it has failed.
   ///   - began: called when its first attempt begins.
-  ///   - again: called when an attempt has failed and there will be another one, with why.
+  ///   - again: called with the reason when an attempt has failed and another one follows.
   init(
     _ command: StepCommand, patterns: CompletePatterns?, pools: [String: Int],
     machine: Machine, domain: ExclusionDomain,
@@ -59,7 +60,7 @@ struct StepProcedure {
       let attempt = command.attempt(number) {
         if attempts.add(startedAt: $0) == 1 { began($0) }
       }
-      // Where all have the same it is taken once, together with the place among the jobs.
+      // If all attempts need the same memory, the step takes it once, together with its slot.
       if command.step.memorySizes.count > 1, !isHandedIn {
         for share in machine.shares(of: command.step, inAttempt: number) {
           attempt.add(condition: share)
@@ -93,14 +94,15 @@ struct StepProcedure {
       let pool = ExclusionCategory(named: "pool \(name)", in: domain)
       procedure.add(condition: AtMost(pools[name] ?? 1, of: pool))
     }
-    // A cluster counts by itself.
+    // A cluster has its own limits.
     for share in isHandedIn ? [] : machine.shares(of: step) { procedure.add(condition: share) }
   }
 
-  /// How it went; called when it has finished.
+  /// Returns the record of the step; called when it has finished.
   func entry(_ outcome: StepOutcome, since runStart: ContinuousClock.Instant) -> RunRecord.Entry {
     let start = attempts.firstStart
-    // That of the program, where there was one only: it does not wait for the reader of its output.
+    // If there was only one program or job, its own duration counts, which does not include the
+    // wait for the reader of its output.
     let command =
       (procedure as? ProcessProcedure)?.result?.duration ?? (procedure as? JobProcedure)?.duration
     let duration = command ?? start.map { .now - $0 }
@@ -109,7 +111,7 @@ struct StepProcedure {
       untilReady: service?.untilReady, attempts: attempts.count, lastOutput: output.last)
   }
 
-  /// Whether its program ended by Ctrl-C, or as one does that was.
+  /// Whether its program was ended by Ctrl-C, or exited with the status for that.
   var wasInterrupted: Bool {
     switch (procedure as? ProcessProcedure)?.result?.exit {
     case .signal(SIGINT), .status(128 + SIGINT): true
@@ -132,7 +134,6 @@ struct StepProcedure {
   }
 }
 
-/// How often a step was tried.
 final class AttemptCount: Sendable {
   private let state = Locked(State())
 
@@ -145,7 +146,7 @@ final class AttemptCount: Sendable {
   var count: Int { state.withLock { $0.count } }
   var firstStart: ContinuousClock.Instant? { state.withLock { $0.firstStart } }
 
-  /// The number of one that is made, and may never start.
+  /// Returns the number of an attempt that is made, and may never start.
   func makeNumber() -> Int {
     state.withLock { state in
       state.numbers += 1
@@ -153,7 +154,7 @@ final class AttemptCount: Sendable {
     }
   }
 
-  /// Returns how many there are with this one.
+  /// Returns the number of started attempts, including this one.
   func add(startedAt start: ContinuousClock.Instant) -> Int {
     state.withLock { state in
       state.count += 1

@@ -9,9 +9,9 @@ import ProceduresProcess
   import Musl
 #endif
 
-/// The program of a step: it has succeeded when it has ended well and its outputs are there.
+/// The program of a step: the step succeeds if the program succeeds and its outputs exist.
 ///
-/// What another user runs, as `sudo` does, it cannot end: then it says which process that is.
+/// It cannot end programs of another user, as with `sudo`: then it reports their process group.
 class StepProgram: ProcessProcedure, @unchecked Sendable {
   private let freshness: StepFreshness?
   private let isElsewhere: Bool
@@ -19,10 +19,10 @@ class StepProgram: ProcessProcedure, @unchecked Sendable {
   let warn: @Sendable (String) -> Void
 
   /// - Parameters:
-  ///   - freshness: nil for a step without outputs.
+  ///   - freshness: nil for a step without a record.
   ///   - isElsewhere: whether a launcher runs it, perhaps on another machine.
-  ///   - complain: called with a sentence about what cannot be ended.
-  ///   - warn: called with a sentence about what was left in the background.
+  ///   - complain: called with a sentence about a program that cannot be ended.
+  ///   - warn: called with a sentence about programs that were left in the background.
   init(
     _ configuration: ProcessConfiguration, makes freshness: StepFreshness?,
     isElsewhere: Bool, complain: @escaping @Sendable (String) -> Void,
@@ -58,7 +58,7 @@ class StepProgram: ProcessProcedure, @unchecked Sendable {
     if let reason = obstacle { complain("\(reason), and goes on") }
   }
 
-  /// Why nothing of what it runs can be ended; nil when there is nothing, or something can.
+  /// The reason why its process group cannot be signalled; nil if it can, or if it has ended.
   private var obstacle: String? {
     guard let group = processGroup, killpg(group, 0) != 0, errno == EPERM else { return nil }
     return "process group \(group) may not be signalled: it is another user's"
@@ -66,8 +66,8 @@ class StepProgram: ProcessProcedure, @unchecked Sendable {
 }
 
 extension ProcessResult {
-  /// What it left in the background was stopped with it, and steps that come after would miss it without a word; nil if
-  /// nothing was left.
+  /// A sentence about programs in the background, which were stopped with it: without it, later
+  /// steps would miss them and no message would say why. nil if there were none.
   func sentenceAboutLeftOver(ofService isService: Bool = false) -> String? {
     guard let left = endedDescendants else { return nil }
     let first = left.prefix(3).map { $0.shortened }.joined(separator: ", ")

@@ -6,18 +6,20 @@
   @unsafe @preconcurrency import Musl
 #endif
 
-/// The words that this process was started with.
+/// The command line of this process.
 enum CommandWords {
-  /// With the name of the program. nil when they cannot be found: no words would mean something else.
+  /// The words, with the name of the program. nil if they cannot be found: an empty list would mean
+  /// something else.
   static var all: [String]? {
     let words = CommandLine.arguments
-    // On Linux they are read from `/proc`, which a container may be without.
+    // On Linux they are read from `/proc`, which a container may lack.
     return words.isEmpty ? onStack : words
   }
 
-  /// The system lays the words out below the variables: their count, a pointer to each, and a null.
+  /// Reads the words from the stack: below the variables are their number, a pointer to each, and a
+  /// null.
   ///
-  /// The variables must still be where the system has put them, so this is called early.
+  /// It must run early, while `environ` still points to the place where the system has put it.
   private static var onStack: [String]? {
     #if canImport(Darwin)
       return nil

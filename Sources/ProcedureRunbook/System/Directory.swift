@@ -6,22 +6,21 @@
   import Musl
 #endif
 
-/// Directories, by the system's own calls.
 enum Directory {
-  /// That of this process; the root if it has none any more.
+  /// The current directory; the root if that was removed.
   static var current: FilePath {
     guard let path = unsafe getcwd(nil, 0) else { return FilePath("/") }
     defer { unsafe free(path) }
     return unsafe FilePath(cString: path)
   }
 
-  /// Where a path leads that begins in a directory; nil for that of this process.
+  /// Returns a path relative to a directory; nil stands for the current one.
   static func path(_ path: String, in directory: String?) -> String {
     guard let directory, path.utf8.first != UInt8(ascii: "/") else { return path }
     return "\(directory)/\(path)"
   }
 
-  /// Makes it, and those above it that are missing; the reason if that cannot be done.
+  /// Creates a directory, and the missing ones above it. Returns the reason if that fails.
   static func make(_ path: String) -> String? {
     var status = stat()
     if unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { return nil }
@@ -31,18 +30,18 @@ enum Directory {
       part = part.appending(name)
       guard unsafe part.withPointer({ unsafe mkdir($0, 0o777) }) != 0 else { continue }
       let code = errno
-      // There already, or a root that cannot be written to.
+      // `mkdir` also fails for a folder that exists, or for a root that is read-only.
       if (try? FileStatus(part))?.kind != .folder { return unsafe String(cString: strerror(code)) }
     }
     return nil
   }
 
-  /// What its entries are called, for names that we give; nil when it cannot be read.
+  /// The names of its entries, for names that this program gives; nil if it cannot be read.
   static func names(in path: String) -> [String]? {
     entries(in: FilePath(path))?.map { String(decoding: $0.bytes, as: UTF8.self) }
   }
 
-  /// The same as bytes: not every name is text.
+  /// The names as bytes, since not every name is UTF-8.
   static func entries(in path: FilePath) -> [FilePath]? {
     guard let directory = unsafe path.withPointer({ unsafe opendir($0) }) else { return nil }
     defer { unsafe closedir(directory) }

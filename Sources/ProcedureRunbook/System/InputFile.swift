@@ -6,7 +6,7 @@
   import Musl
 #endif
 
-/// A file to read whole: on a disk, a pipe as of `<(…)`, a terminal, or standard input.
+/// A file that is read as a whole: on a disk, a pipe such as `<(…)`, a terminal, or standard input.
 struct InputFile {
   private static let largest = 256 << 20
 
@@ -19,7 +19,7 @@ struct InputFile {
 
   private var isStandardInput: Bool { path == FilePath("-") }
 
-  /// Its contents; blocks until all of it is there.
+  /// Returns its contents; blocks until all of it was read.
   func contents() throws(PlanError) -> [UInt8] {
     let descriptor =
       isStandardInput
@@ -27,7 +27,7 @@ struct InputFile {
     guard descriptor >= 0 else { throw failure(errno) }
     defer { close(descriptor) }
     var contents: [UInt8] = []
-    // Of a file the system knows how much it is.
+    // The size is known if it is a file on a disk.
     let size = FileStatus(descriptor: descriptor)?.size ?? 0
     contents.reserveCapacity(min(max(size, 0), Self.largest))
     var piece = [UInt8](repeating: 0, count: 1 << 16)
@@ -51,17 +51,17 @@ struct InputFile {
     }
   }
 
-  /// Whether it can be opened, as far as is known without doing so, and is no directory.
+  /// Whether it exists and is not a directory.
   var isThere: Bool {
     var status = stat()
     return unsafe path.withPointer { unsafe stat($0, &status) } == 0
       && status.st_mode & S_IFMT != S_IFDIR
   }
 
-  /// The folder that it is in, without links; nil when it is in none, like a pipe.
+  /// The folder above it, with links resolved; nil if it has none, like a pipe.
   var folder: FilePath? { resolved?.folder }
 
-  /// Without links; nil when there is no such file.
+  /// The path with links resolved; nil if there is no such file.
   var resolved: FilePath? {
     guard !isStandardInput, (try? FileStatus(path))?.kind == .file else { return nil }
     return path.resolved

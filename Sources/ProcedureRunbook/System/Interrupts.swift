@@ -9,23 +9,23 @@ import ProceduresProcess
   import Musl
 #endif
 
-/// Turns Ctrl-C, Ctrl-\, Ctrl-Z, SIGTERM and SIGHUP into calls, instead of the end of this process.
+/// Turns Ctrl-C, Ctrl-\, Ctrl-Z, SIGTERM and SIGHUP into calls, instead of ending this process.
 ///
-/// The signals are blocked, from the first line of `main` on, in all threads; one of them waits for
-/// them. So none is early: before a run is there, a signal ends this process, which then has nothing to
-/// clean up. And none needs a thread that may not be there when the system has no more to give.
+/// The signals are blocked in all threads, from the first line of `main` on; one thread waits for
+/// them. A signal that comes before a run ends this process, which then has nothing to clean up.
+/// And no signal needs a new thread, which the system may refuse.
 final class Interrupts: Sendable {
-  /// What a run does about signals.
+  /// The reactions of a run to signals.
   struct Handler: Sendable {
-    /// `count` is 1 for the first signal; Ctrl-\ counts as the second at least.
+    /// Called with 1 for the first signal; Ctrl-\ counts as at least the second.
     let interrupted: @Sendable (_ count: Int) -> Void
-    /// Called around the time that this process is stopped by Ctrl-Z.
+    /// Called before Ctrl-Z stops this process, and after it continues.
     let willStop: @Sendable () -> Void
     let didContinue: @Sendable () -> Void
-    /// How long after a signal the run has ended at the latest: after the first, or a later one.
+    /// The time that the run has to end, counted from signal `lastSignal`.
     let patience: Duration
     let lastSignal: Int
-    /// Called when it has not; then this process ends.
+    /// Called when that time has passed; then this process ends.
     let isStuck: @Sendable () -> Void
   }
 
@@ -35,19 +35,20 @@ final class Interrupts: Sendable {
     var count = 0
     var first: Int32?
 
-    /// nil while the run may take its time.
+    /// nil while the run has no time limit.
     var patience: Duration? { handler.flatMap { count >= $0.lastSignal ? $0.patience : nil } }
   }
 
   private let state = Locked(State())
 
-  /// Called first of all, while there is one thread. nil: the system has no other to give.
+  /// Call it first, while there is only one thread. Returns nil if the system cannot create another
+  /// one.
   init?() {
     var signals = sigset_t()
     unsafe sigemptyset(&signals)
     for signal in [SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGTSTP] {
-      // `nohup runbook …` asks for SIGHUP to be without effect, a shell without job control for
-      // SIGTSTP, and for SIGINT and SIGQUIT of what it starts in the background. SIGTERM always ends us.
+      // A caller may have ignored signals: `nohup` SIGHUP, a shell without job control SIGTSTP, and
+      // SIGINT and SIGQUIT for programs in the background. SIGTERM always ends this process.
       if signal != SIGTERM, Self.isIgnored(signal) { continue }
       unsafe sigaddset(&signals, signal)
     }
@@ -56,10 +57,11 @@ final class Interrupts: Sendable {
     guard BackgroundThread.start({ self.run(waited) }) else { return nil }
   }
 
-  /// From now on there is something to clean up: signals wait for the run.
+  /// Call it when there is something to clean up: later signals wait for the run.
   func hold() { state.withLock { $0.isHeld = true } }
 
-  /// From now on signals are the run's, and those that waited. Others have ended this process.
+  /// Passes signals to the run, including those that have waited. Without `hold` an earlier signal
+  /// has ended this process.
   func handle(_ handler: Handler) {
     let waiting = state.withLock { state in
       state.handler = handler
@@ -68,15 +70,14 @@ final class Interrupts: Sendable {
     if waiting > 0 { handler.interrupted(min(waiting, 2)) }
   }
 
-  /// The first signal that came, if any.
   var firstSignal: Int32? { state.withLock { $0.first } }
 
-  /// As if it had come from outside.
+  /// Notes a signal as if it had come from outside.
   func note(_ signal: Int32) {
     let state = state.withLock { state in
       state.first = state.first ?? signal
       state.count = max(state.count + 1, signal == SIGQUIT ? 2 : 1)
-      // Under the lock: after a `hold` that returned, nothing ends this process here.
+      // It holds the lock, so that after `hold` has returned no signal ends this process here.
       if state.handler == nil, !state.isHeld { _exit(128 + signal) }
       return state
     }
@@ -100,13 +101,13 @@ final class Interrupts: Sendable {
     }
   }
 
-  /// What the run needs to end it does not get: threads, or memory for them. This thread is there.
+  /// Ends this process on this thread, which exists: the run may lack threads, or memory for them.
   private func giveUp() {
     state.withLock { $0.handler }?.isStuck()
     _exit(128 + (firstSignal ?? SIGTERM))
   }
 
-  /// nil when it is time, or for no reason.
+  /// Returns nil when it is time, or without a reason.
   private static func next(
     of signals: inout sigset_t, until end: ContinuousClock.Instant?
   ) -> Int32? {
@@ -126,7 +127,7 @@ final class Interrupts: Sendable {
   private func stop() {
     let handler = state.withLock { $0.handler }
     handler?.willStop()
-    // To this thread, which so does not get any further before all have stopped.
+    // The signal goes to this thread, so that it cannot continue before all threads have stopped.
     raise(SIGSTOP)
     handler?.didContinue()
   }

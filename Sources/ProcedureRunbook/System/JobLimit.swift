@@ -8,23 +8,23 @@ import Dispatch
   import Musl
 #endif
 
-/// How many jobs the limits on this process leave room for.
+/// The number of jobs for which the limits of this process leave room.
 struct JobLimit {
-  /// At least 1, whatever the limits.
+  /// The number of jobs, at least 1.
   let jobs: Int
   /// Whether there is room for the threads of this process and one program.
   let isEnough: Bool
-  /// The message about it, when it is less than was asked for.
+  /// A message if the number is lower than `wanted`.
   let note: String?
 
   /// - Parameters:
-  ///   - processRoom: how many processes and threads more there may be; nil for any number.
-  ///   - descriptorRoom: how many descriptors may be open; nil for any number.
-  ///   - descriptorsPerJob: how many of them a running step takes.
+  ///   - processRoom: how many more processes and threads are allowed; nil for no limit.
+  ///   - descriptorRoom: how many more descriptors may be open; nil for no limit.
+  ///   - descriptorsPerJob: the number of descriptors of a running step.
   init(wanted: Int, processRoom: Int?, descriptorRoom: Int?, descriptorsPerJob: Int) {
-    // A step is a shell and a pipe of two programs, say. Threads of our own come and go.
+    // It assumes a shell and a pipe of two programs for each step, and 12 threads of this process.
     let byProcesses = processRoom.map { ($0 - 12) / 3 } ?? .max
-    // What this process opens for a moment.
+    // This process itself opens a few for a moment.
     let byDescriptors = descriptorRoom.map { ($0 - 12) / descriptorsPerJob } ?? .max
     isEnough = processRoom.map { $0 >= 8 } ?? true
     jobs = max(1, min(wanted, byProcesses, byDescriptors))
@@ -37,30 +37,31 @@ struct JobLimit {
     note = "at most \(jobs) of \(wanted) jobs at once, because of the limit on \(limit)"
   }
 
-  /// Whether Dispatch gets threads: without any it waits for them forever, and everything with it.
+  /// Whether Dispatch gets threads: without them it would wait for ever.
   static var hasThreads: Bool {
     let isThere = DispatchSemaphore(value: 0)
-    // Takes the one that watches timers, and one that works.
+    // This needs two threads: one watches timers, the other runs the block.
     DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1)) { isThere.signal() }
     return isThere.wait(timeout: .now() + .seconds(3)) == .success
   }
 
-  /// By what the system says.
+  /// Reads the limits of the system.
   init(wanted: Int, descriptorsPerJob: Int) {
     self.init(
       wanted: wanted, processRoom: Self.processLimit.map { $0 - Self.processCount },
       descriptorRoom: Self.descriptorRoom, descriptorsPerJob: descriptorsPerJob)
   }
 
-  /// How many descriptors are missing of those that this process needs beside its jobs. Where they are, Dispatch
-  /// stops the program without a word.
+  /// How many of the descriptors are missing that this process needs besides its jobs. Without them
+  /// Dispatch stops the program without a message.
   static var missingDescriptors: Int { descriptorRoom.map { max(0, 12 - $0) } ?? 0 }
 
-  /// nil for any number.
+  /// nil for no limit.
   private static var descriptorRoom: Int? {
     guard let limit = descriptorLimit else { return nil }
     if let open = Directory.names(in: "/dev/fd")?.count { return limit - open }
-    // None is left to look with; or there is no such directory, and few are open at the start.
+    // No descriptor is free to look with; or there is no such directory: then few are open at the
+    // start.
     return errno == EMFILE ? 0 : limit - 8
   }
 
@@ -74,7 +75,7 @@ struct JobLimit {
     return code == 0 ? number(limit.rlim_cur) : nil
   }
 
-  /// nil for the superuser, whom it does not bind.
+  /// nil for the superuser, who has no such limit.
   private static var processLimit: Int? {
     guard geteuid() != 0 else { return nil }
     var limit = rlimit()
@@ -87,11 +88,11 @@ struct JobLimit {
   }
 
   private static func number(_ limit: rlim_t) -> Int? {
-    // No limit reads as a very large number, and numbers of that size do not matter.
+    // "No limit" reads as a very large number, and such large limits do not matter.
     limit < 1 << 30 ? Int(limit) : nil
   }
 
-  /// How many processes, on Linux with each of their threads, this user has.
+  /// The number of processes of this user; on Linux it includes their threads.
   private static var processCount: Int {
     let entries = Directory.names(in: "/proc") ?? []
     return entries.reduce(0) { count, entry in
@@ -99,7 +100,7 @@ struct JobLimit {
       guard pid_t(entry) != nil, unsafe stat("/proc/\(entry)/task", &status) == 0,
         status.st_uid == getuid()
       else { return count }
-      // Such a folder has two links and one for each folder in it.
+      // Such a folder has two links, and one more for each folder in it.
       return count + max(1, Int(status.st_nlink) - 2)
     }
   }

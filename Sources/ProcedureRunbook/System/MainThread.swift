@@ -8,11 +8,11 @@ import Dispatch
   import Musl
 #endif
 
-/// Serves the main queue with the thread that the process began with.
+/// Serves the main queue on the thread that the process began with.
 ///
-/// `dispatchMain()` would give the queue to threads of a pool on Linux, and under a limit on processes
-/// there may be none. So it is done as a run loop does it, without Foundation's, which alone is half of
-/// the time that this program takes to start.
+/// `dispatchMain()` would serve it on threads of a pool on Linux, and under a limit on processes
+/// there may be none. So this is a run loop of its own: Foundation's would take half of the start
+/// time of this program.
 enum MainThread {
   static func serveMainQueue() -> Never {
     #if canImport(Darwin)
@@ -21,7 +21,7 @@ enum MainThread {
       var entry = pollfd(fd: mainQueueDescriptor(), events: Int16(POLLIN), revents: 0)
       while true {
         guard unsafe poll(&entry, 1, -1) > 0 else { continue }
-        // How often it was asked for; all that is there is done at once.
+        // The number of wake-ups; one drain runs all blocks.
         var count: UInt64 = 0
         _ = unsafe read(entry.fd, &count, MemoryLayout<UInt64>.size)
         drainMainQueue(nil)
@@ -31,7 +31,7 @@ enum MainThread {
 }
 
 #if !canImport(Darwin)
-  // What Dispatch offers to run loops.
+  // The functions of Dispatch for run loops.
 
   @_silgen_name("_dispatch_get_main_queue_handle_4CF")
   private func mainQueueDescriptor() -> Int32

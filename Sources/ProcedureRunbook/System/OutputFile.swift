@@ -6,9 +6,9 @@
   import Musl
 #endif
 
-/// A file that is written whole.
+/// A file that is written as a whole.
 enum OutputFile {
-  /// Writes a text; the reason if that cannot be done.
+  /// Writes a text. Returns the reason if that fails.
   static func write(_ text: String, to path: String) -> String? {
     let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC
     let descriptor = unsafe open(path, flags, 0o666)

@@ -6,18 +6,18 @@
   import Musl
 #endif
 
-/// Writes to a descriptor that may be slow, full for now, closed, or not be read at all.
+/// Writes to a descriptor that may be slow, full, closed, or never read.
 ///
-/// It is never stuck in the system: it asks whether there is room before it writes, and every tenth of
-/// a second whether to go on.
+/// It never blocks in the system: it checks for room before it writes, and asks the caller every
+/// tenth of a second whether to go on.
 struct PatientWriter: Sendable {
-  /// Why not all was written.
+  /// The reason why not all was written.
   enum Failure: Error, Equatable, CustomStringConvertible {
-    /// It was asked not to go on.
+    /// The caller did not want to go on.
     case givenUp
-    /// Its reader went away.
+    /// The reader has closed its end.
     case noReader
-    /// In the words of the system, for example `No space left on device`.
+    /// The system's words, for example `No space left on device`.
     case refused(String)
 
     var description: String {
@@ -36,12 +36,12 @@ struct PatientWriter: Sendable {
     self.descriptor = descriptor
     var status = stat()
     let isFile = unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-    // Where there is room for anything there is room for this much, by the rules for pipes.
+    // By the rules for pipes, a pipe with any room has room for this much.
     pieceSize = isFile ? 1 << 20 : 4096
   }
 
-  /// - Parameter mayGoOn: asked after each piece, and while there is no room; whether there was
-  ///   progress since it was asked before.
+  /// - Parameter mayGoOn: called after each piece, and while there is no room; it gets whether
+  ///   there was progress since the last call.
   func write(
     _ bytes: some Collection<UInt8>, mayGoOn: (_ hasProgressed: Bool) -> Bool = { _ in true }
   ) throws(Failure) {
@@ -74,7 +74,7 @@ struct PatientWriter: Sendable {
   }
 }
 
-/// Under another name, since a method is called `write`.
+/// It has a name of its own, since a method is called `write`.
 private func systemWrite(
   _ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int
 ) -> Int {

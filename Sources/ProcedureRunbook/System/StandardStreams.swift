@@ -6,20 +6,19 @@
   import Musl
 #endif
 
-/// The descriptors 0, 1 and 2.
 enum StandardStreams {
-  /// Puts something in the place of those that are closed, so that no file that is opened later gets
-  /// their numbers and what is meant for standard output.
+  /// Opens the closed ones, so that no later file gets their numbers, and with them the text for
+  /// standard output.
   ///
-  /// To read, to write to it is the error that it would be.
+  /// They are opened for reading, so that a write still fails.
   static func fillClosed() {
     for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) < 0 {
-      // The lowest number that is free, which is this one.
+      // `open` returns the lowest free number, which is this one.
       _ = unsafe open("/dev/null", O_RDONLY)
     }
   }
 
-  /// Prints to standard output what is asked for, and answers the exit status.
+  /// Prints a text to standard output, and returns the exit status.
   static func print(_ text: String) -> Int32 {
     do throws(PatientWriter.Failure) {
       try PatientWriter(STDOUT_FILENO).write((text + "\n").utf8)
@@ -29,9 +28,9 @@ enum StandardStreams {
     return 0
   }
 
-  /// Says on standard error that output is lost. A reader that went away wanted no more of it.
+  /// Reports on standard error that output is lost, unless the reader has closed its end.
   ///
-  /// Returns whether there was something to complain about.
+  /// Returns whether there was something to report.
   @discardableResult
   static func complain(about failure: PatientWriter.Failure) -> Bool {
     switch failure {
@@ -49,7 +48,7 @@ enum StandardStreams {
   static func complainAboutThreads() { complain(noThreads) }
 
   static func complain(_ sentence: String) {
-    // Where this cannot be written, there is no other place to say so.
+    // If this cannot be written, there is no other place to report it.
     try? PatientWriter(STDERR_FILENO).write("runbook: \(sentence)\n".utf8)
   }
 }

@@ -1,6 +1,6 @@
 extension String {
-  /// With a text in the place of each such letter, also of one that is another letter for a reader, with a mark behind
-  /// it: for shells, file systems and other programs it is that letter.
+  /// Replaces each such scalar, even if it forms one character with a combining mark: shells, file
+  /// systems and other programs see the scalar.
   func replacing(scalar letter: Unicode.Scalar, with text: String) -> String {
     var result = UnicodeScalarView()
     for scalar in unicodeScalars {
@@ -13,6 +13,6 @@ extension String {
     return String(result)
   }
 
-  /// One word of a shell command, whatever is in it.
+  /// The text as one word of a shell command.
   var shellWord: String { "'" + replacing(scalar: "'", with: "'\\''") + "'" }
 }
