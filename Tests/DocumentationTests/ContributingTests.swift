@@ -48,6 +48,19 @@ import Testing
     #expect(others.map(\.path) == [])
   }
 
+  private static let typeKeywords: Set<Substring> = [
+    "struct", "class", "enum", "actor", "extension",
+  ]
+
+  /// The name of the type that a line declares or extends; nil if it does neither.
+  private static func type(declaredBy line: Substring) -> Substring? {
+    // Comments and text may have these words, too.
+    let code = line.prefix { $0 != "/" && $0 != "\"" }
+    let words = code.split { !($0.isLetter || $0.isNumber || $0 == "_") }
+    guard let keyword = words.firstIndex(where: typeKeywords.contains) else { return nil }
+    return words.dropFirst(keyword + 1).first
+  }
+
   /// The lines of the tests of a source that stand in no suite, as in an extension of another type: no trait is theirs.
   private static func testsOutside(of suites: Set<Substring>, in source: String) -> [Int] {
     // In what is formatted, indentation says what stands in what.
@@ -56,20 +69,23 @@ import Testing
     for (number, line) in source.split(separator: "\n", omittingEmptySubsequences: false)
       .enumerated()
     {
-      let indentation = line.prefix { $0 == " " }.count
-      if line.dropFirst(indentation).hasPrefix("}") {
+      let code = line.drop { $0 == " " }
+      let indentation = line.utf8.count - code.utf8.count
+      if code.hasPrefix("}") {
         types.removeAll { $0.indentation >= indentation }
-      } else if let type = line.firstMatch(
-        of: /^[^\/"]*\b(?:struct|class|enum|actor|extension) (\w+)/)
-      {
-        types.append((indentation, type.1))
-      } else if line.dropFirst(indentation).hasPrefix("@Test") {
+      } else if code.hasPrefix("@Test") {
         let isInside = types.contains { $0.indentation < indentation && suites.contains($0.name) }
         if !isInside { lines.append(number + 1) }
+      } else if code.hasSuffix("{"), let type = type(declaredBy: code) {
+        types.append((indentation, type))
       }
     }
     return lines
   }
+
+  /// The suites of each test source, by its path.
+  private static let suites = Dictionary(
+    uniqueKeysWithValues: tests.map { ($0.path, suites(in: $0.text)) })
 
   private static func suites(in source: String) -> [Substring] {
     source.matches(of: /@Suite[^{]*?\b(?:struct|class|actor|enum) (\w+)/).map(\.1)
@@ -77,7 +93,7 @@ import Testing
 
   @Test("each test stands in a suite, whose traits are the test's")
   func insideOfSuites() {
-    let suites = Set(Self.tests.flatMap { Self.suites(in: $0.text) })
+    let suites = Set(Self.suites.values.joined())
     let outside = Self.tests.flatMap { path, text in
       Self.testsOutside(of: suites, in: text).map { "\(path):\($0)" }
     }
@@ -154,7 +170,7 @@ import Testing
     let sources = Self.tests.filter { !$0.text.hasPrefix("#if MODEL") }
     for filter in filters {
       let isThere = sources.contains {
-        $0.path.hasPrefix("Tests/\(filter)/") || Self.suites(in: $0.text).contains(filter)
+        $0.path.hasPrefix("Tests/\(filter)/") || Self.suites[$0.path]?.contains(filter) == true
       }
       #expect(isThere, "swift test --filter \(filter) finds nothing")
     }
@@ -173,8 +189,8 @@ import Testing
       }
       #expect(line("Bug") != nil && line("Message") != nil, "\(name)")
       let finder = try #require(line("Found by")?.split(separator: "/"), "\(name)")
-      let isThere = Self.tests.contains { _, text in
-        Self.suites(in: text).contains(finder[0]) && text.contains("func \(finder[1])(")
+      let isThere = Self.tests.contains { path, text in
+        Self.suites[path]?.contains(finder[0]) == true && text.contains("func \(finder[1])(")
       }
       #expect(finder.count == 2 && isThere, "\(name): there is no \(finder.joined(separator: "/"))")
     }

@@ -455,7 +455,8 @@ struct RunbookGreenTests {
 
   @Test("many steps that are up to date are one line, without a procedure; the rest runs")
   func manyUpToDate() async throws {
-    let steps = (0..<1_000).map { index in
+    let count = Rounds.size(1_000, otherwise: 200)
+    let steps = (0..<count).map { index in
       let inputs = index % 10 == 0 ? "in" : "o\(index - 1)"
       return
         #"{"name": "s\#(index)", "run": "touch o\#(index)", "inputs": "\#(inputs)", "outputs": "o\#(index)"}"#
@@ -464,13 +465,13 @@ struct RunbookGreenTests {
       "[\(steps.joined(separator: ","))]",
       """
       touch in; $RUNBOOK -q plan.json > text
-      $RUNBOOK plan.json; rm o995; $RUNBOOK plan.json | tail -n 1; $RUNBOOK -n plan.json
+      $RUNBOOK plan.json; rm o\(count - 5); $RUNBOOK plan.json | tail -n 1; $RUNBOOK -n plan.json
       """)
     #expect(execution.lines.count == 3, "\(execution.output)")
-    #expect(execution.lines.first?.hasSuffix(": 1000 not needed") == true)
+    #expect(execution.lines.first?.hasSuffix(": \(count) not needed") == true)
     // Those after it read what it was before.
-    #expect(execution.lines[1].hasSuffix(": 1 succeeded, 999 not needed"))
-    #expect(execution.lines.last == "1000 steps are up to date")
+    #expect(execution.lines[1].hasSuffix(": 1 succeeded, \(count - 1) not needed"))
+    #expect(execution.lines.last == "\(count) steps are up to date")
   }
 
   // MARK: The system
