@@ -5,6 +5,7 @@ nonisolated open class FilterProcedure<Element: Sendable>: TransformProcedure<[E
   @unchecked Sendable
 {
   /// Makes a procedure that filters `source`.
+  @inlinable
   public init(
     name: String? = nil, source: [Element]? = nil,
     includeElement: @escaping @Sendable (Element) throws -> Bool

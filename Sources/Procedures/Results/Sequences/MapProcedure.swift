@@ -13,6 +13,7 @@ nonisolated open class MapProcedure<Element: Sendable, Mapped: Sendable>: Transf
 >, @unchecked Sendable
 {
   /// Makes a procedure that maps each element of `source`.
+  @inlinable
   public init(
     name: String? = nil, source: [Element]? = nil,
     transform: @escaping @Sendable (Element) throws -> Mapped
@@ -32,6 +33,7 @@ nonisolated open class FlatMapProcedure<Element: Sendable, Mapped: Sendable>: Tr
 >, @unchecked Sendable
 {
   /// Makes a procedure that maps each element of `source` to several.
+  @inlinable
   public init<Several: Sequence<Mapped> & SendableMetatype>(
     name: String? = nil, source: [Element]? = nil,
     transform: @escaping @Sendable (Element) throws -> Several
@@ -43,6 +45,7 @@ nonisolated open class FlatMapProcedure<Element: Sendable, Mapped: Sendable>: Tr
   }
 
   /// Makes a procedure that maps each element of `source` to one, or to nil for none.
+  @inlinable
   public init(
     name: String? = nil, source: [Element]? = nil,
     transform: @escaping @Sendable (Element) throws -> Mapped?

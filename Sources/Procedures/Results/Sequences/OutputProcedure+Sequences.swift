@@ -1,5 +1,8 @@
 // Each makes a procedure that gets the output of this one by injection, and so depends on it. It is
 // to be added to a queue or group, as this one is.
+//
+// These and the initialisers behind them are inlinable: so the loop over the elements is compiled for their type, in the
+// client, and an output that is an array is handed on as it is.
 extension OutputProcedure where Output: Sequence, Output.Element: Sendable {
   /// A procedure that maps each element of the output.
   ///
@@ -7,6 +10,7 @@ extension OutputProcedure where Output: Sequence, Output.Element: Sendable {
   /// let sizes = files.map { file in try size(of: file) }
   /// queue.add(files, sizes)
   /// ```
+  @inlinable
   public func map<Mapped: Sendable>(
     transform: @escaping @Sendable (Output.Element) throws -> Mapped
   ) -> MapProcedure<Output.Element, Mapped> {
@@ -14,6 +18,7 @@ extension OutputProcedure where Output: Sequence, Output.Element: Sendable {
   }
 
   /// A procedure that maps each element of the output to several.
+  @inlinable
   public func flatMap<Several: Sequence & SendableMetatype>(
     transform: @escaping @Sendable (Output.Element) throws -> Several
   ) -> FlatMapProcedure<Output.Element, Several.Element> where Several.Element: Sendable {
@@ -21,6 +26,7 @@ extension OutputProcedure where Output: Sequence, Output.Element: Sendable {
   }
 
   /// A procedure that maps each element of the output to one, or to nil for none.
+  @inlinable
   public func flatMap<Mapped: Sendable>(
     transform: @escaping @Sendable (Output.Element) throws -> Mapped?
   ) -> FlatMapProcedure<Output.Element, Mapped> {
@@ -28,6 +34,7 @@ extension OutputProcedure where Output: Sequence, Output.Element: Sendable {
   }
 
   /// A procedure that keeps the elements of the output that `includeElement` includes.
+  @inlinable
   public func filter(
     includeElement: @escaping @Sendable (Output.Element) throws -> Bool
   ) -> FilterProcedure<Output.Element> {
@@ -36,6 +43,7 @@ extension OutputProcedure where Output: Sequence, Output.Element: Sendable {
   }
 
   /// A procedure that combines all elements of the output, beginning with `initial`.
+  @inlinable
   public func reduce<Value: Sendable>(
     _ initial: Value,
     nextPartialResult:
@@ -48,6 +56,7 @@ extension OutputProcedure where Output: Sequence, Output.Element: Sendable {
 
 extension Procedure {
   /// Makes a closure that looks for a cancel before each call of `body`, and throws `CancellationError` then.
+  @inlinable
   func unlessCancelled<Element, Result>(
     _ body: @escaping (Element) throws -> Result
   ) -> (Element) throws -> Result {

@@ -6,6 +6,7 @@ nonisolated open class ReduceProcedure<Element: Sendable, Value: Sendable>: Tran
 >, @unchecked Sendable
 {
   /// Makes a procedure that combines the elements of `source`, beginning with `initial`.
+  @inlinable
   public init(
     name: String? = nil, source: [Element]? = nil, initial: Value,
     nextPartialResult: @escaping @Sendable (_ partial: Value, _ element: Element) throws -> Value
