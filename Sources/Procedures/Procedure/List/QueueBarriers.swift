@@ -42,7 +42,7 @@ final class QueueBarriers: Sendable {
   /// The place of one procedure. Given back exactly once, when it has finished.
   struct Ticket: Sendable {
     fileprivate let barriers: QueueBarriers
-    /// Nil for a procedure that was not added behind a closed barrier.
+    /// Nil for a procedure that no barrier held back when it was added.
     fileprivate let stretch: Stretch?
     /// Its index among the held procedures; nil for the barrier.
     fileprivate let index: Int?
